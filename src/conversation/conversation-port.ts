@@ -1,0 +1,45 @@
+/** What a call gives to a conversation and what it hears back from it. */
+import type { TranscriptEntry } from '../domain/call.ts';
+
+/** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
+export interface ConversationBrief {
+  readonly greeting: string;
+  readonly systemPrompt: string;
+  readonly voice: string;
+  readonly language: string;
+  readonly isInterruptible: boolean;
+  readonly silenceTimeoutMs: number;
+  readonly maxDurationMs: number;
+}
+
+/** Where the time of one turn went, in milliseconds after the caller's last voiced frame; undefined where it did not happen. */
+export interface TurnTimes {
+  readonly turn: number;
+  readonly endOfTurnMs?: number;
+  readonly textFinalMs?: number;
+  readonly firstTokenMs?: number;
+  readonly firstClauseMs?: number;
+  readonly firstAudioMs?: number;
+  readonly firstPacketMs?: number;
+  /** How long after the caller's first voiced frame the agent fell silent, when this turn interrupted it. */
+  readonly bargeInMs?: number;
+}
+
+/** Why a conversation wants the call to end. */
+export type ConversationEnd =
+  | { readonly kind: 'agent-hangup' }
+  | { readonly kind: 'timeout'; readonly cause: 'silence' | 'max-duration' }
+  | { readonly kind: 'transferred' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export type ConversationEvent =
+  | { readonly kind: 'said'; readonly entry: TranscriptEntry }
+  | { readonly kind: 'turn'; readonly times: TurnTimes }
+  | { readonly kind: 'barge-in' }
+  | { readonly kind: 'ended'; readonly end: ConversationEnd };
+
+/** What a conversation may ask of the call it is part of. */
+export interface CallControl {
+  /** @throws when the transfer was refused or failed; the conversation goes on. */
+  transfer(number: string): Promise<void>;
+}

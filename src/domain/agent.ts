@@ -1,0 +1,85 @@
+/** The configured voice agent, and the contract of the store that keeps agents. */
+import type { Environment } from './account.ts';
+
+export interface TransferTarget {
+  /** What the model sees and says, such as `sales`. */
+  readonly label: string;
+  /** E.164. */
+  readonly number: string;
+}
+
+export interface AgentSettings {
+  readonly maxDurationSeconds: number;
+  readonly silenceTimeoutSeconds: number;
+  readonly interruptible: boolean;
+  /** Where `transfer_call` may go; empty denies. */
+  readonly transferTargets: readonly TransferTarget[];
+}
+
+export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
+  maxDurationSeconds: 600,
+  silenceTimeoutSeconds: 10,
+  interruptible: true,
+  transferTargets: [],
+};
+
+export type AgentStatus = 'active' | 'paused';
+
+export interface Agent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly name: string;
+  readonly greeting: string;
+  readonly systemPrompt: string;
+  readonly voice: string;
+  readonly language: string;
+  /** E.164, or null when the agent is reached only by outbound, browser or sandbox. */
+  readonly phoneNumber: string | null;
+  readonly tools: readonly string[];
+  readonly settings: AgentSettings;
+  readonly status: AgentStatus;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** An agent as lists show it. */
+export interface AgentWithUsage extends Agent {
+  readonly totalCallsToday: number;
+  /** Rounded to 0.1. */
+  readonly totalMinutesToday: number;
+}
+
+/** Who is asking: nothing of another account or environment is ever found. */
+export interface Scope {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+export interface AgentPage {
+  readonly agents: readonly AgentWithUsage[];
+  readonly total: number;
+}
+
+/** Keeps agents. */
+export interface AgentStore {
+  /** @throws {ServiceError} CONFLICT when another agent of the environment holds the phone number. */
+  insert(agent: Agent): void;
+
+  /** @throws {ServiceError} CONFLICT as `insert`. */
+  update(agent: Agent): void;
+
+  /** @throws {ServiceError} CONFLICT while the agent has a live call. */
+  delete(scope: Scope, agentId: string): void;
+
+  find(scope: Scope, agentId: string): Agent | undefined;
+
+  list(
+    scope: Scope,
+    query: { readonly status?: AgentStatus; readonly limit: number; readonly offset: number },
+    now: Date,
+  ): AgentPage;
+
+  /** The agent that answers a called number, in the live environment, whichever account it is of. */
+  findByPhoneNumber(phoneNumber: string): Agent | undefined;
+}

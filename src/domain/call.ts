@@ -1,0 +1,134 @@
+/** The record of a call that a customer sees, its states, and the contract of the store that keeps it. */
+import type { Scope } from './agent.ts';
+import type { ServiceEvent } from './service-event.ts';
+
+export type CallStatus = 'queued' | 'ringing' | 'in_progress' | 'completed' | 'failed';
+
+export type CallDirection = 'inbound' | 'outbound';
+
+export type EndReason =
+  | 'user_hangup'
+  | 'agent_hangup'
+  | 'timeout'
+  | 'transferred'
+  | 'error'
+  | 'no_answer'
+  | 'busy';
+
+const NEXT: Readonly<Record<CallStatus, readonly CallStatus[]>> = {
+  queued: ['ringing', 'failed'],
+  ringing: ['in_progress', 'completed', 'failed'],
+  in_progress: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+};
+
+export function canMove(from: CallStatus, to: CallStatus): boolean {
+  return NEXT[from].includes(to);
+}
+
+/** Whether a call has come to its end. */
+export function isOver(status: CallStatus): boolean {
+  return NEXT[status].length === 0;
+}
+
+export interface TranscriptEntry {
+  readonly role: 'agent' | 'user';
+  readonly text: string;
+  readonly at: Date;
+  /** From 0 to 1; on user entries. */
+  readonly confidence?: number;
+}
+
+export interface CallOverrides {
+  readonly greeting?: string;
+  readonly maxDurationSeconds?: number;
+  readonly systemPrompt?: string;
+  readonly voice?: string;
+  readonly language?: string;
+}
+
+export interface Call {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Scope['environment'];
+  readonly agentId: string;
+  readonly direction: CallDirection;
+  readonly status: CallStatus;
+  readonly from: string;
+  readonly to: string;
+  /** When the request or the INVITE came. */
+  readonly createdAt: Date;
+  /** When the call began: the INVITE for inbound, the dialling for outbound; null while queued. */
+  readonly startedAt: Date | null;
+  readonly answeredAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly endReason: EndReason | null;
+  /** Whole seconds from answer to end, rounded up; 0 when never answered. */
+  readonly durationSeconds: number;
+  /** The carrier's identifier of the call: the SIP Call-ID. */
+  readonly carrierCallSid: string | null;
+  /** Path of the recording inside the data folder, null when there is none. */
+  readonly recordingFile: string | null;
+  readonly summary: string | null;
+  readonly sentiment: 'positive' | 'neutral' | 'negative' | null;
+  readonly sentimentScore: number | null;
+  readonly intentDetected: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly overrides: CallOverrides;
+}
+
+/** A call as lists show it. */
+export interface CallSummary extends Call {
+  readonly hasTranscript: boolean;
+}
+
+export interface CallQuery {
+  readonly agentId?: string;
+  readonly status?: CallStatus;
+  readonly direction?: CallDirection;
+  /** Inclusive. */
+  readonly startedFrom?: Date;
+  /** Exclusive. */
+  readonly startedBefore?: Date;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One line of a call's timeline, such as a turn with its latencies. */
+export interface TimelineEntry {
+  readonly at: Date;
+  readonly kind: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps calls. Every method is one transaction. */
+export interface CallStore {
+  /** Saves a new call together with the events that its creation causes. */
+  insert(call: Call, events: readonly ServiceEvent[]): void;
+
+  /**
+   * Saves the call's new state together with the events that it causes: both or neither.
+   *
+   * @throws {Error} when the stored status may not move to the new one.
+   */
+  update(call: Call, events: readonly ServiceEvent[]): void;
+
+  addTranscriptEntry(callId: string, entry: TranscriptEntry): void;
+
+  transcript(callId: string): readonly TranscriptEntry[];
+
+  addTimelineEntry(callId: string, entry: TimelineEntry): void;
+
+  timeline(callId: string): readonly TimelineEntry[];
+
+  find(scope: Scope, callId: string): Call | undefined;
+
+  list(
+    scope: Scope,
+    query: CallQuery,
+  ): { readonly calls: readonly CallSummary[]; readonly total: number };
+
+  /** Calls that a process before this one left `ringing` or `in_progress`. */
+  findUnfinished(): readonly Call[];
+}

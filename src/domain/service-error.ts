@@ -1,0 +1,42 @@
+/** The one error that customers see: a code of the specification, and a sentence. */
+
+/** Code to HTTP status. @see the interface specification, "Errors" */
+export const ERROR_STATUS = {
+  VALIDATION_ERROR: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  AGENT_NOT_FOUND: 404,
+  CALL_NOT_FOUND: 404,
+  WEBHOOK_ENDPOINT_NOT_FOUND: 404,
+  CONFLICT: 409,
+  UNPROCESSABLE: 422,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** One wrong field: its path in the body or query, and what was expected there. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[];
+
+  constructor(code: ErrorCode, message: string, details: readonly ErrorDetail[] = []) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+
+  /** The HTTP status that the code stands for. */
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+}

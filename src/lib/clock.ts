@@ -1,0 +1,27 @@
+/** Time as a part like any other, so that tests can turn the hands. */
+
+/** Tells the time and rings once later. Instants are comparable over threads and processes of one machine. */
+export interface Clock {
+  /** Milliseconds since 1970, with a fraction, never going back while the process lives. */
+  nowMs(): number;
+
+  /** The same instant as a calendar date, for what customers see. */
+  now(): Date;
+
+  /**
+   * Calls `ring` once, `delayMs` from now.
+   *
+   * @returns cancels the ring; safe to call twice, and after it rang.
+   */
+  after(delayMs: number, ring: () => void): () => void;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  nowMs: () => performance.timeOrigin + performance.now(),
+  now: () => new Date(),
+  after: (delayMs, ring) => {
+    const timer = setTimeout(ring, delayMs);
+    return () => clearTimeout(timer);
+  },
+};

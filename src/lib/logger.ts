@@ -1,0 +1,55 @@
+/** What the server tells its operator, without ever telling what callers said or which number they have. */
+import { pino, stdTimeFunctions } from 'pino';
+
+/** Where a plane writes its log. The shape is pino's; planes know only this. */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  child(bindings: object): Logger;
+}
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+
+/** Fields that never reach the log, whichever object carries them: words, numbers, prompts, secrets. */
+const HIDDEN_FIELDS = [
+  'text',
+  'transcript',
+  'from',
+  'to',
+  'caller',
+  'phoneNumber',
+  'greeting',
+  'systemPrompt',
+  'arguments',
+  'messages',
+  'password',
+  'secret',
+  'key',
+  'authorization',
+  'metadata',
+];
+
+const HIDDEN_PATHS = HIDDEN_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
+
+/** Opens the process's log on standard output: one JSON object a line. */
+export function openLogger(level: LogLevel, destination?: NodeJS.WritableStream): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: HIDDEN_PATHS, censor: '[hidden]' },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** A log that nobody reads. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+};

@@ -1,0 +1,66 @@
+/** The port to the language model: messages in, a stream of words and tool calls out. */
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export type ChatMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | {
+      readonly role: 'assistant';
+      readonly content: string;
+      readonly toolCalls?: readonly ToolCall[];
+    }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly name: string;
+      readonly content: string;
+    };
+
+/** A tool as the model sees it. `parameters` is a JSON Schema object. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export type ModelEvent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'tool-call'; readonly call: ToolCall };
+
+export interface ModelRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDescription[];
+  /** JSON Schema that the whole answer must follow. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  /** Aborting it closes the connection to the server at once. */
+  readonly signal: AbortSignal;
+}
+
+/** The model did not answer, or answered rubbish; the server's own words are in `cause`. */
+export class LanguageModelError extends Error {
+  override readonly name = 'LanguageModelError';
+}
+
+export interface LanguageModel {
+  /** Such as `ollama/qwen3:4b`. */
+  readonly name: string;
+
+  /**
+   * Answers, piece by piece.
+   *
+   * @throws {LanguageModelError}
+   * @throws the signal's reason when aborted.
+   */
+  stream(request: ModelRequest): AsyncIterable<ModelEvent>;
+
+  /**
+   * Asks whether it would answer now, within 2 s.
+   *
+   * @throws {LanguageModelError} saying what is missing and what to do.
+   */
+  check(): Promise<void>;
+}

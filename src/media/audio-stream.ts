@@ -1,0 +1,79 @@
+/** The port between a call and its sound: what is heard, what is said, and when. */
+import type { HeardRing } from './heard-ring.ts';
+
+/** Rate of every PCM buffer that crosses this port: mono, signed 16-bit. */
+export const LINE_RATE_HZ = 8000;
+
+/** Length of one packet's worth of audio. */
+export const FRAME_MS = 20;
+
+/** Samples in one frame. */
+export const FRAME_SAMPLES = (LINE_RATE_HZ * FRAME_MS) / 1000;
+
+/** What the media worker reports, per event and never per packet. Instants are `Clock.nowMs()`. */
+export type AudioEvent =
+  /** The caller has been loud for `VOICE_FRAMES` frames in a row; `atMs` is the arrival of the first of them. */
+  | { readonly kind: 'voice-started'; readonly atMs: number }
+  /** The caller has been quiet for 60 ms; `lastVoicedAtMs` is the arrival of the last voiced frame. */
+  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  /** The first packet of a reply has left. */
+  | { readonly kind: 'playout-started'; readonly generation: number; readonly atMs: number }
+  /** The worker itself stopped playout because the caller spoke; the unplayed tail is kept. */
+  | { readonly kind: 'playout-paused'; readonly generation: number; readonly playedMs: number }
+  /** The reply is over: played to its end (`isComplete`), or dropped. `playedMs` of it were sent. */
+  | {
+      readonly kind: 'playout-finished';
+      readonly generation: number;
+      readonly playedMs: number;
+      readonly isComplete: boolean;
+    }
+  | { readonly kind: 'digit'; readonly digit: string; readonly durationMs: number }
+  /** No packet has come for 15 s although the caller is not on hold. */
+  | { readonly kind: 'media-lost' }
+  /** The recording could not be written; the call goes on without it. */
+  | { readonly kind: 'recording-failed'; readonly reason: string };
+
+/** RTP figures of one call, from its first packet on. */
+export interface AudioStats {
+  readonly packetsReceived: number;
+  readonly packetsSent: number;
+  readonly packetsLost: number;
+  /** Packets that came from an address other than the peer's: counted and dropped. */
+  readonly packetsRejected: number;
+  readonly jitterMs: number;
+}
+
+/**
+ * One call's sound. A reply is a **generation**: a number that only grows. Audio of an older generation than
+ * the newest one begun is dropped by the packet writer, so stale speech cannot be heard.
+ */
+export interface AudioStream {
+  /** The caller's audio, shared with the listening thread. Never read on the main thread. */
+  readonly heard: HeardRing;
+
+  /** Sets the one listener. Events that came before are not replayed. */
+  onEvent(listener: (event: AudioEvent) => void): void;
+
+  /** Begins reply `generation`: drops what is left of older ones (reported as not complete). */
+  begin(generation: number): void;
+
+  /** Adds PCM (8 kHz, mono) to the end of reply `generation`. Ignored when that reply is no longer the newest. */
+  say(generation: number, pcm: Int16Array): void;
+
+  /** Says that reply `generation` has no more audio; `playout-finished` follows when its last frame has left. */
+  finish(generation: number): void;
+
+  /** Stops the reply now; its unplayed audio is gone. `playout-finished` with `isComplete: false` follows. */
+  drop(generation: number): void;
+
+  /** Plays on after `playout-paused`. */
+  resume(generation: number): void;
+
+  /** Whether the worker may pause playout by itself when the caller speaks. */
+  setInterruptible(isInterruptible: boolean): void;
+
+  /** Sends RFC 4733 events, 100 ms each with 60 ms between. Characters: 0-9 * # A-D. */
+  sendDigits(digits: string): void;
+
+  stats(): Promise<AudioStats>;
+}

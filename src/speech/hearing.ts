@@ -1,0 +1,89 @@
+/** The port through which a conversation listens: voice activity and words of one call. */
+import type { HeardRing } from '../media/heard-ring.ts';
+
+/** What is asked first is answered first within a priority: final before speculative before partial. */
+export type TranscriptionPriority = 'final' | 'speculative' | 'partial';
+
+export interface RecognizedWord {
+  readonly text: string;
+  /** From 0 to 1: the lowest of its tokens' probabilities. */
+  readonly confidence: number;
+}
+
+/** What one stretch of speech says. */
+export interface Utterance {
+  /** Empty when there was no speech in it. */
+  readonly text: string;
+  readonly words: readonly RecognizedWord[];
+  /** exp of the mean token log-probability, from 0 to 1. */
+  readonly confidence: number;
+  /** ISO 639-1, such as `en`. */
+  readonly language: string;
+  /** Chance that the audio holds no speech, from 0 to 1. */
+  readonly noSpeechProbability: number;
+  readonly audioMs: number;
+  /** Time from the request to the answer, waiting included. */
+  readonly tookMs: number;
+}
+
+/** Voice activity by the neural detector. Instants are `Clock.nowMs()`. */
+export type VoiceEvent =
+  | { readonly kind: 'voice-started'; readonly atMs: number }
+  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number };
+
+/** The recogniser could not answer: every child is gone, or the wait was over. */
+export class RecognitionError extends Error {
+  override readonly name = 'RecognitionError';
+}
+
+/** One call's ear. */
+export interface Ear {
+  /** Sets the one listener of voice events. Silent when `Hearing.hasVoiceDetector` is false. */
+  onVoice(listener: (event: VoiceEvent) => void): void;
+
+  /** Starts keeping audio for recognition from `fromMs` (with 300 ms of what came before it). */
+  beginUtterance(fromMs: number): void;
+
+  /**
+   * Recognises what was said since `beginUtterance`, up to now. May be asked again; the audio is kept.
+   *
+   * @throws {RecognitionError} when no recogniser could answer within `timeoutMs` (default 10,000).
+   * @throws the signal's reason when aborted.
+   */
+  transcribe(request: {
+    readonly priority: TranscriptionPriority;
+    readonly signal?: AbortSignal;
+    readonly timeoutMs?: number;
+  }): Promise<Utterance>;
+
+  /** Forgets the utterance's audio. */
+  endUtterance(): void;
+
+  close(): void;
+}
+
+/** Which engine does a job, and why that one: shown at start and by `/readyz`. */
+export interface EngineReport {
+  readonly job: 'vad' | 'stt' | 'tts' | 'llm';
+  readonly engine: string;
+  /** Why this one, in plain English, such as `no Silero model in "./models/vad"`. */
+  readonly reason: string;
+  /** True when it stands in for a better one. */
+  readonly isFallback: boolean;
+}
+
+/** Everything that listens: the detector's thread and the recogniser's child processes. */
+export interface Hearing {
+  /** Whether ears tell voice activity; when not, `AudioStream`'s own energy detector does. */
+  readonly hasVoiceDetector: boolean;
+
+  /** @throws {Error} naming the model file and the remedy when an engine that was asked for by name cannot load. */
+  start(): Promise<void>;
+
+  /** Stops threads and children politely, within 2 s. Safe to call twice. */
+  stop(): Promise<void>;
+
+  open(options: { readonly heard: HeardRing; readonly language: string }): Ear;
+
+  reports(): readonly EngineReport[];
+}

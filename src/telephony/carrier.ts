@@ -1,0 +1,113 @@
+/** The ports to the telephone network: who connects us, one party's side of a call, and who handles its sound. */
+import type { AudioStream } from '../media/audio-stream.ts';
+
+/** Why a leg ended. `sipStatus` is the final status of a leg that was never answered. */
+export type ReleaseCause =
+  | { readonly kind: 'far-end' }
+  | { readonly kind: 'near-end' }
+  | { readonly kind: 'transferred' }
+  | { readonly kind: 'unanswered'; readonly sipStatus: number }
+  | { readonly kind: 'broken'; readonly reason: string };
+
+/** An answered leg. */
+export interface Leg {
+  readonly audio: AudioStream;
+
+  /** Sets the one listener; called once, with the cause, also when the leg had ended before. */
+  onReleased(listener: (cause: ReleaseCause) => void): void;
+
+  /** Digits that came by SIP INFO, as the audio stream's `digit` events are for RFC 4733. */
+  onDigit(listener: (digit: string) => void): void;
+
+  /** Starts a stereo WAV file: caller left, agent right. */
+  record(path: string): void;
+
+  /** Ends the leg with BYE. Resolves when the far end has agreed or 32 s have gone. Safe to call twice. */
+  hangUp(): Promise<void>;
+
+  /**
+   * Hands the caller over by REFER. Resolves when the far end reports success; then the leg is released.
+   *
+   * @throws {CarrierError} when it was refused or failed; the leg goes on.
+   */
+  transfer(number: string): Promise<void>;
+}
+
+/** The telephone network, or the other party, did not do what was asked. */
+export class CarrierError extends Error {
+  override readonly name = 'CarrierError';
+  /** SIP status where there was one, else 503. */
+  readonly sipStatus: number;
+
+  constructor(message: string, sipStatus: number, options?: ErrorOptions) {
+    super(message, options);
+    this.sipStatus = sipStatus;
+  }
+}
+
+/** Somebody rings. Exactly one of `answer` and `reject` is called. */
+export interface IncomingCall {
+  /** Identifier that the carrier knows the call by: the SIP Call-ID. */
+  readonly carrierCallSid: string;
+  /** E.164 where the carrier gave one, else as it came, such as `anonymous`. */
+  readonly from: string;
+  readonly to: string;
+
+  /** Sets the one listener; called when the caller gives up before the answer. */
+  onCancelled(listener: () => void): void;
+
+  reject(sipStatus: number, options?: { readonly retryAfterSeconds?: number }): void;
+
+  /** Says 180 Ringing. */
+  ring(): void;
+
+  /** @throws {CarrierError} when the caller gave up, or no common codec or port is there. */
+  answer(): Promise<Leg>;
+}
+
+export interface OutgoingCall {
+  readonly carrierCallSid: string;
+
+  /** Sets the one listener; called at the first 180 or 183. */
+  onRinging(listener: () => void): void;
+
+  /** @throws {CarrierError} with the final SIP status. */
+  readonly answered: Promise<Leg>;
+
+  /** Gives up: CANCEL before the answer, BYE after it. */
+  cancel(): void;
+}
+
+export interface CarrierReport {
+  readonly name: string;
+  readonly isReady: boolean;
+  /** In plain English, such as `listening on udp and tcp 127.0.0.1:5060` or why it is not ready. */
+  readonly state: string;
+}
+
+/** Who connects us to the telephone network. */
+export interface Carrier {
+  /** @throws {Error} naming the port when it is busy. */
+  start(onIncoming: (call: IncomingCall) => void): Promise<void>;
+
+  /** Refuses new calls from now on with 503 and Retry-After; calls in progress go on. */
+  drain(): void;
+
+  stop(): Promise<void>;
+
+  /**
+   * Places a call through the trunk whose numbers include `from`.
+   *
+   * @throws {CarrierError} 404 when no trunk has that number.
+   */
+  place(request: {
+    readonly from: string;
+    readonly to: string;
+    readonly ringingTimeoutMs: number;
+  }): OutgoingCall;
+
+  /** Whether some trunk may call from this number. */
+  hasTrunkFor(from: string): boolean;
+
+  reports(): readonly CarrierReport[];
+}

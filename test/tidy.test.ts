@@ -1,0 +1,88 @@
+/** The rules of the house that no linter knows: which plane may import which, and who may name an adapter. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** Plane to the planes it may import. Order: data flows down the list, imports point up it. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  domain: ['lib'],
+  sip: ['lib'],
+  rtp: ['lib'],
+  media: ['lib', 'rtp'],
+  speech: ['lib', 'media'],
+  llm: ['lib'],
+  tool: ['lib', 'domain', 'llm'],
+  conversation: ['lib', 'domain', 'media', 'speech', 'llm', 'tool'],
+  telephony: ['lib', 'domain', 'rtp', 'media'],
+  call: ['lib', 'domain', 'media', 'speech', 'llm', 'tool', 'conversation', 'telephony'],
+  store: ['lib', 'domain'],
+  webhook: ['lib', 'domain'],
+  api: ['lib', 'domain'],
+  dashboard: [],
+};
+
+/** Files that put the parts together; they may import anything. */
+const COMPOSITION_ROOTS = ['app.ts', 'main.ts', 'admin.ts'];
+
+/** Planes whose sub-folders are adapters; `api/routes` and `api/middleware` are not. */
+const PLANES_WITH_ADAPTERS = ['telephony', 'speech', 'llm', 'tool'];
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+function importsOf(file: string): Import[] {
+  const source = readFileSync(join('src', file), 'utf8');
+  const specifiers = [...source.matchAll(/from '(\.[^']+)'/g)].map((match) => match[1] ?? '');
+  return specifiers.map((to) => ({ from: file, to: normalize(join(dirname(file), to)) }));
+}
+
+const files = globSync('**/*.ts', { cwd: 'src' }).sort();
+const imports = files.flatMap(importsOf).filter(({ from }) => !COMPOSITION_ROOTS.includes(from));
+const planeOf = (file: string) => (file.includes('/') ? (file.split('/')[0] ?? '') : '(root)');
+
+test('src/ has files and imports to check', () => {
+  expect(files.length).toBeGreaterThan(50);
+  expect(imports.length).toBeGreaterThan(100);
+});
+
+test('every plane is listed', () => {
+  const planes = new Set(files.map(planeOf).filter((plane) => plane !== '(root)'));
+  expect([...planes].filter((plane) => !(plane in MAY_IMPORT))).toEqual([]);
+});
+
+test('imports go one way between planes', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const [fromPlane, toPlane] = [planeOf(from), planeOf(to)];
+    return (
+      fromPlane !== toPlane && fromPlane !== '(root)' && !MAY_IMPORT[fromPlane]?.includes(toPlane)
+    );
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('only a composition root names an adapter', () => {
+  const wrong = imports.filter(({ from, to }) => {
+    const isAdapter = PLANES_WITH_ADAPTERS.includes(planeOf(to)) && dirname(to).includes('/');
+    return isAdapter && dirname(from) !== dirname(to);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('pure files read no clock, no chance, no network', () => {
+  const impure =
+    /\b(Date\.now|new Date\(\)|setTimeout|setInterval|Math\.random|randomUUID|fetch)\b/;
+  const pure = files.filter(
+    (file) =>
+      file.startsWith('domain/') || /; pure \*\//.test(readFileSync(join('src', file), 'utf8')),
+  );
+  expect(pure.filter((file) => impure.test(readFileSync(join('src', file), 'utf8')))).toEqual([]);
+});
+
+test('every file opens by saying what it is', () => {
+  expect(
+    files.filter((file) => !readFileSync(join('src', file), 'utf8').startsWith('/** ')),
+  ).toEqual([]);
+});
