@@ -51,7 +51,7 @@ export interface AudioStream {
   /** The caller's audio, shared with the listening thread. Never read on the main thread. */
   readonly heard: HeardRing;
 
-  /** Sets the one listener. Events that came before are not replayed. */
+  /** Adds a listener; every listener hears every event. Events that came before are not replayed. */
   onEvent(listener: (event: AudioEvent) => void): void;
 
   /** Begins reply `generation`: drops what is left of older ones (reported as not complete). */

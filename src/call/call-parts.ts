@@ -1,0 +1,56 @@
+/** What the calls of a server are made from; the composition root puts it together once. */
+import type {
+  CallControl,
+  ConversationBrief,
+  ConversationEvent,
+  TurnTimes,
+} from '../conversation/conversation-port.ts';
+import type { Agent } from '../domain/agent.ts';
+import type { CallDirection, CallStore, EndReason } from '../domain/call.ts';
+import type { NewId } from '../domain/ids.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { AudioStream } from '../media/audio-stream.ts';
+import type { Leg } from '../telephony/carrier.ts';
+
+/** Who speaks for the agent on one call. */
+export interface TalkingParty {
+  start(): void;
+  digit(digit: string): void;
+  /** Ends the talk because the call is over; what was heard last is reported before it resolves. */
+  stop(): Promise<void> | void;
+}
+
+export interface TalkOptions {
+  readonly brief: ConversationBrief;
+  readonly agent: Agent;
+  readonly audio: AudioStream;
+  readonly control: CallControl;
+  readonly log: Logger;
+  readonly onEvent: (event: ConversationEvent) => void;
+}
+
+/** What is counted about calls. */
+export interface CallMetrics {
+  callStarted(direction: CallDirection): void;
+  callEnded(direction: CallDirection, reason: EndReason, durationSeconds: number): void;
+  callRefused(sipStatus: number): void;
+  turn(times: TurnTimes): void;
+  bargeIn(): void;
+}
+
+/** Where recordings go. */
+export interface Recordings {
+  /** Starts recording the leg. @returns the file's path inside the data folder. */
+  start(callId: string, leg: Leg): string;
+}
+
+export interface CallParts {
+  readonly calls: CallStore;
+  readonly recordings: Recordings;
+  readonly metrics: CallMetrics;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly talk: (options: TalkOptions) => TalkingParty;
+}

@@ -1,0 +1,72 @@
+/** The changes of a call's record, each with the events that go with it; pure */
+import type { Agent } from '../domain/agent.ts';
+import type { Call, CallDirection, EndReason } from '../domain/call.ts';
+import { callEndedEvent, callStartedEvent } from '../domain/call-events.ts';
+import { endCall, moveCall } from '../domain/call-life.ts';
+import type { ServiceEvent } from '../domain/service-event.ts';
+
+/** A new state and what it tells customers; saved together or not at all. */
+export interface RecordChange {
+  readonly call: Call;
+  readonly events: readonly ServiceEvent[];
+}
+
+/** The record of a call that begins to ring. */
+export function ringing(facts: {
+  readonly id: string;
+  readonly agent: Agent;
+  readonly direction: CallDirection;
+  readonly from: string;
+  readonly to: string;
+  readonly carrierCallSid: string;
+  readonly now: Date;
+}): Call {
+  const { agent, now, ...rest } = facts;
+  return {
+    ...rest,
+    accountId: agent.accountId,
+    environment: agent.environment,
+    agentId: agent.id,
+    status: 'ringing',
+    createdAt: now,
+    startedAt: now,
+    answeredAt: null,
+    endedAt: null,
+    endReason: null,
+    durationSeconds: 0,
+    recordingFile: null,
+    summary: null,
+    sentiment: null,
+    sentimentScore: null,
+    intentDetected: null,
+    metadata: {},
+    overrides: {},
+  };
+}
+
+/** The caller was picked up, or the callee answered: `call.started`. */
+export function answered(
+  call: Call,
+  facts: { readonly now: Date; readonly recordingFile: string; readonly eventId: string },
+): RecordChange {
+  const changes = { answeredAt: facts.now, recordingFile: facts.recordingFile };
+  const moved = moveCall(call, 'in_progress', changes);
+  return {
+    call: moved,
+    events: [callStartedEvent(moved, { id: facts.eventId, now: facts.now })],
+  };
+}
+
+/** The call is over: `call.ended`, created at `eventAt` (later than the end, after a crash). */
+export function ended(
+  call: Call,
+  facts: {
+    readonly endedAt: Date;
+    readonly eventAt: Date;
+    readonly reason: EndReason;
+    readonly eventId: string;
+  },
+): RecordChange {
+  const over = endCall(call, { endReason: facts.reason, endedAt: facts.endedAt });
+  return { call: over, events: [callEndedEvent(over, { id: facts.eventId, now: facts.eventAt })] };
+}

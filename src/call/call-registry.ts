@@ -1,0 +1,58 @@
+/** The calls that are alive in this process, and how many more there may be. */
+
+/** What the registry knows of a live call. */
+export interface LiveCall {
+  readonly callId: string;
+  readonly agentId: string;
+
+  /** Ends the call with a cause of our own, such as a shutdown. Resolves when it is on record. */
+  end(reason: string): Promise<void>;
+}
+
+/** Counts and finds live calls. */
+export class CallRegistry {
+  readonly #callsMax: number;
+  readonly #calls = new Map<string, LiveCall>();
+  #emptyListeners: (() => void)[] = [];
+
+  constructor(options: { readonly callsMax: number }) {
+    this.#callsMax = options.callsMax;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  get isFull(): boolean {
+    return this.#calls.size >= this.#callsMax;
+  }
+
+  add(call: LiveCall): void {
+    this.#calls.set(call.callId, call);
+  }
+
+  delete(callId: string): void {
+    this.#calls.delete(callId);
+    if (this.#calls.size > 0) return;
+    const listeners = this.#emptyListeners;
+    this.#emptyListeners = [];
+    for (const listener of listeners) listener();
+  }
+
+  hasCallOf(agentId: string): boolean {
+    return [...this.#calls.values()].some((call) => call.agentId === agentId);
+  }
+
+  /** Resolves when no call is left. */
+  whenEmpty(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#emptyListeners.push(resolve);
+    });
+  }
+
+  /** Ends every call. */
+  async endAll(reason: string): Promise<void> {
+    await Promise.all([...this.#calls.values()].map((call) => call.end(reason)));
+  }
+}

@@ -1,0 +1,171 @@
+/** One call from its answer to its release: conversation, leg and record held together. */
+import type {
+  CallControl,
+  ConversationBrief,
+  ConversationEvent,
+} from '../conversation/conversation-port.ts';
+import type { Agent } from '../domain/agent.ts';
+import type { Call, EndReason } from '../domain/call.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Leg } from '../telephony/carrier.ts';
+import { CallJournal } from './call-journal.ts';
+import type { CallParts, TalkingParty } from './call-parts.ts';
+import { answered, ended } from './call-record.ts';
+import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+
+/** How long the record of an ended call may wait for the database before the call is let go. */
+const RECORD_WAIT_MS = 60_000;
+
+/** Lays the call's overrides over the agent's configuration. */
+export function briefOf(agent: Agent, call: Call): ConversationBrief {
+  const { overrides } = call;
+  return {
+    greeting: overrides.greeting ?? agent.greeting,
+    systemPrompt: overrides.systemPrompt ?? agent.systemPrompt,
+    voice: overrides.voice ?? agent.voice,
+    language: overrides.language ?? agent.language,
+    isInterruptible: agent.settings.interruptible,
+    silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
+    maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
+  };
+}
+
+/** A call that was answered. Made by `startCallSession`; ends by itself. */
+export class CallSession {
+  readonly callId: string;
+  readonly agentId: string;
+  readonly #parts: CallParts;
+  readonly #agent: Agent;
+  readonly #leg: Leg;
+  readonly #journal: CallJournal;
+  readonly #log: Logger;
+  #call: Call;
+  #party: TalkingParty | undefined;
+  #reason: EndReason | undefined;
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(options: {
+    readonly parts: CallParts;
+    readonly agent: Agent;
+    readonly call: Call;
+    readonly leg: Leg;
+  }) {
+    this.callId = options.call.id;
+    this.agentId = options.agent.id;
+    this.#parts = options.parts;
+    this.#agent = options.agent;
+    this.#leg = options.leg;
+    this.#call = options.call;
+    this.#log = options.parts.log.child({ callId: options.call.id });
+    this.#journal = new CallJournal({ clock: options.parts.clock, log: this.#log });
+  }
+
+  /** Puts the answer on record and lets the agent speak. Resolves when the call is over and on record. */
+  run(): Promise<void> {
+    const { clock, calls, recordings, metrics, newId } = this.#parts;
+    const recordingFile = recordings.start(this.callId, this.#leg);
+    const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
+    const change = answered(this.#call, facts);
+    this.#call = change.call;
+    this.#journal.write(() => calls.update(change.call, change.events));
+    metrics.callStarted(this.#call.direction);
+
+    this.#leg.audio.onEvent((event) => {
+      if (event.kind === 'recording-failed') this.#recordingFailed(event.reason);
+    });
+    this.#party = this.#parts.talk({
+      brief: briefOf(this.#agent, this.#call),
+      agent: this.#agent,
+      audio: this.#leg.audio,
+      control: this.#control(),
+      log: this.#log,
+      onEvent: (event) => this.#onConversation(event),
+    });
+    this.#leg.onDigit((digit) => this.#party?.digit(digit));
+    this.#leg.onReleased((cause) => this.#release(this.#reason ?? endReasonOfRelease(cause)));
+    this.#party.start();
+    return this.#over.promise;
+  }
+
+  /** Ends the call from our side, such as at a shutdown. */
+  async end(reason: string): Promise<void> {
+    this.#log.warn({ reason }, 'call ended by the server');
+    this.#reason ??= 'error';
+    await this.#leg.hangUp();
+    await this.#over.promise;
+  }
+
+  #control(): CallControl {
+    return { transfer: (number) => this.#leg.transfer(number) };
+  }
+
+  #onConversation(event: ConversationEvent): void {
+    const { calls, clock, metrics } = this.#parts;
+    switch (event.kind) {
+      case 'said':
+        this.#journal.write(() => calls.addTranscriptEntry(this.callId, event.entry));
+        break;
+      case 'turn': {
+        const entry = { at: clock.now(), kind: 'turn', details: { ...event.times } };
+        this.#journal.write(() => calls.addTimelineEntry(this.callId, entry));
+        metrics.turn(event.times);
+        break;
+      }
+      case 'barge-in': {
+        const entry = { at: clock.now(), kind: 'barge_in', details: {} };
+        this.#journal.write(() => calls.addTimelineEntry(this.callId, entry));
+        metrics.bargeIn();
+        break;
+      }
+      case 'ended':
+        this.#reason ??= endReasonOfConversation(event.end);
+        if (event.end.kind === 'failed') {
+          this.#log.error({ reason: event.end.reason }, 'conversation failed');
+        }
+        this.#hangUp();
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #hangUp(): void {
+    this.#leg.hangUp().catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'BYE was not answered');
+    });
+  }
+
+  #recordingFailed(reason: string): void {
+    this.#log.error({ reason }, 'recording stopped, the call goes on');
+    const entry = { at: this.#parts.clock.now(), kind: 'recording_failed', details: { reason } };
+    this.#journal.write(() => this.#parts.calls.addTimelineEntry(this.callId, entry));
+  }
+
+  /** The leg is gone: stops talking (which puts the last words on record), then ends the record. */
+  #release(reason: EndReason): void {
+    this.#finish(reason).then(
+      () => this.#over.resolve(),
+      (error: unknown) => {
+        this.#log.error({ err: error }, 'call could not be ended cleanly');
+        this.#over.resolve();
+      },
+    );
+  }
+
+  async #finish(reason: EndReason): Promise<void> {
+    const { calls, clock, metrics, newId } = this.#parts;
+    const endedAt = clock.now();
+    await this.#party?.stop();
+    const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
+    const change = ended(this.#call, facts);
+    this.#call = change.call;
+    this.#journal.write(() => calls.update(change.call, change.events));
+    metrics.callEnded(change.call.direction, reason, change.call.durationSeconds);
+    const isWritten = await this.#journal.drained(RECORD_WAIT_MS);
+    if (!isWritten) this.#log.error({}, 'call record not written, the database refuses');
+    this.#log.info(
+      { endReason: reason, durationSeconds: change.call.durationSeconds },
+      'call over',
+    );
+  }
+}

@@ -1,0 +1,106 @@
+/** Decides what becomes of a ringing call: which agent answers it, or which SIP status refuses it. */
+import type { Agent } from '../domain/agent.ts';
+import type { Call, EndReason } from '../domain/call.ts';
+import type { IncomingCall } from '../telephony/carrier.ts';
+import { CarrierError } from '../telephony/carrier.ts';
+import { CallJournal } from './call-journal.ts';
+import type { CallParts } from './call-parts.ts';
+import { ended, ringing } from './call-record.ts';
+import type { CallRegistry } from './call-registry.ts';
+import { CallSession } from './call-session.ts';
+
+/** How long a refused caller is asked to wait; a typical call has ended by then. */
+const RETRY_AFTER_SECONDS = 30;
+
+export interface Refusal {
+  readonly sipStatus: number;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Why a call to `agent` is refused; undefined when it is taken. */
+export function refusalOf(agent: Agent | undefined, isFull: boolean): Refusal | undefined {
+  if (agent === undefined) return { sipStatus: 404 };
+  if (agent.status === 'paused') return { sipStatus: 480 };
+  if (isFull) return { sipStatus: 503, retryAfterSeconds: RETRY_AFTER_SECONDS };
+  return undefined;
+}
+
+/** Takes ringing calls and turns them into sessions. */
+export class InboundRouter {
+  readonly #parts: CallParts;
+  readonly #registry: CallRegistry;
+  readonly #findAgent: (calledNumber: string) => Agent | undefined;
+
+  constructor(options: {
+    readonly parts: CallParts;
+    readonly registry: CallRegistry;
+    readonly findAgent: (calledNumber: string) => Agent | undefined;
+  }) {
+    this.#parts = options.parts;
+    this.#registry = options.registry;
+    this.#findAgent = options.findAgent;
+  }
+
+  /** Answers or refuses. Never throws: whatever goes wrong, the caller gets a status. */
+  async take(incoming: IncomingCall): Promise<void> {
+    try {
+      const agent = this.#findAgent(incoming.to);
+      const refusal = refusalOf(agent, this.#registry.isFull);
+      if (agent === undefined || refusal !== undefined) {
+        return this.#refuse(incoming, refusal ?? { sipStatus: 404 });
+      }
+      await this.#connect(incoming, agent);
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'incoming call refused: the server could not take it');
+      this.#refuse(incoming, { sipStatus: 503, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+  }
+
+  #refuse(incoming: IncomingCall, refusal: Refusal): void {
+    const { sipStatus, retryAfterSeconds } = refusal;
+    this.#parts.metrics.callRefused(sipStatus);
+    this.#parts.log.info({ sipStatus }, 'incoming call refused');
+    incoming.reject(sipStatus, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  }
+
+  async #connect(incoming: IncomingCall, agent: Agent): Promise<void> {
+    const { calls, clock, log, newId } = this.#parts;
+    const call = ringing({
+      id: newId('call'),
+      agent,
+      direction: 'inbound',
+      from: incoming.from,
+      to: incoming.to,
+      carrierCallSid: incoming.carrierCallSid,
+      now: clock.now(),
+    });
+    calls.insert(call, []);
+    let cancelled = false;
+    incoming.onCancelled(() => {
+      cancelled = true;
+    });
+    const live = { callId: call.id, agentId: agent.id, end: async () => incoming.reject(503) };
+    this.#registry.add(live);
+    try {
+      const leg = await incoming.answer();
+      const session = new CallSession({ parts: this.#parts, agent, call, leg });
+      this.#registry.add(session);
+      await session.run();
+    } catch (error) {
+      const isGone = cancelled || (error instanceof CarrierError && error.sipStatus === 487);
+      if (!isGone) log.error({ callId: call.id, err: error }, 'incoming call was not answered');
+      this.#unanswered(call, isGone ? 'no_answer' : 'error');
+    } finally {
+      this.#registry.delete(call.id);
+    }
+  }
+
+  #unanswered(call: Call, reason: EndReason): void {
+    const { calls, clock, log, metrics, newId } = this.#parts;
+    const now = clock.now();
+    const change = ended(call, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
+    const journal = new CallJournal({ clock, log });
+    journal.write(() => calls.update(change.call, change.events));
+    metrics.callEnded('inbound', reason, 0);
+  }
+}

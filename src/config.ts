@@ -1,0 +1,172 @@
+/** Settings from the environment and `.env`: validated whole at start, the only place that reads them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { loadEnvFile } from 'node:process';
+import { z } from 'zod';
+
+/** Says which settings are wrong and what was expected; the process ends with 78 (EX_CONFIG). */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+const positive = z.coerce.number().positive();
+
+const portRange = z
+  .string()
+  .regex(/^\d{1,5}-\d{1,5}$/, 'expected two ports, such as 20000-20999')
+  .transform((text) => {
+    const [first = 0, last = 0] = text.split('-').map(Number);
+    return { first, last };
+  })
+  .refine(
+    ({ first, last }) => first >= 1024 && last <= 65_535 && last - first >= 3,
+    'expected ports from 1024 to 65535, at least four of them',
+  );
+
+const waits = z
+  .string()
+  .regex(/^\d+(,\d+)*$/, 'expected seconds separated by commas, such as 0,30,120,600,1800')
+  .transform((text) => text.split(',').map(Number));
+
+const engines = z
+  .string()
+  .regex(/^[a-z-]+(,[a-z-]+)*$/, 'expected auto, or engine names separated by commas');
+
+/** Variables that hold a secret: masked by `--print-config`, and readable from a file by `NAME_FILE`. */
+const SECRETS = [
+  'BOOTSTRAP_LIVE_KEY',
+  'BOOTSTRAP_TEST_KEY',
+  'WEBHOOK_SIGNING_SECRET',
+  'DRACHTIO_SECRET',
+  'FREESWITCH_SECRET',
+  'OPENAI_API_KEY',
+] as const;
+
+const SCHEMA = z.object({
+  HOST: z.string().min(1).default('127.0.0.1'),
+  PORT: port.default(3000),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DATA_DIR: z.string().min(1).default('./data'),
+  DATABASE_URL: z
+    .string()
+    .refine((url) => !/^postgres(ql)?:/.test(url), 'PostgreSQL is not supported by this version')
+    .optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  BOOTSTRAP_LIVE_KEY: z
+    .string()
+    .regex(/^svc_live_[0-9A-Za-z]{32}$/, 'expected svc_live_ and 32 letters or digits')
+    .optional(),
+  BOOTSTRAP_TEST_KEY: z
+    .string()
+    .regex(/^svc_test_[0-9A-Za-z]{32}$/, 'expected svc_test_ and 32 letters or digits')
+    .optional(),
+  WEBHOOK_SIGNING_SECRET: z.string().min(16).optional(),
+  TELEPHONY: z.enum(['embedded', 'drachtio']).default('embedded'),
+  MEDIA: z.enum(['direct', 'freeswitch']).optional(),
+  SIP_HOST: z.string().min(1).default('127.0.0.1'),
+  SIP_PORT: port.default(5060),
+  SIP_TRUNKS: z.string().min(1).default('sip-config/trunks.json'),
+  RTP_PORTS: portRange.default({ first: 20_000, last: 20_999 }),
+  MAX_CALLS: z.coerce.number().int().min(1).max(100_000).default(200),
+  DRACHTIO_HOST: z.string().default('127.0.0.1'),
+  DRACHTIO_PORT: port.default(9022),
+  DRACHTIO_SECRET: z.string().default('cymru'),
+  FREESWITCH_HOST: z.string().default('127.0.0.1'),
+  FREESWITCH_PORT: port.default(8021),
+  FREESWITCH_SECRET: z.string().default('ClueCon'),
+  MODELS_DIR: z.string().min(1).default('./models'),
+  VAD: z.enum(['auto', 'silero', 'energy']).default('auto'),
+  STT: z.enum(['auto', 'whisper']).default('auto'),
+  TTS: z.enum(['auto', 'espeak', 'espeak-wasm']).default('auto'),
+  LLM: engines.default('auto'),
+  OLLAMA_HOST: z.url().default('http://127.0.0.1:11434'),
+  OLLAMA_MODEL: z.string().min(1).default('qwen3:4b'),
+  OPENAI_BASE_URL: z.url().optional(),
+  OPENAI_MODEL: z.string().min(1).optional(),
+  OPENAI_API_KEY: z.string().min(1).optional(),
+  SCRIPT_FILE: z.string().min(1).optional(),
+  SANDBOX_SPEED: positive.default(10),
+  DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).default(3600),
+  WEBHOOK_ALLOW_LOCAL: flag.default(false),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  WEBHOOK_BACKOFF_SECONDS: waits.default([0, 30, 120, 600, 1800]),
+});
+
+/** The settings as the server uses them; names are the environment's, so that messages and manuals agree. */
+export type Config = z.output<typeof SCHEMA> & { readonly PUBLIC_URL: string };
+
+/** Adds the text of `NAME_FILE` under `NAME` for every secret that is given by file. */
+function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const merged = { ...environment };
+  for (const name of SECRETS) {
+    const file = environment[`${name}_FILE`];
+    if (file === undefined || merged[name] !== undefined) continue;
+    try {
+      merged[name] = readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ConfigError(`Cannot read ${name}_FILE "${file}": ${why}`, { cause: error });
+    }
+  }
+  return merged;
+}
+
+/** Settings that are valid one by one but not together. */
+function contradictionsOf(config: z.output<typeof SCHEMA>): string[] {
+  const found: string[] = [];
+  if (config.TELEPHONY === 'drachtio') {
+    found.push('TELEPHONY: drachtio is not supported by this version, expected embedded');
+  }
+  if (config.MEDIA === 'freeswitch') {
+    found.push('MEDIA: freeswitch is not supported by this version, expected direct');
+  }
+  if (config.LLM.includes('openai') && !(config.OPENAI_BASE_URL && config.OPENAI_MODEL)) {
+    found.push('LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well');
+  }
+  return found;
+}
+
+/**
+ * Reads the settings from an environment.
+ *
+ * @throws {ConfigError} naming every wrong setting and what was expected.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(
+    Object.entries(withSecretFiles(environment)).filter(([, value]) => value !== ''),
+  );
+  const result = SCHEMA.safeParse(given);
+  const problems = result.success
+    ? contradictionsOf(result.data)
+    : result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  if (!result.success || problems.length > 0) {
+    throw new ConfigError(`Cannot start with these settings:\n  ${problems.join('\n  ')}`);
+  }
+  const PUBLIC_URL = result.data.PUBLIC_URL ?? `http://localhost:${result.data.PORT}`;
+  return { ...result.data, PUBLIC_URL };
+}
+
+/** Reads the process's own environment, with `.env` of the working directory below it. */
+export function readProcessConfig(): Config {
+  if (existsSync('.env')) loadEnvFile('.env');
+  return readConfig(process.env);
+}
+
+/** The settings as text for the operator, one `NAME=value` a line, secrets masked. */
+export function printConfig(config: Config): string {
+  return Object.entries(config)
+    .map(([name, value]) => {
+      const isSecret = (SECRETS as readonly string[]).includes(name);
+      return `${name}=${isSecret ? '********' : printValue(value)}`;
+    })
+    .join('\n');
+}
+
+function printValue(value: unknown): string {
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value === 'object' && value !== null && 'first' in value && 'last' in value) {
+    return `${value.first}-${value.last}`;
+  }
+  return String(value);
+}

@@ -1,0 +1,53 @@
+/** The server's process: settings in, signals in, exit status out. */
+import { openApp } from './app.ts';
+import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
+import { openLogger } from './lib/logger.ts';
+
+/** EX_CONFIG of sysexits.h: the settings are wrong, starting again will not help. */
+const EXIT_CONFIG = 78;
+
+function settings(): Config | undefined {
+  try {
+    return readProcessConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    process.exitCode = EXIT_CONFIG;
+    return undefined;
+  }
+}
+
+async function serve(config: Config): Promise<void> {
+  const log = openLogger(config.LOG_LEVEL);
+  const app = await openApp({ config, log, print: (text) => console.log(text) });
+  try {
+    await app.start();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    console.error(`Cannot start: ${why}`);
+    await app.stop();
+    process.exit(1);
+  }
+  let signals = 0;
+  const leave = async (signal: string) => {
+    signals += 1;
+    log.info({ signal }, signals === 1 ? 'draining: no new calls are taken' : 'stopping now');
+    if (signals === 1) await app.drain(config.DRAIN_TIMEOUT_SECONDS * 1000);
+    await app.stop();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      leave(signal).catch((error: unknown) => {
+        log.error({ err: error }, 'shutdown failed');
+        process.exit(1);
+      });
+    });
+  }
+}
+
+const config = settings();
+if (config !== undefined) {
+  if (process.argv.includes('--print-config')) console.log(printConfig(config));
+  else await serve(config);
+}

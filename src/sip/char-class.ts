@@ -1,0 +1,124 @@
+/** Which characters RFC 3261's grammar allows where, as a table with one entry a byte; pure */
+
+const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const UNRESERVED = `${ALPHANUMERIC}-_.!~*'()`;
+
+/** A set of characters: entry `code` is 1 where the character belongs to it. */
+export type CharClass = Uint8Array;
+
+/** Makes the set of exactly these characters. */
+function charClass(characters: string): CharClass {
+  const table = new Uint8Array(256);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}
+
+/** @see RFC 3261 section 25.1, token */
+export const TOKEN = charClass(`${ALPHANUMERIC}-.!%*_+\`'~`);
+
+/**
+ * Characters of an unquoted parameter value: every visible one that ends no value.
+ *
+ * More than the grammar's tokens: peers write `@` in branches and bare IPv6 addresses in `received`,
+ * and neither can be mistaken for what follows.
+ */
+export const PARAM_VALUE = new Uint8Array(256).map((_, code) =>
+  code > 0x20 && code !== 0x7f && !'",;<>'.includes(String.fromCharCode(code)) ? 1 : 0,
+);
+
+export const DIGIT = charClass('0123456789');
+
+/** @see RFC 3261 section 25.1, hostname; with the underscore that many private networks use */
+export const HOST_NAME = charClass(`${ALPHANUMERIC}-._`);
+
+/** What stands between the brackets of an IPv6 reference. */
+export const IPV6 = charClass('0123456789abcdefABCDEF:.');
+
+/** @see RFC 3261 section 25.1, absoluteURI scheme */
+export const SCHEME = charClass(`${ALPHANUMERIC}+-.`);
+
+/**
+ * Characters of a SIP user part, `%` for escapes included.
+ *
+ * `#` is not in the grammar, but carriers send service codes such as `*31#` unescaped and it cannot
+ * be mistaken for anything else.
+ *
+ * @see RFC 3261 section 25.1, user
+ */
+export const URI_USER = charClass(`${UNRESERVED}&=+$,;?/%#`);
+
+/** @see RFC 3261 section 25.1, password */
+export const URI_PASSWORD = charClass(`${UNRESERVED}&=+$,%`);
+
+/** @see RFC 3261 section 25.1, paramchar */
+export const URI_PARAM = charClass(`${UNRESERVED}[]/:&+$%`);
+
+/** @see RFC 3261 section 25.1, hname and hvalue */
+export const URI_HEADER = charClass(`${UNRESERVED}[]/?:+$%=&`);
+
+/** @see RFC 3966 section 3, phonedigit-hex and visual separators */
+export const TEL_NUMBER = charClass('0123456789abcdefABCDEF*#+-.()');
+
+/** Whether every character from `start` to `end` belongs to the set, and there is at least one. */
+export function consistsOf(
+  text: string,
+  allowed: CharClass,
+  start = 0,
+  end: number = text.length,
+): boolean {
+  if (start >= end) return false;
+  for (let i = start; i < end; i++) {
+    if (allowed[text.charCodeAt(i)] !== 1) return false;
+  }
+  return true;
+}
+
+/** Where the run of characters of the set that begins at `start` ends. */
+export function endOfRun(text: string, allowed: CharClass, start: number): number {
+  let i = start;
+  while (i < text.length && allowed[text.charCodeAt(i)] === 1) i++;
+  return i;
+}
+
+/** The first place at or after `start` that is neither a space nor a tab. */
+export function skipSpace(text: string, start: number): number {
+  let i = start;
+  while (i < text.length && isSpace(text.charCodeAt(i))) i++;
+  return i;
+}
+
+export function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
+}
+
+/**
+ * Where the quoted string that opens at `start` ends: the place after its closing quote.
+ *
+ * @returns -1 when it is never closed.
+ * @see RFC 3261 section 25.1, quoted-string
+ */
+export function endOfQuoted(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) return i + 1;
+    if (code === 0x5c) i++;
+  }
+  return -1;
+}
+
+/**
+ * Reads a number written in decimal digits alone.
+ *
+ * @returns undefined when it is not one, or is greater than `max`.
+ */
+export function parseDecimal(text: string, max: number): number | undefined {
+  if (text.length === 0) return undefined;
+  let value = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+    if (value > max) return undefined;
+  }
+  return value;
+}

@@ -1,0 +1,182 @@
+/** A call we offer: the client side of an INVITE that is outside of any dialog. */
+import { EventEmitter } from 'node:events';
+import { ClientForks } from './client-forks.ts';
+import type { Dialog } from './dialog.ts';
+import type { DialogTable } from './dialog-table.ts';
+import type { DigestClient } from './digest.ts';
+import type { EngineContext } from './engine-context.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import type { OutgoingInvite } from './outgoing.ts';
+import type { Reply } from './request-sender.ts';
+import { makeResponse } from './response.ts';
+import { addWish, parseMinSe } from './session-expires.ts';
+
+export interface InviteOutcome {
+  /** The final response; made here for a time-out (408), a lost peer (503), a cancel without answer (487). */
+  readonly response: SipMessage;
+  /** The confirmed dialog of a 2xx, otherwise null. */
+  readonly dialog: Dialog | null;
+}
+
+export interface ClientInviteEvents {
+  /** Each INVITE as it goes on the wire; a retry with credentials comes anew. */
+  sent: [SipMessage, Flow];
+  /** 1xx, 100 included. Reliable ones are acknowledged by PRACK. The dialog is null without a To tag. */
+  provisional: [SipMessage, Dialog | null];
+  /** The 2xx that wins. 2xx of other forks are acknowledged and ended by BYE. */
+  accepted: [SipMessage, Dialog];
+  /** Final response above 299, or one made here. */
+  rejected: [SipMessage];
+}
+
+export interface ClientInviteOptions {
+  readonly context: EngineContext;
+  readonly dialogs: DialogTable;
+  readonly request: SipMessage;
+  readonly digest: DigestClient | undefined;
+  readonly contactUser: string | undefined;
+  readonly acknowledge: NonNullable<OutgoingInvite['acknowledge']>;
+  readonly ringTimeoutMs: number;
+}
+
+/** A server that raises its minimum for ever is left alone. */
+const BRIEF_RETRIES_MAX = 2;
+
+/**
+ * Made by the user agent, never by applications. It sends in the next microtask, so that listeners
+ * can be put on first.
+ */
+export class ClientInvite extends EventEmitter<ClientInviteEvents> {
+  /** Never rejects. */
+  readonly outcome: Promise<InviteOutcome>;
+  readonly #options: ClientInviteOptions;
+  readonly #forks: ClientForks;
+  #resolve: (outcome: InviteOutcome) => void = () => undefined;
+  #state: 'calling' | 'accepted' | 'rejected' = 'calling';
+  #sent: { readonly request: SipMessage; readonly flow: Flow } | undefined;
+  #isCancelled = false;
+  #isProvisional = false;
+  #cancelTimer: () => void;
+
+  constructor(options: ClientInviteOptions) {
+    super();
+    this.#options = options;
+    this.#forks = new ClientForks(options);
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    const { clock } = options.context;
+    this.#cancelTimer = clock.after(options.ringTimeoutMs, () => this.cancel());
+    queueMicrotask(() => {
+      this.#run().catch((error) => {
+        options.context.logger.error({ error }, 'SIP call could not be handled');
+        this.#reject(makeResponse(options.request, 500));
+      });
+    });
+  }
+
+  get state(): 'calling' | 'accepted' | 'rejected' {
+    return this.#state;
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /**
+   * Cancels: at once when a provisional response has come, else as soon as one does. A 2xx that
+   * crosses it is acknowledged and ended by BYE with `acknowledge: 'automatic'`, and counts as 487;
+   * with `manual` it is an `accepted` like any other, and the application hangs up.
+   */
+  cancel(): void {
+    if (this.#isCancelled || this.#state !== 'calling') return;
+    this.#isCancelled = true;
+    if (this.#isProvisional) this.#sendCancel();
+  }
+
+  async #run(): Promise<void> {
+    let { request } = this.#options;
+    for (let retries = 0; ; retries++) {
+      if (this.#isCancelled && this.#sent === undefined) {
+        this.#reject(makeResponse(request, 487));
+        return;
+      }
+      const reply = await this.#send(request);
+      const minMs = reply.response.status === 422 ? parseMinSe(reply.response) : null;
+      if (minMs === null || retries >= BRIEF_RETRIES_MAX || this.#isCancelled) {
+        await this.#finish(reply);
+        return;
+      }
+      request = request.clone().set('cseq', `${reply.request.cseq.seq + 1} INVITE`);
+      addWish(request, { intervalMs: minMs, intervalMsMin: minMs });
+    }
+  }
+
+  async #send(request: SipMessage): Promise<Reply> {
+    return await this.#options.context.sender.send(request, {
+      digest: this.#options.digest,
+      contactUser: this.#options.contactUser,
+      onSent: (sent, flow) => {
+        this.#sent = { request: sent, flow };
+        this.#isProvisional = false;
+        this.emit('sent', sent, flow);
+      },
+      onProvisional: (response) => this.#provisional(response),
+      onLaterSuccess: (response) => {
+        if (this.#sent !== undefined) this.#forks.later(response, this.#sent);
+      },
+    });
+  }
+
+  #provisional(response: SipMessage): void {
+    const isFirst = !this.#isProvisional;
+    this.#isProvisional = true;
+    if (this.#isCancelled && isFirst) this.#sendCancel();
+    if (this.#state !== 'calling' || this.#sent === undefined) return;
+    const early = this.#forks.early(response, this.#sent);
+    if (early !== 'repeat') this.emit('provisional', response, early);
+  }
+
+  #sendCancel(): void {
+    if (this.#sent === undefined) return;
+    const { request, flow } = this.#sent;
+    const { clock, sender, timers } = this.#options.context;
+    sender.cancel(request, flow);
+    // RFC 3261, 9.1: a server that never answers its INVITE is not waited for.
+    this.#cancelTimer();
+    this.#cancelTimer = clock.after(64 * timers.t1Ms, () =>
+      this.#reject(makeResponse(request, 487)),
+    );
+  }
+
+  async #finish(reply: Reply): Promise<void> {
+    const isSuccess = reply.response.status < 300;
+    if (!isSuccess) {
+      this.#reject(reply.response);
+      return;
+    }
+    const isUnwanted =
+      this.#state !== 'calling' || (this.#isCancelled && this.#options.acknowledge === 'automatic');
+    if (isUnwanted) {
+      this.#reject(makeResponse(reply.request, 487));
+      await this.#forks.refuse(reply);
+      return;
+    }
+    this.#state = 'accepted';
+    this.#cancelTimer();
+    const open = this.#forks.win(reply);
+    if (this.#options.acknowledge === 'automatic') await open.outgoing.acknowledge();
+    this.emit('accepted', reply.response, open.dialog);
+    this.#resolve({ response: reply.response, dialog: open.dialog });
+  }
+
+  #reject(response: SipMessage): void {
+    if (this.#state !== 'calling') return;
+    this.#state = 'rejected';
+    this.#cancelTimer();
+    this.#forks.endEarly(response);
+    this.emit('rejected', response);
+    this.#resolve({ response, dialog: null });
+  }
+}

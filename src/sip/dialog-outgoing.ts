@@ -1,0 +1,196 @@
+/** Our requests inside a dialog. */
+import { AckStore } from './ack-store.ts';
+import type { DialogCore } from './dialog-core.ts';
+import type { DialogEnd } from './dialog-hooks.ts';
+import type { SipMessage } from './message.ts';
+import { addParts } from './message-parts.ts';
+import type { OutgoingReinvite } from './outgoing.ts';
+import type { Reply, SendOptions } from './request-sender.ts';
+import { addWish, answeredTerms, parseMinSe, SHORTEST_INTERVAL_MS } from './session-expires.ts';
+import { SessionTimer } from './session-timer.ts';
+import { SipError } from './sip-error.ts';
+
+/** How often an INVITE that met another one is tried again. RFC 3261, 14.1. */
+const GLARE_RETRIES_MAX = 3;
+
+/** A peer that asks for more patience than that gets none. */
+const RETRY_AFTER_MS_MAX = 10_000;
+
+export class DialogOutgoing {
+  readonly acks: AckStore;
+  readonly sessionTimer: SessionTimer;
+  readonly #core: DialogCore;
+
+  constructor(core: DialogCore) {
+    this.#core = core;
+    this.acks = new AckStore(core);
+    this.sessionTimer = new SessionTimer({
+      clock: core.context.clock,
+      refresh: () => void this.#refresh().catch((error) => this.#logFailure(error)),
+      expire: () => void this.hangUp({ cause: 'session-expired', message: null }, {}),
+    });
+  }
+
+  async request(method: string, parts: OutgoingReinvite): Promise<SipMessage> {
+    this.#demandLife(method);
+    const isOffer = method === 'UPDATE' && (parts.body?.length ?? 0) > 0;
+    if (isOffer) this.#claimOffer(method);
+    try {
+      const request = this.#core.newRequest(method);
+      addParts(request, parts);
+      if (method === 'UPDATE') this.#addSessionWish(request);
+      const reply = await this.#send(request, parts);
+      if (method === 'UPDATE' && isSuccess(reply)) this.#sessionChanged(reply, request.body);
+      return reply.response;
+    } finally {
+      if (isOffer) this.#core.pendingOffer = 'none';
+    }
+  }
+
+  async reinvite(parts: OutgoingReinvite): Promise<SipMessage> {
+    for (let retries = 0; ; retries++) {
+      const response = await this.#reinviteOnce(parts);
+      const waitMs = this.#retryWaitMs(response);
+      if (waitMs === null || retries >= GLARE_RETRIES_MAX) return response;
+      await this.#core.sleep(waitMs);
+      if (this.#core.phase !== 'confirmed') return response;
+    }
+  }
+
+  /** Sends the ACK of the newest 2xx; a peer that nothing leads to any more is given up. */
+  async acknowledge(): Promise<void> {
+    try {
+      await this.acks.send({});
+    } catch (error) {
+      if (!(error instanceof SipError)) throw error;
+      this.#core.end({ cause: 'peer-gone', message: null });
+    }
+  }
+
+  /** Sends BYE and ends the dialog; null when it has ended by then. */
+  async hangUp(end: DialogEnd, parts: OutgoingReinvite): Promise<SipMessage | null> {
+    const core = this.#core;
+    // RFC 3261, 15: who has accepted may not send BYE before the ACK, or before giving it up.
+    await core.ackWait?.acknowledged;
+    if (core.phase === 'ended') return null;
+    const request = core.newRequest('BYE');
+    addParts(request, parts);
+    const options = this.#sendOptions(parts);
+    this.sessionTimer.stop();
+    core.end(end, false);
+    const { response } = await core.context.sender.send(request, options);
+    core.hooks.onOver();
+    return response;
+  }
+
+  async #reinviteOnce(parts: OutgoingReinvite): Promise<SipMessage> {
+    this.#demandLife('INVITE');
+    this.#claimOffer('INVITE');
+    try {
+      const request = this.#core.newRequest('INVITE');
+      addParts(request, parts);
+      this.#addSessionWish(request);
+      const reply = await this.#send(request, parts);
+      if (!isSuccess(reply)) return reply.response;
+      this.#sessionChanged(reply, request.body);
+      this.acks.expect(reply);
+      if (parts.acknowledge !== 'manual') await this.acknowledge();
+      return reply.response;
+    } finally {
+      this.#core.pendingOffer = 'none';
+    }
+  }
+
+  async #send(request: SipMessage, parts: OutgoingReinvite): Promise<Reply> {
+    const reply = await this.#core.context.sender.send(request, this.#sendOptions(parts));
+    const { status } = reply.response;
+    // RFC 3261, 12.2.1.2: a peer that knows nothing of the dialog, or is silent, has left it.
+    if (status === 481) this.#core.end({ cause: 'peer-gone', message: reply.response });
+    else if (status === 408) void this.hangUp({ cause: 'peer-gone', message: reply.response }, {});
+    return reply;
+  }
+
+  #sendOptions(parts: OutgoingReinvite): SendOptions {
+    return {
+      digest: this.#core.digest,
+      flow: this.#core.reusableFlow(),
+      nextSequence: () => this.#core.nextSequence(),
+      onSent: parts.onSent,
+      onProvisional: parts.onProvisional,
+      onLaterSuccess: (response) => this.acks.repeat(response),
+    };
+  }
+
+  #demandLife(method: string): void {
+    const { phase } = this.#core;
+    if (phase !== 'ended' && (phase === 'confirmed' || method !== 'INVITE')) return;
+    throw new SipError(481, `Cannot send ${method} in dialog "${this.#core.id}": it is ${phase}`);
+  }
+
+  #claimOffer(method: string): void {
+    const { id, pendingOffer } = this.#core;
+    if (pendingOffer !== 'none') {
+      throw new SipError(491, `Cannot send ${method} in dialog "${id}": another is in progress`);
+    }
+    this.#core.pendingOffer = 'ours';
+  }
+
+  /** What a 2xx to INVITE or UPDATE changes. */
+  #sessionChanged(reply: Reply, sentBody: Buffer): void {
+    const core = this.#core;
+    if (sentBody.length > 0) core.localSession = sentBody;
+    core.refreshTarget(reply.response);
+    core.noteAbilities(reply.response);
+    if (core.phase === 'confirmed') {
+      this.sessionTimer.restart(answeredTerms(reply.response), 'uac');
+    }
+  }
+
+  #addSessionWish(request: SipMessage): void {
+    const intervalMs = this.sessionTimer.intervalMs;
+    if (intervalMs === null || request.get('session-expires') !== undefined) return;
+    const intervalMsMin = this.#core.context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
+    const refresher = this.sessionTimer.isRefresher ? 'uac' : 'uas';
+    addWish(request, { intervalMs, intervalMsMin, refresher });
+  }
+
+  /** Null: not to be tried again. */
+  #retryWaitMs(response: SipMessage): number | null {
+    const { tokens } = this.#core.context;
+    if (response.status === 491) {
+      // RFC 3261, 14.1: whoever made the dialog waits longer, so that the two do not meet again.
+      return this.#core.state.isInitiator
+        ? 2100 + 1900 * tokens.fraction()
+        : 2000 * tokens.fraction();
+    }
+    const retryAfterMs = Number.parseInt(response.get('retry-after') ?? '', 10) * 1000;
+    const mayRetry = response.status === 500 && retryAfterMs <= RETRY_AFTER_MS_MAX;
+    return mayRetry ? retryAfterMs : null;
+  }
+
+  #logFailure(error: unknown): void {
+    this.#core.context.logger.warn({ error }, 'SIP session could not be refreshed');
+  }
+
+  async #refresh(): Promise<void> {
+    const core = this.#core;
+    if (core.phase !== 'confirmed') return;
+    if (core.pendingOffer !== 'none') {
+      // The exchange in progress refreshes the session as well; if it is refused, this one will.
+      await core.sleep(core.context.timers.t2Ms);
+      if (core.phase === 'confirmed') await this.#refresh();
+      return;
+    }
+    const response = core.peerAllows('UPDATE')
+      ? await this.request('UPDATE', {})
+      : await this.reinvite(core.localSession === undefined ? {} : { body: core.localSession });
+    const intervalMs = response.status === 422 ? parseMinSe(response) : null;
+    if (intervalMs === null) return;
+    this.sessionTimer.restart({ intervalMs, refresher: 'uac' }, 'uac');
+    await this.#refresh();
+  }
+}
+
+function isSuccess({ response }: Reply): boolean {
+  return response.status >= 200 && response.status < 300;
+}

@@ -1,0 +1,11 @@
+/** Where the front gets user names and passwords from; pure */
+import type { DigestCredentials } from '../digest.ts';
+
+/**
+ * Whom to be when a server asks.
+ *
+ * @param realm as the server's challenge names it
+ * @param requestUri where the refused request was going
+ * @returns undefined to pass the challenge on to the application
+ */
+export type CredentialsFor = (realm: string, requestUri: string) => DigestCredentials | undefined;

@@ -1,0 +1,88 @@
+/** The dialogs that an application holds, by the name it knows them by. */
+import { randomUUID } from 'node:crypto';
+import type { Dialog } from '../dialog.ts';
+import type { DialogEnd } from '../dialog-hooks.ts';
+import type { Flow } from '../flow.ts';
+import { SipMessage } from '../message.ts';
+import type { ServerRequest } from '../server-request.ts';
+import type { ApplicationLink } from './application-link.ts';
+import type { PendingRequests } from './pending-requests.ts';
+
+/** How an end that the application did not ask for is put to it. */
+const END_TEXTS: Readonly<Partial<Record<DialogEnd['cause'], string>>> = {
+  'no-ack': 'ACK timeout',
+  'session-expired': 'Session timer expired',
+  'peer-gone': 'Peer is gone',
+  stopped: 'Server is stopping',
+};
+
+export interface DialogRegisterOptions {
+  readonly link: ApplicationLink;
+  readonly pending: PendingRequests;
+}
+
+export class DialogRegister {
+  readonly #link: ApplicationLink;
+  readonly #pending: PendingRequests;
+  readonly #dialogs = new Map<string, Dialog>();
+  readonly #ids = new Map<Dialog, string>();
+
+  constructor(options: DialogRegisterOptions) {
+    this.#link = options.link;
+    this.#pending = options.pending;
+  }
+
+  find(id: string): Dialog | undefined {
+    return this.#dialogs.get(id);
+  }
+
+  /** How many there are, early ones included. */
+  get size(): number {
+    return this.#dialogs.size;
+  }
+
+  /** Gives the dialog's name, and from its first time on tells the application what happens in it. */
+  register(dialog: Dialog): string {
+    const known = this.#ids.get(dialog);
+    if (known !== undefined) return known;
+    const id = randomUUID();
+    this.#ids.set(dialog, id);
+    this.#dialogs.set(id, dialog);
+    const pass = (request: ServerRequest) => this.#pending.deliver(request, id);
+    dialog.on('request', pass);
+    dialog.on('reinvite', pass);
+    dialog.on('ack', (message) => this.#deliver(message, dialog.flow, id));
+    dialog.on('ended', (end) => this.#ended(dialog, id, end));
+    return id;
+  }
+
+  /** Ends every dialog by BYE. */
+  async hangUpAll(): Promise<void> {
+    await Promise.allSettled([...this.#dialogs.values()].map((dialog) => dialog.bye()));
+  }
+
+  #deliver(message: SipMessage, flow: Flow, dialogId: string): void {
+    this.#link.deliver({ message, flow, transactionId: randomUUID(), dialogId });
+  }
+
+  #ended(dialog: Dialog, id: string, { cause, message }: DialogEnd): void {
+    this.#dialogs.delete(id);
+    this.#ids.delete(dialog);
+    const text = END_TEXTS[cause];
+    if (cause === 'remote-bye' && message !== null) this.#deliver(message, dialog.flow, id);
+    else if (text !== undefined) this.#link.deliverUnsolicited(farewell(dialog, text), id);
+  }
+}
+
+/** A BYE for the application's eyes only, which says why its dialog is over. */
+function farewell(dialog: Dialog, text: string): SipMessage {
+  const bye = new SipMessage();
+  bye.method = 'BYE';
+  bye.uri = 'sip:application@localhost';
+  return bye
+    .add('from', `<sip:server@localhost>;tag=${dialog.localTag}`)
+    .add('to', `<sip:peer@localhost>;tag=${dialog.remoteTag}`)
+    .add('call-id', dialog.callId)
+    .add('cseq', '1 BYE')
+    .add('reason', `SIP;cause=200;text="${text}"`);
+}

@@ -1,0 +1,115 @@
+/** Calls that peers offer and that the application has not yet answered. */
+import { randomUUID } from 'node:crypto';
+import type { SipMessage } from '../message.ts';
+import type { ServerInvite } from '../server-invite.ts';
+import type { ApplicationLink } from './application-link.ts';
+import type { ApplicationMessage } from './application-message.ts';
+import { headerOf, responsePartsOf } from './application-message.ts';
+import type { DialogRegister } from './dialog-register.ts';
+
+/** More calls ringing at once than one process could ever answer. */
+const RINGING_MAX = 10_000;
+
+export interface IncomingCallsOptions {
+  readonly link: ApplicationLink;
+  readonly dialogs: DialogRegister;
+}
+
+export class IncomingCalls {
+  readonly #link: ApplicationLink;
+  readonly #dialogs: DialogRegister;
+  readonly #ringing = new Map<string, ServerInvite>();
+
+  constructor(options: IncomingCallsOptions) {
+    this.#link = options.link;
+    this.#dialogs = options.dialogs;
+  }
+
+  get size(): number {
+    return this.#ringing.size;
+  }
+
+  /** Hands a call to the application. */
+  offer(invite: ServerInvite): void {
+    if (this.#ringing.size >= RINGING_MAX) {
+      refuse(invite);
+      return;
+    }
+    const transactionId = randomUUID();
+    this.#ringing.set(transactionId, invite);
+    invite.on('cancelled', (cancel) => {
+      this.#ringing.delete(transactionId);
+      this.#deliver(cancel ?? cancelOf(invite.request), invite, transactionId, '');
+    });
+    this.#deliver(withContact(invite.request), invite, transactionId, '');
+  }
+
+  /** Sends the application's answer; false where no call waits for it. */
+  answer(commandId: string, transactionId: string, answer: ApplicationMessage): boolean {
+    const invite = this.#ringing.get(transactionId);
+    if (invite === undefined) return false;
+    if (answer.status >= 200) this.#ringing.delete(transactionId);
+    const message = this.#send(invite, transactionId, answer);
+    if (message === null) return false;
+    const dialogId = answer.status < 300 ? this.#dialogs.register(invite.dialog) : '';
+    this.#link.confirm(commandId, { message, flow: invite.flow, transactionId, dialogId });
+    return true;
+  }
+
+  /** Refuses all calls that ring. */
+  refuseAll(): void {
+    const ringing = [...this.#ringing.values()];
+    this.#ringing.clear();
+    ringing.forEach(refuse);
+  }
+
+  #send(
+    invite: ServerInvite,
+    transactionId: string,
+    answer: ApplicationMessage,
+  ): SipMessage | null {
+    const parts = responsePartsOf(answer);
+    if (answer.status >= 300) return invite.reject(answer.status, parts);
+    if (answer.status >= 200) return invite.accept(parts).message;
+    if (answer.status === 100) return invite.trying();
+
+    const isReliable = headerOf(answer, 'require')?.toLowerCase().includes('100rel') === true;
+    const { message, acknowledged } = invite.progress(answer.status, {
+      ...parts,
+      reliable: isReliable,
+    });
+    void acknowledged.then((prack) => {
+      const dialogId = this.#dialogs.register(invite.dialog);
+      if (prack !== null) this.#deliver(prack, invite, transactionId, dialogId);
+    });
+    return message;
+  }
+
+  #deliver(
+    message: SipMessage,
+    invite: ServerInvite,
+    transactionId: string,
+    dialogId: string,
+  ): void {
+    this.#link.deliver({ message, flow: invite.flow, transactionId, dialogId });
+  }
+}
+
+/** Turns a call away because nobody is there who could answer it. */
+export function refuse(invite: ServerInvite): void {
+  invite.reject(503, { headers: { 'retry-after': '10' } });
+}
+
+/** The CANCEL of a caller who was lost before he could send one. */
+function cancelOf(invite: SipMessage): SipMessage {
+  const cancel = invite.clone();
+  cancel.method = 'CANCEL';
+  cancel.body = Buffer.alloc(0);
+  return cancel.set('cseq', `${invite.cseq.seq} CANCEL`);
+}
+
+/** Callers of RFC 2543 may leave Contact out; the client cannot do without, and From serves. */
+function withContact(invite: SipMessage): SipMessage {
+  if (invite.contact !== undefined) return invite;
+  return invite.clone().set('contact', `<${invite.from.uri}>`);
+}

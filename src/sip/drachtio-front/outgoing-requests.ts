@@ -1,0 +1,192 @@
+/** Requests that the application sends, inside dialogs and outside of them. */
+import { randomUUID } from 'node:crypto';
+import type { ClientInvite } from '../client-invite.ts';
+import type { Dialog } from '../dialog.ts';
+import type { Flow } from '../flow.ts';
+import { SipMessage } from '../message.ts';
+import type { OutgoingReinvite } from '../outgoing.ts';
+import type { UserAgent } from '../user-agent.ts';
+import type { ApplicationLink } from './application-link.ts';
+import type { ApplicationMessage } from './application-message.ts';
+import { partsOf } from './application-message.ts';
+import type { CredentialsFor } from './credentials-for.ts';
+import type { DialogRegister } from './dialog-register.ts';
+import { outgoingOptions } from './outgoing-options.ts';
+
+/** More requests in progress than one application could mean. */
+const OUTSTANDING_MAX = 10_000;
+
+/** One request of the application, from its command to its final response. */
+interface Exchange {
+  readonly commandId: string;
+  readonly transactionId: string;
+
+  /** Empty outside of dialogs. */
+  readonly dialogId: string;
+  readonly message: ApplicationMessage;
+  flow: Flow | undefined;
+  isConfirmed: boolean;
+}
+
+export interface OutgoingRequestsOptions {
+  readonly userAgent: UserAgent;
+  readonly link: ApplicationLink;
+  readonly dialogs: DialogRegister;
+  readonly credentialsFor: CredentialsFor | undefined;
+}
+
+export class OutgoingRequests {
+  readonly #userAgent: UserAgent;
+  readonly #link: ApplicationLink;
+  readonly #dialogs: DialogRegister;
+  readonly #credentialsFor: CredentialsFor | undefined;
+  readonly #invites = new Map<string, ClientInvite>();
+  #outstandingCount = 0;
+  #isStopped = false;
+
+  constructor(options: OutgoingRequestsOptions) {
+    this.#userAgent = options.userAgent;
+    this.#link = options.link;
+    this.#dialogs = options.dialogs;
+    this.#credentialsFor = options.credentialsFor;
+  }
+
+  get size(): number {
+    return this.#outstandingCount;
+  }
+
+  /** Sends a request outside of any dialog, by way of `proxy` where it is not empty. */
+  async send(commandId: string, message: ApplicationMessage, proxy: string): Promise<void> {
+    const exchange = this.#begin(commandId, message, '');
+    const options = outgoingOptions({
+      message,
+      proxy,
+      userAgent: this.#userAgent,
+      credentialsFor: this.#credentialsFor,
+    });
+    await this.#count(async () => {
+      if (message.method === 'INVITE') {
+        await this.#call(exchange, this.#userAgent.invite({ ...options, acknowledge: 'manual' }));
+        return;
+      }
+      const response = await this.#userAgent.request({
+        ...options,
+        method: message.method,
+        onSent: (request, flow) => this.#confirm(exchange, request, flow),
+        onProvisional: (provisional) => this.#respond(exchange, provisional, ''),
+      });
+      this.#respond(exchange, response, '');
+    });
+  }
+
+  /** Sends a request inside a dialog. */
+  async sendInDialog(
+    commandId: string,
+    message: ApplicationMessage,
+    dialog: Dialog,
+    dialogId: string,
+  ): Promise<void> {
+    const exchange = this.#begin(commandId, message, dialogId);
+    const parts: OutgoingReinvite = {
+      ...partsOf(message),
+      acknowledge: 'manual',
+      onSent: (request, flow) => this.#confirm(exchange, request, flow),
+      onProvisional: (provisional) => this.#respond(exchange, provisional, dialogId),
+    };
+    await this.#count(async () => {
+      const response =
+        message.method === 'BYE'
+          ? await dialog.bye(partsOf(message))
+          : await dialog.request(message.method, parts);
+      if (response !== null) this.#respond(exchange, response, dialogId);
+      else this.#link.refuse(commandId, 'unable to find dialog');
+    });
+  }
+
+  /** Cancels a call; false where none of that name is in progress. */
+  cancel(commandId: string, transactionId: string): boolean {
+    const invite = this.#invites.get(transactionId);
+    if (invite === undefined) return false;
+    invite.cancel();
+    this.#link.accept(commandId);
+    return true;
+  }
+
+  /** Cancels every call in progress, and from then on hangs up those that are answered all the same. */
+  cancelAll(): void {
+    this.#isStopped = true;
+    for (const invite of this.#invites.values()) invite.cancel();
+  }
+
+  #begin(commandId: string, message: ApplicationMessage, dialogId: string): Exchange {
+    const transactionId = randomUUID();
+    return { commandId, transactionId, dialogId, message, flow: undefined, isConfirmed: false };
+  }
+
+  async #count(exchange: () => Promise<void>): Promise<void> {
+    if (this.#outstandingCount >= OUTSTANDING_MAX) throw new Error('too many requests in progress');
+    this.#outstandingCount++;
+    try {
+      await exchange();
+    } finally {
+      this.#outstandingCount--;
+    }
+  }
+
+  async #call(exchange: Exchange, invite: ClientInvite): Promise<void> {
+    const { transactionId } = exchange;
+    this.#invites.set(transactionId, invite);
+    invite.on('sent', (request, flow) => this.#confirm(exchange, request, flow));
+    invite.on('provisional', (response, dialog) => this.#progress(exchange, response, dialog));
+    invite.on('accepted', (response, dialog) => this.#accepted(exchange, response, dialog));
+    invite.on('rejected', (response) => this.#respond(exchange, response, ''));
+    try {
+      await invite.outcome;
+    } finally {
+      this.#invites.delete(transactionId);
+    }
+  }
+
+  /** Reliable ones are passed on as unreliable: the engine has acknowledged them already. */
+  #progress(exchange: Exchange, response: SipMessage, dialog: Dialog | null): void {
+    const dialogId = dialog === null ? '' : this.#dialogs.register(dialog);
+    this.#respond(exchange, response.clone().delete('rseq').delete('require'), dialogId);
+  }
+
+  #accepted(exchange: Exchange, response: SipMessage, dialog: Dialog): void {
+    if (this.#isStopped) {
+      void dialog.ack().then(() => dialog.bye());
+      return;
+    }
+    this.#respond(exchange, response, this.#dialogs.register(dialog));
+  }
+
+  /** Tells the application what its request became on the wire; once, though it may be sent again. */
+  #confirm(exchange: Exchange, request: SipMessage, flow: Flow): void {
+    exchange.flow = flow;
+    this.#confirmOnce(exchange, request);
+  }
+
+  #confirmOnce(exchange: Exchange, message: SipMessage): void {
+    if (exchange.isConfirmed) return;
+    exchange.isConfirmed = true;
+    this.#link.confirm(exchange.commandId, { ...exchange, message });
+  }
+
+  #respond(exchange: Exchange, response: SipMessage, dialogId: string): void {
+    this.#confirmOnce(exchange, requestOf(exchange.message, response));
+    const { flow, transactionId } = exchange;
+    this.#link.deliver({ message: response, flow, transactionId, dialogId });
+  }
+}
+
+/** The request that a response answers, as far as the application needs it. */
+function requestOf(message: ApplicationMessage, response: SipMessage): SipMessage {
+  const request = new SipMessage();
+  request.method = message.method;
+  request.uri = message.uri;
+  for (const name of ['from', 'to', 'call-id', 'cseq']) {
+    request.add(name, response.get(name) ?? '');
+  }
+  return request;
+}

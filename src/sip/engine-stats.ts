@@ -1,0 +1,84 @@
+/** Counts what the engine did with every message, so that none vanishes without a trace. */
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+
+/** Why a message that came in was not used, and not answered either. */
+export type DropReason =
+  /** Not SIP, or broken beyond an answer. */
+  | 'unreadable'
+  /** A response that belongs to no transaction of ours. */
+  | 'stray-response'
+  /** An ACK that belongs to nothing. */
+  | 'stray-ack'
+  /** The screen turned its source away. */
+  | 'screened'
+  /** A stream whose framing was lost. */
+  | 'bad-stream'
+  /** More connections than one peer or all may have. */
+  | 'connection-limit'
+  /** Something of ours could not be sent: the way is closed. */
+  | 'unsendable';
+
+/** Plain numbers since the start, for metrics. */
+export interface EngineCounts {
+  messagesIn: number;
+  messagesOut: number;
+  /** Messages sent again because nobody confirmed them; part of `messagesOut`. */
+  retransmissionsOut: number;
+  /** Repeats that a transaction absorbed; part of `messagesIn`. */
+  retransmissionsIn: number;
+  readonly dropped: Record<DropReason, number>;
+  /** Requests refused by the engine itself, by status. */
+  readonly rejected: Map<number, number>;
+}
+
+/** A flood fills the counters, not the log. */
+const LOG_EVERY_MS = 10_000;
+
+export class EngineStats {
+  readonly counts: EngineCounts = {
+    messagesIn: 0,
+    messagesOut: 0,
+    retransmissionsOut: 0,
+    retransmissionsIn: 0,
+    dropped: {
+      unreadable: 0,
+      'stray-response': 0,
+      'stray-ack': 0,
+      screened: 0,
+      'bad-stream': 0,
+      'connection-limit': 0,
+      unsendable: 0,
+    },
+    rejected: new Map(),
+  };
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #loggedAtMs = new Map<string, number>();
+
+  constructor(options: { clock: Clock; logger: Logger }) {
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+  }
+
+  /** Notes a message that was thrown away; `why` is for the log and must hold nothing of the message. */
+  drop(reason: DropReason, why?: string): void {
+    this.counts.dropped[reason] += 1;
+    this.#log(reason, { reason, why, count: this.counts.dropped[reason] });
+  }
+
+  /** Notes a request that the engine itself refused. */
+  reject(status: number, why?: string): void {
+    const count = (this.counts.rejected.get(status) ?? 0) + 1;
+    this.counts.rejected.set(status, count);
+    this.#log(`status ${status}`, { status, why, count });
+  }
+
+  #log(subject: string, fields: object): void {
+    const nowMs = this.#clock.nowMs();
+    const loggedAtMs = this.#loggedAtMs.get(subject);
+    if (loggedAtMs !== undefined && nowMs - loggedAtMs < LOG_EVERY_MS) return;
+    this.#loggedAtMs.set(subject, nowMs);
+    this.#logger.warn(fields, 'SIP message not served');
+  }
+}

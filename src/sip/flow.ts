@@ -1,0 +1,51 @@
+/** A way to one peer: a UDP address as seen from one of our sockets, or a TCP connection. */
+
+export type Protocol = 'UDP' | 'TCP';
+
+/** An IP address without brackets, and a port. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface Flow {
+  readonly protocol: Protocol;
+  /** True when the transport itself repeats what was lost, so that SIP must not. RFC 3261, 17. */
+  readonly isReliable: boolean;
+  readonly remote: Endpoint;
+  /** Our end as peers are told it in Via and Contact. */
+  readonly local: Endpoint;
+  readonly isOpen: boolean;
+
+  /**
+   * Sends one whole message, in order, without waiting.
+   *
+   * @throws {SipError} 503 when the flow is closed or its peer has stopped reading.
+   */
+  send(bytes: Buffer): void;
+
+  /**
+   * Calls `listener` once when the flow is gone; never for UDP before the user agent stops.
+   *
+   * @returns forgets the listener.
+   */
+  onClosed(listener: () => void): () => void;
+
+  /** Closes a connection once what was written is out. Nothing over UDP, whose socket others share. */
+  close(): void;
+}
+
+/** An endpoint as Via and Contact write it: `192.0.2.1:5060` or `[2001:db8::1]:5060`. */
+export function formatEndpoint({ address, port }: Endpoint): string {
+  return `${formatHost(address)}:${port}`;
+}
+
+/** An address as URIs write it: IPv6 in brackets. */
+export function formatHost(address: string): string {
+  return address.includes(':') && !address.startsWith('[') ? `[${address}]` : address;
+}
+
+/** A host of a URI or Via as sockets want it: without brackets. */
+export function bareHost(host: string): string {
+  return host.startsWith('[') ? host.slice(1, -1) : host;
+}

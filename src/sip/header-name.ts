@@ -1,0 +1,56 @@
+/** Header names: the short forms, and how the long ones are written; pure */
+
+/** @see RFC 3261 section 7.3.3 and the IANA registry of SIP header fields */
+const LONG_NAMES: ReadonlyMap<string, string> = new Map([
+  ['a', 'accept-contact'],
+  ['b', 'referred-by'],
+  ['c', 'content-type'],
+  ['d', 'request-disposition'],
+  ['e', 'content-encoding'],
+  ['f', 'from'],
+  ['i', 'call-id'],
+  ['j', 'reject-contact'],
+  ['k', 'supported'],
+  ['l', 'content-length'],
+  ['m', 'contact'],
+  ['o', 'event'],
+  ['r', 'refer-to'],
+  ['s', 'subject'],
+  ['t', 'to'],
+  ['u', 'allow-events'],
+  ['v', 'via'],
+  ['x', 'session-expires'],
+  ['y', 'identity'],
+]);
+
+/** Names that are not simply capitalised at each word. */
+const WRITTEN_NAMES: ReadonlyMap<string, string> = new Map([
+  ['call-id', 'Call-ID'],
+  ['cseq', 'CSeq'],
+  ['mime-version', 'MIME-Version'],
+  ['min-se', 'Min-SE'],
+  ['rack', 'RAck'],
+  ['rseq', 'RSeq'],
+  ['sip-etag', 'SIP-ETag'],
+  ['sip-if-match', 'SIP-If-Match'],
+  ['www-authenticate', 'WWW-Authenticate'],
+]);
+
+/** Names seen so far and how they are written; bounded, since peers may invent names. */
+const written = new Map<string, string>(WRITTEN_NAMES);
+const WRITTEN_MAX = 512;
+
+/** The long name in lower case, by which headers are kept. */
+export function canonicalName(name: string): string {
+  const lower = name.toLowerCase();
+  return lower.length > 1 ? lower : (LONG_NAMES.get(lower) ?? lower);
+}
+
+/** The name as it goes on the wire. */
+export function wireName(name: string): string {
+  const known = written.get(name);
+  if (known !== undefined) return known;
+  const capitalised = name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+  if (written.size < WRITTEN_MAX) written.set(name, capitalised);
+  return capitalised;
+}

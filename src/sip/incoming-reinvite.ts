@@ -1,0 +1,54 @@
+/** An INVITE inside a dialog, from its arrival to its ACK. */
+import type { Clock } from '../lib/clock.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import type { ResponseParts } from './outgoing.ts';
+import type { ServerReinvite } from './server-request.ts';
+import type { Arrival } from './transaction-layer.ts';
+
+export interface IncomingReinviteOptions {
+  readonly arrival: Arrival;
+  readonly clock: Clock;
+  /** How long the application may take. */
+  readonly patienceMs: number;
+  readonly answer: (status: number, parts: ResponseParts) => SipMessage;
+  /** Repeats the 2xx until its ACK. */
+  readonly awaitAck: () => Promise<SipMessage | null>;
+  readonly onFinal: () => void;
+}
+
+export class IncomingReinvite implements ServerReinvite {
+  readonly request: SipMessage;
+  readonly flow: Flow;
+  readonly acknowledged: Promise<SipMessage | null>;
+  readonly #options: IncomingReinviteOptions;
+  readonly #cancelPatience: () => void;
+  #resolve: (ack: SipMessage | null | Promise<SipMessage | null>) => void = () => undefined;
+
+  constructor(options: IncomingReinviteOptions) {
+    this.#options = options;
+    this.request = options.arrival.request;
+    this.flow = options.arrival.flow;
+    this.acknowledged = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    options.arrival.transaction.user = { onCancel: () => this.drop() };
+    this.#cancelPatience = options.clock.after(options.patienceMs, () => this.respond(500));
+  }
+
+  respond(status: number, parts: ResponseParts = {}): SipMessage {
+    const { answer, arrival, awaitAck, onFinal } = this.#options;
+    const isFirstFinal = arrival.transaction.lastStatus < 200 && status >= 200;
+    const response = answer(status, parts);
+    if (!isFirstFinal) return response;
+    this.#cancelPatience();
+    this.#resolve(status < 300 ? awaitAck() : null);
+    onFinal();
+    return response;
+  }
+
+  /** Refuses it, as it was taken back or its dialog is over. */
+  drop(): void {
+    if (this.#options.arrival.transaction.lastStatus < 200) this.respond(487);
+  }
+}

@@ -1,0 +1,176 @@
+/** A SIP message as the engine holds it: start line, headers in order, body; pure */
+import type { CSeq } from './cseq.ts';
+import { parseCSeq } from './cseq.ts';
+import { splitList } from './header-list.ts';
+import { wireName } from './header-name.ts';
+import type { NameAddr } from './name-addr.ts';
+import { parseNameAddr } from './name-addr.ts';
+import { SipError } from './sip-error.ts';
+import type { Via } from './via.ts';
+import { parseVia } from './via.ts';
+
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * One request or response.
+ *
+ * All text is wire text: one character for each octet (latin1), so that what came in goes out
+ * unchanged. Only display names are decoded. Header names are long and in lower case.
+ *
+ * The getters of parsed values read the header anew each time and throw `SipError` 400 where it is
+ * missing or malformed; in a message that `parseMessage` returned they do not throw.
+ */
+export class SipMessage {
+  /** Empty in responses. */
+  method = '';
+
+  /** The Request-URI; empty in responses. */
+  uri = '';
+
+  /** 0 in requests. */
+  status = 0;
+  reason = '';
+  body: Buffer = NO_BODY;
+
+  /** Name and value of every header line, top to bottom. */
+  headers: [name: string, value: string][] = [];
+
+  get isRequest(): boolean {
+    return this.method !== '';
+  }
+
+  /** The first value of that name, of possibly several lines. */
+  get(name: string): string | undefined {
+    for (const header of this.headers) if (header[0] === name) return header[1];
+    return undefined;
+  }
+
+  /** The values of all lines of that name, unsplit. */
+  all(name: string): string[] {
+    const values: string[] = [];
+    for (const header of this.headers) if (header[0] === name) values.push(header[1]);
+    return values;
+  }
+
+  /** The values of all lines of that name, split at their commas. */
+  list(name: string): string[] {
+    return this.all(name).flatMap(splitList);
+  }
+
+  /** Whether the comma-separated header lists the token, in any case. */
+  hasToken(name: string, token: string): boolean {
+    const wanted = token.toLowerCase();
+    return this.list(name).some((value) => value.toLowerCase() === wanted);
+  }
+
+  /** Puts one value where the first of that name stood, or last, and takes the others away. */
+  set(name: string, value: string | number): this {
+    const index = this.headers.findIndex((header) => header[0] === name);
+    if (index < 0) return this.add(name, value);
+    this.headers = this.headers.filter((header, i) => i <= index || header[0] !== name);
+    this.headers[index] = [name, String(value)];
+    return this;
+  }
+
+  /** Adds a line below all others. */
+  add(name: string, value: string | number): this {
+    this.headers.push([name, String(value)]);
+    return this;
+  }
+
+  /** Adds a line above all others, as a new Via or Route needs. */
+  prepend(name: string, value: string | number): this {
+    this.headers.unshift([name, String(value)]);
+    return this;
+  }
+
+  /** Takes all lines of that name away. */
+  delete(name: string): this {
+    this.headers = this.headers.filter((header) => header[0] !== name);
+    return this;
+  }
+
+  /** A copy whose headers are its own; the body's octets are shared. */
+  clone(): SipMessage {
+    const copy = new SipMessage();
+    copy.method = this.method;
+    copy.uri = this.uri;
+    copy.status = this.status;
+    copy.reason = this.reason;
+    copy.body = this.body;
+    copy.headers = this.headers.map(([name, value]) => [name, value]);
+    return copy;
+  }
+
+  /** The top Via. */
+  get via(): Via {
+    return parseVia(splitList(this.#required('via'))[0] ?? '');
+  }
+
+  get from(): NameAddr {
+    return parseNameAddr(this.#required('from'));
+  }
+
+  get to(): NameAddr {
+    return parseNameAddr(this.#required('to'));
+  }
+
+  get cseq(): CSeq {
+    return parseCSeq(this.#required('cseq'));
+  }
+
+  /** The first Contact; undefined where there is none, or it is `*`. */
+  get contact(): NameAddr | undefined {
+    const first = this.list('contact')[0];
+    return first === undefined || first === '*' ? undefined : parseNameAddr(first);
+  }
+
+  /** Empty where there is none. */
+  get callId(): string {
+    return this.get('call-id') ?? '';
+  }
+
+  /** Empty where there is none, as RFC 2543 peers leave it. */
+  get fromTag(): string {
+    return this.from.params.get('tag') ?? '';
+  }
+
+  /** Empty where there is none. */
+  get toTag(): string {
+    return this.to.params.get('tag') ?? '';
+  }
+
+  /**
+   * Writes the message, with its Content-Length.
+   *
+   * @throws {TypeError} when a name or value holds what would change the lines around it, or a
+   * character that is no octet.
+   */
+  toBuffer(): Buffer {
+    let text = wireLine(
+      this.isRequest
+        ? `${this.method} ${this.uri} SIP/2.0`
+        : `SIP/2.0 ${this.status} ${this.reason}`,
+    );
+    for (const [name, value] of this.headers) {
+      if (name !== 'content-length') text += wireLine(`${wireName(name)}: ${value}`);
+    }
+    text += `Content-Length: ${this.body.length}\r\n\r\n`;
+    const head = Buffer.from(text, 'latin1');
+    return this.body.length === 0 ? head : Buffer.concat([head, this.body]);
+  }
+
+  #required(name: string): string {
+    const value = this.get(name);
+    if (value === undefined) throw new SipError(400, `Missing ${wireName(name)}`);
+    return value;
+  }
+}
+
+function wireLine(line: string): string {
+  if (/[\r\n\u0100-\uffff]/.test(line)) {
+    const name = line.slice(0, Math.max(0, line.indexOf(':')));
+    throw new TypeError(`Cannot write SIP header "${name}": value holds a line break or wide text`);
+  }
+  return `${line}\r\n`;
+}

@@ -1,0 +1,73 @@
+/** What an application hands to the user agent when it sends requests and responses. */
+import type { DigestClient } from './digest.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+
+/** Header name to value, or to several values that become several lines. */
+export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
+
+/** What may be added to any message. The user agent writes Content-Length, and refuses CR and LF in values. */
+export interface MessageParts {
+  readonly headers?: HeaderValues;
+  readonly body?: string | Buffer;
+  /** Media type of the body; `application/sdp` when not given. */
+  readonly contentType?: string;
+}
+
+export interface ResponseParts extends MessageParts {
+  /** Reason phrase; the usual one of the status when not given. */
+  readonly reason?: string;
+}
+
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+  /** Only challenges of this realm are answered; all when not given. */
+  readonly realm?: string;
+}
+
+/** Whom to be in a realm; undefined leaves its challenge unanswered. */
+export type CredentialsOfRealm = (
+  realm: string,
+) => Pick<Credentials, 'username' | 'password'> | undefined;
+
+/** A request outside of any dialog. */
+export interface OutgoingRequest extends MessageParts {
+  readonly method: string;
+  readonly uri: string;
+  /** Value of From; a tag is added where it has none. Default: the user agent's own address. */
+  readonly from?: string;
+  /** Value of To; default: the request's URI. */
+  readonly to?: string;
+  /** User part of our Contact; default: that of From. */
+  readonly contactUser?: string;
+  readonly callId?: string;
+  /** Sequence number of the first try; a retry with credentials counts on. */
+  readonly sequence?: number;
+  /** Route header values, such as `<sip:proxy.example.com;lr>`; the first one is the next hop. */
+  readonly route?: readonly string[];
+  /** Answers 401 and 407 challenges, MD5 and SHA-256. RFC 7616. */
+  readonly credentials?: Credentials | CredentialsOfRealm;
+  /** Instead of `credentials`, by who sends several requests to the same server: keeps its nonces. */
+  readonly digest?: DigestClient;
+  /** Each request as it goes on the wire: retries with credentials and other addresses come anew. */
+  readonly onSent?: (request: SipMessage, flow: Flow) => void;
+  readonly onProvisional?: (response: SipMessage) => void;
+}
+
+export interface OutgoingInvite
+  extends Omit<OutgoingRequest, 'method' | 'onProvisional' | 'onSent'> {
+  /**
+   * `automatic`: the ACK goes out as soon as a 2xx is there. `manual`: the application calls
+   * `dialog.ack()`; the user agent then only repeats it for repeated 2xx.
+   */
+  readonly acknowledge?: 'automatic' | 'manual';
+  /** Cancels by itself after ringing that long; default 180,000. */
+  readonly ringTimeoutMs?: number;
+}
+
+export interface OutgoingReinvite extends MessageParts {
+  readonly acknowledge?: 'automatic' | 'manual';
+  readonly onSent?: (request: SipMessage, flow: Flow) => void;
+  readonly onProvisional?: (response: SipMessage) => void;
+}

@@ -1,0 +1,28 @@
+/** The headers that say who and where we are and what we can do; pure */
+import type { Flow } from './flow.ts';
+import { formatEndpoint } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import { SERVED_METHODS } from './method.ts';
+import { SUPPORTED_EXTENSIONS } from './request-check.ts';
+import { faultOf } from './sip-error.ts';
+import { parseUri } from './uri.ts';
+import { transportParam } from './via-routing.ts';
+
+export const ALLOW = SERVED_METHODS.join(', ');
+export const SUPPORTED = SUPPORTED_EXTENSIONS.join(', ');
+
+/** The value of Contact that reaches us the way this flow does. */
+export function contactOf(flow: Flow, user?: string): string {
+  const account = user === undefined || user === '' ? '' : `${user}@`;
+  return `<sip:${account}${formatEndpoint(flow.local)}${transportParam(flow.protocol)}>`;
+}
+
+/** The user part of a URI; undefined where there is none, or the text is no such URI. */
+export function userOf(uri: string): string | undefined {
+  return faultOf(() => parseUri(uri)) === undefined ? parseUri(uri).user : undefined;
+}
+
+/** Says what we can do, where a peer must know it: in requests that make or change a session, and 2xx to them. */
+export function addAbilities(message: SipMessage): void {
+  message.set('allow', ALLOW).set('supported', SUPPORTED);
+}

@@ -1,0 +1,104 @@
+/** What must hold of the headers of any message; pure */
+import { parseDecimal } from './char-class.ts';
+import { splitList } from './header-list.ts';
+import { wireName } from './header-name.ts';
+import type { SipMessage } from './message.ts';
+import { isKnownMethod } from './method.ts';
+import { parseNameAddr } from './name-addr.ts';
+import { SipError } from './sip-error.ts';
+import type { Via } from './via.ts';
+import { parseVia } from './via.ts';
+
+/** @see RFC 3261 section 7.3.1: only headers that are lists may come more than once */
+const SINGLE = new Set([
+  'call-id',
+  'content-length',
+  'content-type',
+  'cseq',
+  'expires',
+  'from',
+  'max-forwards',
+  'min-se',
+  'rack',
+  'refer-to',
+  'replaces',
+  'rseq',
+  'session-expires',
+  'to',
+]);
+
+/** Lists of addresses: one that cannot be read would surprise whoever reads it later. */
+const ADDRESS_LISTS = ['contact', 'route', 'record-route'];
+
+const MAX_FORWARDS_MAX = 255;
+
+/** The branch that says "RFC 3261" and then nothing: it tells no transaction from another. */
+const EMPTY_BRANCH = 'z9hG4bK';
+
+/**
+ * Checks the headers that every message must have, and the form of those the engine reads.
+ *
+ * @throws {SipError} 400; 501 where method and CSeq differ and the method is unknown; 0 where no
+ * Via says how to answer.
+ * @see RFC 3261 sections 8.1.1, 16.3 and 18.3
+ */
+export function checkHeaders(message: SipMessage): void {
+  checkVias(message);
+  checkSingle(message);
+  if (message.callId === '') throw new SipError(400, 'Missing Call-ID');
+  parseTagged(message, 'from');
+  parseTagged(message, 'to');
+  for (const name of ADDRESS_LISTS) checkAddresses(message, name);
+  if (message.isRequest) checkOfRequest(message);
+  else void message.cseq;
+}
+
+function checkVias(message: SipMessage): void {
+  const [top, ...others] = message.list('via');
+  const topVia = parseTopVia(top);
+  if (topVia.version !== '2.0') throw new SipError(400, 'Bad Via');
+  if (topVia.params.get('branch') === EMPTY_BRANCH) throw new SipError(400, 'Bad Branch');
+  for (const value of others) parseVia(value);
+}
+
+function parseTopVia(text = ''): Via {
+  try {
+    return parseVia(text);
+  } catch (error) {
+    throw error instanceof SipError ? new SipError(0, 'Bad Via') : error;
+  }
+}
+
+function checkSingle(message: SipMessage): void {
+  const seen = new Set<string>();
+  for (const [name] of message.headers) {
+    if (!SINGLE.has(name)) continue;
+    if (seen.has(name)) throw new SipError(400, `Multiple ${wireName(name)}`);
+    seen.add(name);
+  }
+}
+
+/** An address whose tag, where it has one, can tell dialogs apart. */
+function parseTagged(message: SipMessage, name: 'from' | 'to'): void {
+  if (message[name].params.get('tag') === null)
+    throw new SipError(400, `Bad ${wireName(name)} Tag`);
+}
+
+function checkAddresses(message: SipMessage, name: string): void {
+  for (const line of message.all(name)) {
+    if (name === 'contact' && line === '*') continue;
+    for (const value of splitList(line)) parseNameAddr(value);
+  }
+}
+
+function checkOfRequest(message: SipMessage): void {
+  const { method } = message.cseq;
+  if (method !== message.method) {
+    if (!isKnownMethod(message.method)) throw new SipError(501, 'Not Implemented');
+    throw new SipError(400, 'CSeq Method Mismatch');
+  }
+  const maxForwards = message.get('max-forwards');
+  if (maxForwards !== undefined && parseDecimal(maxForwards, MAX_FORWARDS_MAX) === undefined) {
+    throw new SipError(400, 'Bad Max-Forwards');
+  }
+}

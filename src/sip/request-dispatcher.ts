@@ -1,0 +1,120 @@
+/** Decides who serves a request that has just come: a dialog, the application, or nobody. */
+import type { DialogTable } from './dialog-table.ts';
+import type { EngineContext } from './engine-context.ts';
+import type { ResponseParts } from './outgoing.ts';
+import { newResponse } from './own-response.ts';
+import { checkRequest } from './request-check.ts';
+import { ServerInvite } from './server-invite.ts';
+import type { ServerRequest } from './server-request.ts';
+import { isTooBrief, SHORTEST_INTERVAL_MS } from './session-expires.ts';
+import { faultOf } from './sip-error.ts';
+import type { Arrival } from './transaction-layer.ts';
+import { RETRY_AFTER_SECONDS } from './transaction-layer.ts';
+
+export interface RequestDispatcherOptions {
+  readonly context: EngineContext;
+  readonly dialogs: DialogTable;
+  readonly isOverloaded: () => boolean;
+  /** Both return whether anyone listens. */
+  readonly onInvite: (invite: ServerInvite) => boolean;
+  readonly onRequest: (request: ServerRequest) => boolean;
+}
+
+export class RequestDispatcher {
+  readonly #options: RequestDispatcherOptions;
+  #isDraining = false;
+
+  constructor(options: RequestDispatcherOptions) {
+    this.#options = options;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  resume(): void {
+    this.#isDraining = false;
+  }
+
+  dispatch(arrival: Arrival): void {
+    const refusal = checkRequest(arrival.request);
+    if (refusal !== undefined) {
+      const { status, reason } = refusal;
+      this.#refuse(arrival, status, { reason, headers: Object.fromEntries(refusal.headers) });
+      return;
+    }
+    const fault = faultOf(() => this.#serve(arrival));
+    if (fault !== undefined) this.#refuse(arrival, fault.status, { reason: fault.message });
+  }
+
+  #serve(arrival: Arrival): void {
+    const { request } = arrival;
+    if (request.toTag !== '') {
+      const open = this.#options.dialogs.ofRequest(request);
+      if (open === undefined) this.#refuse(arrival, 481);
+      else open.incoming.receive(arrival);
+      return;
+    }
+    switch (request.method) {
+      case 'INVITE':
+        this.#serveInvite(arrival);
+        break;
+      case 'OPTIONS':
+        this.#serveOptions(arrival);
+        break;
+      case 'BYE':
+      case 'PRACK':
+      case 'UPDATE':
+        this.#refuse(arrival, 481);
+        break;
+      default:
+        this.#serveOther(arrival);
+    }
+  }
+
+  #serveInvite(arrival: Arrival): void {
+    const { context, dialogs, onInvite } = this.#options;
+    if (this.#isClosed()) {
+      this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
+      return;
+    }
+    if (isTooBrief(arrival.request, context.sessionTimer)) {
+      const minMs = context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
+      this.#refuse(arrival, 422, { headers: { 'Min-SE': String(Math.ceil(minMs / 1000)) } });
+      return;
+    }
+    const invite = new ServerInvite({ context, dialogs, arrival });
+    if (!onInvite(invite)) invite.reject(480);
+  }
+
+  #serveOptions(arrival: Arrival): void {
+    if (!this.#isClosed()) {
+      this.#answer(arrival, 200, { headers: { Accept: 'application/sdp' } });
+      return;
+    }
+    this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
+  }
+
+  #serveOther(arrival: Arrival): void {
+    const { request, flow } = arrival;
+    const respond = (status: number, parts: ResponseParts = {}) =>
+      this.#answer(arrival, status, parts);
+    if (!this.#options.onRequest({ request, flow, respond })) this.#refuse(arrival, 481);
+  }
+
+  #isClosed(): boolean {
+    return this.#isDraining || this.#options.isOverloaded();
+  }
+
+  #refuse(arrival: Arrival, status: number, parts: ResponseParts = {}): void {
+    this.#options.context.stats.reject(status);
+    this.#answer(arrival, status, parts);
+  }
+
+  #answer({ request, flow, transaction }: Arrival, status: number, parts: ResponseParts) {
+    const { product, tokens } = this.#options.context;
+    const response = newResponse({ request, status, tag: tokens.tag(), flow, product, parts });
+    transaction.respond(response);
+    return response;
+  }
+}

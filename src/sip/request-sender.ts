@@ -1,0 +1,211 @@
+/** Sends one request until it has an answer: finds the way, tries the next one, answers challenges. */
+import type { Clock } from '../lib/clock.ts';
+import { requestOfSameTransaction } from './client-transaction-invite.ts';
+import { nextHopUri } from './dialog-state.ts';
+import type { DigestClient } from './digest.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import type { Target } from './next-hop.ts';
+import { contactOf, userOf } from './own-headers.ts';
+import { RefusedPeers } from './refused-peers.ts';
+import { makeResponse } from './response.ts';
+import { SipError } from './sip-error.ts';
+import type { Tokens } from './tokens.ts';
+import type { TransactionLayer } from './transaction-layer.ts';
+import type { TransportLayer } from './transport-layer.ts';
+import { parseUri } from './uri.ts';
+import { ownVia } from './via-routing.ts';
+
+export interface SendOptions {
+  /** Answers 401 and 407. */
+  readonly digest?: DigestClient | undefined;
+  /** Taken instead of the request's own way while it is open. */
+  readonly flow?: Flow | undefined;
+  /** Number of the next request of the dialog; without it the request's own is counted up. */
+  readonly nextSequence?: (() => number) | undefined;
+  /** User part of Contact, where the request has none yet; default: that of From. */
+  readonly contactUser?: string | undefined;
+  readonly onSent?: ((request: SipMessage, flow: Flow) => void) | undefined;
+  readonly onProvisional?: ((response: SipMessage) => void) | undefined;
+  /** A 2xx to INVITE behind the first: a repeat, or of another fork. */
+  readonly onLaterSuccess?: ((response: SipMessage) => void) | undefined;
+}
+
+export interface Reply {
+  readonly response: SipMessage;
+  /** As it was last sent. */
+  readonly request: SipMessage;
+  /** Null when nothing could be sent. */
+  readonly flow: Flow | null;
+  /** True when the response was made here, for want of one from a peer. */
+  readonly isLocal: boolean;
+}
+
+export interface SentAck {
+  readonly request: SipMessage;
+  readonly bytes: Buffer;
+  readonly flow: Flow;
+}
+
+export interface RequestSenderOptions {
+  readonly clock: Clock;
+  readonly tokens: Tokens;
+  readonly transport: TransportLayer;
+  readonly transactions: TransactionLayer;
+}
+
+/** RFC 3261, 18.1.1: longer requests must not go by UDP when the path's MTU is unknown. */
+export const UDP_REQUEST_BYTES_MAX = 1300;
+
+/** Proxy and server may both challenge, and each nonce may turn out to be stale. */
+const TRIES_MAX = 5;
+
+const WITHOUT_CONTACT = new Set(['BYE', 'CANCEL', 'ACK', 'PRACK', 'INFO', 'MESSAGE']);
+
+export class RequestSender {
+  readonly #options: RequestSenderOptions;
+  readonly #refusedTcp: RefusedPeers;
+  #isStopped = false;
+
+  constructor(options: RequestSenderOptions) {
+    this.#options = options;
+    this.#refusedTcp = new RefusedPeers(options.clock);
+  }
+
+  /** Resolves with the final response, whatever happens. */
+  async send(request: SipMessage, options: SendOptions): Promise<Reply> {
+    let attempt = request;
+    for (let tries = 1; ; tries++) {
+      const reply = await this.#sendOnce(attempt, options);
+      const isChallenge = reply.response.status === 401 || reply.response.status === 407;
+      const mayRetry = isChallenge && tries < TRIES_MAX && !reply.isLocal;
+      if (!mayRetry || options.digest?.accept(reply.response, reply.request) !== true) return reply;
+      const sequence = options.nextSequence?.() ?? attempt.cseq.seq + 1;
+      attempt = attempt.clone().set('cseq', `${sequence} ${attempt.method}`);
+    }
+  }
+
+  /** Sends the ACK of a 2xx, which has no transaction; null when there is no way to the peer. */
+  async sendAck(ack: SipMessage, preferred: Flow | undefined): Promise<SentAck | null> {
+    for await (const flow of this.#flows(ack, preferred)) {
+      const request = this.#onFlow(ack, flow);
+      const bytes = request.toBuffer();
+      this.#options.transport.send(bytes, flow);
+      return { request, bytes, flow };
+    }
+    return null;
+  }
+
+  /** Sends the ACK again, as it was. */
+  repeatAck({ bytes, flow }: SentAck): void {
+    this.#options.transport.send(bytes, flow);
+  }
+
+  /** Takes an INVITE back, the way it went. */
+  cancel(invite: SipMessage, flow: Flow): void {
+    const cancel = requestOfSameTransaction(invite, 'CANCEL');
+    this.#options.transactions.send(cancel, flow, {
+      onResponse: () => undefined,
+      onTimeout: () => undefined,
+      onTransportError: () => undefined,
+    });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #sendOnce(request: SipMessage, options: SendOptions): Promise<Reply> {
+    options.digest?.authorize(request);
+    let reply = localReply(request, 503, null);
+    for await (const flow of this.#flows(request, options.flow)) {
+      reply = await this.#transact(this.#onFlow(request, flow, options.contactUser), flow, options);
+      // RFC 3263, 4.3: the next place is tried when this one is silent, unreachable or overloaded.
+      const isLost =
+        reply.response.status === 503 || (reply.isLocal && reply.response.status === 408);
+      if (!isLost) break;
+    }
+    return reply;
+  }
+
+  #transact(request: SipMessage, flow: Flow, options: SendOptions): Promise<Reply> {
+    return new Promise((resolve) => {
+      let isAnswered = false;
+      const finish = (response: SipMessage, isLocal: boolean) => {
+        isAnswered = true;
+        resolve({ response, request, flow, isLocal });
+      };
+      options.onSent?.(request, flow);
+      this.#options.transactions.send(request, flow, {
+        onResponse: (response) => {
+          if (response.status < 200) options.onProvisional?.(response);
+          else if (isAnswered) options.onLaterSuccess?.(response);
+          else finish(response, false);
+        },
+        onTimeout: () => finish(makeResponse(request, 408), true),
+        onTransportError: () => finish(makeResponse(request, 503), true),
+      });
+    });
+  }
+
+  /** Opens one way after the other; those that cannot be opened are passed over. */
+  async *#flows(request: SipMessage, preferred: Flow | undefined): AsyncGenerator<Flow> {
+    if (preferred?.isOpen === true) yield preferred;
+    for (const target of await this.#targets(request)) {
+      if (this.#isStopped) return;
+      const flow = await this.#open(target);
+      if (flow !== undefined && flow !== preferred) yield flow;
+    }
+  }
+
+  async #targets(request: SipMessage): Promise<readonly Target[]> {
+    const { transport } = this.#options;
+    try {
+      const targets = await transport.resolve(parseUri(nextHopUri(request)));
+      const mayChange = sizeOf(request) > UDP_REQUEST_BYTES_MAX && transport.canSendBy('TCP');
+      return mayChange ? targets.flatMap((target) => this.#byTcpFirst(target)) : targets;
+    } catch (error) {
+      if (error instanceof SipError) return [];
+      throw error;
+    }
+  }
+
+  /** RFC 3261, 18.1.1: by TCP, and by UDP after all where the peer has no TCP. */
+  #byTcpFirst(target: Target): readonly Target[] {
+    if (target.protocol === 'TCP' || this.#refusedTcp.has(target)) return [target];
+    return [{ ...target, protocol: 'TCP' }, target];
+  }
+
+  async #open(target: Target): Promise<Flow | undefined> {
+    try {
+      return await this.#options.transport.flowTo(target);
+    } catch (error) {
+      if (!(error instanceof SipError)) throw error;
+      if (target.protocol === 'TCP') this.#refusedTcp.add(target);
+      return undefined;
+    }
+  }
+
+  /** The request as it goes over this flow: with our Via, and a Contact that leads back here. */
+  #onFlow(request: SipMessage, flow: Flow, contactUser?: string): SipMessage {
+    const sent = request.clone();
+    if (!WITHOUT_CONTACT.has(sent.method) && sent.get('contact') === undefined) {
+      sent.add('contact', contactOf(flow, contactUser ?? userOf(sent.from.uri)));
+    }
+    return sent.prepend('via', ownVia(flow, this.#options.tokens.branch()));
+  }
+}
+
+/** The octets of a request with the Via and Contact that it will get; close enough, and cheap. */
+function sizeOf(request: SipMessage): number {
+  const lines = request.headers.reduce(
+    (sum, [name, value]) => sum + name.length + value.length + 4,
+    0,
+  );
+  const ownLines = 200;
+  return request.method.length + request.uri.length + lines + request.body.length + ownLines;
+}
+
+function localReply(request: SipMessage, status: number, flow: Flow | null): Reply {
+  return { response: makeResponse(request, status), request, flow, isLocal: true };
+}

@@ -1,0 +1,224 @@
+/** A call that a peer offers: the server side of an INVITE that is outside of any dialog. */
+import { EventEmitter } from 'node:events';
+import type { Dialog } from './dialog.ts';
+import { serverDialogState } from './dialog-state.ts';
+import type { DialogTable, OpenDialog } from './dialog-table.ts';
+import type { EngineContext } from './engine-context.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import type { ResponseParts } from './outgoing.ts';
+import { newResponse } from './own-response.ts';
+import { ReliableProvisionals } from './reliable-provisionals.ts';
+import { makeResponse } from './response.ts';
+import { SipError } from './sip-error.ts';
+import type { ServerTransaction } from './transaction.ts';
+import type { Arrival } from './transaction-layer.ts';
+
+export interface ProgressParts extends ResponseParts {
+  /** Sends it by RFC 3262 where the peer can; always so where the peer requires it. */
+  readonly reliable?: boolean;
+}
+
+export interface SentProgress {
+  /** The provisional response as sent. */
+  readonly message: SipMessage;
+  /** The PRACK; null when it was not sent reliably, or no PRACK came before the final response. */
+  readonly acknowledged: Promise<SipMessage | null>;
+}
+
+export interface Acceptance {
+  /** The 2xx as sent. */
+  readonly message: SipMessage;
+  readonly dialog: Dialog;
+  /** The ACK; null when the dialog ended before one came: BYE first, or silence for 64*T1. */
+  readonly acknowledged: Promise<SipMessage | null>;
+}
+
+export interface ServerInviteEvents {
+  /** The caller is gone; 487 has been sent. The CANCEL or BYE; null when the connection was lost. */
+  cancelled: [SipMessage | null];
+}
+
+/** A call that rings longer is refused with 480, so that no application keeps it for ever. */
+const RING_MS_MAX = 600_000;
+
+/** Made by the user agent, never by applications. */
+export class ServerInvite extends EventEmitter<ServerInviteEvents> {
+  readonly request: SipMessage;
+  readonly flow: Flow;
+  /** The tag of all responses but 100. */
+  readonly localTag: string;
+  readonly #context: EngineContext;
+  readonly #dialogs: DialogTable;
+  readonly #transaction: ServerTransaction;
+  readonly #cancelRinging: () => void;
+  #state: 'ringing' | 'accepted' | 'rejected' | 'cancelled' = 'ringing';
+  #open: OpenDialog | undefined;
+
+  constructor(options: { context: EngineContext; dialogs: DialogTable; arrival: Arrival }) {
+    super();
+    const { context, arrival } = options;
+    this.request = arrival.request;
+    this.flow = arrival.flow;
+    this.localTag = context.tokens.tag();
+    this.#context = context;
+    this.#dialogs = options.dialogs;
+    this.#transaction = arrival.transaction;
+    this.#transaction.user = {
+      onCancel: (cancel) => this.#cancelled(cancel),
+      onFailure: () => this.#cancelled(null),
+    };
+    this.#cancelRinging = context.clock.after(RING_MS_MAX, () => this.reject(480));
+  }
+
+  get state(): 'ringing' | 'accepted' | 'rejected' | 'cancelled' {
+    return this.#state;
+  }
+
+  /** The dialog: early from the first provisional response on, confirmed once accepted. */
+  get dialog(): Dialog {
+    return this.#opened().dialog;
+  }
+
+  /** Sends 100 at once; the engine does so by itself after 150 ms without any response. */
+  trying(): SipMessage {
+    const response = makeResponse(this.request, 100);
+    if (this.#state === 'ringing' && this.#transaction.lastStatus === 0) {
+      this.#transaction.respond(response);
+    }
+    return response;
+  }
+
+  /**
+   * Sends 101 to 199. A reliable one waits for its turn while another waits for its PRACK.
+   *
+   * @throws {SipError} 487 when the call is no longer ringing.
+   * @throws {TypeError} when the parts hold what no message may.
+   */
+  progress(status: number, parts: ProgressParts = {}): SentProgress {
+    this.#demandRinging();
+    const { core } = this.#opened();
+    const message = this.#newResponse(status, parts);
+    if (message.body.length > 0) core.localSession = message.body;
+    const isRequired = this.request.hasToken('require', '100rel');
+    const mayBeReliable = parts.reliable === true && this.request.hasToken('supported', '100rel');
+    if (isRequired || mayBeReliable) {
+      // The offer is answered for good, so that UPDATE may bring the next. RFC 3262, 5.
+      if (message.body.length > 0) core.pendingOffer = 'none';
+      return { message, acknowledged: this.#provisionals().send(message) };
+    }
+    this.#transaction.respond(message);
+    return { message, acknowledged: Promise.resolve(null) };
+  }
+
+  /**
+   * Answers with 200 and repeats it until the ACK comes. Without ACK the dialog ends by BYE.
+   *
+   * @throws {SipError} 487 when the call is no longer ringing.
+   * @throws {TypeError} when the parts hold what no message may.
+   */
+  accept(parts: ResponseParts = {}): Acceptance {
+    this.#demandRinging();
+    const { core, dialog, incoming } = this.#opened();
+    const message = this.#newResponse(200, parts);
+    this.#state = 'accepted';
+    this.#cancelRinging();
+    core.phase = 'confirmed';
+    core.pendingOffer = 'none';
+    if (message.body.length > 0) core.localSession = message.body;
+    incoming.agreeOnTimer(this.request, message);
+    const acknowledged = new Promise<SipMessage | null>((resolve) => {
+      const send = () => {
+        this.#transaction.respond(message);
+        resolve(incoming.awaitAck(this.request.cseq.seq, this.#transaction));
+      };
+      // RFC 3262, 3: the 2xx waits for the PRACK of what it builds on.
+      if (core.provisionals === undefined) send();
+      else core.provisionals.whenConfirmed(send);
+      dialog.once('ended', () => resolve(null));
+    });
+    return { message, dialog, acknowledged };
+  }
+
+  /**
+   * Refuses (300 to 699).
+   *
+   * @returns the response as sent; null when the call is no longer ringing.
+   * @throws {TypeError} when the parts hold what no message may.
+   */
+  reject(status: number, parts: ResponseParts = {}): SipMessage | null {
+    if (this.#state !== 'ringing') return null;
+    const message = this.#newResponse(status, parts);
+    this.#state = 'rejected';
+    this.#finish(message);
+    return message;
+  }
+
+  #cancelled(message: SipMessage | null): void {
+    if (this.#state !== 'ringing') return;
+    this.#state = 'cancelled';
+    this.#finish(this.#newResponse(487, {}));
+    this.emit('cancelled', message);
+  }
+
+  #finish(message: SipMessage): void {
+    this.#cancelRinging();
+    this.#transaction.respond(message);
+    this.#open?.core.end({ cause: 'unanswered', message });
+  }
+
+  #opened(): OpenDialog {
+    if (this.#open !== undefined) return this.#open;
+    const { request, flow } = this;
+    const sequence = this.#context.tokens.sequence();
+    const state = serverDialogState(request, this.localTag, sequence);
+    const open = this.#dialogs.open({ context: this.#context, state, flow });
+    this.#open = open;
+    open.core.noteAbilities(request);
+    open.core.pendingOffer = request.body.length > 0 ? 'theirs' : 'none';
+    // RFC 3261, 15: a caller may end an early dialog by BYE as well.
+    open.dialog.once('ended', ({ message }) => this.#cancelled(message));
+    return open;
+  }
+
+  #provisionals(): ReliableProvisionals {
+    const { core } = this.#opened();
+    core.provisionals ??= new ReliableProvisionals({
+      clock: this.#context.clock,
+      timers: this.#context.timers,
+      firstSequence: this.#context.tokens.sequence(),
+      cseq:
+        this.request
+          .get('cseq')
+          ?.trim()
+          .replace(/[ \t]+/g, ' ') ?? '',
+      send: (response) => this.#transaction.respond(response),
+      onTimeout: () => this.#unconfirmed(),
+    });
+    return core.provisionals;
+  }
+
+  /** No PRACK came: the caller does not hear us. RFC 3262, 3. */
+  #unconfirmed(): void {
+    if (this.#state === 'ringing') this.reject(504);
+    else if (this.#transaction.lastStatus < 200) {
+      this.#finish(this.#newResponse(504, {}));
+    }
+  }
+
+  #newResponse(status: number, parts: ResponseParts): SipMessage {
+    return newResponse({
+      request: this.request,
+      status,
+      tag: this.localTag,
+      flow: this.flow,
+      product: this.#context.product,
+      parts,
+    });
+  }
+
+  #demandRinging(): void {
+    if (this.#state === 'ringing') return;
+    throw new SipError(487, `Cannot answer call "${this.request.callId}": it is ${this.#state}`);
+  }
+}

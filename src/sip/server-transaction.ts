@@ -1,0 +1,84 @@
+/** Server side of every request but INVITE. RFC 3261, 17.2.2. */
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import type { TransactionTimers } from './timers.ts';
+import { transactionTimers } from './timers.ts';
+import type {
+  ServerTransaction,
+  ServerTransactionUser,
+  TransactionContext,
+} from './transaction.ts';
+import { sendCounted } from './transaction.ts';
+
+export interface ServerTransactionOptions {
+  readonly context: TransactionContext;
+  /** Where the answers go. */
+  readonly flow: Flow;
+  readonly onOver: () => void;
+}
+
+/**
+ * Keeps nothing but its last response, as octets: a busy server has thousands of these waiting.
+ *
+ * ```
+ * trying ──1xx──► proceeding ──final──► completed ──J──► terminated
+ * ```
+ */
+export class NonInviteServerTransaction implements ServerTransaction {
+  user: ServerTransactionUser = {};
+  readonly #context: TransactionContext;
+  readonly #flow: Flow;
+  readonly #timers: TransactionTimers;
+  readonly #onOver: () => void;
+  #isOver = false;
+  #lastStatus = 0;
+  #lastBytes: Buffer | undefined;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(options: ServerTransactionOptions) {
+    this.#context = options.context;
+    this.#flow = options.flow;
+    this.#timers = transactionTimers(options.context.timers, options.flow.isReliable);
+    this.#onOver = options.onOver;
+    // An application that never answers must not keep it for ever: the peer gave up at timer F.
+    this.#endAfter(2 * this.#timers.fMs);
+  }
+
+  get lastStatus(): number {
+    return this.#lastStatus;
+  }
+
+  receive(): void {
+    this.#context.stats.counts.retransmissionsIn += 1;
+    this.repeat();
+  }
+
+  respond(response: SipMessage): void {
+    if (this.#isOver || this.#lastStatus >= 200) return;
+    this.#lastStatus = response.status;
+    this.#lastBytes = response.toBuffer();
+    sendCounted(this.#context, this.#flow, this.#lastBytes, false);
+    if (response.status < 200) return;
+    this.user = {};
+    if (this.#timers.jMs === 0) this.abort();
+    else this.#endAfter(this.#timers.jMs);
+  }
+
+  repeat(): void {
+    if (this.#lastBytes !== undefined) {
+      sendCounted(this.#context, this.#flow, this.#lastBytes, true);
+    }
+  }
+
+  abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancelTimer();
+    this.#onOver();
+  }
+
+  #endAfter(waitMs: number): void {
+    this.#cancelTimer();
+    this.#cancelTimer = this.#context.clock.after(waitMs, () => this.abort());
+  }
+}

@@ -1,0 +1,71 @@
+/** RFC 3261's timer values, derived from T1, T2 and T4; pure */
+
+/** The three values that all timers come from. @see RFC 3261 section 17.1.1.1 and table 4 */
+export interface BaseTimers {
+  /** Estimate of a round trip. */
+  readonly t1Ms: number;
+  /** Longest wait between repeats of anything but INVITE. */
+  readonly t2Ms: number;
+  /** Longest time that a message stays in the network. */
+  readonly t4Ms: number;
+}
+
+export const STANDARD_TIMERS: BaseTimers = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
+
+/** A server answers INVITE with 100 by itself after that long. RFC 3261, 17.2.1 says 200 ms at most. */
+export const TRYING_AFTER_MS = 150;
+
+/** All timers over one kind of transport, in milliseconds. Zero: the wait is left out. */
+export interface TransactionTimers {
+  /** First wait before INVITE is repeated; doubles. 0 over reliable transports. */
+  readonly aMs: number;
+  /** INVITE is given up. */
+  readonly bMs: number;
+  /** A client keeps acknowledging repeated refusals. */
+  readonly dMs: number;
+  /** First wait before other requests are repeated; doubles up to T2. 0 over reliable transports. */
+  readonly eMs: number;
+  /** Other requests are given up. */
+  readonly fMs: number;
+  /** First wait before a refusal is repeated; doubles up to T2. 0 over reliable transports. */
+  readonly gMs: number;
+  /** A refusal whose ACK never came is given up. */
+  readonly hMs: number;
+  /** A server swallows repeated ACKs. */
+  readonly iMs: number;
+  /** A server repeats its answer to repeated requests. */
+  readonly jMs: number;
+  /** A client swallows repeated answers. */
+  readonly kMs: number;
+  /** A server keeps an accepted INVITE, so that repeats of it are not taken for new calls. RFC 6026, 7.1. */
+  readonly lMs: number;
+  /** A client takes repeated and forked 2xx. RFC 6026, 7.2. */
+  readonly mMs: number;
+  /** Upper limit of waits between repeats. */
+  readonly t2Ms: number;
+}
+
+/**
+ * The table for one kind of transport.
+ *
+ * @see RFC 3261 table 4 and RFC 6026 section 7
+ */
+export function transactionTimers(base: BaseTimers, isReliable: boolean): TransactionTimers {
+  const { t1Ms, t2Ms, t4Ms } = base;
+  const patienceMs = 64 * t1Ms;
+  return {
+    aMs: isReliable ? 0 : t1Ms,
+    bMs: patienceMs,
+    dMs: isReliable ? 0 : patienceMs,
+    eMs: isReliable ? 0 : t1Ms,
+    fMs: patienceMs,
+    gMs: isReliable ? 0 : t1Ms,
+    hMs: patienceMs,
+    iMs: isReliable ? 0 : t4Ms,
+    jMs: isReliable ? 0 : patienceMs,
+    kMs: isReliable ? 0 : t4Ms,
+    lMs: patienceMs,
+    mMs: patienceMs,
+    t2Ms,
+  };
+}

@@ -1,0 +1,60 @@
+/** Makes the names that must be unguessable: branches, tags, Call-IDs. */
+
+/** Source of unpredictable bytes; `crypto.randomBytes` in production. */
+export type RandomBytes = (count: number) => Uint8Array;
+
+/** What tells an RFC 3261 branch from an older one. RFC 3261, 8.1.1.7. */
+export const BRANCH_COOKIE = 'z9hG4bK';
+
+const POOL_BYTES = 4096;
+
+export class Tokens {
+  readonly #randomBytes: RandomBytes;
+  #pool: Uint8Array = new Uint8Array(0);
+  #used = 0;
+
+  constructor(randomBytes: RandomBytes) {
+    this.#randomBytes = randomBytes;
+  }
+
+  /** 96 bits behind the magic cookie: nobody off the path can guess where a response belongs. */
+  branch(): string {
+    return BRANCH_COOKIE + this.#hex(12);
+  }
+
+  /** 64 bits; RFC 3261, 19.3 asks for 32. */
+  tag(): string {
+    return this.#hex(8);
+  }
+
+  callId(): string {
+    return this.#hex(16);
+  }
+
+  /** A first CSeq or RSeq: small enough to count up from for ever. RFC 3261, 8.1.1.5; RFC 3262, 3. */
+  sequence(): number {
+    const [high = 0, low = 0] = this.#take(2);
+    return 1 + high * 256 + low;
+  }
+
+  /** From 0 up to, not including, 1. For waits that must not fall together. */
+  fraction(): number {
+    const [high = 0, low = 0] = this.#take(2);
+    return (high * 256 + low) / 65_536;
+  }
+
+  #hex(bytes: number): string {
+    return Buffer.from(this.#take(bytes)).toString('hex');
+  }
+
+  /** One draw fills a pool for many names: the system call costs more than the bytes. */
+  #take(count: number): Uint8Array {
+    if (this.#used + count > this.#pool.length) {
+      this.#pool = this.#randomBytes(POOL_BYTES);
+      this.#used = 0;
+    }
+    const bytes = this.#pool.subarray(this.#used, this.#used + count);
+    this.#used += count;
+    return bytes;
+  }
+}

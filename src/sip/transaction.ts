@@ -1,0 +1,74 @@
+/** What the four kinds of transaction have in common: their surroundings and their faces. */
+import type { Clock } from '../lib/clock.ts';
+import type { EngineStats } from './engine-stats.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import { SipError } from './sip-error.ts';
+import type { BaseTimers } from './timers.ts';
+
+/** What every transaction is given. */
+export interface TransactionContext {
+  readonly clock: Clock;
+  readonly timers: BaseTimers;
+  readonly stats: EngineStats;
+}
+
+/** Whoever sent a request and wants its answers. Each is called at most once, but `onResponse`. */
+export interface ClientTransactionUser {
+  /** Provisional and final responses; of an INVITE also repeated and forked 2xx. */
+  onResponse(response: SipMessage): void;
+  /** Nothing came within 64*T1; the transaction is over. */
+  onTimeout(): void;
+  /** The flow is gone or takes nothing; the transaction is over. */
+  onTransportError(): void;
+}
+
+export interface ClientTransaction {
+  readonly isOver: boolean;
+  start(): void;
+  receive(response: SipMessage): void;
+  /** Ends it without a word, as a stop does; its user is told of a transport error. */
+  abort(): void;
+}
+
+/** Whoever answers a request. */
+export interface ServerTransactionUser {
+  /** The peer took its INVITE back; 200 to the CANCEL has been sent. */
+  onCancel?(cancel: SipMessage): void;
+  /** It ended before its final response or its ACK: flow lost, no ACK within 64*T1, or stopped. */
+  onFailure?(): void;
+}
+
+export interface ServerTransaction {
+  /** 0 before the first response. */
+  readonly lastStatus: number;
+  user: ServerTransactionUser;
+  /** A repeat of the request, or the ACK of a refusal. */
+  receive(request: SipMessage): void;
+  /** Sends a response as far as the state allows it; later finals are ignored. */
+  respond(response: SipMessage): void;
+  /** Sends the last response again. */
+  repeat(): void;
+  /** Ends it without a word, as a stop and a lost flow do. */
+  abort(): void;
+}
+
+/** Sends one message of a transaction, counted; false when the flow takes nothing. */
+export function sendCounted(
+  context: TransactionContext,
+  flow: Flow,
+  bytes: Buffer,
+  isRepeat: boolean,
+): boolean {
+  const { counts } = context.stats;
+  try {
+    flow.send(bytes);
+  } catch (error) {
+    if (!(error instanceof SipError)) throw error;
+    context.stats.drop('unsendable', error.message);
+    return false;
+  }
+  counts.messagesOut += 1;
+  if (isRepeat) counts.retransmissionsOut += 1;
+  return true;
+}

@@ -1,0 +1,163 @@
+/** Addresses: sip, sips and tel URIs; pure */
+import type { CharClass } from './char-class.ts';
+import {
+  consistsOf,
+  SCHEME,
+  TEL_NUMBER,
+  URI_HEADER,
+  URI_PARAM,
+  URI_PASSWORD,
+  URI_USER,
+} from './char-class.ts';
+import { endOfHost, formatHostPort, parsePort } from './host-port.ts';
+import type { Params } from './params.ts';
+import { formatParams } from './params.ts';
+import { SipError } from './sip-error.ts';
+
+/** One address, its parts as they were written: escapes are left in place. */
+export interface SipUri {
+  readonly scheme: 'sip' | 'sips' | 'tel';
+
+  /** Undefined where there is none. The number of a tel URI, without its visual separators. */
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+
+  /** Lower case; an IPv6 address keeps its brackets; empty for tel. */
+  readonly host: string;
+  readonly port: number | undefined;
+  readonly params: Params;
+
+  /** What stands behind `?`; empty where nothing does. Never to be turned into headers unasked. */
+  readonly headers: string;
+}
+
+/**
+ * Reads a sip, sips or tel URI.
+ *
+ * @throws {SipError} 416 for any other scheme, 400 for anything that is no URI.
+ * @see RFC 3261 section 19.1, RFC 3966 section 3
+ */
+export function parseUri(text: string): SipUri {
+  const scheme = uriScheme(text);
+  switch (scheme) {
+    case 'sip':
+    case 'sips':
+      return parseSipUri(scheme, text, scheme.length + 1);
+    case 'tel':
+      return parseTelUri(text);
+    default:
+      throw new SipError(416, 'Unsupported URI Scheme');
+  }
+}
+
+/**
+ * The scheme of any URI, in lower case; the rest is not looked at, save that it has no space,
+ * no control character and no angle bracket.
+ *
+ * @throws {SipError} 400 when the text is no URI.
+ */
+export function uriScheme(text: string): string {
+  const colon = text.indexOf(':');
+  const isUri =
+    colon > 0 && colon < text.length - 1 && isLetter(text) && consistsOf(text, SCHEME, 0, colon);
+  if (!isUri) throw new SipError(400, 'Bad URI');
+  for (let i = colon + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code <= 0x20 || code === 0x7f || code === 0x22 || code === 0x3c || code === 0x3e) {
+      throw new SipError(400, 'Bad URI');
+    }
+  }
+  return text.slice(0, colon).toLowerCase();
+}
+
+/** Writes the URI back. */
+export function formatUri(uri: SipUri): string {
+  const password = uri.password === undefined ? '' : `:${uri.password}`;
+  const params = formatParams(uri.params);
+  if (uri.scheme === 'tel') return `tel:${uri.user ?? ''}${params}`;
+  const user = uri.user === undefined ? '' : `${uri.user}${password}@`;
+  const headers = uri.headers === '' ? '' : `?${uri.headers}`;
+  return `${uri.scheme}:${user}${formatHostPort(uri)}${params}${headers}`;
+}
+
+function isLetter(text: string): boolean {
+  const code = text.charCodeAt(0) | 0x20;
+  return code >= 0x61 && code <= 0x7a;
+}
+
+function parseSipUri(scheme: 'sip' | 'sips', text: string, start: number): SipUri {
+  const at = text.indexOf('@', start);
+  const account = at < 0 ? undefined : parseAccount(text.slice(start, at));
+
+  const hostStart = at < 0 ? start : at + 1;
+  const hostEnd = endOfHost(text, hostStart);
+  const question = text.indexOf('?', hostEnd);
+  const paramsEnd = question < 0 ? text.length : question;
+  const semicolon = text.indexOf(';', hostEnd);
+  const portEnd = semicolon < 0 || semicolon > paramsEnd ? paramsEnd : semicolon;
+
+  return {
+    scheme,
+    user: account?.user,
+    password: account?.password,
+    host: text.slice(hostStart, hostEnd).toLowerCase(),
+    port: hostEnd === portEnd ? undefined : parsePortAt(text, hostEnd, portEnd),
+    params: parseUriParams(text, portEnd, paramsEnd),
+    headers: question < 0 ? '' : checked(text.slice(question + 1), URI_HEADER),
+  };
+}
+
+/** The user part cannot hold a bare colon, so the first one begins the password. */
+function parseAccount(text: string): { user: string; password: string | undefined } {
+  const colon = text.indexOf(':');
+  const user = checked(colon < 0 ? text : text.slice(0, colon), URI_USER);
+  if (colon < 0) return { user, password: undefined };
+  const password = text.slice(colon + 1);
+  return { user, password: password === '' ? '' : checked(password, URI_PASSWORD) };
+}
+
+function parsePortAt(text: string, start: number, end: number): number {
+  if (text.charCodeAt(start) !== 0x3a) throw new SipError(400, 'Bad URI');
+  return parsePort(text.slice(start + 1, end));
+}
+
+function parseTelUri(text: string): SipUri {
+  const semicolon = text.indexOf(';');
+  const numberEnd = semicolon < 0 ? text.length : semicolon;
+  const number = checked(text.slice(4, numberEnd), TEL_NUMBER);
+  return {
+    scheme: 'tel',
+    user: number.replace(/[-.()]/g, ''),
+    password: undefined,
+    host: '',
+    port: undefined,
+    params: parseUriParams(text, numberEnd, text.length),
+    headers: '',
+  };
+}
+
+/** Reads `;name=value;name` between two places. Of a name that comes twice the first counts. */
+function parseUriParams(text: string, start: number, end: number): Params {
+  const params: Params = new Map();
+  if (start === end) return params;
+  for (const param of text.slice(start + 1, end).split(';')) {
+    const equals = param.indexOf('=');
+    const name = checked(equals < 0 ? param : param.slice(0, equals), URI_PARAM).toLowerCase();
+    const value = equals < 0 ? null : checked(param.slice(equals + 1), URI_PARAM);
+    if (!params.has(name)) params.set(name, value);
+  }
+  return params;
+}
+
+/** The text, shown to be of the set and to have two hexadecimal digits behind every `%`. */
+function checked(text: string, allowed: CharClass): string {
+  if (!consistsOf(text, allowed) || !hasSoundEscapes(text)) throw new SipError(400, 'Bad URI');
+  return text;
+}
+
+function hasSoundEscapes(text: string): boolean {
+  for (let i = text.indexOf('%'); i >= 0; i = text.indexOf('%', i + 1)) {
+    if (!/^[0-9A-Fa-f]{2}$/.test(text.slice(i + 1, i + 3))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,73 @@
+/** The settings of a user agent, and what holds where one is not given. */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../lib/clock.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { silentLogger } from '../lib/logger.ts';
+import type { Resolver } from './next-hop.ts';
+import { systemResolver } from './next-hop.ts';
+import type { SessionTimerOptions } from './session-expires.ts';
+import { STANDARD_CONNECTION_LIMITS } from './tcp-connection.ts';
+import type { BaseTimers } from './timers.ts';
+import { STANDARD_TIMERS } from './timers.ts';
+import type { RandomBytes } from './tokens.ts';
+import type { ListenOptions, Screen } from './transport-layer.ts';
+import type { TcpLimits } from './transport-tcp.ts';
+import type { OpenUdpSocket } from './transport-udp.ts';
+import { openUdpSocket } from './transport-udp.ts';
+
+export interface UserAgentOptions {
+  /** Of each protocol the first one is what requests are sent from. */
+  readonly listen: readonly ListenOptions[];
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  /** Value of User-Agent and Server. */
+  readonly product?: string;
+  /** Session timers, RFC 4028; not asked for when not given, but honoured when the peer asks. */
+  readonly sessionTimer?: SessionTimerOptions;
+  /** Whether a request may come in at all; without an answer if not. All may when not given. */
+  readonly screen?: Screen;
+  /** While true, OPTIONS and new calls get 503. */
+  readonly isOverloaded?: () => boolean;
+  /** More live transactions than that, and requests get 503. Default: 20,000. */
+  readonly transactionsMax?: number;
+  readonly tcpLimits?: Partial<TcpLimits>;
+  readonly timers?: BaseTimers;
+  readonly randomBytes?: RandomBytes;
+  readonly resolver?: Resolver;
+  readonly openUdpSocket?: OpenUdpSocket;
+}
+
+export type UserAgentSettings = Required<Omit<UserAgentOptions, 'product' | 'sessionTimer'>> & {
+  readonly tcpLimits: TcpLimits;
+  readonly product: string | undefined;
+  readonly sessionTimer: SessionTimerOptions | undefined;
+};
+
+/** Two transactions a call, 32 seconds each over UDP: some 300 calls a second. */
+const TRANSACTIONS_MAX = 20_000;
+
+const STANDARD_TCP_LIMITS: TcpLimits = {
+  ...STANDARD_CONNECTION_LIMITS,
+  connectionsMax: 4096,
+  connectionsPerPeerMax: 512,
+  connectMs: 4000,
+};
+
+export function withDefaults(options: UserAgentOptions): UserAgentSettings {
+  return {
+    listen: options.listen,
+    clock: options.clock ?? systemClock,
+    logger: options.logger ?? silentLogger,
+    product: options.product,
+    sessionTimer: options.sessionTimer,
+    screen: options.screen ?? (() => true),
+    isOverloaded: options.isOverloaded ?? (() => false),
+    transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
+    tcpLimits: { ...STANDARD_TCP_LIMITS, ...options.tcpLimits },
+    timers: options.timers ?? STANDARD_TIMERS,
+    randomBytes: options.randomBytes ?? ((count) => randomBytes(count)),
+    resolver: options.resolver ?? systemResolver,
+    openUdpSocket: options.openUdpSocket ?? openUdpSocket,
+  };
+}

@@ -1,0 +1,213 @@
+/** A SIP user agent, server and client in one: what applications of this engine hold. */
+import { EventEmitter } from 'node:events';
+import { ClientInvite } from './client-invite.ts';
+import type { Dialog } from './dialog.ts';
+import { DialogTable } from './dialog-table.ts';
+import { DigestClient } from './digest.ts';
+import type { EngineContext } from './engine-context.ts';
+import type { EngineCounts } from './engine-stats.ts';
+import { EngineStats } from './engine-stats.ts';
+import type { Endpoint, Flow, Protocol } from './flow.ts';
+import { formatEndpoint } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import { newRequest } from './new-request.ts';
+import type { OutgoingInvite, OutgoingRequest } from './outgoing.ts';
+import { contactOf } from './own-headers.ts';
+import { RequestDispatcher } from './request-dispatcher.ts';
+import { RequestSender } from './request-sender.ts';
+import type { ServerInvite } from './server-invite.ts';
+import type { ServerRequest } from './server-request.ts';
+import { addWish } from './session-expires.ts';
+import { Tokens } from './tokens.ts';
+import { TransactionLayer } from './transaction-layer.ts';
+import { TransportLayer } from './transport-layer.ts';
+import type { UserAgentOptions } from './user-agent-options.ts';
+import { withDefaults } from './user-agent-options.ts';
+
+export interface UserAgentEvents {
+  /** A new call. Without a listener: 480. */
+  invite: [ServerInvite];
+  /** REFER, NOTIFY or INFO outside of any dialog. Without a listener: 481. OPTIONS is answered by the engine. */
+  request: [ServerRequest];
+}
+
+/** How long an unanswered call of ours rings. */
+const RING_TIMEOUT_MS = 180_000;
+
+/** `start` it, put listeners on it, and `stop` it. */
+export class UserAgent extends EventEmitter<UserAgentEvents> {
+  readonly #context: EngineContext;
+  readonly #stats: EngineStats;
+  readonly #transport: TransportLayer;
+  readonly #transactions: TransactionLayer;
+  readonly #sender: RequestSender;
+  readonly #dialogs = new DialogTable();
+  readonly #dispatcher: RequestDispatcher;
+
+  constructor(options: UserAgentOptions) {
+    super();
+    const settings = withDefaults(options);
+    const { clock, logger, product, sessionTimer, timers } = settings;
+    const tokens = new Tokens(settings.randomBytes);
+    this.#stats = new EngineStats({ clock, logger });
+    this.#transport = new TransportLayer({
+      ...settings,
+      stats: this.#stats,
+      statelessTag: tokens.tag(),
+      onRequest: (request, via, flow) => this.#transactions.receiveRequest(request, via, flow),
+      onResponse: (response, via) => this.#transactions.receiveResponse(response, via),
+    });
+    this.#transactions = new TransactionLayer({
+      context: { clock, timers, stats: this.#stats },
+      transport: this.#transport,
+      tokens,
+      logger,
+      transactionsMax: settings.transactionsMax,
+      onRequest: (arrival) => this.#dispatcher.dispatch(arrival),
+      onAck: (ack) => this.#dialogs.ofRequest(ack)?.incoming.receiveAck(ack) ?? false,
+    });
+    this.#sender = new RequestSender({
+      clock,
+      tokens,
+      transport: this.#transport,
+      transactions: this.#transactions,
+    });
+    this.#context = {
+      clock,
+      timers,
+      tokens,
+      stats: this.#stats,
+      logger,
+      sender: this.#sender,
+      product,
+      sessionTimer,
+    };
+    this.#dispatcher = new RequestDispatcher({
+      context: this.#context,
+      dialogs: this.#dialogs,
+      isOverloaded: settings.isOverloaded,
+      onInvite: (invite) => this.emit('invite', invite),
+      onRequest: (request) => this.emit('request', request),
+    });
+  }
+
+  /** Where it listens, with the real ports; only after start. */
+  get addresses(): readonly (Endpoint & { readonly protocol: Protocol })[] {
+    return this.#transport.transports.map(({ protocol, bound }) => ({ protocol, ...bound }));
+  }
+
+  /** Messages in, out, dropped and refused since the start. */
+  get counts(): EngineCounts {
+    return this.#stats.counts;
+  }
+
+  /** What is alive at this moment; all zero when every call is long over. */
+  get sizes(): {
+    readonly transactions: number;
+    readonly dialogs: number;
+    readonly connections: number;
+  } {
+    return {
+      transactions: this.#transactions.size,
+      dialogs: this.#dialogs.size,
+      connections: this.#transport.connectionCount,
+    };
+  }
+
+  /**
+   * Opens the sockets.
+   *
+   * @throws {SipError} 503 naming the address and port that could not be had; then none is open.
+   */
+  async start(): Promise<void> {
+    await this.#transport.start();
+  }
+
+  /**
+   * Closes everything and settles every promise. Safe to call twice.
+   *
+   * Sends no BYE: peers of calls in progress are not told. Hang up before.
+   */
+  async stop(): Promise<void> {
+    this.#sender.stop();
+    this.#dialogs.stop();
+    this.#transactions.stop();
+    await this.#transport.stop();
+  }
+
+  /** From now on answers OPTIONS and new calls with 503 and Retry-After, so that carriers go elsewhere. */
+  drain(): void {
+    this.#dispatcher.drain();
+  }
+
+  /** Undoes `drain`. */
+  resume(): void {
+    this.#dispatcher.resume();
+  }
+
+  /**
+   * Sends a request outside of any dialog and resolves with its final response: a time-out is a 408
+   * made here, a peer out of reach a 503.
+   *
+   * @throws {SipError} 400 when From is no address.
+   * @throws {TypeError} when the parts hold what no message may; INVITE goes by {@link invite}.
+   */
+  async request(options: OutgoingRequest): Promise<SipMessage> {
+    if (options.method === 'INVITE') throw new TypeError('Cannot request INVITE: use invite()');
+    const reply = await this.#sender.send(this.#newRequest(options), {
+      digest: options.digest ?? digestOf(options.credentials),
+      contactUser: options.contactUser,
+      onSent: options.onSent,
+      onProvisional: options.onProvisional,
+    });
+    return reply.response;
+  }
+
+  /**
+   * Calls.
+   *
+   * @throws {SipError} 400 when From is no address.
+   * @throws {TypeError} when the parts hold what no message may.
+   */
+  invite(options: OutgoingInvite): ClientInvite {
+    const request = this.#newRequest({ ...options, method: 'INVITE' });
+    const { sessionTimer } = this.#context;
+    const isWished = sessionTimer !== undefined && request.get('session-expires') === undefined;
+    if (isWished) addWish(request, sessionTimer);
+    return new ClientInvite({
+      context: this.#context,
+      dialogs: this.#dialogs,
+      request,
+      digest: options.digest ?? digestOf(options.credentials),
+      contactUser: options.contactUser,
+      acknowledge: options.acknowledge ?? 'automatic',
+      ringTimeoutMs: options.ringTimeoutMs ?? RING_TIMEOUT_MS,
+    });
+  }
+
+  /** The Contact value that reaches us the way this flow does: `<sip:user@192.0.2.1:5060;transport=tcp>`. */
+  contactFor(flow: Flow, user?: string): string {
+    return contactOf(flow, user);
+  }
+
+  /** The live dialog with that `Dialog.id`. */
+  findDialog(id: string): Dialog | undefined {
+    return this.#dialogs.get(id)?.dialog;
+  }
+
+  #newRequest(request: OutgoingRequest): SipMessage {
+    const [first] = this.#transport.transports;
+    const ownAddress = first === undefined ? '' : `<sip:${formatEndpoint(first.local)}>`;
+    const { tokens, product } = this.#context;
+    return newRequest({ request, tokens, product, ownAddress });
+  }
+}
+
+function digestOf(credentials: OutgoingRequest['credentials']): DigestClient | undefined {
+  if (credentials === undefined) return undefined;
+  if (typeof credentials === 'function') return new DigestClient({ credentialsFor: credentials });
+  const { realm } = credentials;
+  return new DigestClient({
+    credentialsFor: (asked) => (realm === undefined || realm === asked ? credentials : undefined),
+  });
+}

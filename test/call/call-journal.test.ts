@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { CallJournal } from '../../src/call/call-journal.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+/** A database that refuses until it is told to work again. */
+function flakyStore() {
+  const written: string[] = [];
+  const store = { isBroken: false, written };
+  const write = (text: string) => () => {
+    if (store.isBroken) throw new Error('database or disk is full');
+    written.push(text);
+  };
+  return { store, write };
+}
+
+test('CallJournal writes at once while the database works', () => {
+  const { store, write } = flakyStore();
+  const journal = new CallJournal({ clock: new FakeClock(), log: silentLogger });
+
+  journal.write(write('one'));
+
+  expect(store.written).toEqual(['one']);
+});
+
+test('CallJournal keeps the order of what waited for a full disk', () => {
+  const clock = new FakeClock();
+  const { store, write } = flakyStore();
+  const journal = new CallJournal({ clock, log: silentLogger });
+
+  store.isBroken = true;
+  journal.write(write('one'));
+  clock.advance(1500);
+  store.isBroken = false;
+  journal.write(write('two'));
+  clock.advance(1000);
+
+  expect(store.written).toEqual(['one', 'two']);
+});
+
+test('CallJournal tells when everything has been written', async () => {
+  const clock = new FakeClock();
+  const { store, write } = flakyStore();
+  const journal = new CallJournal({ clock, log: silentLogger });
+  store.isBroken = true;
+  journal.write(write('one'));
+
+  const drained = journal.drained(10_000);
+  store.isBroken = false;
+  clock.advance(1000);
+
+  expect(await drained).toBe(true);
+});
+
+test('CallJournal gives up waiting, not writing, when the time is over', async () => {
+  const clock = new FakeClock();
+  const { store, write } = flakyStore();
+  const journal = new CallJournal({ clock, log: silentLogger });
+  store.isBroken = true;
+  journal.write(write('one'));
+
+  const drained = journal.drained(2500);
+  clock.advance(2600);
+  store.isBroken = false;
+  clock.advance(1000);
+
+  expect(await drained).toBe(false);
+  expect(store.written).toEqual(['one']);
+});

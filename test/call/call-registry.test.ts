@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { CallRegistry } from '../../src/call/call-registry.ts';
+
+const liveCall = (callId: string) => ({ callId, agentId: 'agent_a', end: async () => undefined });
+
+test('CallRegistry is full at its limit and takes calls again when one ends', () => {
+  const registry = new CallRegistry({ callsMax: 2 });
+
+  registry.add(liveCall('a'));
+  registry.add(liveCall('b'));
+  const wasFull = registry.isFull;
+  registry.delete('a');
+
+  expect(wasFull).toBe(true);
+  expect(registry.isFull).toBe(false);
+});
+
+test('CallRegistry counts a call once when its session takes the place of its ringing', () => {
+  const registry = new CallRegistry({ callsMax: 2 });
+
+  registry.add(liveCall('a'));
+  registry.add(liveCall('a'));
+
+  expect(registry.size).toBe(1);
+});
+
+test('CallRegistry tells when the last call has ended', async () => {
+  const registry = new CallRegistry({ callsMax: 2 });
+  registry.add(liveCall('a'));
+
+  const empty = registry.whenEmpty();
+  registry.delete('a');
+
+  await expect(empty).resolves.toBeUndefined();
+});
+
+test('CallRegistry ends every call', async () => {
+  const ended: string[] = [];
+  const registry = new CallRegistry({ callsMax: 2 });
+  for (const callId of ['a', 'b']) {
+    const end = async (reason: string) => void ended.push(`${callId} ${reason}`);
+    registry.add({ callId, agentId: 'agent_a', end });
+  }
+
+  await registry.endAll('shutdown');
+
+  expect(ended).toEqual(['a shutdown', 'b shutdown']);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { ConfigError, printConfig, readConfig } from '../src/config.ts';
+
+test('readConfig gives every documented default on an empty environment', () => {
+  const config = readConfig({});
+
+  expect(config.PORT).toBe(3000);
+  expect(config.PUBLIC_URL).toBe('http://localhost:3000');
+  expect(config.RTP_PORTS).toEqual({ first: 20_000, last: 20_999 });
+  expect(config.WEBHOOK_BACKOFF_SECONDS).toEqual([0, 30, 120, 600, 1800]);
+  expect(config.TELEPHONY).toBe('embedded');
+});
+
+test.each([
+  ['PORT', '70000'],
+  ['SIP_PORT', 'five'],
+  ['RTP_PORTS', '20999-20000'],
+  ['RTP_PORTS', 'many'],
+  ['MAX_CALLS', '0'],
+  ['LOG_LEVEL', 'loud'],
+  ['BOOTSTRAP_LIVE_KEY', 'svc_test_00000000000000000000000000000000'],
+  ['WEBHOOK_ALLOW_LOCAL', 'yes'],
+  ['WEBHOOK_BACKOFF_SECONDS', '0;30'],
+  ['DATABASE_URL', 'postgres://localhost/offhook'],
+  ['TELEPHONY', 'drachtio'],
+  ['VAD', 'best'],
+])('readConfig refuses %s=%s by name', (name, value) => {
+  const read = () => readConfig({ [name]: value });
+
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(name);
+});
+
+test('readConfig names every wrong setting at once', () => {
+  const read = () => readConfig({ PORT: 'x', MAX_CALLS: '-1' });
+
+  expect(read).toThrow(/PORT[\s\S]*MAX_CALLS/);
+});
+
+test('readConfig takes an empty variable as not given', () => {
+  const config = readConfig({ PORT: '', OPENAI_API_KEY: '' });
+
+  expect(config.PORT).toBe(3000);
+});
+
+test('readConfig names the file of a secret that cannot be read', () => {
+  const read = () => readConfig({ BOOTSTRAP_LIVE_KEY_FILE: '/nowhere/key' });
+
+  expect(read).toThrow('BOOTSTRAP_LIVE_KEY_FILE "/nowhere/key"');
+});
+
+test('printConfig masks every secret', () => {
+  const key = `svc_live_${'a'.repeat(32)}`;
+  const text = printConfig(
+    readConfig({ BOOTSTRAP_LIVE_KEY: key, OPENAI_API_KEY: 'sk-very-secret' }),
+  );
+
+  expect(text).not.toContain(key);
+  expect(text).not.toContain('sk-very-secret');
+  expect(text).toContain('RTP_PORTS=20000-20999');
+});
