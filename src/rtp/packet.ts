@@ -1,0 +1,109 @@
+/** Reads and writes RTP packets; pure */
+
+/** Bytes before the payload when there are no contributing sources and no extension, as in all that we send. */
+export const RTP_HEADER_BYTES = 12;
+
+/**
+ * One RTP packet.
+ *
+ *      0                   1                   2                   3
+ *      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *     |V=2|P|X|  CC   |M|     PT      |       sequence number         |
+ *     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *     |                           timestamp                           |
+ *     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *     |                             SSRC                              |
+ *     +=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+=+
+ *     |          CC contributing sources, an extension when X         |
+ *     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *     |          payload, padding when P (last byte: how much)        |
+ *
+ * @see RFC 3550 section 5.1
+ */
+export interface RtpPacket {
+  readonly payloadType: number;
+  readonly hasMarker: boolean;
+  /** 16 bits. */
+  readonly sequence: number;
+  /** 32 bits, in samples. */
+  readonly timestamp: number;
+  readonly ssrc: number;
+  /** A view into the datagram, not a copy. */
+  readonly payload: Uint8Array;
+}
+
+const HAS_PADDING = 0x20;
+const HAS_EXTENSION = 0x10;
+const HAS_MARKER = 0x80;
+
+/**
+ * Reads a datagram.
+ *
+ * @returns undefined when it is not RTP: wrong version, lengths that do not fit, or RTCP.
+ * @see RFC 3550 appendix A.1
+ */
+export function parseRtp(datagram: Uint8Array): RtpPacket | undefined {
+  const length = datagram.length;
+  const first = byteAt(datagram, 0);
+  if (length < RTP_HEADER_BYTES || first >> 6 !== 2 || isRtcp(datagram)) return undefined;
+  let start = RTP_HEADER_BYTES + (first & 0x0f) * 4;
+  if ((first & HAS_EXTENSION) !== 0) {
+    if (start + 4 > length) return undefined;
+    start += 4 + uint16At(datagram, start + 2) * 4;
+  }
+  const end = length - ((first & HAS_PADDING) !== 0 ? byteAt(datagram, length - 1) : 0);
+  if (start > end || ((first & HAS_PADDING) !== 0 && end === length)) return undefined;
+  const second = byteAt(datagram, 1);
+  return {
+    payloadType: second & 0x7f,
+    hasMarker: (second & HAS_MARKER) !== 0,
+    sequence: uint16At(datagram, 2),
+    timestamp: uint32At(datagram, 4),
+    ssrc: uint32At(datagram, 8),
+    payload: datagram.subarray(start, end),
+  };
+}
+
+/** Tells RTCP from RTP where both come through one port. @see RFC 5761 section 4 */
+export function isRtcp(datagram: Uint8Array): boolean {
+  const type = byteAt(datagram, 1);
+  return type >= 192 && type <= 223;
+}
+
+/** Writes the fixed header over the first 12 bytes of `target`; the payload behind it is the caller's to fill. */
+export function writeRtpHeader(target: Uint8Array, packet: Omit<RtpPacket, 'payload'>): void {
+  const { sequence, timestamp, ssrc } = packet;
+  target[0] = 0x80;
+  target[1] = packet.payloadType | (packet.hasMarker ? HAS_MARKER : 0);
+  target[2] = sequence >>> 8;
+  target[3] = sequence;
+  target[4] = timestamp >>> 24;
+  target[5] = timestamp >>> 16;
+  target[6] = timestamp >>> 8;
+  target[7] = timestamp;
+  target[8] = ssrc >>> 24;
+  target[9] = ssrc >>> 16;
+  target[10] = ssrc >>> 8;
+  target[11] = ssrc;
+}
+
+/** Writes a whole packet. */
+export function writeRtp(packet: RtpPacket): Uint8Array {
+  const datagram = new Uint8Array(RTP_HEADER_BYTES + packet.payload.length);
+  writeRtpHeader(datagram, packet);
+  datagram.set(packet.payload, RTP_HEADER_BYTES);
+  return datagram;
+}
+
+function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
+}
+
+function uint16At(bytes: Uint8Array, index: number): number {
+  return (byteAt(bytes, index) << 8) | byteAt(bytes, index + 1);
+}
+
+function uint32At(bytes: Uint8Array, index: number): number {
+  return ((uint16At(bytes, index) << 16) | uint16At(bytes, index + 2)) >>> 0;
+}

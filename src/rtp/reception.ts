@@ -1,0 +1,112 @@
+/** Counts what arrives, for RTCP reports and statistics; pure */
+import type { RtpPacket } from './packet.ts';
+
+/** What a receiver tells the sender about its stream. @see RFC 3550 section 6.4.1 */
+export interface ReportBlock {
+  readonly ssrc: number;
+  /** Since the report before, in 256ths. */
+  readonly fractionLost: number;
+  /** Since the stream began; negative when packets came twice. */
+  readonly packetsLost: number;
+  readonly highestSequence: number;
+  /** In samples. */
+  readonly jitterSamples: number;
+  /** Middle 32 bits of the NTP time of the sender's last report; 0 when there was none. */
+  readonly lastSenderReport: number;
+  /** Since that report came, in 65,536ths of a second. */
+  readonly delaySinceLastSenderReport: number;
+}
+
+const SAMPLES_PER_MS = 8;
+const DROPOUT_MAX = 3000;
+const MISORDER_MAX = 100;
+
+/** Figures of one SSRC's stream, and totals over the streams before it. @see RFC 3550 appendices A.1, A.3, A.8 */
+export class Reception {
+  #ssrc: number | undefined;
+  #baseSequence = 0;
+  #highestSequence = 0;
+  #received = 0;
+  #receivedTotal = 0;
+  #lostBefore = 0;
+  #expectedAtReport = 0;
+  #receivedAtReport = 0;
+  #transitSamples: number | undefined;
+  #jitterSamples = 0;
+  #senderReport: { readonly ntpMiddle: number; readonly atMs: number } | undefined;
+
+  get packetsReceived(): number {
+    return this.#receivedTotal;
+  }
+
+  get packetsLost(): number {
+    return this.#lostBefore + Math.max(0, this.#expected - this.#received);
+  }
+
+  get jitterMs(): number {
+    return this.#jitterSamples / SAMPLES_PER_MS;
+  }
+
+  count(packet: RtpPacket, arrivedAtMs: number): void {
+    const step = ((packet.sequence - this.#highestSequence) << 16) >> 16;
+    if (packet.ssrc !== this.#ssrc || step > DROPOUT_MAX || step < -MISORDER_MAX) {
+      this.#restart(packet);
+    } else if (step > 0) {
+      this.#highestSequence += step;
+    }
+    this.#received += 1;
+    this.#receivedTotal += 1;
+    this.#countJitter(packet, arrivedAtMs);
+  }
+
+  /** Takes the sender's own report, to say later when it came. */
+  countSenderReport(ntpMiddle: number, atMs: number): void {
+    this.#senderReport = { ntpMiddle, atMs };
+  }
+
+  /** What to report now; undefined before the first packet. */
+  report(nowMs: number): ReportBlock | undefined {
+    if (this.#ssrc === undefined) return undefined;
+    const expected = this.#expected - this.#expectedAtReport;
+    const lost = expected - (this.#received - this.#receivedAtReport);
+    this.#expectedAtReport = this.#expected;
+    this.#receivedAtReport = this.#received;
+    const delayMs = this.#senderReport === undefined ? 0 : nowMs - this.#senderReport.atMs;
+    return {
+      ssrc: this.#ssrc,
+      fractionLost:
+        expected <= 0 || lost <= 0 ? 0 : Math.min(255, Math.floor((lost * 256) / expected)),
+      packetsLost: this.#expected - this.#received,
+      highestSequence: this.#highestSequence >>> 0,
+      jitterSamples: Math.floor(this.#jitterSamples),
+      lastSenderReport: this.#senderReport?.ntpMiddle ?? 0,
+      delaySinceLastSenderReport: Math.round((delayMs * 65_536) / 1000) >>> 0,
+    };
+  }
+
+  get #expected(): number {
+    return this.#ssrc === undefined ? 0 : this.#highestSequence - this.#baseSequence + 1;
+  }
+
+  #restart(packet: RtpPacket): void {
+    this.#lostBefore = this.packetsLost;
+    this.#ssrc = packet.ssrc;
+    this.#baseSequence = packet.sequence;
+    this.#highestSequence = packet.sequence;
+    this.#received = 0;
+    this.#expectedAtReport = 0;
+    this.#receivedAtReport = 0;
+    this.#transitSamples = undefined;
+    this.#senderReport = undefined;
+  }
+
+  #countJitter(packet: RtpPacket, arrivedAtMs: number): void {
+    const transitSamples = arrivedAtMs * SAMPLES_PER_MS - packet.timestamp;
+    const before = this.#transitSamples ?? transitSamples;
+    this.#transitSamples = transitSamples;
+    const difference = Math.abs(transitSamples - before);
+    // A leap of more than a second is a restarted timestamp, not the network.
+    if (difference > 8000) return;
+    this.#jitterSamples += (difference - this.#jitterSamples) / 16;
+  }
+}

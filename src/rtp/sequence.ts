@@ -1,0 +1,98 @@
+/** Puts packets back in the order they were sent, waiting a little for late ones and never for good; pure */
+import type { RtpPacket } from './packet.ts';
+
+/** A packet in its place. */
+export interface OrderedPacket {
+  readonly packet: RtpPacket;
+  /** The first of a new stream: its timestamp has nothing to do with the one before. */
+  readonly isRestart: boolean;
+}
+
+/** Packets kept back while one before them is missing; 40 ms of audio. */
+const HELD_MAX = 2;
+/** Time after which a missing packet is given up even when no further ones come. */
+const HELD_MS_MAX = 60;
+/** A jump forward of so much is a new count, not loss. RFC 3550, A.1. */
+const DROPOUT_MAX = 3000;
+/** A packet so far behind is of a new count, not late. RFC 3550, A.1. */
+const MISORDER_MAX = 100;
+
+interface Held {
+  readonly packet: RtpPacket;
+  readonly arrivedAtMs: number;
+}
+
+/**
+ * Packets in order pass at once. After a gap, up to two are kept back until the missing one comes or 60 ms are over.
+ * Another SSRC, or a jump in the count, is a new stream and is taken as it comes: `SourceLock` has vouched for the
+ * sender, and a carrier that moves a call starts anew in the middle of it.
+ */
+export class PacketOrder {
+  #ssrc: number | undefined;
+  /** Sequence number that comes next, 16 bits. */
+  #next = 0;
+  #held: Held[] = [];
+
+  /** Takes a packet; returns those whose turn has come. Late and repeated ones are dropped. */
+  accept(packet: RtpPacket, nowMs: number): readonly OrderedPacket[] {
+    const distance = signed16(packet.sequence - this.#next);
+    if (packet.ssrc !== this.#ssrc || distance > DROPOUT_MAX || distance < -MISORDER_MAX) {
+      return this.#restart(packet);
+    }
+    if (distance < 0 || this.#isHeld(packet.sequence)) return [];
+    if (distance === 0) return [this.#pass(packet), ...this.#passHeld()];
+    this.#held.push({ packet, arrivedAtMs: nowMs });
+    this.#held.sort((one, other) => this.#distance(one) - this.#distance(other));
+    return this.#held.length > HELD_MAX ? this.#giveUpMissing() : [];
+  }
+
+  /** Returns what waited too long for a missing packet. Call it about every 20 ms. */
+  expire(nowMs: number): readonly OrderedPacket[] {
+    const isOver = this.#held.some(({ arrivedAtMs }) => nowMs - arrivedAtMs >= HELD_MS_MAX);
+    return isOver ? this.#giveUpMissing() : [];
+  }
+
+  #restart(packet: RtpPacket): readonly OrderedPacket[] {
+    const leftOver = this.#held.map((held) => ({ packet: held.packet, isRestart: false }));
+    this.#held = [];
+    this.#ssrc = packet.ssrc;
+    this.#next = (packet.sequence + 1) & 0xffff;
+    return [...leftOver, { packet, isRestart: true }];
+  }
+
+  #pass(packet: RtpPacket): OrderedPacket {
+    this.#next = (packet.sequence + 1) & 0xffff;
+    return { packet, isRestart: false };
+  }
+
+  /** Passes the held packets that now follow without a gap. */
+  #passHeld(): OrderedPacket[] {
+    const passed: OrderedPacket[] = [];
+    for (
+      let [first] = this.#held;
+      first !== undefined && first.packet.sequence === this.#next;
+      [first] = this.#held
+    ) {
+      passed.push(this.#pass(first.packet));
+      this.#held.shift();
+    }
+    return passed;
+  }
+
+  #giveUpMissing(): readonly OrderedPacket[] {
+    const first = this.#held.shift();
+    return first === undefined ? [] : [this.#pass(first.packet), ...this.#passHeld()];
+  }
+
+  #isHeld(sequence: number): boolean {
+    return this.#held.some(({ packet }) => packet.sequence === sequence);
+  }
+
+  #distance(held: Held): number {
+    return signed16(held.packet.sequence - this.#next);
+  }
+}
+
+function signed16(difference: number): number {
+  return (difference << 16) >> 16;
+}

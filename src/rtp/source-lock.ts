@@ -1,0 +1,116 @@
+/** Decides whose packets are the far end's, so that no stranger can speak into a call or listen to it; pure */
+
+export interface Source {
+  /** IPv4. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Where RTP may come from, by what signalling said. */
+export interface ExpectedSource extends Source {
+  /** The IP address that SIP came from: behind NAT, RTP comes from there too. */
+  readonly signallingAddress: string;
+}
+
+/** How long after the answer an unannounced source may still prove itself. */
+export const LEARNING_MS = 5000;
+
+/** So many packets in sequence prove a source. */
+export const PROOF_PACKETS = 4;
+
+/** Silence of the proven source after which another port of its host may prove itself. */
+export const RELEARN_AFTER_MS = 2000;
+
+interface Candidate extends Source {
+  readonly ssrc: number;
+  nextSequence: number;
+  packets: number;
+}
+
+/**
+ * The rule. The address of the SDP is believed at once. Another source is believed after 4 packets in sequence with
+ * one SSRC, when it has the IP of the SDP or of signalling, within 5 s of the answer. Then it stays, until new SDP,
+ * or until it has been silent for 2 s and another port of the same IP proves itself.
+ *
+ * @see RFC 7362 section 5
+ */
+export class SourceLock {
+  #expected: ExpectedSource | undefined;
+  #expectedAtMs = 0;
+  #locked: Source | undefined;
+  #lockedHeardAtMs = 0;
+  #candidate: Candidate | undefined;
+  #rejected = 0;
+
+  /** Packets that were turned away. */
+  get rejected(): number {
+    return this.#rejected;
+  }
+
+  /** Where to send: the proven source, else what the SDP said. */
+  get target(): Source | undefined {
+    return this.#locked ?? this.#expected;
+  }
+
+  /** Takes what new SDP said. A repeated address changes nothing. */
+  expect(expected: ExpectedSource, nowMs: number): void {
+    const before = this.#expected;
+    if (before !== undefined && isSame(before, expected)) return;
+    this.#expected = expected;
+    this.#expectedAtMs = nowMs;
+    this.#locked = undefined;
+    this.#candidate = undefined;
+  }
+
+  /** Whether a valid RTP packet is to be believed. */
+  accept(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
+    if (this.#locked !== undefined && isSame(this.#locked, source)) {
+      this.#lockedHeardAtMs = nowMs;
+      return true;
+    }
+    if (this.#mayLock(source, packet, nowMs)) {
+      this.#locked = { address: source.address, port: source.port };
+      this.#lockedHeardAtMs = nowMs;
+      this.#candidate = undefined;
+      return true;
+    }
+    this.#rejected += 1;
+    return false;
+  }
+
+  #mayLock(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
+    const expected = this.#expected;
+    if (expected === undefined) return false;
+    const isLearning = nowMs - this.#expectedAtMs <= LEARNING_MS;
+    const isSilent =
+      nowMs - Math.max(this.#lockedHeardAtMs, this.#expectedAtMs) >= RELEARN_AFTER_MS;
+    if (isSame(expected, source)) return this.#locked === undefined || isLearning || isSilent;
+    return this.#mayProve(source, { isLearning, isSilent }) && this.#proves(source, packet);
+  }
+
+  #mayProve(source: Source, state: { isLearning: boolean; isSilent: boolean }): boolean {
+    if (this.#locked !== undefined)
+      return state.isSilent && source.address === this.#locked.address;
+    if (source.address === this.#expected?.address) return state.isLearning || state.isSilent;
+    return state.isLearning && source.address === this.#expected?.signallingAddress;
+  }
+
+  #proves(source: Source, packet: { ssrc: number; sequence: number }): boolean {
+    const candidate = this.#candidate;
+    const isNext =
+      candidate !== undefined &&
+      isSame(candidate, source) &&
+      candidate.ssrc === packet.ssrc &&
+      candidate.nextSequence === packet.sequence;
+    const packets = isNext ? candidate.packets + 1 : 1;
+    this.#candidate = {
+      ...{ address: source.address, port: source.port, ssrc: packet.ssrc, packets },
+      nextSequence: (packet.sequence + 1) & 0xffff,
+    };
+    return packets >= PROOF_PACKETS;
+  }
+}
+
+function isSame(one: Source, other: Source): boolean {
+  return one.port === other.port && one.address === other.address;
+}

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseSdp, SdpError } from '../../src/rtp/sdp.ts';
+
+const HEAD = ['v=0', 'o=- 7 3 IN IP4 192.0.2.5', 's=-', 'c=IN IP4 192.0.2.5', 't=0 0'];
+
+function sdp(...lines: readonly string[]): string {
+  return [...HEAD, ...lines, ''].join('\r\n');
+}
+
+test('parseSdp reads a carrier offer', () => {
+  const text = sdp(
+    ...['m=audio 4000 RTP/AVP 8 0 18 101', 'a=rtpmap:101 telephone-event/8000', 'a=ptime:30'],
+    ...['a=fmtp:101 0-16', 'a=rtcp:4005', 'a=rtcp-mux', 'a=sendonly'],
+  );
+
+  const description = parseSdp(text);
+
+  expect(description).toEqual({
+    ...{ sessionId: '7', version: '3', address: '192.0.2.5', port: 4000, rtcpPort: 4005 },
+    ...{ isRtcpMuxed: true, telephoneEventPayloadType: 101, direction: 'sendonly', ptimeMs: 30 },
+    codecs: [
+      { payloadType: 8, name: 'PCMA', clockRateHz: 8000 },
+      { payloadType: 0, name: 'PCMU', clockRateHz: 8000 },
+      { payloadType: 18, name: 'G729', clockRateHz: 8000 },
+    ],
+    mediaLines: [{ kind: 'audio', port: 4000, protocol: 'RTP/AVP', formats: '8 0 18 101' }],
+    audioIndex: 0,
+  });
+});
+
+test('parseSdp takes the address of the stream before that of the session', () => {
+  const description = parseSdp(sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 192.0.2.99'));
+
+  expect(description.address).toBe('192.0.2.99');
+});
+
+test('parseSdp takes the first plain audio stream among others', () => {
+  const text = sdp(
+    ...['m=video 4100 RTP/AVP 99', 'm=audio 0 RTP/AVP 0', 'm=audio 4200 RTP/SAVP 0'],
+    ...['m=audio 4000 RTP/AVP 0', 'm=image 4300 udptl t38'],
+  );
+
+  const description = parseSdp(text);
+
+  expect(description).toMatchObject({ port: 4000, audioIndex: 3 });
+  expect(description.mediaLines).toHaveLength(5);
+});
+
+test('parseSdp takes telephone-event at 8000 Hz where there are several', () => {
+  const description = parseSdp(
+    sdp(
+      ...['m=audio 4000 RTP/AVP 96 97 0', 'a=rtpmap:96 telephone-event/48000'],
+      'a=rtpmap:97 telephone-event/8000',
+    ),
+  );
+
+  expect(description.telephoneEventPayloadType).toBe(97);
+});
+
+test('parseSdp reads the direction of the session where the stream has none', () => {
+  const description = parseSdp([...HEAD, 'a=inactive', 'm=audio 4000 RTP/AVP 0', ''].join('\r\n'));
+
+  expect(description.direction).toBe('inactive');
+});
+
+test.each([
+  [[], 'sendonly'],
+  [['a=recvonly'], 'inactive'],
+  [['a=inactive'], 'inactive'],
+])('parseSdp reads the address 0.0.0.0 as hold, with %j', (attributes, direction) => {
+  const description = parseSdp(sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 0.0.0.0', ...attributes));
+
+  expect(description.direction).toBe(direction);
+});
+
+test.each([
+  ['nothing', ''],
+  ['something else', 'hello'],
+  ['a JSON object', '{"v":0}'],
+  ['a version other than 0', 'v=1\r\nm=audio 4000 RTP/AVP 0\r\n'],
+  ['a port out of range', sdp('m=audio 99999 RTP/AVP 0')],
+  ['an m-line without a port', sdp('m=audio')],
+  ['no connection line', 'v=0\r\nm=audio 4000 RTP/AVP 0\r\n'],
+  ['too many m-lines', sdp(...new Array(9).fill('m=audio 4000 RTP/AVP 0'))],
+  ['too many lines', sdp(...new Array(600).fill('a=x'))],
+  ['too much text', sdp(`a=${'x'.repeat(20_000)}`)],
+])('parseSdp calls malformed: %s', (_name, text) => {
+  expect(errorKind(text)).toBe('malformed');
+});
+
+test.each([
+  ['no stream', sdp()],
+  ['no audio', sdp('m=video 4000 RTP/AVP 99')],
+  ['SRTP alone', sdp('m=audio 4000 RTP/SAVP 0')],
+  ['an IPv6 address', sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP6 ::1')],
+  ['a host name', sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 media.example.com')],
+])('parseSdp calls unacceptable: %s', (_name, text) => {
+  expect(errorKind(text)).toBe('unacceptable');
+});
+
+test('parseSdp reads or refuses mutated offers, and nothing else', () => {
+  const text = sdp(
+    'm=audio 4000 RTP/AVP 8 0 101',
+    'a=rtpmap:101 telephone-event/8000',
+    'a=ptime:20',
+  );
+  const mutation = fc.tuple(fc.nat(text.length), fc.nat(6), fc.string({ maxLength: 12 }));
+
+  fc.assert(
+    fc.property(fc.array(mutation, { maxLength: 4 }), (mutations) => {
+      const mutated = mutations.reduce(
+        (whole, [at, cut, put]) => whole.slice(0, at) + put + whole.slice(at + cut),
+        text,
+      );
+      const kind = errorKind(mutated);
+
+      return kind === undefined || kind === 'malformed' || kind === 'unacceptable';
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+/** The kind of `SdpError` that reading ends with; any other error goes through. */
+function errorKind(text: string): string | undefined {
+  try {
+    parseSdp(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SdpError) return error.kind;
+    throw error;
+  }
+}
