@@ -1,0 +1,24 @@
+/** Builds the small C programs beside the benchmarks, where there is a compiler. */
+import { execFileSync, type SpawnSyncReturns } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * Compiles `bench/tools/<name>.c`.
+ *
+ * @returns the program's path; undefined, and says so, when there is no gcc.
+ */
+export function buildNativeTool(name: string): string | undefined {
+  const source = fileURLToPath(new URL(`../tools/${name}.c`, import.meta.url));
+  const program = join(mkdtempSync(join(tmpdir(), 'bench-')), name);
+  try {
+    execFileSync('gcc', ['-O2', '-o', program, source, '-lm'], { stdio: 'pipe' });
+    return program;
+  } catch (error) {
+    const { stderr } = error as Partial<SpawnSyncReturns<Buffer>>;
+    console.log(`peer missing: cannot build "${name}.c": ${stderr?.toString() || 'no gcc here'}`);
+    return undefined;
+  }
+}

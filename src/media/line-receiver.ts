@@ -1,0 +1,154 @@
+/** The listening half of a line: packets in, an unbroken stream of 20 ms frames and digits out. */
+import { DigitReceiver, type PressedDigit } from '../rtp/digit-receiver.ts';
+import type { RtpPacket } from '../rtp/packet.ts';
+import { Reception } from '../rtp/reception.ts';
+import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
+import { type OrderedPacket, PacketOrder } from '../rtp/sequence.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
+import { decodeG711 } from './g711.ts';
+
+export interface LineReceiverOptions {
+  /** Hears the caller: sound in order, silence where there was none. */
+  readonly onPcm: (pcm: Int16Array, atMs: number) => void;
+  readonly onDigit: (digit: PressedDigit) => void;
+  /** Called once when no packet has come for 15 s, and again only after one has come. */
+  readonly onLost: () => void;
+}
+
+/** Time without packets, not on hold, after which the caller's sound counts as lost. */
+export const MEDIA_LOST_MS = 15_000;
+
+/** A packet later than this is not merely delayed: from then on silence is written by the clock. */
+const OVERDUE_MS = 60;
+
+/** After a longer stall of ours (a suspended machine) there is nothing to make up for. */
+const STALL_MS_MAX = 5000;
+
+/** A gap in the timestamps beyond this is a new count rather than silence. */
+const GAP_SAMPLES_MAX = 5 * LINE_RATE_HZ;
+
+/** A packet of more than this holds no telephone audio. */
+const PAYLOAD_BYTES_MAX = 1600;
+
+const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
+
+/** Comfort noise: the sender says that it falls silent. @see RFC 3389 */
+const COMFORT_NOISE = 13;
+
+/** Wants packets that `SourceLock` has let through, and a tick every 20 ms. */
+export class LineReceiver {
+  readonly reception = new Reception();
+  readonly #options: LineReceiverOptions;
+  readonly #order = new PacketOrder();
+  readonly #digits = new DigitReceiver();
+  #agreed: AgreedMedia | undefined;
+  /** Instant up to which sound or silence has been passed on. */
+  #heardUntilMs = 0;
+  #lastPacketAtMs = 0;
+  #isLost = false;
+  #isResting = false;
+  #isSilentByClock = false;
+  #silenceByClockSamples = 0;
+  #nextTimestamp: number | undefined;
+  #packetMs = FRAME_MS;
+
+  constructor(options: LineReceiverOptions) {
+    this.#options = options;
+  }
+
+  setRemote(agreed: AgreedMedia, nowMs: number): void {
+    if (this.#agreed === undefined) this.#heardUntilMs = nowMs;
+    this.#agreed = agreed;
+    this.#lastPacketAtMs = nowMs;
+    this.#isResting = false;
+  }
+
+  /** Whether the packet holds something that was agreed on: voice, keys, comfort noise. */
+  understands(packet: RtpPacket): boolean {
+    const { payloadType, payload } = packet;
+    if (payload.length === 0 || payload.length > PAYLOAD_BYTES_MAX) return false;
+    const isVoice = this.#codecOf(payloadType) !== undefined;
+    const isKey = payloadType === this.#agreed?.telephoneEventPayloadType;
+    return isVoice || isKey || payloadType === COMFORT_NOISE;
+  }
+
+  receive(packet: RtpPacket, nowMs: number): void {
+    this.reception.count(packet, nowMs);
+    this.showLife(nowMs);
+    this.#isResting = packet.payloadType === COMFORT_NOISE;
+    for (const ordered of this.#order.accept(packet, nowMs)) this.#hear(ordered, nowMs);
+  }
+
+  /** Notes that the far end is there, by whatever packet. */
+  showLife(nowMs: number): void {
+    this.#lastPacketAtMs = nowMs;
+    this.#isLost = false;
+  }
+
+  /** Gives up on late packets, fills silence in, notices loss. Called every 20 ms. */
+  tick(nowMs: number): void {
+    if (this.#agreed === undefined) return;
+    for (const ordered of this.#order.expire(nowMs)) this.#hear(ordered, nowMs);
+    for (const digit of this.#digits.expire(nowMs)) this.#options.onDigit(digit);
+    this.#fillByClock(nowMs);
+    const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
+    if (mayBeLost && nowMs - this.#lastPacketAtMs >= MEDIA_LOST_MS) {
+      this.#isLost = true;
+      this.#options.onLost();
+    }
+  }
+
+  /** On hold there is nothing to hear: music for those who wait is not the caller's voice. */
+  get #isListening(): boolean {
+    return this.#agreed?.mayReceive === true && this.#agreed.maySend;
+  }
+
+  #codecOf(payloadType: number): CodecName | undefined {
+    if (payloadType === this.#agreed?.payloadType) return this.#agreed.codec;
+    return STATIC_PAYLOAD_TYPES[payloadType];
+  }
+
+  #hear({ packet, isRestart }: OrderedPacket, nowMs: number): void {
+    if (packet.payloadType === this.#agreed?.telephoneEventPayloadType) {
+      for (const digit of this.#digits.accept(packet, nowMs)) this.#options.onDigit(digit);
+      return;
+    }
+    const codec = this.#codecOf(packet.payloadType);
+    if (codec === undefined || !this.#isListening) return;
+    if (isRestart) this.#nextTimestamp = undefined;
+    this.#fillGap(packet, nowMs);
+    // A key's tone beside its reports is no speech.
+    const pcm = this.#digits.isPressed
+      ? new Int16Array(packet.payload.length)
+      : decodeG711(codec, packet.payload);
+    this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
+    this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
+    this.#pass(pcm, nowMs);
+  }
+
+  /** Puts silence where the timestamps say that something is missing, less what the clock has put there already. */
+  #fillGap(packet: RtpPacket, nowMs: number): void {
+    const gap = (packet.timestamp - (this.#nextTimestamp ?? packet.timestamp)) | 0;
+    const missing = gap - this.#silenceByClockSamples;
+    this.#silenceByClockSamples = 0;
+    this.#isSilentByClock = false;
+    if (gap <= GAP_SAMPLES_MAX && missing > 0) this.#pass(new Int16Array(missing), nowMs);
+  }
+
+  #fillByClock(nowMs: number): void {
+    const isExpecting = this.#isListening && !this.#isSilentByClock;
+    const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : FRAME_MS;
+    if (nowMs - this.#heardUntilMs < patienceMs) return;
+    this.#isSilentByClock = true;
+    this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
+    while (nowMs - this.#heardUntilMs >= FRAME_MS) {
+      this.#silenceByClockSamples += FRAME_SAMPLES;
+      this.#pass(new Int16Array(FRAME_SAMPLES), this.#heardUntilMs + FRAME_MS);
+    }
+  }
+
+  #pass(pcm: Int16Array, atMs: number): void {
+    this.#heardUntilMs = atMs;
+    this.#options.onPcm(pcm, atMs);
+  }
+}

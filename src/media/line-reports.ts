@@ -1,0 +1,64 @@
+/** The RTCP of a line: what is told to the far end about every 5 s, and what it tells us. */
+import type { Reception } from '../rtp/reception.ts';
+import { parseRtcp, writeRtcp } from '../rtp/rtcp.ts';
+import type { LineSender } from './line-sender.ts';
+
+/** Average time between reports; each is varied by half so that lines do not report together. RFC 3550, 6.2. */
+const REPORT_MS = 5000;
+
+export class LineReports {
+  readonly #sender: LineSender;
+  readonly #reception: Reception;
+  readonly #nextUint32: () => number;
+  readonly #cname: string;
+  #nextAtMs: number | undefined;
+
+  constructor(options: {
+    readonly sender: LineSender;
+    readonly reception: Reception;
+    readonly nextUint32: () => number;
+  }) {
+    this.#sender = options.sender;
+    this.#reception = options.reception;
+    this.#nextUint32 = options.nextUint32;
+    // RFC 7022, 4.2: a name by chance tells nobody which machine this is.
+    this.#cname = `${options.nextUint32().toString(16)}${options.nextUint32().toString(16)}`;
+  }
+
+  /** Takes a datagram of the far end; anything that it says is a figure, never an order. */
+  receive(datagram: Uint8Array, nowMs: number): void {
+    const { senderReport } = parseRtcp(datagram);
+    if (senderReport !== undefined) {
+      this.#reception.countSenderReport(senderReport.ntpMiddle, nowMs);
+    }
+  }
+
+  /** The report that is due, if one is. */
+  due(nowMs: number): Uint8Array | undefined {
+    this.#nextAtMs ??= nowMs + this.#pauseMs();
+    if (nowMs < this.#nextAtMs) return undefined;
+    this.#nextAtMs = nowMs + this.#pauseMs();
+    return this.#write(nowMs, false);
+  }
+
+  /** The last report, with BYE. */
+  goodbye(nowMs: number): Uint8Array {
+    return this.#write(nowMs, true);
+  }
+
+  #pauseMs(): number {
+    return REPORT_MS * (0.5 + this.#nextUint32() / 2 ** 32);
+  }
+
+  #write(nowMs: number, isBye: boolean): Uint8Array {
+    const { progress, ssrc } = this.#sender;
+    const reception = this.#reception.report(nowMs);
+    return writeRtcp({
+      ssrc,
+      cname: this.#cname,
+      isBye,
+      ...(progress.packetsSent > 0 && { sender: { atMs: nowMs, ...progress } }),
+      ...(reception && { reception }),
+    });
+  }
+}

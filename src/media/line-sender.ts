@@ -1,0 +1,177 @@
+/** The talking half of a line: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
+import { DigitSender } from '../rtp/digit-sender.ts';
+import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/packet.ts';
+import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
+import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
+import { encodeG711Into, SILENCE_BYTE } from './g711.ts';
+import { type FinishedReply, Playout } from './playout.ts';
+import type { Rider, SendWheel } from './send-wheel.ts';
+
+export interface LineSenderOptions {
+  readonly wheel: SendWheel;
+  /** The wheel's seat of this line. */
+  readonly rider: Rider;
+  readonly nextUint32: () => number;
+  /** Puts a datagram on the network; it may keep the bytes for a tenth of a second. */
+  readonly transmit: (datagram: Uint8Array) => void;
+  readonly emit: (event: AudioEvent) => void;
+  /** Hears what the far end hears, for the recording. */
+  readonly onFrame: (pcm: Int16Array, nowMs: number) => void;
+}
+
+export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
+
+/** Datagrams that may wait in the socket at a time. */
+const BUFFERS = 8;
+
+/** Milliseconds by which rounding may make a stream seem ahead. */
+const AHEAD_TOLERANCE_MS = 1;
+
+/**
+ * A talkspurt does not wait for the line's next 20 ms: it starts now, and the line's beat moves with it. The stream
+ * is then ahead of its time by less than a packet, and the first silence after the talkspurt waits that much longer,
+ * so timestamps have no seam and a call of any length has no drift.
+ */
+export class LineSender {
+  readonly playout = new Playout();
+  readonly ssrc: number;
+  readonly #options: LineSenderOptions;
+  readonly #digits = new DigitSender();
+  readonly #buffers = Array.from({ length: BUFFERS }, () =>
+    Buffer.alloc(RTP_HEADER_BYTES + FRAME_SAMPLES),
+  );
+  #codec: CodecName = 'PCMU';
+  #payloadType = 0;
+  #digitPayloadType: number | undefined;
+  #maySend = false;
+  #sequence: number;
+  #timestamp: number;
+  #packetsSent = 0;
+  #bytesSent = 0;
+  #aheadMs = 0;
+  #isTalking = false;
+
+  constructor(options: LineSenderOptions) {
+    this.#options = options;
+    this.ssrc = options.nextUint32();
+    this.#sequence = options.nextUint32() & 0xffff;
+    this.#timestamp = options.nextUint32();
+  }
+
+  get packetsSent(): number {
+    return this.#packetsSent;
+  }
+
+  /** The figures of a sender report. */
+  get progress(): { timestamp: number; packetsSent: number; bytesSent: number } {
+    const { packetsSent } = this;
+    return { timestamp: this.#timestamp, packetsSent, bytesSent: this.#bytesSent };
+  }
+
+  setRemote(agreed: AgreedMedia): void {
+    this.#codec = agreed.codec;
+    this.#payloadType = agreed.payloadType;
+    this.#digitPayloadType = agreed.telephoneEventPayloadType;
+    this.#maySend = agreed.maySend;
+  }
+
+  /** Spells digits out; ignored where the far end does not take them. */
+  sendDigits(digits: string): void {
+    if (this.#digitPayloadType !== undefined) this.#digits.add(digits);
+  }
+
+  /** Starts the talkspurt now if there is something to say and the line's beat may move. */
+  startTalking(nowMs: number): void {
+    if (this.#isTalking || !this.#maySend || this.#digits.isBusy || !this.playout.hasAudio) return;
+    const { wheel, rider } = this.#options;
+    const earlyMs = wheel.waitMs(rider);
+    if (this.#aheadMs + earlyMs > FRAME_MS + AHEAD_TOLERANCE_MS) return;
+    this.#aheadMs += earlyMs;
+    this.#talk(nowMs);
+    wheel.move(rider, FRAME_MS);
+  }
+
+  /** Sends what is due. Called by the wheel every 20 ms. */
+  tick(nowMs: number): void {
+    if (this.#maySend && this.#digits.isBusy) this.#sendKey(nowMs);
+    else if (this.#maySend && this.playout.hasAudio) this.#talk(nowMs);
+    else this.#beSilent(nowMs);
+  }
+
+  #talk(nowMs: number): void {
+    const { playout } = this;
+    const { generation } = playout;
+    const isFirst = playout.playedMs === 0;
+    const frame = playout.take();
+    if (frame === undefined || generation === undefined) return;
+    this.#sendFrame(frame, nowMs, !this.#isTalking);
+    this.#isTalking = true;
+    if (isFirst) this.#options.emit({ kind: 'playout-started', generation, atMs: nowMs });
+    this.report(playout.endIfPlayed());
+  }
+
+  /** Tells that a reply is over, if it is. */
+  report(finished: FinishedReply | undefined): void {
+    if (finished !== undefined) this.#options.emit({ kind: 'playout-finished', ...finished });
+  }
+
+  #beSilent(nowMs: number): void {
+    this.#isTalking = false;
+    if (this.#aheadMs >= AHEAD_TOLERANCE_MS) {
+      const { wheel, rider } = this.#options;
+      wheel.move(rider, this.#aheadMs);
+      this.#aheadMs = 0;
+    } else if (this.#maySend) {
+      this.#sendFrame(SILENT_FRAME, nowMs, false);
+    } else {
+      this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
+    }
+  }
+
+  #sendFrame(frame: Int16Array, nowMs: number, hasMarker: boolean): void {
+    const datagram = this.#nextBuffer();
+    if (frame === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
+    else encodeG711Into(this.#codec, frame, datagram, RTP_HEADER_BYTES);
+    this.#send(datagram, { payloadType: this.#payloadType, hasMarker, ageSamples: 0 });
+    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
+    this.#options.onFrame(frame, nowMs);
+  }
+
+  /** Sends a key's report in place of audio; the reply under way waits meanwhile. */
+  #sendKey(nowMs: number): void {
+    this.#isTalking = false;
+    const key = this.#digits.next();
+    if (key !== undefined && this.#digitPayloadType !== undefined) {
+      const datagram = this.#nextBuffer().subarray(0, RTP_HEADER_BYTES + key.payload.length);
+      datagram.set(key.payload, RTP_HEADER_BYTES);
+      this.#send(datagram, {
+        payloadType: this.#digitPayloadType,
+        hasMarker: key.hasMarker,
+        ageSamples: key.timestampOffset,
+      });
+    }
+    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
+    this.#options.onFrame(SILENT_FRAME, nowMs);
+  }
+
+  #nextBuffer(): Buffer {
+    return this.#buffers[this.#packetsSent % BUFFERS] ?? Buffer.alloc(0);
+  }
+
+  #send(
+    datagram: Uint8Array,
+    header: { payloadType: number; hasMarker: boolean; ageSamples: number },
+  ): void {
+    writeRtpHeader(datagram, {
+      payloadType: header.payloadType,
+      hasMarker: header.hasMarker,
+      sequence: this.#sequence,
+      timestamp: (this.#timestamp - header.ageSamples) >>> 0,
+      ssrc: this.ssrc,
+    });
+    this.#sequence = (this.#sequence + 1) & 0xffff;
+    this.#packetsSent += 1;
+    this.#bytesSent += datagram.length - RTP_HEADER_BYTES;
+    this.#options.transmit(datagram);
+  }
+}

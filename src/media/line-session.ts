@@ -1,0 +1,154 @@
+/** The main thread's end of a line: turns the call's wishes into messages, and messages into events. */
+import type { AgreedMedia } from '../rtp/sdp-answer.ts';
+import type { AudioEvent, AudioStats } from './audio-stream.ts';
+import type { HeardRing } from './heard-ring.ts';
+import type { ToWorker } from './media-protocol.ts';
+import type { MediaSession } from './media-session.ts';
+import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
+
+const NO_STATS: AudioStats = {
+  packetsReceived: 0,
+  packetsSent: 0,
+  packetsLost: 0,
+  packetsRejected: 0,
+  jitterMs: 0,
+};
+
+type Generational = Extract<ToWorker, { generation: number }>['kind'];
+
+export class LineSession implements MediaSession {
+  readonly heard: HeardRing;
+  readonly localPort: number;
+  readonly localAddress: string;
+  readonly #line: number;
+  readonly #worker: MediaWorkerHandle;
+  readonly #waiting = new Map<number, (stats: AudioStats) => void>();
+  readonly #closed = Promise.withResolvers<void>();
+  #listener: (event: AudioEvent) => void = () => undefined;
+  #stats = NO_STATS;
+  #requests = 0;
+  #isClosing = false;
+
+  constructor(options: {
+    readonly line: number;
+    readonly worker: MediaWorkerHandle;
+    readonly heard: HeardRing;
+    readonly localPort: number;
+    readonly localAddress: string;
+  }) {
+    this.heard = options.heard;
+    this.localPort = options.localPort;
+    this.localAddress = options.localAddress;
+    this.#line = options.line;
+    this.#worker = options.worker;
+  }
+
+  onEvent(listener: (event: AudioEvent) => void): void {
+    this.#listener = listener;
+  }
+
+  setRemote(agreed: AgreedMedia): void {
+    this.#tell({ kind: 'remote', line: this.#line, agreed });
+  }
+
+  begin(generation: number): void {
+    this.#tellOf('begin', generation);
+  }
+
+  say(generation: number, pcm: Int16Array): void {
+    // A copy, since what is transferred is gone here, and callers keep set phrases to say again.
+    const copy = pcm.slice();
+    this.#tell({ kind: 'say', line: this.#line, generation, pcm: copy }, [copy.buffer]);
+  }
+
+  finish(generation: number): void {
+    this.#tellOf('finish', generation);
+  }
+
+  drop(generation: number): void {
+    this.#tellOf('drop', generation);
+  }
+
+  resume(generation: number): void {
+    this.#tellOf('resume', generation);
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#tell({ kind: 'interruptible', line: this.#line, isInterruptible });
+  }
+
+  sendDigits(digits: string): void {
+    this.#tell({ kind: 'digits', line: this.#line, digits });
+  }
+
+  record(path: string): void {
+    this.#tell({ kind: 'record', line: this.#line, path });
+  }
+
+  /** The newest figures; the last known ones once the line is closed. */
+  stats(): Promise<AudioStats> {
+    if (this.#isClosing) return Promise.resolve(this.#stats);
+    this.#requests += 1;
+    const request = this.#requests;
+    return new Promise((resolve) => {
+      this.#waiting.set(request, resolve);
+      this.#tell({ kind: 'stats', line: this.#line, request });
+    });
+  }
+
+  close(): Promise<void> {
+    if (!this.#isClosing) {
+      // The last figures travel ahead of the goodbye.
+      void this.stats();
+      this.#tell({ kind: 'close', line: this.#line });
+      this.#isClosing = true;
+    }
+    return this.#closed.promise;
+  }
+
+  /** Takes what the worker says of this line. */
+  handle(message: LineMessage): void {
+    switch (message.kind) {
+      case 'event':
+        this.#listener(message.event);
+        break;
+      case 'stats':
+        this.#stats = message.stats;
+        this.#waiting.get(message.request)?.(message.stats);
+        this.#waiting.delete(message.request);
+        break;
+      case 'fault':
+      case 'gone':
+        this.#lose();
+        break;
+      case 'closed':
+        this.#end();
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** The line is gone without having been closed. */
+  #lose(): void {
+    const wasClosing = this.#isClosing;
+    this.#isClosing = true;
+    if (!wasClosing) this.#listener({ kind: 'media-lost' });
+    this.#end();
+  }
+
+  #tellOf(kind: Exclude<Generational, 'say'>, generation: number): void {
+    this.#tell({ kind, line: this.#line, generation });
+  }
+
+  #tell(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    if (!this.#isClosing) this.#worker.tell(message, transfer);
+  }
+
+  /** Lets nobody wait for what will not come. */
+  #end(): void {
+    for (const resolve of this.#waiting.values()) resolve(this.#stats);
+    this.#waiting.clear();
+    this.#closed.resolve();
+  }
+}

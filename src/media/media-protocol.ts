@@ -1,0 +1,70 @@
+/** What the main thread and a media worker say to each other: per event, never per packet. */
+import type { AgreedMedia } from '../rtp/sdp-answer.ts';
+import type { AudioEvent, AudioStats } from './audio-stream.ts';
+import type { HeardRingBuffer } from './heard-ring.ts';
+
+/** Given to a worker at its start. */
+export interface WorkerSettings {
+  /** How long a closed line's ports stay bound and are emptied. */
+  readonly drainMs: number;
+  /** Whether the worker asks the system for real-time priority. */
+  readonly isRealTime: boolean;
+}
+
+/** A line is known by a number that is never used again. */
+export type ToWorker =
+  | {
+      readonly kind: 'open';
+      readonly line: number;
+      readonly address: string;
+      readonly port: number;
+      readonly signallingAddress: string;
+      readonly heard: HeardRingBuffer;
+    }
+  | { readonly kind: 'remote'; readonly line: number; readonly agreed: AgreedMedia }
+  | {
+      readonly kind: 'begin' | 'finish' | 'drop' | 'resume';
+      readonly line: number;
+      readonly generation: number;
+    }
+  | {
+      readonly kind: 'say';
+      readonly line: number;
+      readonly generation: number;
+      /** Transferred: the sender has it no more. */
+      readonly pcm: Int16Array;
+    }
+  | { readonly kind: 'interruptible'; readonly line: number; readonly isInterruptible: boolean }
+  | { readonly kind: 'digits'; readonly line: number; readonly digits: string }
+  | { readonly kind: 'record'; readonly line: number; readonly path: string }
+  | { readonly kind: 'stats'; readonly line: number; readonly request: number }
+  | { readonly kind: 'close'; readonly line: number }
+  /** Close everything and exit. */
+  | { readonly kind: 'stop' };
+
+export type FromWorker =
+  /** `priority` says in plain English what the thread runs with. */
+  | { readonly kind: 'ready'; readonly priority: string }
+  | { readonly kind: 'opened'; readonly line: number }
+  | {
+      readonly kind: 'refused';
+      readonly line: number;
+      /** Of the system, such as EADDRINUSE. */
+      readonly code: string;
+      readonly reason: string;
+    }
+  | { readonly kind: 'event'; readonly line: number; readonly event: AudioEvent }
+  | {
+      readonly kind: 'stats';
+      readonly line: number;
+      readonly request: number;
+      readonly stats: AudioStats;
+    }
+  /** A reply was longer than is kept ahead; the rest of it will not be heard. */
+  | { readonly kind: 'overflow'; readonly line: number; readonly generation: number }
+  /** A fault of ours; the line has been closed by it. */
+  | { readonly kind: 'fault'; readonly line: number; readonly reason: string }
+  /** The recording is whole. */
+  | { readonly kind: 'closed'; readonly line: number }
+  /** The ports may be used again. */
+  | { readonly kind: 'drained'; readonly line: number };

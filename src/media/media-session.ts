@@ -1,0 +1,24 @@
+/** One call's sound on the main thread: what the caller of the media engine holds. */
+import type { AgreedMedia } from '../rtp/sdp-answer.ts';
+import type { AudioStream } from './audio-stream.ts';
+
+/** An open line: a bound port, and the call's `AudioStream`. Silent and deaf until `setRemote`. */
+export interface MediaSession extends AudioStream {
+  /** Even RTP port; RTCP is one above. */
+  readonly localPort: number;
+
+  /** Address that the port is bound to. */
+  readonly localAddress: string;
+
+  /**
+   * Says where and how to talk, at the answer and again whenever SDP changed it (hold and resume too).
+   * The learning of the far end's true address starts anew when its address or port changed.
+   */
+  setRemote(agreed: AgreedMedia): void;
+
+  /** Starts a stereo WAV file: caller left, agent right. Failure is a `recording-failed` event. */
+  record(path: string): void;
+
+  /** Ends sound and recording; resolves when the recording is whole on disk. Safe to call twice. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,100 @@
+/** A media worker as the main thread sees it: starts it, routes messages to its lines, notices its death. */
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../lib/logger.ts';
+import type { FromWorker, ToWorker, WorkerSettings } from './media-protocol.ts';
+
+export type StartWorker = (settings: WorkerSettings) => Worker;
+
+/** What concerns one line; `gone` means that the worker died under it. */
+export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kind: 'gone' };
+
+/** Time that a worker has to end recordings and exit. */
+const STOP_MS_MAX = 2000;
+
+/** Starts the thread on the file beside this one. */
+export const startMediaWorker: StartWorker = (settings) =>
+  new Worker(new URL('./media-worker.ts', import.meta.url), { workerData: settings });
+
+export class MediaWorkerHandle {
+  readonly #worker: Worker;
+  readonly #log: Logger;
+  readonly #lines = new Map<number, (message: LineMessage) => void>();
+  readonly #busyLines = new Set<number>();
+  readonly #exited: Promise<void>;
+  readonly #ready = Promise.withResolvers<void>();
+  #isStopping = false;
+
+  constructor(options: {
+    readonly settings: WorkerSettings;
+    readonly startWorker: StartWorker;
+    readonly log: Logger;
+    /** Called when the thread has ended without having been told to. */
+    readonly onDied: () => void;
+  }) {
+    this.#log = options.log;
+    this.#worker = options.startWorker(options.settings);
+    this.#worker.on('message', (message: FromWorker) => this.#handle(message));
+    this.#worker.on('error', (error) => {
+      this.#log.error({ err: error }, 'media worker failed');
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        resolve();
+        this.#end();
+        if (!this.#isStopping) options.onDied();
+      });
+    });
+  }
+
+  /** Resolves when the thread can be asked; rejects when it ended before. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Lines that are open or opening; those whose ports drain cost nothing. */
+  get size(): number {
+    return this.#busyLines.size;
+  }
+
+  /** Says who hears what comes for a line. */
+  attach(line: number, listener: (message: LineMessage) => void): void {
+    this.#lines.set(line, listener);
+    this.#busyLines.add(line);
+  }
+
+  detach(line: number): void {
+    this.#lines.delete(line);
+    this.#busyLines.delete(line);
+  }
+
+  tell(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  /** Lets the worker end its recordings and exit, within 2 s. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.tell({ kind: 'stop' });
+    const limit = setTimeout(() => void this.#worker.terminate(), STOP_MS_MAX);
+    await this.#exited;
+    clearTimeout(limit);
+  }
+
+  #handle(message: FromWorker): void {
+    if (message.kind === 'ready') {
+      this.#log.info({ priority: message.priority }, 'media worker ready');
+      this.#ready.resolve();
+      return;
+    }
+    if (message.kind === 'closed') this.#busyLines.delete(message.line);
+    this.#lines.get(message.line)?.(message);
+  }
+
+  #end(): void {
+    this.#ready.reject(new Error('Cannot start media worker: its thread ended'));
+    this.#ready.promise.catch(() => undefined);
+    for (const listener of [...this.#lines.values()]) listener({ kind: 'gone' });
+    this.#lines.clear();
+    this.#busyLines.clear();
+  }
+}

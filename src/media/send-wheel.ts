@@ -1,0 +1,130 @@
+/** The media clock: calls every rider once each 20 ms, by absolute deadlines, a millisecond's riders at a time. */
+import type { Clock } from '../lib/clock.ts';
+import { FRAME_MS } from './audio-stream.ts';
+
+/** What is called every 20 ms. */
+export interface Rider {
+  ride(nowMs: number): void;
+}
+
+/** After a longer stall (a suspended machine) the missed rounds are skipped rather than caught up. */
+const CATCH_UP_MS_MAX = 200;
+
+/** A timer may ring this much early: it counts whole milliseconds. */
+const EARLY_MS = 0.1;
+
+/**
+ * A wheel of 20 slots, a turn each millisecond. A rider sits in one slot and is called when the wheel passes it. The
+ * deadline of turn n is start + n ms, whenever the turns before were done, so nothing drifts, and a late turn is
+ * made up for at once. While no rider is due, the thread sleeps.
+ */
+export class SendWheel {
+  readonly #clock: Clock;
+  readonly #onFault: (rider: Rider, error: unknown) => void;
+  readonly #slots: readonly Set<Rider>[] = Array.from({ length: FRAME_MS }, () => new Set());
+  /** The turn in which each rider is called next; its slot is that modulo 20. */
+  readonly #nextTurn = new Map<Rider, number>();
+  readonly #startedAtMs: number;
+  /** The last turn that was done. */
+  #turn = 0;
+  #isTurning = false;
+  #isStopped = false;
+  #cancel: () => void = () => undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    /** Called with what a rider threw; the rider has been removed. */
+    readonly onFault: (rider: Rider, error: unknown) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#onFault = options.onFault;
+    this.#startedAtMs = this.#clock.nowMs();
+  }
+
+  get size(): number {
+    return this.#nextTurn.size;
+  }
+
+  /** Calls nobody any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  /** Seats a rider in the emptiest slot. */
+  add(rider: Rider): void {
+    const sizes = this.#slots.map(({ size }) => size);
+    const slot = sizes.indexOf(Math.min(...sizes));
+    const now = Math.ceil(this.#turnNow());
+    this.#seat(rider, now + ((((slot - now) % FRAME_MS) + FRAME_MS) % FRAME_MS));
+  }
+
+  remove(rider: Rider): void {
+    const turn = this.#nextTurn.get(rider);
+    if (turn === undefined) return;
+    this.#slots[turn % FRAME_MS]?.delete(rider);
+    this.#nextTurn.delete(rider);
+    if (this.size === 0) this.#cancel();
+  }
+
+  /** Milliseconds until the rider is called. */
+  waitMs(rider: Rider): number {
+    return Math.max(0, (this.#nextTurn.get(rider) ?? 0) - this.#turnNow());
+  }
+
+  /** Moves a rider so that it is called `delayMs` from now. */
+  move(rider: Rider, delayMs: number): void {
+    this.#seat(rider, Math.max(this.#turn + 1, Math.round(this.#turnNow() + delayMs)));
+  }
+
+  #turnNow(): number {
+    return this.#clock.nowMs() - this.#startedAtMs;
+  }
+
+  #seat(rider: Rider, turn: number): void {
+    this.remove(rider);
+    this.#slots[turn % FRAME_MS]?.add(rider);
+    this.#nextTurn.set(rider, turn);
+    if (!this.#isTurning) this.#sleep();
+  }
+
+  /** Sleeps until the next slot that has riders. */
+  #sleep(): void {
+    this.#cancel();
+    if (this.#isStopped || this.size === 0) return;
+    let turn = this.#turn + 1;
+    while (this.#slots[turn % FRAME_MS]?.size === 0) turn += 1;
+    const delayMs = Math.max(0, turn - this.#turnNow());
+    this.#cancel = this.#clock.after(delayMs, () => this.#wake());
+  }
+
+  #wake(): void {
+    const nowMs = this.#clock.nowMs();
+    const last = Math.floor(nowMs + EARLY_MS - this.#startedAtMs);
+    this.#isTurning = true;
+    this.#turn = Math.max(this.#turn, last - CATCH_UP_MS_MAX);
+    while (this.#turn < last) {
+      this.#turn += 1;
+      this.#callSlot(nowMs);
+    }
+    this.#isTurning = false;
+    this.#sleep();
+  }
+
+  #callSlot(nowMs: number): void {
+    for (const rider of this.#slots[this.#turn % FRAME_MS] ?? []) {
+      if ((this.#nextTurn.get(rider) ?? Infinity) > this.#turn) continue;
+      this.#nextTurn.set(rider, this.#turn + FRAME_MS);
+      this.#call(rider, nowMs);
+    }
+  }
+
+  #call(rider: Rider, nowMs: number): void {
+    try {
+      rider.ride(nowMs);
+    } catch (error) {
+      this.remove(rider);
+      this.#onFault(rider, error);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/** The header of a WAV file of 16-bit PCM; pure */
+
+export const WAV_HEADER_BYTES = 44;
+
+export interface WavShape {
+  readonly channels: number;
+  readonly rateHz: number;
+}
+
+const BYTES_PER_SAMPLE = 2;
+
+/**
+ * Writes the header for `dataBytes` of interleaved, little-endian, signed 16-bit samples.
+ *
+ *     0  "RIFF"  4  file size - 8   8  "WAVE"
+ *     12 "fmt "  16 size 16         20 format 1, PCM    22 channels
+ *     24 samples a second           28 bytes a second   32 bytes a frame   34 bits a sample
+ *     36 "data"  40 data size       44 samples
+ *
+ * @see Microsoft and IBM, Multimedia Programming Interface and Data Specifications 1.0
+ */
+export function wavHeader(shape: WavShape, dataBytes: number): Buffer {
+  const frameBytes = shape.channels * BYTES_PER_SAMPLE;
+  const header = Buffer.alloc(WAV_HEADER_BYTES);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(WAV_HEADER_BYTES - 8 + dataBytes, 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(shape.channels, 22);
+  header.writeUInt32LE(shape.rateHz, 24);
+  header.writeUInt32LE(shape.rateHz * frameBytes, 28);
+  header.writeUInt16LE(frameBytes, 32);
+  header.writeUInt16LE(BYTES_PER_SAMPLE * 8, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(dataBytes, 40);
+  return header;
+}
+
+/** Reads the shape out of a header as `wavHeader` writes it; undefined when it is something else. */
+export function readWavHeader(
+  header: Buffer,
+): (WavShape & { readonly dataBytes: number }) | undefined {
+  if (header.length < WAV_HEADER_BYTES) return undefined;
+  const names = [0, 8, 12, 36].map((at) => header.toString('latin1', at, at + 4)).join();
+  const isPcm16 = header.readUInt16LE(20) === 1 && header.readUInt16LE(34) === 16;
+  if (names !== 'RIFF,WAVE,fmt ,data' || !isPcm16) return undefined;
+  const channels = header.readUInt16LE(22);
+  if (channels === 0) return undefined;
+  return { channels, rateHz: header.readUInt32LE(24), dataBytes: header.readUInt32LE(40) };
+}

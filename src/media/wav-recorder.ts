@@ -1,0 +1,116 @@
+/** Writes a call to disk while it goes on, without ever holding up the media clock. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { LINE_RATE_HZ } from './audio-stream.ts';
+import { StereoTrack, type TrackSide } from './stereo-track.ts';
+import { WAV_HEADER_BYTES, wavHeader } from './wav-format.ts';
+
+const SHAPE = { channels: 2, rateHz: LINE_RATE_HZ } as const;
+const FRAME_BYTES = 4;
+
+/** How often the disk sees what was heard: what a crash can cost. */
+const FLUSH_FRAMES = LINE_RATE_HZ;
+/** Kept back at each flush, since late packets may still change it. */
+const KEEP_FRAMES = LINE_RATE_HZ / 4;
+/** A disk that is so far behind will not catch up: 20 s. */
+const WAITING_FRAMES_MAX = 20 * LINE_RATE_HZ;
+
+/**
+ * A stereo WAV file: caller left, agent right, 8 kHz, 16 bits, on the call's own time line. The sizes in the header
+ * are brought up to date with every flush, so that a file that was cut off plays up to its last second.
+ */
+export class WavRecorder {
+  readonly #path: string;
+  readonly #track: StereoTrack;
+  readonly #onFailed: (reason: string) => void;
+  #file: FileHandle | undefined;
+  #writtenBytes = 0;
+  /** The write under way; writes follow one another. */
+  #writing: Promise<void>;
+  #isWriting = true;
+  #closing: Promise<void> | undefined;
+  #isOver = false;
+
+  constructor(options: {
+    readonly path: string;
+    readonly startedAtMs: number;
+    /** Called once, when the recording had to be given up. */
+    readonly onFailed: (reason: string) => void;
+  }) {
+    this.#path = options.path;
+    this.#onFailed = options.onFailed;
+    this.#track = new StereoTrack({ startedAtMs: options.startedAtMs });
+    this.#writing = this.#attempt(() => this.#open());
+  }
+
+  /** Adds what one side sounded like up to `untilMs`. */
+  add(side: TrackSide, pcm: Int16Array, untilMs: number): void {
+    if (this.#isOver) return;
+    this.#track.add(side, pcm, untilMs);
+    if (this.#track.length > WAITING_FRAMES_MAX) this.#fail(new Error('the disk is too slow'));
+    if (!this.#isWriting && this.#track.length >= FLUSH_FRAMES + KEEP_FRAMES) {
+      this.#writing = this.#attempt(() => this.#flush(this.#track.length - KEEP_FRAMES));
+    }
+  }
+
+  /** Writes the rest. Resolves when the file is whole, or was given up. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    await this.#writing;
+    if (!this.#isOver) await this.#attempt(() => this.#flush(this.#track.length));
+    this.#isOver = true;
+    await this.#closeFile();
+  }
+
+  async #open(): Promise<void> {
+    this.#file = await open(this.#path, 'w');
+    await writeAll(this.#file, wavHeader(SHAPE, 0), 0);
+  }
+
+  async #flush(frames: number): Promise<void> {
+    if (this.#file === undefined) return;
+    const bytes = this.#track.take(frames);
+    await writeAll(this.#file, bytes, WAV_HEADER_BYTES + this.#writtenBytes);
+    this.#writtenBytes += frames * FRAME_BYTES;
+    await writeAll(this.#file, wavHeader(SHAPE, this.#writtenBytes), 0);
+  }
+
+  /** Runs a step on the file; an error ends the recording, never the call. */
+  async #attempt(step: () => Promise<void>): Promise<void> {
+    this.#isWriting = true;
+    try {
+      await step();
+    } catch (error) {
+      this.#fail(error);
+      await this.#closeFile();
+    }
+    this.#isWriting = false;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const state = error instanceof Error ? error.message : String(error);
+    this.#onFailed(`Cannot write recording "${this.#path}": ${state}`);
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    // What was to be written is written or reported by now; a failed close changes neither.
+    await file?.close().catch(() => undefined);
+  }
+}
+
+/** A file system may take less than it was given, a nearly full one above all. */
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    const rest = bytes.subarray(written);
+    const { bytesWritten } = await file.write(rest, 0, rest.length, position + written);
+    if (bytesWritten === 0) throw new Error('the file system takes no more');
+    written += bytesWritten;
+  }
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest';
+import { type Rider, SendWheel } from '../../src/media/send-wheel.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+class Passenger implements Rider {
+  readonly ridesAtMs: number[] = [];
+
+  ride(nowMs: number): void {
+    this.ridesAtMs.push(nowMs);
+  }
+}
+
+function setUp() {
+  const clock = new FakeClock();
+  const faults: unknown[] = [];
+  const wheel = new SendWheel({ clock, onFault: (_rider, error) => faults.push(error) });
+  return { clock, wheel, faults };
+}
+
+test('SendWheel calls a rider every 20 ms without drift', () => {
+  const { clock, wheel } = setUp();
+  const rider = new Passenger();
+  wheel.add(rider);
+
+  clock.advance(60_000);
+
+  const first = rider.ridesAtMs[0] ?? 0;
+  expect(rider.ridesAtMs.length).toBeGreaterThanOrEqual(3000);
+  expect(rider.ridesAtMs.every((atMs, index) => atMs === first + index * 20)).toBe(true);
+});
+
+test('SendWheel spreads riders over the milliseconds', () => {
+  const { clock, wheel } = setUp();
+  const riders = Array.from({ length: 40 }, () => new Passenger());
+  for (const rider of riders) wheel.add(rider);
+
+  clock.advance(40);
+
+  const perMs = Map.groupBy(riders, ({ ridesAtMs }) => (ridesAtMs[0] ?? 0) % 20);
+  expect([...perMs.values()].map(({ length }) => length)).toEqual(new Array(20).fill(2));
+});
+
+test('SendWheel makes up for turns that it was late for', () => {
+  const { clock, wheel } = setUp();
+  const rider = new Passenger();
+  wheel.add(rider);
+  clock.advance(1000);
+  const before = rider.ridesAtMs.length;
+
+  stall(clock, 100);
+  clock.advance(1000);
+
+  expect(rider.ridesAtMs.length - before).toBe(55);
+});
+
+test('SendWheel skips what was missed in a stall of more than 200 ms', () => {
+  const { clock, wheel } = setUp();
+  const rider = new Passenger();
+  wheel.add(rider);
+  clock.advance(1000);
+  const before = rider.ridesAtMs.length;
+
+  stall(clock, 60_000);
+  clock.advance(20);
+
+  expect(rider.ridesAtMs.length - before).toBeLessThanOrEqual(12);
+});
+
+test('SendWheel moves a rider to any moment', () => {
+  const { clock, wheel } = setUp();
+  const [rider, other] = [new Passenger(), new Passenger()];
+  wheel.add(rider);
+  wheel.add(other);
+  clock.advance(107);
+
+  wheel.move(rider, 20);
+  const waitMs = wheel.waitMs(rider);
+  clock.advance(60);
+
+  expect(waitMs).toBe(20);
+  expect(rider.ridesAtMs.slice(-3)).toEqual([127, 147, 167]);
+});
+
+test('SendWheel does not call a rider at once that joins after a long rest', () => {
+  const { clock, wheel } = setUp();
+  clock.advance(100_013);
+  const rider = new Passenger();
+
+  wheel.add(rider);
+  clock.advance(19);
+
+  expect(rider.ridesAtMs).toHaveLength(1);
+});
+
+test('SendWheel sleeps while nobody rides', () => {
+  const { clock, wheel } = setUp();
+  const rider = new Passenger();
+  wheel.add(rider);
+
+  wheel.remove(rider);
+
+  expect(clock.waiting).toBe(0);
+});
+
+test('SendWheel goes on without a rider that throws', () => {
+  const { clock, wheel, faults } = setUp();
+  const rider = new Passenger();
+  wheel.add({
+    ride: () => {
+      throw new Error('flat tyre');
+    },
+  });
+  wheel.add(rider);
+
+  clock.advance(100);
+
+  expect(faults).toHaveLength(1);
+  expect(rider.ridesAtMs).toHaveLength(5);
+  expect(wheel.size).toBe(1);
+});
+
+test('SendWheel calls nobody after its stop', () => {
+  const { clock, wheel } = setUp();
+  const rider = new Passenger();
+  wheel.add(rider);
+
+  wheel.stop();
+  wheel.stop();
+  clock.advance(1000);
+
+  expect(rider.ridesAtMs).toEqual([]);
+});
+
+/** Lets time pass as a blocked thread does: what fell due rings late. */
+function stall(clock: FakeClock, byMs: number): void {
+  const { nowMs } = clock;
+  const lateAtMs = clock.nowMs() + byMs;
+  clock.nowMs = () => lateAtMs;
+  clock.advance(20);
+  clock.nowMs = nowMs;
+  clock.advance(byMs - 20);
+}

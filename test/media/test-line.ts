@@ -1,0 +1,120 @@
+/** A line with a far end on a fake clock: what it is told, what it sends, what it reports. */
+import type { AudioEvent } from '../../src/media/audio-stream.ts';
+import { encodeG711 } from '../../src/media/g711.ts';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import { MediaLine } from '../../src/media/media-line.ts';
+import { SendWheel } from '../../src/media/send-wheel.ts';
+import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
+import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
+import type { Source } from '../../src/rtp/source-lock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+export const FAR_END: Source = { address: '192.0.2.7', port: 4000 };
+
+export const AGREED: AgreedMedia = {
+  ...FAR_END,
+  rtcpPort: 4001,
+  isRtcpMuxed: false,
+  codec: 'PCMU',
+  payloadType: 0,
+  telephoneEventPayloadType: 101,
+  maySend: true,
+  mayReceive: true,
+};
+
+export const VOICE = tone(8000);
+export const SILENCE = new Int16Array(160);
+
+export interface SentPacket extends RtpPacket {
+  readonly atMs: number;
+  readonly target: Source;
+}
+
+/** 20 ms of a tone. */
+export function tone(peak: number): Int16Array {
+  return Int16Array.from({ length: 160 }, (_, index) => Math.round(peak * Math.sin(index / 2)));
+}
+
+/** A reply of so many different frames. */
+export function reply(frames: number): Int16Array {
+  return Int16Array.from({ length: frames * 160 }, (_, index) => 1000 + Math.floor(index / 160));
+}
+
+export class TestLine {
+  readonly clock = new FakeClock(1_000_000);
+  readonly heard = new HeardRing();
+  readonly events: AudioEvent[] = [];
+  readonly sent: SentPacket[] = [];
+  readonly sentRtcp: { readonly datagram: Uint8Array; readonly target: Source }[] = [];
+  readonly wheel = new SendWheel({
+    clock: this.clock,
+    onFault: (_rider, error) => {
+      throw error;
+    },
+  });
+  readonly line: MediaLine;
+  #sequence = 65_500;
+  #timestamp = 0xffff_f000;
+
+  constructor(options: { readonly signallingAddress?: string } = {}) {
+    let number = 7;
+    this.line = new MediaLine({
+      heard: this.heard,
+      wheel: this.wheel,
+      signallingAddress: options.signallingAddress ?? FAR_END.address,
+      nextUint32: () => (number += 1_000_003),
+      transmitRtp: (datagram, target) => this.#note(datagram, target),
+      transmitRtcp: (datagram, target) => this.sentRtcp.push({ datagram, target }),
+      emit: (event) => this.events.push(event),
+    });
+  }
+
+  get nowMs(): number {
+    return this.clock.nowMs();
+  }
+
+  setRemote(changes: Partial<AgreedMedia> = {}): void {
+    this.line.setRemote({ ...AGREED, ...changes }, this.nowMs);
+  }
+
+  /** The far end sends 20 ms, and 20 ms go by. */
+  speak(pcm: Int16Array, options: Partial<RtpPacket> & { readonly source?: Source } = {}): void {
+    const { source = FAR_END, ...changes } = options;
+    const datagram = writeRtp({
+      ...{ payloadType: 0, hasMarker: false, ssrc: 99 },
+      ...{ sequence: this.#sequence, timestamp: this.#timestamp },
+      payload: encodeG711('PCMU', pcm),
+      ...changes,
+    });
+    this.line.onRtp(datagram, source, this.nowMs);
+    this.lose();
+  }
+
+  /** A packet of the far end gets lost, and 20 ms go by. */
+  lose(): void {
+    this.#sequence = (this.#sequence + 1) & 0xffff;
+    this.#timestamp = (this.#timestamp + 160) >>> 0;
+    this.clock.advance(20);
+  }
+
+  speakFor(ms: number, pcm = VOICE): void {
+    for (let spoken = 0; spoken < ms; spoken += 20) this.speak(pcm);
+  }
+
+  /** The far end falls silent without sending packets. */
+  pauseFor(ms: number): void {
+    for (let paused = 0; paused < ms; paused += 20) {
+      this.#timestamp = (this.#timestamp + 160) >>> 0;
+      this.clock.advance(20);
+    }
+  }
+
+  kinds(): string[] {
+    return this.events.map(({ kind }) => kind);
+  }
+
+  #note(datagram: Uint8Array, target: Source): void {
+    const packet = parseRtp(Uint8Array.from(datagram));
+    if (packet !== undefined) this.sent.push({ ...packet, atMs: this.nowMs, target });
+  }
+}

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdtemp, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from '../../src/media/wav-format.ts';
+import { WavRecorder } from '../../src/media/wav-recorder.ts';
+import { repairWav } from '../../src/media/wav-repair.ts';
+
+const FRAME = 160;
+
+async function freshPath(): Promise<string> {
+  return join(await mkdtemp(join(tmpdir(), 'offhook-wav-')), 'call.wav');
+}
+
+function recorderFor(path: string) {
+  const failures: string[] = [];
+  const recorder = new WavRecorder({
+    path,
+    startedAtMs: 0,
+    onFailed: (reason) => failures.push(reason),
+  });
+  return { recorder, failures };
+}
+
+/** Records both sides of `ms` of a call. */
+function talk(recorder: WavRecorder, ms: number): void {
+  for (let atMs = 20; atMs <= ms; atMs += 20) {
+    recorder.add('caller', new Int16Array(FRAME).fill(1000), atMs);
+    recorder.add('agent', new Int16Array(FRAME).fill(-2000), atMs);
+  }
+}
+
+test('WavRecorder writes a stereo file with a true header', async () => {
+  const path = await freshPath();
+  const { recorder } = recorderFor(path);
+
+  talk(recorder, 3000);
+  await recorder.close();
+
+  const file = await readFile(path);
+  const dataBytes = 3000 * 8 * 4;
+  expect(readWavHeader(file)).toEqual({ channels: 2, rateHz: 8000, dataBytes });
+  expect(file.length).toBe(WAV_HEADER_BYTES + dataBytes);
+  expect([file.readInt16LE(44), file.readInt16LE(46)]).toEqual([1000, -2000]);
+});
+
+test('WavRecorder brings file and header up to date while the call goes on', async () => {
+  const path = await freshPath();
+  const { recorder } = recorderFor(path);
+  await untilExists(path);
+  talk(recorder, 3000);
+
+  const size = await untilLarger(path, WAV_HEADER_BYTES);
+
+  expect(size).toBe(WAV_HEADER_BYTES + 1010 * 8 * 4);
+  await recorder.close();
+});
+
+test.each([
+  [
+    'a folder that is not there',
+    '/nowhere/call.wav',
+    /^Cannot write recording "\/nowhere\/call\.wav": ENOENT/,
+  ],
+  ['a full disk', '/dev/full', /^Cannot write recording "\/dev\/full": ENOSPC/],
+])('WavRecorder reports %s once, and swallows the rest', async (_name, path, reason) => {
+  const { recorder, failures } = recorderFor(path);
+
+  talk(recorder, 3000);
+  await recorder.close();
+  talk(recorder, 3000);
+  await recorder.close();
+
+  expect(failures).toEqual([expect.stringMatching(reason)]);
+});
+
+test('repairWav gives a file back its sizes that a crash cut off', async () => {
+  const path = await freshPath();
+  const { recorder } = recorderFor(path);
+  talk(recorder, 1000);
+  await recorder.close();
+  await appendFile(path, Buffer.alloc(1003, 7));
+
+  const outcome = await repairWav(path);
+
+  const file = await readFile(path);
+  expect(outcome).toBe('repaired');
+  expect(file.length).toBe(WAV_HEADER_BYTES + 32_000 + 1000);
+  expect(readWavHeader(file)?.dataBytes).toBe(33_000);
+  expect(file.readUInt32LE(4)).toBe(file.length - 8);
+});
+
+test.each([
+  ['a file that is whole', 32_000, 'whole'],
+  ['a header without sound', 0, 'whole'],
+  ['a file cut off in the header', -10, 'not-wav'],
+])('repairWav leaves %s as it is', async (_name, dataBytes, expected) => {
+  const path = await freshPath();
+  await writeFile(path, wavHeader({ channels: 2, rateHz: 8000 }, Math.max(0, dataBytes)));
+  await truncate(path, WAV_HEADER_BYTES + dataBytes);
+  const before = await stat(path);
+
+  const outcome = await repairWav(path);
+
+  expect(outcome).toBe(expected);
+  expect((await stat(path)).size).toBe(before.size);
+});
+
+test('repairWav leaves files alone that are no WAV', async () => {
+  const path = await freshPath();
+  await writeFile(path, 'something else entirely, and long enough to hold a header');
+
+  const outcome = await repairWav(path);
+
+  expect(outcome).toBe('not-wav');
+  expect(await readFile(path, 'utf8')).toMatch(/^something else/);
+});
+
+const hasSox = isInstalled('soxi');
+
+test.runIf(hasSox)('sox reads a recording that was cut off in mid-call', async () => {
+  const path = await freshPath();
+  const { recorder } = recorderFor(path);
+  await untilExists(path);
+  talk(recorder, 3000);
+  await untilLarger(path, WAV_HEADER_BYTES);
+
+  const shape = execFileSync('soxi', [path], { encoding: 'utf8' });
+
+  expect(shape).toMatch(/Channels\s+: 2[\s\S]*Duration\s+: 00:00:0[1-3]/);
+  await recorder.close();
+});
+
+function isInstalled(program: string): boolean {
+  try {
+    execFileSync('which', [program], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function untilExists(path: string): Promise<void> {
+  await untilLarger(path, WAV_HEADER_BYTES - 1);
+}
+
+/** Waits for the file system, not for a time: returns once the file has grown over `size`. */
+async function untilLarger(path: string, size: number): Promise<number> {
+  for (;;) {
+    const now = await stat(path).then(
+      (found) => found.size,
+      () => 0,
+    );
+    if (now > size) return now;
+  }
+}
