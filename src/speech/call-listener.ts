@@ -1,0 +1,110 @@
+/** One call as the hearing thread has it: reads its ring, follows its voice, keeps its utterance. */
+import type { HeardRing } from '../media/heard-ring.ts';
+import { withoutHallucination } from './hallucination-gate.ts';
+import { RecognitionError, type TranscriptionPriority, type VoiceEvent } from './hearing.ts';
+import { LongUtterance } from './long-utterance.ts';
+import type { Recognition } from './recognizer.ts';
+import type { RecognizerLane } from './recognizer-lane.ts';
+import type { VoiceTrack } from './voice-track.ts';
+
+/** Kept of what came before an utterance: the detector needs two windows to be sure, and a soft start is no voice yet. */
+const PRE_ROLL_MS = 300;
+
+/** A caller whose telephone sends nothing while it is quiet has stopped speaking. */
+const NO_AUDIO_MS = 200;
+
+/** A request of the conversation that is under way. */
+export interface PendingTranscript {
+  readonly answer: Promise<Recognition>;
+  cancel(): void;
+}
+
+export class CallListener {
+  readonly #heard: HeardRing;
+  readonly #language: string;
+  readonly #track: VoiceTrack | null;
+  readonly #lane: RecognizerLane | null;
+  /** Position after the newest sample that was read. */
+  #position: number;
+  #utterance: { readonly start: number; readonly audio: LongUtterance } | null = null;
+
+  /** Listens from now on. Without a detector there are no voice events, without a lane no words. */
+  constructor(options: {
+    heard: HeardRing;
+    language: string;
+    track: VoiceTrack | null;
+    lane: RecognizerLane | null;
+  }) {
+    this.#heard = options.heard;
+    this.#language = options.language;
+    this.#track = options.track;
+    this.#lane = options.lane;
+    this.#position = options.heard.end;
+    this.#track?.skipTo(this.#position);
+  }
+
+  /** Reads what was heard since the last time. */
+  read(): void {
+    const oldest = this.#heard.oldest;
+    if (this.#position < oldest) {
+      this.#position = oldest;
+      this.#track?.skipTo(oldest);
+    }
+    const pcm = this.#heard.read(this.#position);
+    if (pcm.length === 0) return;
+    this.#position += pcm.length;
+    this.#track?.push(pcm);
+    this.#utterance?.audio.append(pcm);
+  }
+
+  /** The next whole window for the detector, if there is one. */
+  takeWindow(): ReturnType<VoiceTrack['takeWindow']> {
+    return this.#track?.takeWindow() ?? null;
+  }
+
+  /** Takes the score of that window. */
+  score(probability: number): VoiceEvent | null {
+    const newest = { position: this.#heard.end, atMs: this.#heard.endAtMs };
+    return this.#track?.score(probability, newest) ?? null;
+  }
+
+  /** Notices that audio has stopped coming altogether. */
+  noticeSilence(nowMs: number): VoiceEvent | null {
+    const isSilent = nowMs - this.#heard.endAtMs > NO_AUDIO_MS;
+    return isSilent ? (this.#track?.fallSilent() ?? null) : null;
+  }
+
+  /** Starts an utterance with what was heard from 300 ms before `fromMs` on. One that is open is ended. */
+  begin(fromMs: number): void {
+    this.end();
+    if (this.#lane === null) return;
+    this.read();
+    const start = Math.min(this.#position, this.#heard.positionAt(fromMs - PRE_ROLL_MS));
+    const audio = new LongUtterance(this.#lane, this.#language);
+    audio.append(this.#heard.read(start).subarray(0, this.#position - start));
+    this.#utterance = { start, audio };
+  }
+
+  /** Asks for the words of the utterance up to now. */
+  transcribe(priority: TranscriptionPriority): PendingTranscript {
+    const utterance = this.#utterance;
+    if (utterance === null) {
+      const reason = this.#lane === null ? 'no recogniser is installed' : 'no utterance has begun';
+      return refused(`Cannot recognise the utterance: ${reason}`);
+    }
+    this.read();
+    const { answer, cancel } = utterance.audio.transcribe(priority);
+    const voice = () => this.#track?.shareFrom(utterance.start) ?? null;
+    return { answer: answer.then((heard) => withoutHallucination(heard, voice())), cancel };
+  }
+
+  /** Forgets the utterance, once what was asked about it is answered. */
+  end(): void {
+    this.#utterance?.audio.close();
+    this.#utterance = null;
+  }
+}
+
+function refused(message: string): PendingTranscript {
+  return { answer: Promise.reject(new RecognitionError(message)), cancel: () => undefined };
+}

@@ -1,0 +1,203 @@
+/** The work of the hearing thread: every 32 ms it reads all calls and scores their voices in one run. */
+import type { Clock } from '../lib/clock.ts';
+import { HeardRing } from '../media/heard-ring.ts';
+import { CallListener } from './call-listener.ts';
+import type { VoiceEvent } from './hearing.ts';
+import type { EngineOrder, FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
+import type { RecognizerLane } from './recognizer-lane.ts';
+import type { LoadOutcome } from './recognizer-messages.ts';
+import { RecognizerPool } from './recognizer-pool.ts';
+import type { RecognizerProcess } from './recognizer-process.ts';
+import type { VoiceDetector, VoiceDetectorModule } from './voice-detector.ts';
+import { VoiceTrack } from './voice-track.ts';
+
+/** One detector window. */
+const TICK_MS = 32;
+
+const NOTHING_TRIED: LoadOutcome = { model: null, failures: [] };
+
+interface OpenEar {
+  readonly listener: CallListener;
+  readonly lane: RecognizerLane | null;
+}
+
+export class HearingLoop {
+  readonly #clock: Clock;
+  readonly #fork: () => RecognizerProcess;
+  readonly #send: (message: FromThread) => void;
+  readonly #ears = new Map<number, OpenEar>();
+  readonly #cancels = new Map<number, () => void>();
+  #detector: VoiceDetector | null = null;
+  #pool: RecognizerPool | null = null;
+  #nextTickAtMs = 0;
+  #cancelTick: () => void = () => undefined;
+  /** Settles when the tick under way is over. */
+  #tick: Promise<void> = Promise.resolve();
+  #isStopped = false;
+
+  constructor(options: {
+    clock: Clock;
+    fork: () => RecognizerProcess;
+    send: (message: FromThread) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#fork = options.fork;
+    this.#send = options.send;
+  }
+
+  /** Loads the models and says `started`. */
+  async start(order: HearingOrder): Promise<void> {
+    const [detector, recognizer] = await Promise.all([
+      order.detector === null ? NOTHING_TRIED : this.#loadDetector(order.detector),
+      order.recognizer === null
+        ? NOTHING_TRIED
+        : this.#startRecognizers(order.recognizer, order.recognizers),
+    ]);
+    this.#send({ kind: 'started', detector, recognizer });
+  }
+
+  /** Ends the children and lets go of the detector, after the tick under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTick();
+    await Promise.all([this.#tick, this.#pool?.stop()]);
+    await this.#detector?.close();
+    this.#detector = null;
+  }
+
+  /** Does what a message says; `stop` is the thread's own. */
+  obey(message: Exclude<ToThread, { kind: 'stop' }>): void {
+    switch (message.kind) {
+      case 'open':
+        this.#open(message);
+        break;
+      case 'begin':
+        this.#ears.get(message.ear)?.listener.begin(message.fromMs);
+        break;
+      case 'transcribe':
+        this.#transcribe(message);
+        break;
+      case 'cancel':
+        this.#cancels.get(message.request)?.();
+        break;
+      case 'end':
+        this.#ears.get(message.ear)?.listener.end();
+        break;
+      case 'close':
+        this.#close(message.ear);
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async #loadDetector({ moduleUrl, models }: EngineOrder): Promise<LoadOutcome> {
+    const { openVoiceDetector } = (await import(moduleUrl)) as VoiceDetectorModule;
+    const failures: string[] = [];
+    for (const model of models) {
+      try {
+        this.#detector = await openVoiceDetector(model);
+        return { model, failures };
+      } catch (error) {
+        failures.push(messageOf(error));
+      }
+    }
+    return { model: null, failures };
+  }
+
+  async #startRecognizers(order: EngineOrder, size: number): Promise<LoadOutcome> {
+    const pool = new RecognizerPool({
+      size,
+      fork: this.#fork,
+      clock: this.#clock,
+      moduleUrl: order.moduleUrl,
+      note: (fields, message) => this.#send({ kind: 'note', fields, message }),
+    });
+    // Known from the first fork on, so that a stop in the middle of loading ends the children too.
+    this.#pool = pool;
+    const outcome = await pool.start(order.models);
+    if (outcome.model === null) this.#pool = null;
+    return outcome;
+  }
+
+  #open({ ear, heard, language }: Extract<ToThread, { kind: 'open' }>): void {
+    const lane = this.#pool?.join() ?? null;
+    const track = this.#detector === null ? null : new VoiceTrack(this.#detector);
+    const listener = new CallListener({ heard: new HeardRing(heard), language, track, lane });
+    this.#ears.set(ear, { listener, lane });
+    if (this.#ears.size === 1) this.#startTicking();
+  }
+
+  #close(ear: number): void {
+    const open = this.#ears.get(ear);
+    if (open === undefined) return;
+    open.listener.end();
+    if (open.lane !== null) this.#pool?.leave(open.lane);
+    this.#ears.delete(ear);
+  }
+
+  #transcribe({ ear, request, priority }: Extract<ToThread, { kind: 'transcribe' }>): void {
+    const listener = this.#ears.get(ear)?.listener;
+    if (listener === undefined) {
+      const reason = 'Cannot recognise the utterance: the ear is closed';
+      this.#send({ kind: 'failed', ear, request, reason });
+      return;
+    }
+    const { answer, cancel } = listener.transcribe(priority);
+    this.#cancels.set(request, cancel);
+    answer
+      .then(
+        (recognition) => this.#send({ kind: 'answer', ear, request, recognition }),
+        (error) => this.#send({ kind: 'failed', ear, request, reason: messageOf(error) }),
+      )
+      .finally(() => this.#cancels.delete(request));
+  }
+
+  #startTicking(): void {
+    this.#nextTickAtMs = this.#clock.nowMs();
+    this.#tickLater();
+  }
+
+  /** Ticks are due at fixed instants, so that they don't drift; one that was missed is left out. */
+  #tickLater(): void {
+    if (this.#isStopped || this.#ears.size === 0) return;
+    this.#nextTickAtMs = Math.max(this.#nextTickAtMs + TICK_MS, this.#clock.nowMs());
+    this.#cancelTick();
+    const waitMs = Math.max(0, this.#nextTickAtMs - this.#clock.nowMs());
+    this.#cancelTick = this.#clock.after(waitMs, () => {
+      this.#tick = this.#listen().finally(() => this.#tickLater());
+    });
+  }
+
+  /** Reads all calls, then scores a window of each at a time until no call has a whole one left. */
+  async #listen(): Promise<void> {
+    const ears = [...this.#ears];
+    for (const [, { listener }] of ears) listener.read();
+    let isMore = this.#detector !== null;
+    while (isMore && !this.#isStopped) isMore = await this.#scoreWindows(ears);
+
+    const nowMs = this.#clock.nowMs();
+    for (const [ear, { listener }] of ears) this.#tell(ear, listener.noticeSilence(nowMs));
+  }
+
+  async #scoreWindows(ears: readonly (readonly [number, OpenEar])[]): Promise<boolean> {
+    const ready = ears.flatMap(([ear, { listener }]) => {
+      const window = listener.takeWindow();
+      return window === null ? [] : [{ ear, listener, window }];
+    });
+    if (ready.length === 0) return false;
+    const scores = (await this.#detector?.score(ready.map(({ window }) => window))) ?? [];
+    ready.forEach(({ ear, listener }, index) => {
+      this.#tell(ear, listener.score(scores[index] ?? 0));
+    });
+    return true;
+  }
+
+  #tell(ear: number, event: VoiceEvent | null): void {
+    if (event !== null && this.#ears.has(ear)) this.#send({ kind: 'voice', ear, event });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,59 @@
+/** What the main thread and the hearing thread tell each other: per event, never per packet. */
+import type { HeardRingBuffer } from '../media/heard-ring.ts';
+import type { TranscriptionPriority, VoiceEvent } from './hearing.ts';
+import type { Recognition } from './recognizer.ts';
+import type { LoadOutcome } from './recognizer-messages.ts';
+
+/** One job's engine, as the thread is told to try it. */
+export interface EngineOrder {
+  readonly moduleUrl: string;
+  /** Models to try, best first. */
+  readonly models: readonly string[];
+}
+
+/** What the thread is born with; null where nothing is to be tried. */
+export interface HearingOrder {
+  readonly detector: EngineOrder | null;
+  readonly recognizer: EngineOrder | null;
+  /** Recogniser processes. */
+  readonly recognizers: number;
+}
+
+/** To the thread. Ears and requests are numbered by the main thread. */
+export type ToThread =
+  | {
+      readonly kind: 'open';
+      readonly ear: number;
+      readonly heard: HeardRingBuffer;
+      readonly language: string;
+    }
+  | { readonly kind: 'begin'; readonly ear: number; readonly fromMs: number }
+  | {
+      readonly kind: 'transcribe';
+      readonly ear: number;
+      readonly request: number;
+      readonly priority: TranscriptionPriority;
+    }
+  | { readonly kind: 'cancel'; readonly request: number }
+  | { readonly kind: 'end'; readonly ear: number }
+  | { readonly kind: 'close'; readonly ear: number }
+  | { readonly kind: 'stop' };
+
+/** From the thread. */
+export type FromThread =
+  | { readonly kind: 'started'; readonly detector: LoadOutcome; readonly recognizer: LoadOutcome }
+  | { readonly kind: 'voice'; readonly ear: number; readonly event: VoiceEvent }
+  | {
+      readonly kind: 'answer';
+      readonly ear: number;
+      readonly request: number;
+      readonly recognition: Recognition;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly ear: number;
+      readonly request: number;
+      readonly reason: string;
+    }
+  /** For the log. */
+  | { readonly kind: 'note'; readonly fields: object; readonly message: string };

@@ -1,0 +1,28 @@
+/** A model file that cannot be used: which one, why, and what to do about it. */
+
+/** Thrown by engines when they load a model. */
+export class ModelFileError extends Error {
+  override readonly name = 'ModelFileError';
+
+  constructor(model: string, path: string, reason: string, options?: ErrorOptions) {
+    super(
+      `Cannot load the ${model} "${path}": ${reason}; fetch it again with "npm run models", or remove it`,
+      options,
+    );
+  }
+
+  /** Wraps what a file system, a JSON parser or ONNX Runtime threw. */
+  static from(model: string, path: string, error: unknown): ModelFileError {
+    if (error instanceof ModelFileError) return error;
+    return new ModelFileError(model, path, reasonOf(error), { cause: error });
+  }
+}
+
+/** The first line of the message; ONNX Runtime's go on with paths and stack frames. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const [line = 'unknown error'] = error.message.split('\n');
+  if (line.includes('ENOENT') || line.includes("doesn't exist")) return 'there is no such file';
+  if (/protobuf|INVALID_PROTOBUF|ERROR_CODE: 7/i.test(line)) return 'the file is damaged';
+  return line.slice(0, 200);
+}

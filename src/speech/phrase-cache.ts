@@ -1,0 +1,148 @@
+/** Keeps the PCM of phrases that are said again and again, so that they sound at once. */
+import { createHash } from 'node:crypto';
+import type { EngineReport } from './hearing.ts';
+import type { SpeechRequest, Synthesizer } from './synthesizer.ts';
+
+/** Phrases remembered by a hash only, to tell a second saying from a first. */
+const ONCE_SAID_MAX = 2000;
+
+/** Longer phrases are not kept: a minute of speech. */
+const PHRASE_BYTES_MAX = 60 * 8000 * 2;
+
+export interface PhraseCacheOptions {
+  readonly synthesizer: Synthesizer;
+  /** Bound of all PCM kept. The phrase unused for longest goes first. */
+  readonly sizeBytesMax: number;
+}
+
+/**
+ * A synthesizer in front of another. It keeps a phrase when it was prepared, or when it is said whole
+ * for the second time; what is said once, such as most of a talk, is never kept.
+ */
+export class PhraseCache implements Synthesizer {
+  readonly #synthesizer: Synthesizer;
+  readonly #sizeBytesMax: number;
+  /** By voice and text, the one used last at the end. */
+  readonly #phrases = new Map<string, Int16Array>();
+  readonly #preparing = new Map<string, Promise<void>>();
+  readonly #onceSaid = new Set<string>();
+  #sizeBytes = 0;
+
+  constructor({ synthesizer, sizeBytesMax }: PhraseCacheOptions) {
+    this.#synthesizer = synthesizer;
+    this.#sizeBytesMax = sizeBytesMax;
+  }
+
+  /** PCM kept at the moment. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  start(): Promise<void> {
+    return this.#synthesizer.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#phrases.clear();
+    this.#onceSaid.clear();
+    this.#sizeBytes = 0;
+    await this.#synthesizer.stop();
+  }
+
+  report(): EngineReport {
+    return this.#synthesizer.report();
+  }
+
+  /**
+   * Speaks a phrase ahead of time, such as a greeting. Once is enough while the cache has room.
+   *
+   * @throws {SynthesisError}
+   */
+  prepare(request: SpeechRequest): Promise<void> {
+    const key = keyOf(request);
+    if (this.#phrases.has(key)) {
+      return Promise.resolve();
+    }
+    const underWay = this.#preparing.get(key) ?? this.#speakAhead(key, request);
+    this.#preparing.set(key, underWay);
+    return underWay;
+  }
+
+  async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+    request.signal?.throwIfAborted();
+    const key = keyOf(request);
+    const known = this.#phrases.get(key);
+    if (known !== undefined) {
+      this.#phrases.delete(key);
+      this.#phrases.set(key, known);
+      // A copy, because the buffer may be handed on to another thread.
+      yield known.slice();
+      return;
+    }
+    if (this.#isFirstTime(key)) {
+      yield* this.#synthesizer.speak(request);
+      return;
+    }
+    yield* this.#speakAndKeep(key, request);
+  }
+
+  async #speakAhead(key: string, request: SpeechRequest): Promise<void> {
+    try {
+      for await (const _ of this.#speakAndKeep(key, request));
+    } finally {
+      this.#preparing.delete(key);
+    }
+  }
+
+  async *#speakAndKeep(key: string, request: SpeechRequest): AsyncIterable<Int16Array> {
+    const chunks: Int16Array[] = [];
+    for await (const chunk of this.#synthesizer.speak(request)) {
+      chunks.push(chunk.slice());
+      yield chunk;
+    }
+    this.#keep(key, join(chunks));
+  }
+
+  #isFirstTime(key: string): boolean {
+    const hash = createHash('sha256').update(key).digest('base64');
+    if (this.#onceSaid.delete(hash)) {
+      return false;
+    }
+    this.#onceSaid.add(hash);
+    const [oldest] = this.#onceSaid;
+    if (oldest !== undefined && this.#onceSaid.size > ONCE_SAID_MAX) {
+      this.#onceSaid.delete(oldest);
+    }
+    return true;
+  }
+
+  #keep(key: string, pcm: Int16Array): void {
+    const sizeBytesMax = Math.min(PHRASE_BYTES_MAX, this.#sizeBytesMax);
+    if (this.#phrases.has(key) || pcm.byteLength > sizeBytesMax) {
+      return;
+    }
+    this.#phrases.set(key, pcm);
+    this.#sizeBytes += pcm.byteLength;
+    for (const [oldKey, old] of this.#phrases) {
+      if (this.#sizeBytes <= this.#sizeBytesMax) {
+        return;
+      }
+      this.#phrases.delete(oldKey);
+      this.#sizeBytes -= old.byteLength;
+    }
+  }
+}
+
+function keyOf({ voice, language, text }: SpeechRequest): string {
+  return JSON.stringify([voice, language, text]);
+}
+
+function join(chunks: readonly Int16Array[]): Int16Array {
+  const pcm = new Int16Array(chunks.reduce((length, chunk) => length + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    pcm.set(chunk, at);
+    at += chunk.length;
+  }
+  return pcm;
+}

@@ -1,0 +1,95 @@
+/** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
+
+import type { Recognizer, RecognizerModule, UtteranceStream } from './recognizer.ts';
+import type { FromChild, LoadOutcome, ToChild } from './recognizer-messages.ts';
+
+let recognizer: Recognizer | null = null;
+const utterances = new Map<number, UtteranceStream>();
+const aborts = new Map<number, AbortController>();
+
+process.on('message', (message: ToChild) => obey(message));
+// A terminal's Ctrl-C and a service manager's stop reach the whole group; the parent decides when we end.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+process.on('disconnect', () => process.exit(0));
+
+function obey(message: ToChild): void {
+  switch (message.kind) {
+    case 'load':
+      void load(message.moduleUrl, message.models);
+      break;
+    case 'open':
+      open(message.utterance, message.language);
+      break;
+    case 'audio':
+      utterances.get(message.utterance)?.push(message.pcm);
+      break;
+    case 'transcribe':
+      void transcribe(message);
+      break;
+    case 'abort':
+      aborts.get(message.request)?.abort(new Error('aborted'));
+      break;
+    case 'close':
+      utterances.delete(message.utterance);
+      break;
+    case 'stop':
+      void stop();
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+async function load(moduleUrl: string, models: readonly string[]): Promise<void> {
+  const failures: string[] = [];
+  const { openRecognizer } = (await import(moduleUrl)) as RecognizerModule;
+  for (const model of models) {
+    try {
+      recognizer = await openRecognizer(model);
+      return answerLoaded({ model, failures });
+    } catch (error) {
+      failures.push(messageOf(error));
+    }
+  }
+  answerLoaded({ model: null, failures });
+}
+
+function answerLoaded(outcome: LoadOutcome): void {
+  send({ kind: 'loaded', outcome });
+}
+
+function open(utterance: number, language: string): void {
+  if (recognizer !== null) utterances.set(utterance, recognizer.open({ language }));
+}
+
+async function transcribe(order: Extract<ToChild, { kind: 'transcribe' }>): Promise<void> {
+  const { request, isFinal } = order;
+  const abort = new AbortController();
+  aborts.set(request, abort);
+  try {
+    const utterance = utterances.get(order.utterance);
+    if (utterance === undefined) throw new Error('its audio is not here');
+    const recognition = await utterance.transcribe({ isFinal, signal: abort.signal });
+    send({ kind: 'answer', request, recognition });
+  } catch (error) {
+    send({ kind: 'failed', request, reason: messageOf(error) });
+  } finally {
+    aborts.delete(request);
+  }
+}
+
+async function stop(): Promise<void> {
+  for (const abort of aborts.values()) abort.abort(new Error('stopping'));
+  await recognizer?.close();
+  process.exit(0);
+}
+
+function send(message: FromChild): void {
+  // The parent may be gone already; then `disconnect` ends this process.
+  process.send?.(message, () => undefined);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,18 @@
+/** How an engine presents itself to the one who chooses: where its models lie and which module opens them. */
+
+/** A family of models that does one job. The composition root names the ones there are. */
+export interface SpeechEngine {
+  /** As in the settings `VAD` and `STT`. */
+  readonly name: string;
+
+  /** File URL of the module that opens a model; it is imported where the model runs, in a thread or child. */
+  readonly moduleUrl: string;
+
+  /**
+   * Looks for models.
+   *
+   * @param modelsDir laid out as `<kind>/<name>/`; it need not exist.
+   * @returns paths for the module to open, best first.
+   */
+  find(modelsDir: string): readonly string[];
+}

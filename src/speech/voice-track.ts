@@ -1,0 +1,98 @@
+/** One call's voice: cuts its audio into windows for the detector, and keeps what came of them. */
+import { LINE_RATE_HZ } from '../media/audio-stream.ts';
+import type { VoiceShare } from './hallucination-gate.ts';
+import type { VoiceEvent } from './hearing.ts';
+import { LineUpsampler } from './line-upsampler.ts';
+import type { DetectorStream, VoiceDetector } from './voice-detector.ts';
+import { VoiceGate } from './voice-gate.ts';
+
+/** 32 ms at 8 kHz: one window, whatever rate the detector hears. */
+const WINDOW_SAMPLES = 256;
+
+const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
+
+/** Voiced windows are counted from this probability on. */
+const VOICED_PROBABILITY = 0.5;
+
+/** Scores of at least the newest 30 s are kept, as long as an utterance is. */
+const SCORES_MAX = 1000;
+
+/** Where in the call's audio a piece lies: `position` is a `HeardRing`'s. */
+export interface PositionInstant {
+  readonly position: number;
+  readonly atMs: number;
+}
+
+export class VoiceTrack {
+  readonly #detector: VoiceDetector;
+  readonly #stream: DetectorStream;
+  readonly #upsampler = new LineUpsampler();
+  readonly #gate = new VoiceGate();
+  #pending = new Int16Array(0);
+  /** Position of the first pending sample. */
+  #position = 0;
+  readonly #scores: { readonly end: number; readonly isVoiced: boolean }[] = [];
+
+  constructor(detector: VoiceDetector) {
+    this.#detector = detector;
+    this.#stream = detector.open();
+  }
+
+  /** Starts anew at `position`, where what came before is lost. */
+  skipTo(position: number): void {
+    this.#stream.reset();
+    this.#pending = new Int16Array(0);
+    this.#position = position;
+  }
+
+  /** Adds 8 kHz audio that follows what was added before. */
+  push(pcm: Int16Array): void {
+    const joined = new Int16Array(this.#pending.length + pcm.length);
+    joined.set(this.#pending);
+    joined.set(pcm, this.#pending.length);
+    this.#pending = joined;
+  }
+
+  /** Takes the next whole window out, for the detector; null when it is not complete yet. */
+  takeWindow(): { readonly stream: DetectorStream; readonly pcm: Float32Array } | null {
+    if (this.#pending.length < WINDOW_SAMPLES) return null;
+    const window = this.#pending.subarray(0, WINDOW_SAMPLES);
+    this.#pending = this.#pending.slice(WINDOW_SAMPLES);
+    this.#position += WINDOW_SAMPLES;
+    return { stream: this.#stream, pcm: this.#atDetectorRate(window) };
+  }
+
+  /**
+   * Takes the score of the window that was taken out last.
+   *
+   * @param newest a position and its instant, by which the window's own is told.
+   */
+  score(probability: number, newest: PositionInstant): VoiceEvent | null {
+    const end = this.#position;
+    this.#scores.push({ end, isVoiced: probability >= VOICED_PROBABILITY });
+    if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
+    const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
+    const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
+    return this.#gate.push(probability, { startAtMs, endAtMs });
+  }
+
+  /** Says that no more audio comes for now; a voice that was heard has stopped. */
+  fallSilent(): VoiceEvent | null {
+    return this.#gate.close();
+  }
+
+  /** How much of the audio from `position` on was scored, and how much of that was voice. */
+  shareFrom(position: number): VoiceShare {
+    const windowMs = WINDOW_SAMPLES / SAMPLES_PER_MS;
+    const scores = this.#scores.filter(({ end }) => end > position);
+    return {
+      scoredMs: scores.length * windowMs,
+      voicedMs: scores.filter(({ isVoiced }) => isVoiced).length * windowMs,
+    };
+  }
+
+  #atDetectorRate(window: Int16Array): Float32Array {
+    if (this.#detector.rateHz === 16_000) return this.#upsampler.push(window);
+    return Float32Array.from(window, (sample) => sample / 32768);
+  }
+}

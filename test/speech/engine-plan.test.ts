@@ -1,0 +1,107 @@
+/** Which engine is chosen, and what is said about it. */
+import { expect, test } from 'vitest';
+import { type EngineChoice, planEngine, reportOf } from '../../src/speech/engine-plan.ts';
+
+/** A choice of a recogniser with models in the folders given. */
+function choiceOf(setting: string, folders: Readonly<Record<string, readonly string[]>>) {
+  return {
+    job: 'stt',
+    setting,
+    without: 'none',
+    modelsDir: './models',
+    tinyDir: 'tiny',
+    engine: {
+      name: 'whisper',
+      moduleUrl: 'file:///whisper.ts',
+      find: (dir: string) => folders[dir] ?? [],
+    },
+  } satisfies EngineChoice;
+}
+
+const BOTH = { './models': ['models/whisper-base'], tiny: ['tiny/whisper'] };
+const DAMAGED = 'Cannot load the speech model "models/whisper-base": the file is damaged';
+
+test('planEngine tries installed models before our own tiny ones', () => {
+  const plan = planEngine(choiceOf('auto', BOTH));
+
+  expect(plan.order?.models).toEqual(['models/whisper-base', 'tiny/whisper']);
+});
+
+test('planEngine tries no stand-in for an engine that was asked for by name', () => {
+  const plan = planEngine(choiceOf('whisper', BOTH));
+
+  expect(plan.order?.models).toEqual(['models/whisper-base']);
+});
+
+test('planEngine tries nothing where nothing is wanted', () => {
+  expect(planEngine(choiceOf('none', BOTH)).order).toBeNull();
+});
+
+test.each([
+  {
+    what: 'an installed model',
+    setting: 'auto',
+    folders: BOTH,
+    outcome: { model: 'models/whisper-base', failures: [] },
+    report: { engine: 'whisper', isFallback: false, reason: '"models/whisper-base" is installed' },
+  },
+  {
+    what: 'the tiny model where none is installed',
+    setting: 'auto',
+    folders: { tiny: ['tiny/whisper'] },
+    outcome: { model: 'tiny/whisper', failures: [] },
+    report: {
+      engine: 'whisper',
+      isFallback: true,
+      reason:
+        'no whisper model in "./models" (get one with "npm run models"); our own tiny model stands in, which knows a closed set of phrases only',
+    },
+  },
+  {
+    what: 'the tiny model where the installed one is damaged',
+    setting: 'auto',
+    folders: BOTH,
+    outcome: { model: 'tiny/whisper', failures: [DAMAGED] },
+    report: {
+      engine: 'whisper',
+      isFallback: true,
+      reason: `${DAMAGED}; our own tiny model stands in, which knows a closed set of phrases only`,
+    },
+  },
+  {
+    what: 'no model at all',
+    setting: 'auto',
+    folders: {},
+    outcome: { model: null, failures: [] },
+    report: {
+      engine: 'none',
+      isFallback: true,
+      reason: 'no whisper model in "./models" (get one with "npm run models")',
+    },
+  },
+  {
+    what: 'an operator who wants none',
+    setting: 'none',
+    folders: BOTH,
+    outcome: { model: null, failures: [] },
+    report: { engine: 'none', isFallback: false, reason: 'STT=none was set' },
+  },
+])('reportOf tells of $what', ({ setting, folders, outcome, report }) => {
+  const plan = planEngine(choiceOf(setting, folders));
+
+  expect(reportOf(plan, outcome)).toEqual({ job: 'stt', ...report });
+});
+
+test.each([
+  {
+    what: 'is not installed',
+    folders: {},
+    failures: [],
+    message: 'no whisper model in "./models" (get one with "npm run models")',
+  },
+  { what: 'is damaged', folders: BOTH, failures: [DAMAGED], message: DAMAGED },
+])('reportOf throws when an engine asked for by name $what', ({ folders, failures, message }) => {
+  const plan = planEngine(choiceOf('whisper', folders));
+
+  expect(() => reportOf(plan, { model: null, failures })).toThrow(message);
+});

@@ -1,0 +1,43 @@
+/** What is not believed of what a recogniser says it heard. */
+import { expect, test } from 'vitest';
+import { withoutHallucination } from '../../src/speech/hallucination-gate.ts';
+import type { Recognition } from '../../src/speech/recognizer.ts';
+
+const HEARD: Recognition = {
+  text: 'Thank you for watching.',
+  words: [{ text: 'Thank', confidence: 0.9 }],
+  confidence: 0.9,
+  language: 'en',
+  noSpeechProbability: 0.1,
+  audioMs: 2000,
+};
+
+const digits = 'five five five one two zero zero zero zero seven seven one';
+
+test.each([
+  { why: 'sure words', part: {}, voice: { scoredMs: 1900, voicedMs: 900 } },
+  { why: 'no detector to ask', part: {}, voice: null },
+  { why: 'too little scored to judge', part: {}, voice: { scoredMs: 500, voicedMs: 0 } },
+  { why: 'likely silence, but sure words', part: { noSpeechProbability: 0.9 }, voice: null },
+  { why: 'unsure words, but likely speech', part: { confidence: 0.2 }, voice: null },
+  { why: 'a telephone number', part: { text: digits }, voice: null },
+])('withoutHallucination believes $why', ({ part, voice }) => {
+  const heard = { ...HEARD, ...part };
+
+  expect(withoutHallucination(heard, voice)).toEqual(heard);
+});
+
+test.each([
+  {
+    why: 'unsure words in likely silence',
+    part: { noSpeechProbability: 0.7, confidence: 0.4 },
+    voice: null,
+  },
+  { why: 'words where no voice was', part: {}, voice: { scoredMs: 1900, voicedMs: 32 } },
+  { why: 'a circle', part: { text: 'and so on '.repeat(8) }, voice: null },
+])('withoutHallucination empties $why', ({ part, voice }) => {
+  const believed = withoutHallucination({ ...HEARD, ...part }, voice);
+
+  expect(believed.text).toBe('');
+  expect(believed.words).toEqual([]);
+});

@@ -1,0 +1,169 @@
+/** The hearing thread's work, 20 ms at a time, without the thread. */
+import { setImmediate } from 'node:timers/promises';
+import { beforeEach, expect, test } from 'vitest';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import { HearingLoop } from '../../src/speech/hearing-loop.ts';
+import type { FromThread } from '../../src/speech/hearing-messages.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
+import { batchSizes, loudEngine } from './loud-detector.ts';
+
+const FRAME_SAMPLES = 160;
+const QUIET = 0;
+const LOUD = 10_000;
+
+beforeEach(() => {
+  batchSizes.length = 0;
+});
+
+async function startLoop() {
+  const clock = new FakeClock(100_000);
+  const child = new FakeRecognizerProcess();
+  const sent: FromThread[] = [];
+  const loop = new HearingLoop({ clock, fork: () => child, send: (message) => sent.push(message) });
+  const started = loop.start({
+    detector: { moduleUrl: loudEngine.moduleUrl, models: ['loud'] },
+    recognizer: { moduleUrl: 'file:///engine.ts', models: ['model'] },
+    recognizers: 1,
+  });
+  child.loads();
+  await started;
+  sent.length = 0;
+  return { clock, child, loop, sent };
+}
+
+type Loop = Awaited<ReturnType<typeof startLoop>>;
+
+/** Opens an ear on a new ring. */
+function openEar({ loop }: Loop, ear: number): HeardRing {
+  const heard = new HeardRing();
+  loop.obey({ kind: 'open', ear, heard: heard.buffer, language: 'en' });
+  return heard;
+}
+
+/** Lets all callers send packets of one level for a while, and the loop listen. */
+async function send({ clock }: Loop, rings: readonly HeardRing[], level: number, ms: number) {
+  for (let sentMs = 0; sentMs < ms; sentMs += 20) {
+    clock.advance(20);
+    for (const heard of rings) {
+      heard.write(new Int16Array(FRAME_SAMPLES).fill(level), clock.nowMs());
+    }
+    await setImmediate();
+  }
+}
+
+test('HearingLoop tells when a voice starts and stops, within 64 ms and a tick', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+
+  await send(loop, [heard], QUIET, 320);
+  const beganAtMs = loop.clock.nowMs();
+  await send(loop, [heard], LOUD, 140);
+  const started = loop.sent.at(-1);
+  await send(loop, [heard], LOUD, 180);
+  const endedAtMs = loop.clock.nowMs();
+  await send(loop, [heard], QUIET, 140);
+  const stopped = loop.sent.at(-1);
+
+  expect(started).toEqual({
+    kind: 'voice',
+    ear: 1,
+    event: { kind: 'voice-started', atMs: beganAtMs },
+  });
+  expect(stopped).toEqual({
+    kind: 'voice',
+    ear: 1,
+    event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs },
+  });
+});
+
+test('HearingLoop scores all calls in one run', async () => {
+  const loop = await startLoop();
+  const rings = [openEar(loop, 1), openEar(loop, 2), openEar(loop, 3)];
+
+  await send(loop, rings, QUIET, 640);
+
+  expect(batchSizes.length).toBeGreaterThan(15);
+  expect(new Set(batchSizes)).toEqual(new Set([3]));
+});
+
+test('HearingLoop takes a caller for silent whose packets stop', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+  await send(loop, [heard], LOUD, 320);
+  const endedAtMs = loop.clock.nowMs();
+
+  await send(loop, [], QUIET, 260);
+
+  expect(loop.sent.at(-1)).toEqual({
+    kind: 'voice',
+    ear: 1,
+    event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs },
+  });
+});
+
+test('HearingLoop begins an utterance 300 ms before the voice', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+  await send(loop, [heard], QUIET, 800);
+  const beganAtMs = loop.clock.nowMs();
+  await send(loop, [heard], LOUD, 200);
+
+  loop.loop.obey({ kind: 'begin', ear: 1, fromMs: beganAtMs });
+  loop.loop.obey({ kind: 'transcribe', ear: 1, request: 1, priority: 'final' });
+
+  const samples = loop.child.received.flatMap((message) =>
+    message.kind === 'audio' ? Array.from(message.pcm) : [],
+  );
+  expect(samples.filter((sample) => sample === QUIET).length).toBe(2400);
+  expect(samples.filter((sample) => sample === LOUD).length).toBe(1600);
+});
+
+test('HearingLoop does not believe words where no voice was', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+  loop.loop.obey({ kind: 'begin', ear: 1, fromMs: loop.clock.nowMs() });
+  await send(loop, [heard], QUIET, 1000);
+
+  loop.loop.obey({ kind: 'transcribe', ear: 1, request: 1, priority: 'final' });
+  loop.child.answers('Thank you for watching.');
+  await setImmediate();
+
+  expect(loop.sent.at(-1)).toMatchObject({ kind: 'answer', request: 1, recognition: { text: '' } });
+});
+
+test('HearingLoop goes on at the oldest audio when it was held up too long', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+  await send(loop, [heard], QUIET, 100);
+  for (let frame = 0; frame < 500; frame += 1) {
+    heard.write(new Int16Array(FRAME_SAMPLES).fill(LOUD), loop.clock.nowMs());
+  }
+
+  await send(loop, [heard], QUIET, 320);
+
+  const kinds = loop.sent.flatMap((message) =>
+    message.kind === 'voice' ? [message.event.kind] : [],
+  );
+  expect(kinds).toEqual(['voice-started', 'voice-stopped']);
+});
+
+test('HearingLoop rests when no ear is open, and says nothing of closed ones', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+  await send(loop, [heard], LOUD, 40);
+
+  loop.loop.obey({ kind: 'close', ear: 1 });
+  await send(loop, [heard], LOUD, 320);
+
+  expect(loop.sent).toEqual([]);
+  expect(loop.clock.waiting).toBe(0);
+});
+
+test('HearingLoop refuses a request about an ear that is closed', async () => {
+  const loop = await startLoop();
+
+  loop.loop.obey({ kind: 'transcribe', ear: 9, request: 3, priority: 'final' });
+
+  expect(loop.sent).toMatchObject([{ kind: 'failed', ear: 9, request: 3 }]);
+});

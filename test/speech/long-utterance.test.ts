@@ -1,0 +1,81 @@
+/** Utterances that outgrow the recogniser's 30 s. */
+import { expect, test } from 'vitest';
+import { LongUtterance } from '../../src/speech/long-utterance.ts';
+import { RecognizerLane } from '../../src/speech/recognizer-lane.ts';
+import { UtteranceAudio } from '../../src/speech/utterance-audio.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
+
+async function startLane() {
+  const child = new FakeRecognizerProcess();
+  const lane = new RecognizerLane({
+    clock: new FakeClock(1000),
+    moduleUrl: 'file:///engine.ts',
+    note: () => undefined,
+    fork: () => child,
+  });
+  const started = lane.start(['model']);
+  child.loads();
+  await started;
+  return { child, lane };
+}
+
+const loudMs = (ms: number) =>
+  Int16Array.from({ length: ms * 8 }, (_, index) => (index % 2 === 0 ? 8000 : -8000));
+
+function speak(utterance: LongUtterance, ms: number): void {
+  for (let spoken = 0; spoken < ms; spoken += 100) utterance.append(loudMs(100));
+}
+
+test('LongUtterance goes on in a new part at the first pause after 25 s', async () => {
+  const { child, lane } = await startLane();
+  const utterance = new LongUtterance(lane, 'en');
+  speak(utterance, 10_000);
+  utterance.append(new Int16Array(800));
+  speak(utterance, 16_000);
+  const before = child.requests.length;
+
+  utterance.append(new Int16Array(800));
+  speak(utterance, 1000);
+  const asked = utterance.transcribe('final');
+  child.answers('My name is Alice Smith.');
+  child.answers('Goodbye.');
+
+  const heard = await asked.answer;
+  expect(before).toBe(0);
+  expect(heard.text).toBe('My name is Alice Smith. Goodbye.');
+  expect(heard.audioMs).toBe(2000);
+});
+
+test('LongUtterance cuts speech without a pause before the window is full', async () => {
+  const { child, lane } = await startLane();
+  const utterance = new LongUtterance(lane, 'en');
+
+  speak(utterance, 29_400);
+  const before = child.requests.length;
+  speak(utterance, 100);
+
+  expect(before).toBe(0);
+  expect(child.requests.length).toBe(1);
+});
+
+test('LongUtterance fails as a whole when a part could not be recognised', async () => {
+  const { child, lane } = await startLane();
+  const utterance = new LongUtterance(lane, 'en');
+  speak(utterance, 30_000);
+  const asked = utterance.transcribe('final');
+
+  child.says({ kind: 'failed', request: child.newestRequest, reason: 'out of memory' });
+  child.answers('Goodbye.');
+
+  await expect(asked.answer).rejects.toThrow('out of memory');
+});
+
+test('UtteranceAudio leaves out what comes after 30 s', () => {
+  const audio = new UtteranceAudio();
+
+  for (let part = 0; part < 31; part += 1) audio.append(new Int16Array(8000).fill(part));
+
+  expect(audio.length).toBe(240_000);
+  expect(audio.slice(239_999, 300_000)).toEqual(Int16Array.of(29));
+});

@@ -1,0 +1,31 @@
+/** A voice detector for tests that takes what is loud for a voice, and breaks at full scale. */
+import type { SpeechEngine } from '../../src/speech/speech-engine.ts';
+import type { DetectorStream, VoiceDetector } from '../../src/speech/voice-detector.ts';
+
+/** How many calls each run scored. */
+export const batchSizes: number[] = [];
+
+export const loudEngine: SpeechEngine = {
+  name: 'silero',
+  moduleUrl: import.meta.url,
+  find: () => ['loud'],
+};
+
+export async function openVoiceDetector(): Promise<VoiceDetector> {
+  return {
+    rateHz: 8000,
+    windowSamples: 256,
+    open: (): DetectorStream => ({ reset: () => undefined }),
+    score: async (windows) => {
+      batchSizes.push(windows.length);
+      return windows.map(({ pcm }) => scoreOf(pcm));
+    },
+    close: async () => undefined,
+  };
+}
+
+function scoreOf(pcm: Float32Array): number {
+  const peak = Math.max(...pcm);
+  if (peak > 0.99) throw new Error('broken by the test');
+  return peak > 0.1 ? 1 : 0;
+}
