@@ -1,0 +1,65 @@
+/** Limits how long a model server may keep a caller waiting, and closes the connection when it does. */
+import type { Clock } from '../lib/clock.ts';
+import { LanguageModelError } from './language-model.ts';
+
+export interface AnswerLimits {
+  /** Until the first piece of an answer; a model that is still being loaded needs some seconds. */
+  readonly firstMs: number;
+  /** Between two pieces. */
+  readonly nextMs: number;
+}
+
+export const DEFAULT_ANSWER_LIMITS: AnswerLimits = { firstMs: 10_000, nextMs: 10_000 };
+
+export class AnswerWatch {
+  readonly #clock: Clock;
+  readonly #limits: AnswerLimits;
+  readonly #modelName: string;
+  readonly #end = new AbortController();
+  /** For the request: aborted by the caller, by a limit, and by `close`. */
+  readonly signal: AbortSignal;
+  #cancel: () => void = () => undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly limits: AnswerLimits;
+    readonly modelName: string;
+    readonly signal: AbortSignal;
+  }) {
+    this.#clock = options.clock;
+    this.#limits = options.limits;
+    this.#modelName = options.modelName;
+    this.signal = AbortSignal.any([options.signal, this.#end.signal]);
+    this.#wait(options.limits.firstMs);
+  }
+
+  /** A piece of the answer has come. */
+  heard(): void {
+    this.#wait(this.#limits.nextMs);
+  }
+
+  /** Ends the wait, and the request if it is still open. Safe to call twice. */
+  close(): void {
+    this.#cancel();
+    this.#end.abort(new Error('the answer is complete'));
+  }
+
+  /** What to throw for an error of the request: the limit's own error, if that is what ended it. */
+  explain(error: unknown): unknown {
+    if (this.signal.aborted) return this.signal.reason;
+    if (error instanceof LanguageModelError) return error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return new LanguageModelError(`Cannot get an answer from "${this.#modelName}": ${reason}`, {
+      cause: error,
+    });
+  }
+
+  #wait(delayMs: number): void {
+    this.#cancel();
+    this.#cancel = this.#clock.after(delayMs, () => {
+      const reason = `nothing came for ${delayMs} ms`;
+      const message = `Cannot get an answer from "${this.#modelName}": ${reason}`;
+      this.#end.abort(new LanguageModelError(message));
+    });
+  }
+}

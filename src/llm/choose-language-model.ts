@@ -1,0 +1,53 @@
+/** Turns the setting LLM into the language model that answers calls. */
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { FallbackModel } from './fallback-model.ts';
+import type { LanguageModel } from './language-model.ts';
+
+export const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'scripted'] as const;
+
+export type LanguageModelEngine = (typeof LANGUAGE_MODEL_ENGINES)[number];
+
+/** Makes one engine; called only for engines that the setting names. */
+export type LanguageModelMakers = Readonly<Record<LanguageModelEngine, () => LanguageModel>>;
+
+/** The rule book stands in where no model is installed. */
+const AUTO_ORDER: readonly LanguageModelEngine[] = ['ollama', 'scripted'];
+
+/**
+ * Reads the setting: `auto`, or engines in order of preference, such as `ollama,scripted`.
+ *
+ * @throws {RangeError} naming the word that is no engine.
+ */
+export function parseLanguageModelOrder(setting: string): readonly LanguageModelEngine[] {
+  const words = setting.split(',').map((word) => word.trim().toLowerCase());
+  if (words.length === 1 && words[0] === 'auto') return AUTO_ORDER;
+
+  return [...new Set(words)].map((word) => {
+    const engine = LANGUAGE_MODEL_ENGINES.find((known) => known === word);
+    if (engine !== undefined) return engine;
+    const known = LANGUAGE_MODEL_ENGINES.join(', ');
+    throw new RangeError(
+      `Cannot use language model "${word}": expected auto or a list out of ${known}`,
+    );
+  });
+}
+
+/**
+ * Makes the models that the setting names. Call `check` on the result at start: then `report` tells which answers.
+ *
+ * @throws {RangeError} as `parseLanguageModelOrder`, and whatever the makers throw.
+ */
+export function chooseLanguageModel(options: {
+  readonly setting: string;
+  readonly makers: LanguageModelMakers;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): FallbackModel {
+  const engines = parseLanguageModelOrder(options.setting);
+  return new FallbackModel({
+    models: engines.map((engine) => options.makers[engine]()),
+    clock: options.clock,
+    log: options.log,
+  });
+}

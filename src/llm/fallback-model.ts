@@ -1,0 +1,133 @@
+/** Several language models in order of preference: where one fails, the next one answers. */
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import {
+  type LanguageModel,
+  LanguageModelError,
+  type ModelEvent,
+  type ModelRequest,
+} from './language-model.ts';
+
+/** How long a model that failed is left alone. */
+export const SKIP_MS = 30_000;
+
+/** Which model answers and why that one; shaped like the reports of speech engines. */
+export interface LanguageModelReport {
+  readonly job: 'llm';
+  readonly engine: string;
+  readonly reason: string;
+  readonly isFallback: boolean;
+}
+
+interface Candidate {
+  readonly model: LanguageModel;
+  failure: { readonly atMs: number; readonly message: string } | undefined;
+}
+
+export class FallbackModel implements LanguageModel {
+  readonly #candidates: readonly Candidate[];
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  /** @param options.models the best first; at least one. */
+  constructor(options: {
+    readonly models: readonly LanguageModel[];
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
+    if (options.models.length === 0) throw new RangeError('Cannot choose a model out of none');
+    this.#candidates = options.models.map((model) => ({ model, failure: undefined }));
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** Of the model that would be asked now. */
+  get name(): string {
+    return this.#order()[0]?.model.name ?? '';
+  }
+
+  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    let lastError: unknown;
+    for (const candidate of this.#order()) {
+      let hasAnswered = false;
+      try {
+        for await (const event of candidate.model.stream(request)) {
+          hasAnswered = true;
+          yield event;
+        }
+        this.#recover(candidate);
+        return;
+      } catch (error) {
+        if (request.signal.aborted) throw error;
+        this.#fail(candidate, error);
+        // Half an answer cannot be taken back: another model would begin it anew.
+        if (hasAnswered) throw error;
+        lastError = error;
+      }
+    }
+    throw lastError;
+  }
+
+  /** Asks every model; passes when one of them would answer. */
+  async check(): Promise<void> {
+    await Promise.all(this.#candidates.map((candidate) => this.#check(candidate)));
+    if (this.#candidates.every(({ failure }) => failure !== undefined)) {
+      const states = this.#candidates.map(({ failure }) => failure?.message).join('; ');
+      throw new LanguageModelError(`Cannot use any language model: ${states}`);
+    }
+  }
+
+  report(): LanguageModelReport {
+    const current = this.#order()[0];
+    const better = this.#candidates.slice(0, current ? this.#candidates.indexOf(current) : 0);
+    return {
+      job: 'llm',
+      engine: current?.model.name ?? '',
+      reason: reasonFor(better, current),
+      isFallback: better.length > 0,
+    };
+  }
+
+  async #check(candidate: Candidate): Promise<void> {
+    try {
+      await candidate.model.check();
+      this.#recover(candidate);
+    } catch (error) {
+      this.#fail(candidate, error);
+    }
+  }
+
+  /** Those that did not fail lately; all of them when every one did. */
+  #order(): readonly Candidate[] {
+    const nowMs = this.#clock.nowMs();
+    const rested = this.#candidates.filter(
+      ({ failure }) => failure === undefined || nowMs - failure.atMs >= SKIP_MS,
+    );
+    return rested.length > 0 ? rested : this.#candidates;
+  }
+
+  #recover(candidate: Candidate): void {
+    if (candidate.failure === undefined) return;
+    candidate.failure = undefined;
+    this.#log.info({ model: candidate.model.name }, 'language model answers again');
+  }
+
+  #fail(candidate: Candidate, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    const isNews = candidate.failure?.message !== message;
+    candidate.failure = { atMs: this.#clock.nowMs(), message };
+    const next = this.#order()[0];
+    if (isNews && next !== undefined) {
+      const fields = { model: candidate.model.name, reason: message, next: next.model.name };
+      this.#log.warn(fields, 'language model failed');
+    }
+  }
+}
+
+function reasonFor(better: readonly Candidate[], current: Candidate | undefined): string {
+  const failures = better.flatMap(({ failure }) => (failure ? [failure.message] : []));
+  if (failures.length > 0) return failures.join('; ');
+  return current?.failure === undefined
+    ? 'first of the order in LLM'
+    : `nothing better is left, although: ${current.failure.message}`;
+}

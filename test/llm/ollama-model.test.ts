@@ -1,0 +1,84 @@
+/** The Ollama adapter against a server that speaks Ollama's protocol. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
+import {
+  collect,
+  describeServedModel,
+  QUESTION,
+  requestOf,
+  TRANSFER,
+} from './language-model.contract.ts';
+import { type ModelServer, startModelServer } from './support/model-server.ts';
+import { ollamaWire } from './support/wires.ts';
+
+const LIMITS = { firstMs: 200, nextMs: 200 };
+const open = (host: string) => new OllamaModel({ host, model: 'qwen3:4b', limits: LIMITS });
+
+describeServedModel('OllamaModel', ollamaWire, open);
+
+let server: ModelServer;
+beforeEach(async () => {
+  server = await startModelServer(ollamaWire);
+});
+afterEach(() => server.stop());
+
+test('OllamaModel keeps the model loaded, does not let it think aloud, and shows it the tools', async () => {
+  await collect(open(server.url).stream(requestOf(QUESTION, { tools: [TRANSFER] })));
+
+  expect(server.questions[0]).toMatchObject({
+    model: 'qwen3:4b',
+    stream: true,
+    think: false,
+    keep_alive: -1,
+    tools: [{ type: 'function', function: { name: 'transfer_call' } }],
+  });
+});
+
+test('OllamaModel sends a tool call and its result back', async () => {
+  const call = { id: 'call_1', name: 'transfer_call', arguments: { destination: 'sales' } };
+  const request = requestOf(QUESTION, {
+    messages: [
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'tool', toolCallId: 'call_1', name: 'transfer_call', content: 'Not done.' },
+    ],
+  });
+
+  await collect(open(server.url).stream(request));
+
+  expect(server.questions[0]?.messages).toEqual([
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ function: { name: 'transfer_call', arguments: { destination: 'sales' } } }],
+    },
+    { role: 'tool', content: 'Not done.', tool_name: 'transfer_call' },
+  ]);
+});
+
+test('OllamaModel tells how to get a model that the server does not have', async () => {
+  const model = new OllamaModel({ host: server.url, model: 'llama4' });
+
+  await expect(model.check()).rejects.toThrow('run "ollama pull llama4"');
+});
+
+test('OllamaModel has the model loaded ahead of the first call', async () => {
+  await open(server.url)
+    .warm(new AbortController().signal)
+    .catch(() => undefined);
+
+  expect(server.questions[0]).toMatchObject({ model: 'qwen3:4b', keep_alive: -1 });
+});
+
+test.each([
+  'rubbish',
+  'fail',
+] as const)('OllamaModel prints nothing of what was said when the server does this: %s', async (behaviour) => {
+  const prints = (['log', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name));
+  server.behaviour = behaviour;
+
+  await collect(open(server.url).stream(requestOf(QUESTION))).catch(() => undefined);
+
+  const printed = prints.flatMap((print) => print.mock.calls);
+  for (const print of prints) print.mockRestore();
+  expect(printed).toEqual([]);
+});
