@@ -1,0 +1,82 @@
+/** Cuts a model's text into pieces to be voiced: a clause first, so that the voice can begin, then sentences; pure */
+
+/** A first piece may end in a comma once it is this long. */
+const FIRST_CLAUSE_MIN = 12;
+
+/** A first piece may be a sentence as short as "Yes." */
+const FIRST_SENTENCE_MIN = 3;
+
+/** Later pieces are not shorter than this: very short ones sound chopped. */
+const SENTENCE_MIN = 24;
+
+/** From here on a comma will do, so that the voice does not run dry. */
+const LONG = 140;
+
+/** No piece is longer than this. */
+const LENGTH_MAX = 240;
+
+/** A mark that may end a piece. What follows it must have come already, save after ideographic marks. */
+const MARKS = /[.!?…]+["'”’)\]]*(?=\s+\S)|[。！？]+|\n+|[,;:–—](?=\s)/gu;
+
+/** Titles are followed by a name, so their point never ends a sentence. */
+const TITLE = /(?:^|\s|\()(?:Mr|Mrs|Ms|Mx|Dr|Prof|St|Sr|Sra|Srta|Dott|Sig|Hr|Fr|Mme|Mlle)$/;
+
+/** The point after these ends a sentence only before a capital letter. */
+const ABBREVIATION =
+  /(?:^|\s|\()(?:No|Nr|Inc|Ltd|Co|Corp|Jr|vs|etc|approx|ext|tel|min|max|Ave|Blvd|Rd|e\.g|i\.e|a\.m|p\.m|z\.B|d\.h|ca|núm|art)$/i;
+
+const INITIAL = /(?:^|\s|\.)\p{Lu}$/u;
+
+export class ClauseSplitter {
+  #text = '';
+  #isFirst = true;
+
+  /** Takes more text. @returns the pieces that are whole now. */
+  push(text: string): string[] {
+    this.#text += text;
+    const pieces: string[] = [];
+    for (let end = this.#end(); end !== undefined; end = this.#end()) {
+      const piece = this.#text.slice(0, end).trim();
+      this.#text = this.#text.slice(end).trimStart();
+      if (piece === '') continue;
+      this.#isFirst = false;
+      pieces.push(piece);
+    }
+    return pieces;
+  }
+
+  /** @returns what is left, at the end of the text. */
+  flush(): string[] {
+    const rest = this.#text.trim();
+    this.#text = '';
+    return rest === '' ? [] : [rest];
+  }
+
+  /** Where the first piece of the text ends; undefined while it may go on. */
+  #end(): number | undefined {
+    for (const mark of this.#text.matchAll(MARKS)) {
+      const end = mark.index + mark[0].length;
+      if (end > LENGTH_MAX) break;
+      if (this.#mayEnd(mark[0], mark.index, end)) return end;
+    }
+    if (this.#text.length <= LENGTH_MAX) return undefined;
+    const space = this.#text.lastIndexOf(' ', LENGTH_MAX);
+    return space > 0 ? space : LENGTH_MAX;
+  }
+
+  #mayEnd(mark: string, start: number, end: number): boolean {
+    if (mark.startsWith('\n')) return true;
+    if (/^[,;:–—]/.test(mark)) return end >= (this.#isFirst ? FIRST_CLAUSE_MIN : LONG);
+    if (end < (this.#isFirst ? FIRST_SENTENCE_MIN : SENTENCE_MIN)) return false;
+    return mark !== '.' || isSentenceEnd(this.#text.slice(0, start), this.#text.slice(end));
+  }
+}
+
+function isSentenceEnd(before: string, after: string): boolean {
+  if (TITLE.test(before) || INITIAL.test(before)) return false;
+  // The number of a list item, such as "1. Monday", belongs to what follows.
+  if (/(?:^|\s)\d{1,2}$/.test(before) && before.trim().length <= 2) return false;
+  return ABBREVIATION.test(before)
+    ? /^\s+["'“¿¡(]?\p{Lu}/u.test(after)
+    : !/^\s+\p{Ll}/u.test(after);
+}

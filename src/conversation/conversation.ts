@@ -1,0 +1,226 @@
+/** One conversation: carries out what the turn machine decides, and tells it what comes of that. */
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
+import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
+import type { Ear } from '../speech/hearing.ts';
+import type { Synthesizer } from '../speech/synthesizer.ts';
+import type { Toolbox } from '../tool/toolbox.ts';
+import { happeningOf, voiceHappening } from './audio-happening.ts';
+import type { CallControl, ConversationBrief, ConversationEvent } from './conversation-port.ts';
+import { phrasesFor } from './phrases.ts';
+import { ReplyVoice } from './reply-voice.ts';
+import { TakingDown } from './taking-down.ts';
+import { think } from './thinking.ts';
+import type { TurnEffect } from './turn-effect.ts';
+import type { TurnHappening } from './turn-event.ts';
+import { takeTurnEvent } from './turn-machine.ts';
+import { DEFAULT_TIMING, type TurnTiming } from './turn-rules.ts';
+import { openState, type TurnState } from './turn-state.ts';
+import { TurnTimers } from './turn-timers.ts';
+
+export interface ConversationOptions {
+  readonly brief: ConversationBrief;
+  readonly audio: AudioStream;
+  /** Stays the property of whoever opened it: close it after `stop`. */
+  readonly ear: Ear;
+  /** Whether `ear` tells voice activity; when not, `audio` does. */
+  readonly hasVoiceDetector: boolean;
+  readonly synthesizer: Synthesizer;
+  readonly model: LanguageModel;
+  readonly tools: Toolbox;
+  readonly control: CallControl;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onEvent: (event: ConversationEvent) => void;
+  /** Whether answers are begun before the caller's turn is over; true unless given. */
+  readonly mayThinkAhead?: boolean;
+  readonly timing?: Partial<TurnTiming>;
+}
+
+export class Conversation {
+  readonly #options: ConversationOptions;
+  readonly #timers: TurnTimers;
+  readonly #takingDown: TakingDown;
+  readonly #happenings: TurnHappening[] = [];
+  #state: TurnState;
+  #isTurning = false;
+  #reply: { readonly id: number; readonly voice: ReplyVoice } | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    const { ear, log, clock } = options;
+    const tell = (happening: TurnHappening) => this.#tell(happening);
+    this.#takingDown = new TakingDown({ ear, log, tell });
+    this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
+    this.#state = openState({
+      brief: options.brief,
+      phrases: phrasesFor(options.brief.language),
+      timing: { ...DEFAULT_TIMING, ...options.timing },
+      mayThinkAhead: options.mayThinkAhead ?? true,
+      toolsAfterWords: options.tools.namesAfterWords,
+      startedAt: clock.now(),
+    });
+  }
+
+  /** Says the greeting and begins to listen. To be called once, when the call has been answered. */
+  start(): void {
+    const { audio, ear, hasVoiceDetector } = this.#options;
+    audio.onEvent((event) => this.#hear(event));
+    if (hasVoiceDetector) ear.onVoice((event) => this.#tell(voiceHappening(event)));
+    this.#tell({ kind: 'started' });
+  }
+
+  /** Takes a key that came by SIP INFO; keys in the audio stream are taken by themselves. */
+  digit(digit: string): void {
+    this.#tell({ kind: 'digit', digit });
+  }
+
+  /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
+  stop(): void {
+    this.#tell({ kind: 'stopped' });
+  }
+
+  /** How many answers that were begun before the caller's turn was over could be used, and how many not. */
+  get aheadFigures(): { readonly hits: number; readonly misses: number } {
+    return { hits: this.#state.aheadHits, misses: this.#state.aheadMisses };
+  }
+
+  #hear(event: AudioEvent): void {
+    const isVoice = event.kind === 'voice-started' || event.kind === 'voice-stopped';
+    if (isVoice && this.#options.hasVoiceDetector) return;
+    if (event.kind === 'recording-failed') {
+      this.#options.log.warn({ reason: event.reason }, 'recording failed; the call goes on');
+    }
+    const happening = happeningOf(event);
+    if (happening !== undefined) this.#tell(happening);
+  }
+
+  /** Takes one happening after the other, also those that effects cause at once. */
+  #tell(happening: TurnHappening): void {
+    this.#happenings.push(happening);
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    try {
+      for (let next = this.#happenings.shift(); next; next = this.#happenings.shift()) {
+        this.#take(next);
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#isTurning = false;
+    }
+  }
+
+  /** Ends this conversation alone: a fault in it must not reach the other calls of the process. */
+  #fail(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.log.error({ reason, err: error }, 'conversation broke');
+    const wasOver = this.#state.stage === 'over';
+    this.#state = { ...this.#state, stage: 'over' };
+    this.#happenings.length = 0;
+    this.#timers.cancelAll();
+    this.#takingDown.cancel();
+    this.#reply?.voice.drop();
+    if (wasOver) return;
+    this.#options.onEvent({ kind: 'ended', end: { kind: 'failed', reason: 'internal error' } });
+  }
+
+  #take(happening: TurnHappening): void {
+    const step = takeTurnEvent(this.#state, { ...happening, atMs: this.#options.clock.nowMs() });
+    this.#state = step.state;
+    for (const effect of step.effects) this.#do(effect);
+  }
+
+  #do(effect: TurnEffect): void {
+    const { audio, ear } = this.#options;
+    switch (effect.kind) {
+      case 'listen':
+        ear.beginUtterance(effect.fromMs);
+        break;
+      case 'stop-listening':
+        ear.endUtterance();
+        break;
+      case 'transcribe':
+        void this.#takingDown.request(effect.attempt, effect.priority);
+        break;
+      case 'cancel-transcription':
+        this.#takingDown.cancel();
+        break;
+      case 'set-interruptible':
+        audio.setInterruptible(effect.isInterruptible);
+        break;
+      case 'set-timer':
+        this.#timers.set(effect.timer, effect.delayMs);
+        break;
+      case 'cancel-timer':
+        this.#timers.cancel(effect.timer);
+        break;
+      case 'emit':
+        this.#options.onEvent(effect.event);
+        break;
+      case 'close':
+        this.#timers.cancelAll();
+        break;
+      default:
+        this.#doWithReply(effect);
+    }
+  }
+
+  #doWithReply(effect: Extract<TurnEffect, { readonly reply: number }>): void {
+    const voice = this.#voiceOf(effect.reply);
+    switch (effect.kind) {
+      case 'ask':
+        void this.#ask(effect.reply, effect.messages, voice.signal);
+        break;
+      case 'voice':
+        voice.speak(effect.clause, effect.text);
+        break;
+      case 'release':
+        voice.release();
+        break;
+      case 'hold':
+        voice.hold();
+        break;
+      case 'finish':
+        voice.finish();
+        break;
+      case 'drop':
+        voice.drop();
+        break;
+      case 'resume':
+        this.#options.audio.resume(effect.reply);
+        break;
+      case 'run-tool':
+        void this.#runTool(effect.reply, effect.call, voice.signal);
+        break;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  /** The voice of a reply; the first effect of a reply makes it. */
+  #voiceOf(reply: number): ReplyVoice {
+    if (this.#reply?.id === reply) return this.#reply.voice;
+    const { audio, brief, log, synthesizer } = this.#options;
+    const { voice, language } = brief;
+    const tell = (happening: TurnHappening) => this.#tell(happening);
+    const made = new ReplyVoice({ reply, audio, synthesizer, voice, language, tell, log });
+    this.#reply = { id: reply, voice: made };
+    return made;
+  }
+
+  #ask(reply: number, messages: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
+    const { model, log } = this.#options;
+    const tools = this.#options.tools.descriptions;
+    const tell = (happening: TurnHappening) => this.#tell(happening);
+    return think({ reply, model, messages, tools, signal, tell, log });
+  }
+
+  async #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
+    const { tools, control } = this.#options;
+    const context = { transfer: (number: string) => control.transfer(number) };
+    const outcome = await tools.run(call, context, signal);
+    if (!signal.aborted) this.#tell({ kind: 'tool-finished', reply, call, outcome });
+  }
+}

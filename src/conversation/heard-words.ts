@@ -1,0 +1,49 @@
+/** From how long a reply was played to which of its words were heard; pure */
+
+/** One clause of a reply, with the audio that there is of it. */
+export interface Piece {
+  readonly text: string;
+  readonly audioMs: number;
+  /** Whether `audioMs` is all of it. */
+  readonly isWhole: boolean;
+}
+
+/** Slow speech has about 14 characters a second: the guess for a clause whose audio is not all there. */
+const MS_PER_CHARACTER = 70;
+
+/** Audio of a reply so far. */
+export function audioMsOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sumMs, { audioMs }) => sumMs + audioMs, 0);
+}
+
+/**
+ * The words that were played whole within the first `playedMs` of a reply. Inside a clause, words are taken to
+ * last as long as they are written.
+ */
+export function heardWords(pieces: readonly Piece[], playedMs: number): string {
+  let restMs = playedMs;
+  const heard: string[] = [];
+  for (const piece of pieces) {
+    const lengthMs = lengthMsOf(piece);
+    if (restMs <= 0) break;
+    heard.push(...wordsWithin(piece.text, lengthMs === 0 ? 0 : restMs / lengthMs));
+    restMs -= lengthMs;
+  }
+  return heard.join(' ');
+}
+
+function lengthMsOf({ text, audioMs, isWhole }: Piece): number {
+  return isWhole ? audioMs : Math.max(audioMs, text.length * MS_PER_CHARACTER);
+}
+
+function wordsWithin(text: string, share: number): string[] {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  if (share >= 1) return words;
+
+  const length = words.reduce((sum, word) => sum + word.length + 1, 0);
+  let end = 0;
+  return words.filter((word) => {
+    end += word.length + 1;
+    return end <= length * share;
+  });
+}

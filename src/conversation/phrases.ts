@@ -1,0 +1,82 @@
+/** What the agent says by itself, without a language model, in each language; pure */
+
+export interface Phrases {
+  /** After a long silence. */
+  readonly checkIn: string;
+  /** The recogniser failed, or there was a voice without words. */
+  readonly notUnderstood: string;
+  /** The language model failed. */
+  readonly apology: string;
+  /** The model ended the call without a word. */
+  readonly farewell: string;
+  /** The model handed the caller over without a word. */
+  readonly transfer: string;
+  /** The longest allowed duration is over. */
+  readonly timeIsUp: string;
+  /** Nothing works any more. */
+  readonly giveUp: string;
+}
+
+const ENGLISH: Phrases = {
+  checkIn: 'Are you still there?',
+  notUnderstood: "Sorry, I didn't get that. Could you say it again?",
+  apology: "I'm sorry, something went wrong on my side. Could you say that again?",
+  farewell: 'Goodbye.',
+  transfer: 'One moment, please. I am connecting you.',
+  timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
+  giveUp: 'I am sorry, I cannot go on with this call. Please try again later. Goodbye.',
+};
+
+const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
+  en: ENGLISH,
+  es: {
+    checkIn: '¿Sigue usted ahí?',
+    notUnderstood: 'Perdone, no le he entendido. ¿Puede repetirlo?',
+    apology: 'Lo siento, ha habido un problema. ¿Puede repetirlo?',
+    farewell: 'Adiós.',
+    transfer: 'Un momento, por favor. Le paso.',
+    timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
+    giveUp: 'Lo siento, no puedo seguir con esta llamada. Inténtelo más tarde. Adiós.',
+  },
+  it: {
+    checkIn: 'È ancora in linea?',
+    notUnderstood: 'Mi scusi, non ho capito. Può ripetere?',
+    apology: 'Mi dispiace, qualcosa è andato storto. Può ripetere?',
+    farewell: 'Arrivederci.',
+    transfer: 'Un momento, per favore. La metto in contatto.',
+    timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
+    giveUp: 'Mi dispiace, non posso continuare la chiamata. Riprovi più tardi. Arrivederci.',
+  },
+  de: {
+    checkIn: 'Sind Sie noch da?',
+    notUnderstood: 'Entschuldigung, das habe ich nicht verstanden. Bitte sagen Sie es noch einmal.',
+    apology: 'Entschuldigung, da ist etwas schiefgegangen. Bitte sagen Sie es noch einmal.',
+    farewell: 'Auf Wiederhören.',
+    transfer: 'Einen Moment bitte. Ich verbinde Sie.',
+    timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
+    giveUp: 'Leider kann ich das Gespräch nicht fortsetzen. Bitte rufen Sie später wieder an.',
+  },
+  fr: {
+    checkIn: 'Êtes-vous toujours là ?',
+    notUnderstood: "Pardon, je n'ai pas compris. Pouvez-vous répéter ?",
+    apology: 'Je suis désolé, il y a eu un problème. Pouvez-vous répéter ?',
+    farewell: 'Au revoir.',
+    transfer: 'Un instant, je vous mets en relation.',
+    timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
+    giveUp: 'Je suis désolé, je ne peux pas continuer. Veuillez rappeler plus tard. Au revoir.',
+  },
+  pt: {
+    checkIn: 'Ainda está aí?',
+    notUnderstood: 'Desculpe, não percebi. Pode repetir?',
+    apology: 'Desculpe, algo correu mal. Pode repetir?',
+    farewell: 'Adeus.',
+    transfer: 'Um momento, por favor. Vou passar a chamada.',
+    timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
+    giveUp: 'Lamento, não posso continuar a chamada. Tente mais tarde. Adeus.',
+  },
+};
+
+/** The phrases of a language, English where there are none. */
+export function phrasesFor(language: string): Phrases {
+  return BY_LANGUAGE[language.toLowerCase().split('-')[0] ?? ''] ?? ENGLISH;
+}

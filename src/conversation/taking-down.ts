@@ -1,0 +1,45 @@
+/** Has the caller's words taken down: one request at a time, the newest one counts. */
+import type { Logger } from '../lib/logger.ts';
+import type { Ear, TranscriptionPriority } from '../speech/hearing.ts';
+import type { TurnHappening } from './turn-event.ts';
+
+/** No caller waits longer than this for their words to be understood. */
+const TIMEOUT_MS = 5000;
+
+export class TakingDown {
+  readonly #ear: Ear;
+  readonly #tell: (happening: TurnHappening) => void;
+  readonly #log: Logger;
+  #request = new AbortController();
+
+  constructor(options: {
+    readonly ear: Ear;
+    readonly tell: (happening: TurnHappening) => void;
+    readonly log: Logger;
+  }) {
+    this.#ear = options.ear;
+    this.#tell = options.tell;
+    this.#log = options.log;
+  }
+
+  /** Asks for the words so far; a request before it is given up. Never rejects. */
+  async request(attempt: number, priority: TranscriptionPriority): Promise<void> {
+    this.cancel();
+    this.#request = new AbortController();
+    const { signal } = this.#request;
+    try {
+      const said = await this.#ear.transcribe({ priority, signal, timeoutMs: TIMEOUT_MS });
+      if (signal.aborted) return;
+      this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence: said.confidence });
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#log.warn({ attempt, reason }, 'recogniser failed in a call');
+      this.#tell({ kind: 'transcription-failed', attempt });
+    }
+  }
+
+  cancel(): void {
+    this.#request.abort(new Error('the words are not wanted any more'));
+  }
+}

@@ -1,0 +1,76 @@
+/** What happens in a conversation, as the turn machine is told; pure */
+import type { ToolCall } from '../llm/language-model.ts';
+import type { ToolOutcome } from '../tool/tool.ts';
+
+export type TurnTimer =
+  /** The silence after the caller's words is long enough. */
+  | 'end-of-turn'
+  /** A voice over the agent's has lasted long. */
+  | 'barge-in'
+  /** Playout paused, and no voice came. */
+  | 'pause-proof'
+  /** One stretch of speech is as long as the recogniser can hear. */
+  | 'utterance'
+  /** No key for a while. */
+  | 'digits'
+  /** Nobody has said anything for long. */
+  | 'silence'
+  /** An answer makes no progress. */
+  | 'reply'
+  | 'max-duration'
+  /** The closing sentence takes too long. */
+  | 'closing';
+
+/** `reply` is the reply's number, which is also its generation in the audio stream. */
+export type TurnHappening =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
+  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  | {
+      readonly kind: 'transcribed';
+      readonly attempt: number;
+      readonly text: string;
+      readonly confidence: number;
+    }
+  | { readonly kind: 'transcription-failed'; readonly attempt: number }
+  /** The model's first word, or first tool call. */
+  | { readonly kind: 'model-began'; readonly reply: number }
+  | { readonly kind: 'clause'; readonly reply: number; readonly text: string }
+  | { readonly kind: 'tool-called'; readonly reply: number; readonly call: ToolCall }
+  | { readonly kind: 'model-finished'; readonly reply: number }
+  | { readonly kind: 'model-failed'; readonly reply: number }
+  | {
+      readonly kind: 'tool-finished';
+      readonly reply: number;
+      readonly call: ToolCall;
+      readonly outcome: ToolOutcome;
+    }
+  /** More audio of a clause is there; `isWhole` when it was the last of it. A clause that failed is whole. */
+  | {
+      readonly kind: 'voiced';
+      readonly reply: number;
+      readonly clause: number;
+      readonly audioMs: number;
+      readonly isWhole: boolean;
+    }
+  | { readonly kind: 'playout-started'; readonly reply: number; readonly startedAtMs: number }
+  | { readonly kind: 'playout-paused'; readonly reply: number; readonly playedMs: number }
+  | {
+      readonly kind: 'playout-finished';
+      readonly reply: number;
+      readonly playedMs: number;
+      readonly isComplete: boolean;
+    }
+  | { readonly kind: 'digit'; readonly digit: string }
+  | { readonly kind: 'media-lost' }
+  | { readonly kind: 'timer'; readonly timer: TurnTimer }
+  /** The call ended from outside. */
+  | { readonly kind: 'stopped' };
+
+/** `atMs` is `Clock.nowMs()` at which the machine learns of it; it never goes back. */
+export type TurnEvent = TurnHappening & { readonly atMs: number };
+
+export type TurnEventOf<Kind extends TurnHappening['kind']> = Extract<
+  TurnEvent,
+  { readonly kind: Kind }
+>;

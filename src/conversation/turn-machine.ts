@@ -1,0 +1,196 @@
+/** One conversation's turn machine: (state, turn event) to (state, effects); pure */
+import {
+  advance,
+  answer,
+  countFailure,
+  failAnswer,
+  onClause,
+  onModelBegan,
+  onModelFinished,
+  onReplyTimer,
+  onToolCalled,
+  onToolFinished,
+} from './answering.ts';
+import {
+  goOn,
+  interrupt,
+  onBargeInTimer,
+  onPauseProof,
+  onPlayoutPaused,
+  settleAside,
+} from './barge-in.ts';
+import { onDigit, onDigitsTimer } from './digits.ts';
+import { closeWith, endNow, stopNow } from './ending.ts';
+import { forgetUtterance, onVoiceStarted, onVoiceStopped, requestWords } from './listening.ts';
+import { onPlayoutFinished, onPlayoutStarted, onVoiced } from './playout.ts';
+import { dropReply, sayPhrase } from './reply.ts';
+import { isQuiet, onSilence, watchSilence } from './silence.ts';
+import type { TurnEffect } from './turn-effect.ts';
+import { onEndOfTurnTimer, planEndOfTurn, takeCut, takeWords } from './turn-end.ts';
+import type { TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
+import {
+  act,
+  change,
+  changeUtterance,
+  type Draft,
+  isAgentsFloor,
+  type TurnState,
+  type Words,
+} from './turn-state.ts';
+
+export interface TurnStep {
+  readonly state: TurnState;
+  readonly effects: readonly TurnEffect[];
+}
+
+type Kind = TurnHappening['kind'];
+
+const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) => void } = {
+  started: start,
+  'voice-started': onVoiceStarted,
+  'voice-stopped': onPause,
+  transcribed: onTranscribed,
+  'transcription-failed': onTranscriptionFailed,
+  'model-began': onModelBegan,
+  clause: onClause,
+  'tool-called': onToolCalled,
+  'model-finished': onModelFinished,
+  'model-failed': (draft, event) => {
+    if (draft.state.reply?.id === event.reply) failAnswer(draft, event.atMs);
+  },
+  'tool-finished': onToolFinished,
+  voiced: onVoiced,
+  'playout-started': onPlayoutStarted,
+  'playout-paused': onPlayoutPaused,
+  'playout-finished': onPlayoutFinished,
+  digit: (draft, event) => onDigit(draft, event.digit, event.atMs),
+  'media-lost': (draft, event) =>
+    endNow(draft, { kind: 'failed', reason: 'no audio comes from the caller' }, event.atMs),
+  timer: (draft, event) => TIMERS[event.timer](draft, event.atMs),
+  stopped: (draft, event) => stopNow(draft, event.atMs),
+};
+
+const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> = {
+  'end-of-turn': onEndOfTurnTimer,
+  'barge-in': onBargeInTimer,
+  'pause-proof': onPauseProof,
+  utterance: onLongUtterance,
+  digits: onDigitsTimer,
+  silence: onSilence,
+  reply: onReplyTimer,
+  'max-duration': (draft, atMs) => {
+    const end = { kind: 'timeout', cause: 'max-duration' } as const;
+    closeWith(draft, draft.state.rules.phrases.timeIsUp, end, atMs);
+  },
+  closing: (draft, atMs) => {
+    const end = draft.state.reply?.after ?? { kind: 'failed', reason: 'the voice does not speak' };
+    endNow(draft, end, atMs);
+  },
+};
+
+/** What still counts while the closing sentence is said. */
+const COUNTS_WHILE_CLOSING: readonly Kind[] = [
+  'voiced',
+  'playout-started',
+  'playout-paused',
+  'playout-finished',
+  'media-lost',
+  'stopped',
+];
+
+/** Takes one event. Events of replies and transcriptions that are gone change nothing. */
+export function takeTurnEvent(state: TurnState, event: TurnEvent): TurnStep {
+  if (!counts(state, event)) return { state, effects: [] };
+  const draft: Draft = { state, effects: [] };
+  const handle = HANDLERS[event.kind] as (draft: Draft, event: TurnEvent) => void;
+  handle(draft, event);
+  answerWhenFree(draft);
+  advance(draft);
+  watchSilence(draft, isQuiet(state));
+  return { state: draft.state, effects: draft.effects };
+}
+
+function counts(state: TurnState, event: TurnEvent): boolean {
+  switch (state.stage) {
+    case 'waiting':
+      return event.kind === 'started' || event.kind === 'stopped';
+    case 'open':
+      return event.kind !== 'started';
+    case 'closing':
+      return event.kind === 'timer'
+        ? event.timer === 'closing'
+        : COUNTS_WHILE_CLOSING.includes(event.kind);
+    case 'over':
+      return false;
+    default:
+      return state.stage satisfies never;
+  }
+}
+
+function start(draft: Draft): void {
+  const { brief } = draft.state.rules;
+  change(draft, { stage: 'open' });
+  act(
+    draft,
+    { kind: 'set-interruptible', isInterruptible: brief.isInterruptible },
+    { kind: 'set-timer', timer: 'max-duration', delayMs: brief.maxDurationMs },
+  );
+  sayPhrase(draft, 'greeting', brief.greeting);
+}
+
+/** The caller pauses: find out what was said, at once where thinking ahead or a barge-in asks for it. */
+function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
+  if (!onVoiceStopped(draft, event)) return;
+  const { rules, reply } = draft.state;
+  if (rules.mayThinkAhead || isAgentsFloor(reply)) requestWords(draft, 'speculative');
+  else planEndOfTurn(draft, event.atMs);
+}
+
+function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
+  const { utterance } = draft.state;
+  if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
+    return;
+  changeUtterance(draft, { isTranscribing: false });
+  const words: Words = {
+    text: event.text.trim(),
+    confidence: event.confidence,
+    atMs: event.atMs,
+  };
+  if (utterance.isCut) takeCut(draft, utterance, words);
+  else if (!settleAside(draft, words)) {
+    interrupt(draft, words.atMs);
+    takeWords(draft, words);
+  }
+}
+
+function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-failed'>): void {
+  const { utterance, reply, rules } = draft.state;
+  if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
+    return;
+  if (utterance.isCut) {
+    takeCut(draft, utterance, { text: '', confidence: 0, atMs: event.atMs });
+    return;
+  }
+  forgetUtterance(draft);
+  if (isAgentsFloor(reply)) {
+    goOn(draft, event.atMs);
+    return;
+  }
+  dropReply(draft, event.atMs);
+  countFailure(draft, 'the recogniser does not answer', event.atMs);
+  if (draft.state.stage === 'open') sayPhrase(draft, 'apology', rules.phrases.notUnderstood);
+}
+
+/** Answers as soon as nobody else has the floor and the caller has pressed their last key. */
+function answerWhenFree(draft: Draft): void {
+  const { stage, isOwedAnswer, utterance, reply, digits } = draft.state;
+  const isFree = utterance === null && digits === '' && !isAgentsFloor(reply);
+  if (stage === 'open' && isOwedAnswer && isFree) answer(draft);
+}
+
+/** Somebody speaks for longer than the recogniser can hear at once. */
+function onLongUtterance(draft: Draft): void {
+  if (!draft.state.utterance?.isSpeaking) return;
+  requestWords(draft, 'final');
+  changeUtterance(draft, { isCut: true });
+}

@@ -1,0 +1,52 @@
+/** What one conversation's turn machine goes by: the brief, set phrases, and every span of time; pure */
+import type { ConversationBrief } from './conversation-port.ts';
+import type { Phrases } from './phrases.ts';
+
+/** Spans that decide how patient and how quick the agent is. */
+export interface TurnTiming {
+  /** Silence that ends a turn which sounds complete. */
+  readonly silenceMsMin: number;
+  /** Silence that ends a turn which sounds broken off. */
+  readonly silenceMsMax: number;
+  /** Voice that lasts this long over the agent's is an interruption, whatever its words. */
+  readonly bargeInMs: number;
+  /** Playout that paused without a voice to show for it goes on after this. */
+  readonly pauseProofMs: number;
+  /** Speech longer than this is not thought ahead of. */
+  readonly aheadSpeechMsMax: number;
+  /** Answers begun ahead of the turn's end, for one turn. */
+  readonly aheadTriesMax: number;
+  /** Speech is taken down in stretches no longer than this: recognisers hear 30 s at most. */
+  readonly utteranceMsMax: number;
+  /** Pause after the last key before the digits count as said. */
+  readonly digitsMs: number;
+  /** How long an answer may make no progress before the agent apologises. */
+  readonly replyMsMax: number;
+  /** How long a closing sentence may take. */
+  readonly closingMsMax: number;
+}
+
+export const DEFAULT_TIMING: TurnTiming = {
+  silenceMsMin: 250,
+  silenceMsMax: 1200,
+  bargeInMs: 800,
+  pauseProofMs: 300,
+  aheadSpeechMsMax: 10_000,
+  aheadTriesMax: 3,
+  utteranceMsMax: 25_000,
+  digitsMs: 2000,
+  replyMsMax: 15_000,
+  closingMsMax: 15_000,
+};
+
+export interface TurnRules {
+  readonly brief: ConversationBrief;
+  readonly phrases: Phrases;
+  readonly timing: TurnTiming;
+  /** Whether answers are begun before the turn is over. */
+  readonly mayThinkAhead: boolean;
+  /** Tools that wait until the words said along with them have been heard. */
+  readonly toolsAfterWords: readonly string[];
+  /** For the model, which is asked for dates and times. */
+  readonly startedAt: Date;
+}

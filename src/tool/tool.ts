@@ -1,0 +1,40 @@
+/** The port to what a language model may do besides talking. */
+import type { ToolDescription } from '../llm/language-model.ts';
+
+/** What a tool may ask of the call that it is used in. */
+export interface ToolContext {
+  /**
+   * Hands the caller over.
+   *
+   * @param number E.164, already allowed.
+   * @throws when the transfer was refused or failed; the call goes on.
+   */
+  transfer(number: string): Promise<void>;
+}
+
+/** What came of a tool call. */
+export interface ToolOutcome {
+  /** For the model, in plain English; never longer than `RESULT_LENGTH_MAX`. */
+  readonly text: string;
+  /** What becomes of the call; undefined when it goes on. */
+  readonly next?: 'hang-up' | 'transferred';
+}
+
+/** Result texts are cut here, so that a talkative calendar does not fill the model's memory. */
+export const RESULT_LENGTH_MAX = 2000;
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+export interface Tool {
+  readonly description: ToolDescription;
+
+  /** Whether what the agent says along with the call is to be heard to its end first. */
+  readonly isAfterWords: boolean;
+
+  /**
+   * Does it. The arguments have been checked against `description.parameters`.
+   *
+   * @throws whatever went wrong; the toolbox turns it into words for the model.
+   */
+  run(args: ToolArguments, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>;
+}

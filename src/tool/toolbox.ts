@@ -1,0 +1,110 @@
+/** What the model of one call may use: checks what it asks for, and answers in words whatever happens. */
+
+import type { Clock } from '../lib/clock.ts';
+import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
+import { argumentFaults } from './argument-check.ts';
+import { endCall } from './end-call.ts';
+import { RESULT_LENGTH_MAX, type Tool, type ToolContext, type ToolOutcome } from './tool.ts';
+import { createTransferCall } from './transfer-call.ts';
+import type { TransferRules } from './transfer-policy.ts';
+
+/** Names that an agent may list. */
+export const TOOL_NAMES = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
+
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+/** A caller does not wait longer than this for anything. */
+const TIMEOUT_MS = 10_000;
+
+class ToolTimeout extends Error {
+  override readonly name = 'ToolTimeout';
+}
+
+export class Toolbox {
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+
+  constructor(options: {
+    readonly tools: readonly Tool[];
+    readonly clock: Clock;
+    readonly timeoutMs?: number;
+  }) {
+    this.#tools = new Map(options.tools.map((tool) => [tool.description.name, tool]));
+    this.#clock = options.clock;
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  }
+
+  /** What the model is told that it may use. */
+  get descriptions(): readonly ToolDescription[] {
+    return [...this.#tools.values()].map(({ description }) => description);
+  }
+
+  /** Names of the tools that wait until the words said along with them have been heard. */
+  get namesAfterWords(): readonly string[] {
+    return [...this.#tools.values()]
+      .filter(({ isAfterWords }) => isAfterWords)
+      .map(({ description }) => description.name);
+  }
+
+  /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. */
+  async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
+    const tool = this.#tools.get(call.name);
+    if (tool === undefined) return { text: this.#unavailable(call.name) };
+
+    const faults = argumentFaults(call.arguments, tool.description.parameters);
+    if (faults.length > 0) return { text: `Not done: ${faults.join('; ')}.` };
+
+    try {
+      const outcome = await this.#withinTime(tool, call, context, signal);
+      return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
+    } catch (error) {
+      // The error's own words may hold a number that the model is not to know.
+      const reason = error instanceof ToolTimeout ? 'it took too long' : 'it was refused or failed';
+      return { text: `Not done: ${reason}. Tell the caller that it did not work.` };
+    }
+  }
+
+  #unavailable(name: string): string {
+    const isKnown = (TOOL_NAMES as readonly string[]).includes(name);
+    const state = isKnown ? 'is not available here' : 'does not exist';
+    return `Not done: "${name.slice(0, 60)}" ${state}. Do not say that it was done.`;
+  }
+
+  async #withinTime(
+    tool: Tool,
+    call: ToolCall,
+    context: ToolContext,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
+    const late = new AbortController();
+    const anySignal = AbortSignal.any([signal, late.signal]);
+    const timeout = new Promise<never>((_resolve, reject) => {
+      anySignal.addEventListener('abort', () => reject(anySignal.reason), { once: true });
+    });
+    const cancel = this.#clock.after(this.#timeoutMs, () => {
+      late.abort(new ToolTimeout());
+    });
+    try {
+      anySignal.throwIfAborted();
+      return await Promise.race([tool.run(call.arguments, context, anySignal), timeout]);
+    } finally {
+      cancel();
+    }
+  }
+}
+
+/**
+ * Fills the toolbox of one call with what the agent lists and this server can do. `end_call` is always in it:
+ * every agent may say goodbye.
+ */
+export function toolboxFor(options: {
+  readonly names: readonly string[];
+  readonly transferRules: TransferRules;
+  readonly clock: Clock;
+}): Toolbox {
+  const tools = options.names.includes('transfer_call')
+    ? [createTransferCall(options.transferRules), endCall]
+    : [endCall];
+  return new Toolbox({ tools, clock: options.clock });
+}

@@ -1,0 +1,53 @@
+/** The tool by which the model hands the caller to a person, to where the operator allows and nowhere else. */
+import type { Tool, ToolOutcome } from './tool.ts';
+import {
+  decideTransfer,
+  numbersInPrompt,
+  type TransferRules,
+  transferLabels,
+} from './transfer-policy.ts';
+
+/** Makes the tool for one call. The model sees labels, never numbers. */
+export function createTransferCall(rules: TransferRules): Tool {
+  const labels = transferLabels(rules);
+  // Where the instructions name numbers of their own, the list of labels is not all there is.
+  const isClosedList = labels.length > 0 && numbersInPrompt(rules).length === 0;
+  return {
+    isAfterWords: true,
+    description: {
+      name: 'transfer_call',
+      description:
+        'Hands the caller over to another party. Tell the caller so in the same answer. ' +
+        `Destinations: ${labels.length === 0 ? 'only what your instructions name' : labels.join(', ')}.`,
+      parameters: {
+        type: 'object',
+        properties: {
+          destination: {
+            type: 'string',
+            description: 'A destination as it is written above.',
+            maxLength: 120,
+            ...(isClosedList ? { enum: labels } : {}),
+          },
+        },
+        required: ['destination'],
+        additionalProperties: false,
+      },
+    },
+    run: (args, context) => transfer(String(args.destination), rules, context.transfer),
+  };
+}
+
+async function transfer(
+  destination: string,
+  rules: TransferRules,
+  dial: (number: string) => Promise<void>,
+): Promise<ToolOutcome> {
+  const decision = decideTransfer(destination, rules);
+  if (!decision.isAllowed) {
+    return {
+      text: `The transfer was not made: ${decision.reason}. Tell the caller that it is not possible.`,
+    };
+  }
+  await dial(decision.number);
+  return { text: 'The caller has been handed over.', next: 'transferred' };
+}
