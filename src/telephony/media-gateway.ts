@@ -1,5 +1,6 @@
 /** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
 import type { AudioStream } from '../media/audio-stream.ts';
+import type { CodecName } from '../rtp/sdp-answer.ts';
 
 /** One party's media. */
 export interface MediaEndpoint {
@@ -15,6 +16,9 @@ export interface MediaEndpoint {
    * @throws {MediaError} 488 when there is no common codec, 400 when it is not SDP.
    */
   negotiate(remoteSdp: string): Promise<string>;
+
+  /** Our SDP as a new offer of everything, both ways: for a re-INVITE that has none. */
+  offer(): string;
 
   record(path: string): void;
 
@@ -42,10 +46,12 @@ export interface MediaGateway {
    *
    * @param options.remoteSdp the far end's offer; without one, `localSdp` is our offer.
    * @param options.signallingAddress the IP address that SIP came from: the one other host whose RTP may be believed.
+   * @param options.codecs the only ones to offer or accept; all that we speak when not given.
    * @throws {MediaError} 488 or 400 as `negotiate`; 503 when no port is free.
    */
   open(options: {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
+    readonly codecs?: readonly CodecName[];
   }): Promise<MediaEndpoint>;
 }

@@ -1,0 +1,183 @@
+/** The sound of the example telephone: PCMU over RTP, a packet every 20 ms, and all that is heard kept with its time. */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { systemClock } from '../../src/lib/clock.ts';
+import { decodeG711, encodeG711, SILENCE_BYTE } from '../../src/media/g711.ts';
+import { levelDbfs } from '../../src/media/level.ts';
+import { DigitReceiver } from '../../src/rtp/digit-receiver.ts';
+import { DigitSender } from '../../src/rtp/digit-sender.ts';
+import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
+import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
+
+const FRAME_MS = 20;
+const FRAME_SAMPLES = 160;
+
+/** Louder than this is a voice and not the noise of the line. */
+const VOICE_DBFS = -45;
+
+/** Half an hour; what comes later is heard but not kept. */
+const HEARD_PACKETS_MAX = 90_000;
+
+/** One packet that came. Instants are those of `systemClock`, so that processes of one machine agree. */
+export interface HeardPacket {
+  readonly atMs: number;
+  /** In samples, from an arbitrary beginning. */
+  readonly timestamp: number;
+  /** 8 kHz, mono. */
+  readonly pcm: Int16Array;
+  readonly isVoiced: boolean;
+}
+
+export interface Spoken {
+  readonly startedAtMs: number;
+  /** When the last packet that was louder than silence left: what reply times are counted from. */
+  readonly lastVoicedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+interface Speech {
+  readonly pcm: Int16Array;
+  readonly resolve: (spoken: Spoken) => void;
+  sentSamples: number;
+  startedAtMs: number;
+  lastVoicedAtMs: number;
+}
+
+export class PhoneLine {
+  /** All that was heard, oldest first. */
+  readonly heard: HeardPacket[] = [];
+  /** Keys that the far end has pressed. */
+  digits = '';
+  readonly #socket: Socket = createSocket('udp4');
+  readonly #ssrc = Math.floor(Math.random() * 2 ** 32);
+  readonly #digitSender = new DigitSender();
+  readonly #digitReceiver = new DigitReceiver();
+  readonly #listeners: ((packet: HeardPacket) => void)[] = [];
+  readonly #startedAtMs = systemClock.nowMs();
+  #speeches: Speech[] = [];
+  #agreed: AgreedMedia | undefined;
+  #sentFrames = 0;
+  #hasMarker = true;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** Opens any free port of `address`. */
+  async open(address: string): Promise<void> {
+    this.#socket.on('message', (datagram) => this.#receive(datagram, systemClock.nowMs()));
+    this.#socket.bind(0, address);
+    await once(this.#socket, 'listening');
+  }
+
+  get port(): number {
+    return this.#socket.address().port;
+  }
+
+  onPacket(listener: (packet: HeardPacket) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Begins to send, silence at first, or sends elsewhere from now on. */
+  connect(agreed: AgreedMedia): void {
+    this.#agreed = agreed;
+    if (this.#timer === undefined) this.#tick();
+  }
+
+  /** Speaks after what is being spoken already; resolves when the last packet has left, or the line was closed. */
+  speak(pcm: Int16Array): Promise<Spoken> {
+    return new Promise((resolve) => {
+      this.#speeches.push({ pcm, resolve, sentSamples: 0, startedAtMs: 0, lastVoicedAtMs: 0 });
+    });
+  }
+
+  /** Presses keys, 100 ms each. */
+  press(digits: string): void {
+    this.#digitSender.add(digits);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#socket.close();
+    for (const speech of this.#speeches) speech.resolve(spokenOf(speech));
+    this.#speeches = [];
+  }
+
+  /** Sends all frames that are due, by absolute deadlines: a late wake-up never makes the next one later. */
+  #tick(): void {
+    const dueFrames = Math.floor((systemClock.nowMs() - this.#startedAtMs) / FRAME_MS) + 1;
+    // After a long sleep of the process the frames it missed are gone, as on a real line.
+    this.#sentFrames = Math.max(this.#sentFrames, dueFrames - 5);
+    for (; this.#sentFrames < dueFrames; this.#sentFrames += 1) this.#sendFrame();
+    const nextAtMs = this.#startedAtMs + this.#sentFrames * FRAME_MS;
+    this.#timer = setTimeout(() => this.#tick(), Math.max(0, nextAtMs - systemClock.nowMs()));
+  }
+
+  #sendFrame(): void {
+    const press = this.#digitSender.isBusy ? this.#digitSender.next() : undefined;
+    const type = this.#agreed?.telephoneEventPayloadType;
+    if (press !== undefined && type !== undefined) {
+      this.#send(type, press.payload, press.hasMarker, press.timestampOffset);
+      return;
+    }
+    const frame = this.#nextFrame();
+    const { codec, payloadType } = this.#agreed ?? { codec: 'PCMU' as const, payloadType: 0 };
+    const payload =
+      frame === undefined
+        ? new Uint8Array(FRAME_SAMPLES).fill(SILENCE_BYTE[codec])
+        : encodeG711(codec, frame);
+    this.#send(payloadType, payload, this.#hasMarker);
+    this.#hasMarker = false;
+  }
+
+  #send(payloadType: number, payload: Uint8Array, hasMarker: boolean, timestampOffset = 0): void {
+    if (this.#agreed?.maySend !== true) return;
+    const packet = writeRtp({
+      payloadType,
+      hasMarker,
+      sequence: this.#sentFrames & 0xffff,
+      timestamp: (this.#sentFrames * FRAME_SAMPLES - timestampOffset) >>> 0,
+      ssrc: this.#ssrc,
+      payload,
+    });
+    this.#socket.send(packet, this.#agreed.port, this.#agreed.address);
+  }
+
+  /** The next 20 ms of what is to be said; undefined in silence. */
+  #nextFrame(): Int16Array | undefined {
+    const [speech] = this.#speeches;
+    if (speech === undefined) return undefined;
+    const nowMs = systemClock.nowMs();
+    const frame = new Int16Array(FRAME_SAMPLES);
+    frame.set(speech.pcm.subarray(speech.sentSamples, speech.sentSamples + FRAME_SAMPLES));
+    if (speech.sentSamples === 0) speech.startedAtMs = nowMs;
+    if (levelDbfs(frame) > VOICE_DBFS) speech.lastVoicedAtMs = nowMs;
+    speech.sentSamples += FRAME_SAMPLES;
+    if (speech.sentSamples >= speech.pcm.length) {
+      this.#speeches = this.#speeches.slice(1);
+      speech.resolve(spokenOf(speech));
+    }
+    return frame;
+  }
+
+  #receive(datagram: Uint8Array, atMs: number): void {
+    const packet = parseRtp(datagram);
+    const agreed = this.#agreed;
+    if (packet === undefined || agreed === undefined) return;
+    if (packet.payloadType === agreed.telephoneEventPayloadType) {
+      const presses = this.#digitReceiver.accept(packet, atMs);
+      this.digits += presses.map(({ digit }) => digit).join('');
+      return;
+    }
+    if (packet.payloadType !== agreed.payloadType) return;
+    const pcm = decodeG711(agreed.codec, packet.payload);
+    const isVoiced = levelDbfs(pcm) > VOICE_DBFS;
+    const heard = { atMs, timestamp: packet.timestamp, pcm, isVoiced };
+    if (this.heard.length < HEARD_PACKETS_MAX) this.heard.push(heard);
+    for (const listener of this.#listeners) listener(heard);
+  }
+}
+
+function spokenOf({ startedAtMs, lastVoicedAtMs }: Speech): Spoken {
+  return { startedAtMs, lastVoicedAtMs, endedAtMs: systemClock.nowMs() };
+}

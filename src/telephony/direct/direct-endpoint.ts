@@ -1,0 +1,113 @@
+/** One call's media on a port of the media engine, and what we say about it in SDP. */
+import type { AudioStream } from '../../media/audio-stream.ts';
+import type { MediaSession } from '../../media/media-session.ts';
+import type { SessionDescription } from '../../rtp/sdp.ts';
+import { parseSdp, SdpError } from '../../rtp/sdp.ts';
+import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
+import { agree, answer, offer } from '../../rtp/sdp-answer.ts';
+import type { MediaEndpoint } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+
+/** @see RFC 3551 section 6 */
+const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
+
+/** In the order of our own offers. */
+export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
+
+export interface DirectEndpointOptions {
+  readonly session: MediaSession;
+  readonly codecs: readonly CodecName[];
+  /** IPv4 that the far end is to send to. */
+  readonly address: string;
+  readonly sessionId: number;
+}
+
+export class DirectEndpoint implements MediaEndpoint {
+  readonly #options: DirectEndpointOptions;
+  #version = 0;
+  #localSdp = '';
+  #isOfferPending = false;
+
+  /** Says nothing yet: `offer` or `negotiate` comes first. */
+  constructor(options: DirectEndpointOptions) {
+    this.#options = options;
+  }
+
+  get audio(): AudioStream {
+    return this.#options.session;
+  }
+
+  get localSdp(): string {
+    return this.#localSdp;
+  }
+
+  async negotiate(remoteSdp: string): Promise<string> {
+    const { session, codecs } = this.#options;
+    const { theirs, agreed } = readSdp(remoteSdp, codecs);
+    session.setRemote(agreed);
+    if (this.#isOfferPending) this.#isOfferPending = false;
+    else this.#say(() => answer(theirs, this.#ours));
+    return this.#localSdp;
+  }
+
+  offer(): string {
+    this.#isOfferPending = true;
+    this.#say(() => limitedTo(this.#options.codecs, offer(this.#ours)));
+    return this.#localSdp;
+  }
+
+  record(path: string): void {
+    this.#options.session.record(path);
+  }
+
+  close(): Promise<void> {
+    return this.#options.session.close();
+  }
+
+  get #ours() {
+    const { address, session, sessionId } = this.#options;
+    return { address, port: session.localPort, sessionId, version: this.#version };
+  }
+
+  /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
+  #say(write: () => string): void {
+    if (write() === this.#localSdp) return;
+    this.#version += 1;
+    this.#localSdp = write();
+  }
+}
+
+/**
+ * Reads a session description, of which only the given codecs count.
+ *
+ * @throws {MediaError} 400 when it is no SDP, 488 when there is nothing in it that we speak.
+ */
+export function readSdp(
+  remoteSdp: string,
+  codecs: readonly CodecName[],
+): { readonly theirs: SessionDescription; readonly agreed: AgreedMedia } {
+  try {
+    const all = parseSdp(remoteSdp);
+    const isAllowed = (name: string) => (codecs as readonly string[]).includes(name);
+    const theirs = { ...all, codecs: all.codecs.filter(({ name }) => isAllowed(name)) };
+    return { theirs, agreed: agree(theirs) };
+  } catch (error) {
+    throw error instanceof SdpError ? mediaErrorOf(error) : error;
+  }
+}
+
+function mediaErrorOf(cause: SdpError): MediaError {
+  return new MediaError(cause.message, cause.kind === 'malformed' ? 400 : 488, { cause });
+}
+
+/** Leaves only the given codecs in an offer of ours, in their order. */
+function limitedTo(codecs: readonly CodecName[], sdp: string): string {
+  const unwanted = OUR_CODECS.filter((name) => !codecs.includes(name));
+  const isWanted = (line: string) => !unwanted.some((name) => line.endsWith(` ${name}/8000`));
+  const payloadTypes = codecs.map((name) => PAYLOAD_TYPES[name]).join(' ');
+  return sdp
+    .split('\r\n')
+    .filter(isWanted)
+    .map((line) => line.replace(/^(m=audio \d+ RTP\/AVP )0 8\b/, `$1${payloadTypes}`))
+    .join('\r\n');
+}

@@ -1,0 +1,71 @@
+/** The media gateway that faces carriers itself: the media engine's own ports, described and answered in SDP. */
+import { randomInt } from 'node:crypto';
+import type { MediaSession } from '../../media/media-session.ts';
+import type { CodecName } from '../../rtp/sdp-answer.ts';
+import type { MediaGateway } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import { DirectEndpoint, OUR_CODECS, readSdp } from './direct-endpoint.ts';
+
+/** What the gateway needs of the media engine. */
+export interface LineOpener {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** @throws {Error} when no line is free. */
+  open(options: { readonly signallingAddress: string }): Promise<MediaSession>;
+}
+
+export interface DirectGatewayOptions {
+  readonly engine: LineOpener;
+  /** IPv4 that carriers are told to send to, where a NAT is in front; else the address of the port. */
+  readonly advertisedAddress?: string;
+}
+
+export class DirectGateway implements MediaGateway {
+  readonly #engine: LineOpener;
+  readonly #advertisedAddress: string | undefined;
+
+  constructor({ engine, advertisedAddress }: DirectGatewayOptions) {
+    this.#engine = engine;
+    this.#advertisedAddress = advertisedAddress;
+  }
+
+  start(): Promise<void> {
+    return this.#engine.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#engine.stop();
+  }
+
+  async open(options: {
+    readonly remoteSdp?: string;
+    readonly signallingAddress: string;
+    readonly codecs?: readonly CodecName[];
+  }): Promise<DirectEndpoint> {
+    const { remoteSdp, signallingAddress, codecs = OUR_CODECS } = options;
+    // Read first: what cannot be understood shall not cost a port.
+    if (remoteSdp !== undefined) readSdp(remoteSdp, codecs);
+    const session = await this.#openLine(signallingAddress);
+    const endpoint = new DirectEndpoint({
+      session,
+      codecs,
+      address: this.#advertisedAddress ?? session.localAddress,
+      sessionId: randomInt(1, 2 ** 47),
+    });
+    if (remoteSdp === undefined) endpoint.offer();
+    else await endpoint.negotiate(remoteSdp);
+    return endpoint;
+  }
+
+  async #openLine(signallingAddress: string): Promise<MediaSession> {
+    try {
+      return await this.#engine.open({ signallingAddress });
+    } catch (error) {
+      throw noLine(error);
+    }
+  }
+}
+
+function noLine(cause: unknown): MediaError {
+  return new MediaError(cause instanceof Error ? cause.message : String(cause), 503, { cause });
+}

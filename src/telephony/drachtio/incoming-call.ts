@@ -1,0 +1,195 @@
+/** A call that a carrier brings us over drachtio, until it is answered or refused. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { IncomingCall, Leg } from '../carrier.ts';
+import { CarrierError } from '../carrier.ts';
+import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
+import type { Trunk } from '../trunks.ts';
+import { TRANSACTION_MS, within } from './limit.ts';
+import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
+import { reasonOf, sdpOf } from './srf.ts';
+import { SrfLeg } from './srf-leg.ts';
+import { domainOf, hostOfUri } from './trunk-address.ts';
+
+const GAVE_UP = 'the caller has given up';
+
+export interface IncomingCallOptions {
+  readonly srf: SrfClient;
+  readonly request: SrfRequest;
+  readonly answer: SrfAnswer;
+  /** Undefined for a call of this machine itself while there are no trunks. */
+  readonly trunk: Trunk | undefined;
+  readonly media: MediaGateway;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called once, when the call has come to its end in whatever way. */
+  readonly onOver: () => void;
+}
+
+export class SrfIncomingCall implements IncomingCall {
+  readonly carrierCallSid: string;
+  readonly from: string;
+  readonly to: string;
+  readonly #options: IncomingCallOptions;
+  #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
+  #onCancelled: () => void = () => {};
+
+  constructor(options: IncomingCallOptions) {
+    const { request, trunk } = options;
+    this.#options = options;
+    this.carrierCallSid = request.get('call-id') ?? '';
+    this.from = callerOf(request, trunk);
+    this.to = calledNumberOf(request, trunk);
+    request.on('cancel', () => this.cancelled());
+  }
+
+  onCancelled(listener: () => void): void {
+    this.#onCancelled = listener;
+    if (this.#state === 'cancelled') listener();
+  }
+
+  /** The caller has given up, or the way to him is lost. */
+  cancelled(): void {
+    if (this.#state !== 'ringing' && this.#state !== 'answering') return;
+    const wasRinging = this.#state === 'ringing';
+    this.#state = 'cancelled';
+    if (wasRinging) this.#options.onOver();
+    this.#onCancelled();
+  }
+
+  reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
+    if (this.#state !== 'ringing') return;
+    this.#refuse(sipStatus, options);
+  }
+
+  ring(): void {
+    if (this.#state === 'ringing') this.#options.answer.send(180);
+  }
+
+  async answer(): Promise<Leg> {
+    if (this.#state !== 'ringing') throw this.#error(GAVE_UP, 487);
+    this.#state = 'answering';
+    const endpoint = await this.#openMedia();
+    try {
+      if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
+      const leg = await this.#accept(endpoint);
+      this.#state = 'answered';
+      return leg;
+    } catch (error) {
+      await endpoint.close();
+      this.#options.onOver();
+      throw error instanceof CarrierError ? error : this.#error(reasonOf(error), 500, error);
+    }
+  }
+
+  /** A CANCEL, or a lost connection, may come at any await. */
+  get #hasEnded(): boolean {
+    return this.#state === 'cancelled';
+  }
+
+  async #openMedia(): Promise<MediaEndpoint> {
+    const { media, request, trunk } = this.#options;
+    const remoteSdp = sdpOf(request);
+    try {
+      return await media.open({
+        signallingAddress: request.source_address,
+        ...(remoteSdp !== '' && { remoteSdp }),
+        ...(trunk && { codecs: trunk.codecs }),
+      });
+    } catch (error) {
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      if (this.#hasEnded) this.#options.onOver();
+      else this.#refuse(sipStatus);
+      throw this.#error(reasonOf(error), sipStatus, error);
+    }
+  }
+
+  async #accept(endpoint: MediaEndpoint): Promise<SrfLeg> {
+    const { request, trunk } = this.#options;
+    const leg = await this.#createDialog(
+      endpoint,
+      (dialog) =>
+        new SrfLeg({
+          ...this.#options,
+          dialog,
+          endpoint,
+          referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
+          isAnswerAwaited: sdpOf(request) === '',
+        }),
+    );
+    try {
+      await leg.negotiated;
+    } catch (error) {
+      await leg.hangUp();
+      throw error;
+    }
+    return leg;
+  }
+
+  /**
+   * Listeners have to be on the dialog within the callback: the next request, read from the same packet of the
+   * connection, is handed out before any promise is.
+   */
+  async #createDialog(
+    endpoint: MediaEndpoint,
+    adopt: (dialog: SrfDialog) => SrfLeg,
+  ): Promise<SrfLeg> {
+    const { srf, request, answer, clock } = this.#options;
+    const created = new Promise<SrfLeg>((resolve, reject) => {
+      srf.createUAS(request, answer, { localSdp: endpoint.localSdp }, (error, dialog) => {
+        if (dialog !== undefined) resolve(adopt(dialog));
+        else if (this.#hasEnded) reject(this.#error(GAVE_UP, 487, error));
+        else reject(this.#error(reasonOf(error), 500, error));
+      });
+    });
+    try {
+      return await within(clock, TRANSACTION_MS, created);
+    } catch (error) {
+      // A dialog that comes too late has nobody to talk to.
+      created.then((leg) => leg.hangUp()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #refuse(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
+    const { answer, onOver } = this.#options;
+    this.#state = 'rejected';
+    const { retryAfterSeconds } = options;
+    const headers: Record<string, string> =
+      retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+    answer.send(sipStatus, { headers });
+    onOver();
+  }
+
+  #error(why: string, sipStatus: number, cause?: unknown): CarrierError {
+    return new CarrierError(
+      `Cannot answer call "${this.carrierCallSid}": ${why}`,
+      sipStatus,
+      cause === undefined ? {} : { cause },
+    );
+  }
+}
+
+/** Who rings. P-Asserted-Identity is a carrier's word, so it is believed from a trunk only. RFC 3325, 5. */
+function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
+  const asserted = trunk && request.get('P-Asserted-Identity');
+  const number = asserted === undefined ? '' : numberOfHeader(asserted);
+  if (isE164(number)) return number;
+  return numberOfHeader(request.get('from') ?? '') || 'anonymous';
+}
+
+/** Carriers that we register with ring the registered name; the number dialled is then in To alone. */
+function calledNumberOf(request: SrfRequest, trunk: Trunk | undefined): string {
+  const number = numberOfUri(request.uri);
+  const isOurName = trunk?.username !== undefined && number === trunk.username;
+  if (isE164(number) && !isOurName) return number;
+  const inTo = numberOfHeader(request.get('to') ?? '');
+  return isE164(inTo) ? inTo : withPlus(number, trunk);
+}
+
+/** Many carriers leave out the plus; the trunk's own numbers tell that it belongs there. */
+function withPlus(number: string, trunk: Trunk | undefined): string {
+  return trunk?.numbers.includes(`+${number}`) ? `+${number}` : number;
+}

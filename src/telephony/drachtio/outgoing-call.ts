@@ -1,0 +1,198 @@
+/** A call that we place through a trunk over drachtio, until it is answered or has come to nothing. */
+import { isIP } from 'node:net';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Leg, OutgoingCall } from '../carrier.ts';
+import { CarrierError } from '../carrier.ts';
+import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import type { Trunk } from '../trunks.ts';
+import { TRANSACTION_MS } from './limit.ts';
+import type { SrfAuth, SrfClient, SrfDialog, SrfResponse, SrfSentRequest } from './srf.ts';
+import { reasonOf, responseOf, sdpOf } from './srf.ts';
+import { SrfLeg } from './srf-leg.ts';
+import { domainOf, proxyUriOf, targetUriOf } from './trunk-address.ts';
+
+export interface OutgoingCallOptions {
+  readonly srf: SrfClient;
+  readonly trunk: Trunk;
+  readonly from: string;
+  readonly to: string;
+  readonly callId: string;
+  readonly ringingTimeoutMs: number;
+  readonly media: MediaGateway;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Undefined where the server answers challenges. */
+  readonly auth: SrfAuth | undefined;
+  /** Called once, when the call has come to its end in whatever way. */
+  readonly onOver: () => void;
+}
+
+export class SrfOutgoingCall implements OutgoingCall {
+  readonly carrierCallSid: string;
+  readonly answered: Promise<Leg>;
+  readonly #options: OutgoingCallOptions;
+  readonly #answered = Promise.withResolvers<Leg>();
+  #state: 'calling' | 'cancelled' | 'over' = 'calling';
+  #sent: SrfSentRequest | undefined;
+  #leg: SrfLeg | undefined;
+  #endpoint: MediaEndpoint | undefined;
+  #earlyMedia: Promise<unknown> = Promise.resolve();
+  #hasRung = false;
+  #onRinging: () => void = () => {};
+  #stopTimer: () => void;
+
+  constructor(options: OutgoingCallOptions) {
+    this.#options = options;
+    this.carrierCallSid = options.callId;
+    this.answered = this.#answered.promise;
+    this.answered.catch(() => undefined);
+    this.#stopTimer = options.clock.after(options.ringingTimeoutMs, () => this.cancel());
+    void this.#begin();
+  }
+
+  onRinging(listener: () => void): void {
+    this.#onRinging = listener;
+    if (this.#hasRung) listener();
+  }
+
+  cancel(): void {
+    if (this.#leg !== undefined) return void this.#leg.hangUp();
+    if (this.#state !== 'calling') return;
+    this.#state = 'cancelled';
+    this.#stopTimer();
+    // The far end answers CANCEL with 487; one that never does shall not keep us waiting.
+    this.#stopTimer = this.#options.clock.after(TRANSACTION_MS, () => this.fail('cancelled', 487));
+    this.#sent?.cancel();
+  }
+
+  /** Ends the call that has no answer yet. */
+  fail(why: string, sipStatus: number, cause?: unknown): void {
+    if (this.#state === 'over') return;
+    this.#end();
+    this.#reject(why, sipStatus, cause);
+    this.#endpoint?.close().catch((error: unknown) => {
+      this.#options.log.warn({ why: reasonOf(error) }, 'could not close a port');
+    });
+    this.#options.onOver();
+  }
+
+  async #begin(): Promise<void> {
+    const { media, trunk } = this.#options;
+    try {
+      this.#endpoint = await media.open({
+        signallingAddress: addressOf(trunk),
+        codecs: trunk.codecs,
+      });
+    } catch (error) {
+      return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+    }
+    if (this.#state === 'calling') this.#invite(this.#endpoint);
+    else void this.#endpoint.close();
+  }
+
+  #invite(endpoint: MediaEndpoint): void {
+    const { srf, trunk, from, to, callId, auth } = this.#options;
+    const caller = `<sip:${trunk.callerId ?? from}@${domainOf(trunk)}>`;
+    const headers = { 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller };
+    const progress = {
+      cbRequest: (_: unknown, request?: SrfSentRequest) => this.#onSent(request),
+      cbProvisional: (response: SrfResponse) => this.#onProvisional(endpoint, response),
+    };
+    const parts = {
+      localSdp: endpoint.localSdp,
+      headers,
+      proxy: proxyUriOf(trunk),
+      ...(auth && { auth }),
+    };
+    try {
+      srf.createUAC(targetUriOf(trunk, to), parts, progress, (error, dialog) => {
+        if (dialog !== undefined) this.#onDialog(endpoint, dialog);
+        else this.#onRefused(error);
+      });
+    } catch (error) {
+      // Without a connection to the server, drachtio-srf throws.
+      this.fail('the SIP server is out of reach', 503, error);
+    }
+  }
+
+  #onSent(request: SrfSentRequest | undefined): void {
+    if (request === undefined) return;
+    this.#sent = request;
+    if (this.#state !== 'calling') request.cancel();
+  }
+
+  #onProvisional(endpoint: MediaEndpoint, response: SrfResponse): void {
+    if (this.#state !== 'calling' || response.status === 100) return;
+    const sdp = sdpOf(response);
+    if (sdp !== '') {
+      // Early media is a courtesy: what cannot be understood here may be put right by the answer.
+      this.#earlyMedia = this.#earlyMedia
+        .then(() => endpoint.negotiate(sdp))
+        .catch((error: unknown) => {
+          this.#options.log.debug({ why: reasonOf(error) }, 'could not use early media');
+        });
+    }
+    if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
+    this.#hasRung = true;
+    this.#onRinging();
+  }
+
+  #onRefused(error: unknown): void {
+    const status = responseOf(error)?.status;
+    if (status === undefined) this.fail(reasonOf(error), 503, error);
+    else this.fail(`it answered ${status}`, status, error);
+  }
+
+  /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
+  #onDialog(endpoint: MediaEndpoint, dialog: SrfDialog): void {
+    const { trunk } = this.#options;
+    const leg = new SrfLeg({
+      ...this.#options,
+      dialog,
+      endpoint,
+      referDomain: domainOf(trunk),
+      isAnswerAwaited: false,
+    });
+    this.#leg = leg;
+    const isWanted = this.#state === 'calling';
+    const hasFailed = this.#state === 'over';
+    this.#end();
+    if (isWanted) void this.#settle(endpoint, dialog, leg);
+    else {
+      // The answer has crossed our CANCEL, or comes after we had given up.
+      void leg.hangUp();
+      if (!hasFailed) this.#reject('cancelled', 487);
+    }
+  }
+
+  async #settle(endpoint: MediaEndpoint, dialog: SrfDialog, leg: SrfLeg): Promise<void> {
+    await this.#earlyMedia;
+    try {
+      // An answer may have come reliably in a 183 alone. RFC 3262, 5.
+      const sdp = dialog.remote.sdp ?? '';
+      if (sdp !== '') await endpoint.negotiate(sdp);
+      this.#answered.resolve(leg);
+    } catch (error) {
+      void leg.hangUp();
+      this.#reject(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+    }
+  }
+
+  #end(): void {
+    this.#state = 'over';
+    this.#stopTimer();
+  }
+
+  #reject(why: string, sipStatus: number, cause?: unknown): void {
+    const message = `Cannot call through trunk "${this.#options.trunk.name}": ${why}`;
+    const options = cause === undefined ? {} : { cause };
+    this.#answered.reject(new CarrierError(message, sipStatus, options));
+  }
+}
+
+/** Where RTP may come from besides the address in the SDP; for a proxy by name, from nowhere else. */
+function addressOf({ proxy }: Trunk): string {
+  return isIP(proxy.host) === 0 ? '' : proxy.host;
+}

@@ -1,0 +1,150 @@
+/** The part of drachtio-srf that call control stands on, typed as the library really behaves. */
+import Srf from 'drachtio-srf';
+
+export interface SrfMessage {
+  /** Lines of the same header are joined with commas. */
+  get(name: string): string | undefined;
+  has(name: string): boolean;
+  /** Empty where there is none. */
+  readonly body: string | undefined;
+  /** Parts of a multipart body; else the body alone. */
+  readonly payload: readonly { readonly type?: string | null; readonly content?: string }[];
+  /** The whole message as it came. */
+  readonly raw: string;
+  /** IP address of the host that the message came from. */
+  readonly source_address: string;
+}
+
+export interface SrfRequest extends SrfMessage {
+  readonly method: string;
+  readonly uri: string;
+  /** `application` when the server itself ended the dialog, for want of an ACK or a session refresh. */
+  readonly source: 'network' | 'application';
+  /** False for an INVITE that has a To tag. */
+  readonly isNewInvite: boolean;
+  /** The CANCEL of an INVITE that waits for its final response. */
+  on(event: 'cancel', listener: () => void): void;
+}
+
+export interface SrfResponse extends SrfMessage {
+  readonly status: number;
+}
+
+/** A request of ours as it went out. */
+export interface SrfSentRequest extends SrfMessage {
+  /** Cancels an INVITE; the server holds it back until a provisional response has come. */
+  cancel(callback?: (error: unknown) => void): void;
+  on(event: 'response', listener: (response: SrfResponse) => void): void;
+}
+
+export interface SrfMessageParts {
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** Answers one request. */
+export interface SrfAnswer {
+  readonly finalResponseSent: boolean;
+  /** @throws {Error} when the status is none that IANA lists. */
+  send(status: number, parts?: SrfMessageParts): void;
+}
+
+export type SrfDialogEvent = 'modify' | 'update' | 'info' | 'notify' | 'refer' | 'message';
+
+export interface SrfDialog {
+  readonly sip: { readonly callId: string };
+  readonly local: { readonly uri: string; sdp: string };
+  readonly remote: { readonly uri: string; readonly sdp: string | undefined };
+
+  on(event: SrfDialogEvent, listener: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  on(event: 'ack', listener: (request: SrfRequest) => void): void;
+  /** The far end's BYE, or one that the server sent for want of an ACK or a session refresh. */
+  on(event: 'destroy', listener: (request: SrfRequest) => void): void;
+
+  /** Resolves with the final response; never when the connection to the server is lost meanwhile. */
+  request(options: SrfMessageParts & { readonly method: string }): Promise<SrfResponse>;
+}
+
+export interface SrfConnectOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly secret: string;
+  readonly reconnect: { readonly maxAttempts: number };
+}
+
+/** With these drachtio-srf answers challenges itself, with MD5. */
+export interface SrfAuth {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface SrfInviteOptions {
+  readonly auth?: SrfAuth;
+  readonly localSdp: string;
+  readonly headers: Record<string, string>;
+  readonly proxy: string;
+}
+
+export interface SrfRequestOptions extends SrfMessageParts {
+  readonly auth?: SrfAuth;
+  readonly method: string;
+  readonly proxy: string;
+}
+
+/** Called with an error, or with what was asked for. The error is text, an Error or a `SipError`. */
+export type SrfCallback<T> = (error: unknown, result?: T) => void;
+
+export interface SrfClient {
+  on(event: 'connect', listener: (error: unknown, ...hostPorts: unknown[]) => void): void;
+  on(event: 'error', listener: (error: Error) => void): void;
+  on(event: 'close', listener: () => void): void;
+  connect(options: SrfConnectOptions): void;
+  /** @throws {Error} when there is no connection. */
+  disconnect(): void;
+
+  invite(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  options(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
+
+  createUAS(
+    request: SrfRequest,
+    answer: SrfAnswer,
+    options: { readonly localSdp: string },
+    callback: SrfCallback<SrfDialog>,
+  ): void;
+
+  createUAC(
+    uri: string,
+    options: SrfInviteOptions,
+    progress: {
+      readonly cbRequest: (error: unknown, request?: SrfSentRequest) => void;
+      readonly cbProvisional: (response: SrfResponse) => void;
+    },
+    callback: SrfCallback<SrfDialog>,
+  ): void;
+
+  request(uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>): void;
+
+  /** Forgets a dialog without telling the far end. */
+  removeDialog(dialog: SrfDialog): void;
+}
+
+export function openSrf(): SrfClient {
+  return new Srf() as unknown as SrfClient;
+}
+
+/** The final response behind an error of `createUAC`; undefined when none came. */
+export function responseOf(error: unknown): SrfResponse | undefined {
+  const hasResponse = typeof error === 'object' && error !== null && 'res' in error;
+  return hasResponse ? (error.res as SrfResponse) : undefined;
+}
+
+/** The session description in a message, alone or among the parts of its body; empty where there is none. */
+export function sdpOf(message: SrfMessage): string {
+  const part = message.payload.find(({ type }) => type?.toLowerCase().includes('application/sdp'));
+  return part?.content ?? message.body ?? '';
+}
+
+/** What an error says, whichever of drachtio-srf's shapes it has. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

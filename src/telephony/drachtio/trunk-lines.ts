@@ -1,0 +1,27 @@
+/** Counts the calls of each trunk against its `maxCalls`; pure */
+import type { Trunk } from '../trunks.ts';
+
+export class TrunkLines {
+  readonly #inUse = new Map<Trunk, number>();
+
+  /**
+   * Takes one line of the trunk.
+   *
+   * @returns gives it back, safe to call twice; undefined when all lines are in use.
+   */
+  take(trunk: Trunk | undefined): (() => void) | undefined {
+    if (trunk === undefined) return () => {};
+    const inUse = this.inUse(trunk);
+    if (trunk.maxCalls !== undefined && inUse >= trunk.maxCalls) return undefined;
+    this.#inUse.set(trunk, inUse + 1);
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#inUse.set(trunk, this.inUse(trunk) - 1);
+      isTaken = false;
+    };
+  }
+
+  inUse(trunk: Trunk): number {
+    return this.#inUse.get(trunk) ?? 0;
+  }
+}

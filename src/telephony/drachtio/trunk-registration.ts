@@ -1,0 +1,169 @@
+/** Keeps a trunk registered with its carrier, so that the carrier knows where to bring calls. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { CarrierReport } from '../carrier.ts';
+import type { Trunk } from '../trunks.ts';
+import { TRANSACTION_MS, within } from './limit.ts';
+import type { SrfAuth, SrfClient, SrfResponse, SrfSentRequest } from './srf.ts';
+import { reasonOf } from './srf.ts';
+import { domainOf, hostPortOf, proxyUriOf } from './trunk-address.ts';
+
+const RETRY_MS_MIN = 5_000;
+const RETRY_MS_MAX = 300_000;
+
+/** Leaves room for the tries with credentials in between. */
+const SEQUENCE_STEP = 10;
+
+/** The part of the granted time after which we register anew, so that one lost try does no harm. */
+const REFRESH_SHARE = 0.6;
+
+/** Goodbye is a courtesy: the process does not wait long for it. */
+const GOODBYE_MS = 2_000;
+
+export interface TrunkRegistrationOptions {
+  readonly srf: SrfClient;
+  readonly trunk: Trunk;
+  /** Host and port that the carrier is to call, such as `192.0.2.1:5060`. */
+  readonly contactHostPort: () => string;
+  readonly newCallId: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Undefined where the server answers challenges. */
+  readonly auth: SrfAuth | undefined;
+}
+
+/** @see RFC 3261 section 10.2 */
+export class TrunkRegistration {
+  readonly #options: TrunkRegistrationOptions;
+  /** One for all its life, with a growing CSeq, as a registrar expects. RFC 3261, 10.2. */
+  readonly #callId: string;
+  #sequence = 0;
+  #expiresSeconds: number;
+  #retryMs = RETRY_MS_MIN;
+  #isRunning = false;
+  #isRegistered = false;
+  #problem = 'not registered yet';
+  #stopTimer: () => void = () => {};
+
+  constructor(options: TrunkRegistrationOptions) {
+    this.#options = options;
+    this.#callId = options.newCallId();
+    this.#expiresSeconds = options.trunk.registerExpiresSeconds;
+  }
+
+  /** Registers now, and anew whenever needed. Call it again when the server has been out of reach. */
+  start(): void {
+    this.#isRunning = true;
+    this.#stopTimer();
+    void this.#register();
+  }
+
+  /** The way to the carrier is lost: nothing is tried until `start`. */
+  suspend(why: string): void {
+    this.#isRunning = false;
+    this.#isRegistered = false;
+    this.#problem = why;
+    this.#stopTimer();
+  }
+
+  /** Takes the registration back. Safe to call twice. */
+  async stop(): Promise<void> {
+    const wasRegistered = this.#isRegistered;
+    this.suspend('stopped');
+    if (!wasRegistered) return;
+    await within(this.#options.clock, GOODBYE_MS, this.#exchange(0)).catch((error: unknown) => {
+      this.#options.log.debug({ why: reasonOf(error) }, 'nobody answered the farewell REGISTER');
+    });
+  }
+
+  report(): CarrierReport {
+    const { trunk } = this.#options;
+    const place = hostPortOf(trunk.proxy);
+    const state = this.#isRegistered
+      ? `registered with ${place}`
+      : `not registered with ${place}: ${this.#problem}`;
+    return { name: `trunk ${trunk.name}`, isReady: this.#isRegistered, state };
+  }
+
+  async #register(): Promise<void> {
+    try {
+      const response = await this.#exchange(this.#expiresSeconds);
+      if (this.#isRunning) this.#take(response);
+    } catch (error) {
+      if (this.#isRunning) this.#retryLater(reasonOf(error));
+    }
+  }
+
+  #take(response: SrfResponse): void {
+    const { status } = response;
+    const secondsMin = Number(response.get('min-expires'));
+    if (status >= 200 && status < 300) {
+      this.#granted(response);
+    } else if (status === 423 && secondsMin > this.#expiresSeconds && secondsMin <= 86_400) {
+      this.#expiresSeconds = secondsMin;
+      this.start();
+    } else {
+      const retryAfterMs = Number.parseInt(response.get('retry-after') ?? '0', 10) * 1000 || 0;
+      this.#retryLater(`the carrier answered ${status}`, retryAfterMs);
+    }
+  }
+
+  #granted(response: SrfResponse): void {
+    if (!this.#isRegistered)
+      this.#options.log.info({ trunk: this.#options.trunk.name }, 'registered');
+    this.#isRegistered = true;
+    this.#retryMs = RETRY_MS_MIN;
+    const seconds = grantedSeconds(response, this.#options.contactHostPort());
+    const refreshMs = Math.max(10, seconds ?? this.#expiresSeconds) * REFRESH_SHARE * 1000;
+    this.#wait(refreshMs);
+  }
+
+  #retryLater(why: string, retryAfterMs = 0): void {
+    this.#isRegistered = false;
+    this.#problem = why;
+    const waitMs = Math.min(RETRY_MS_MAX, Math.max(this.#retryMs, retryAfterMs));
+    this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2);
+    const { log, trunk } = this.#options;
+    log.warn({ trunk: trunk.name, why, waitMs }, 'could not register');
+    this.#wait(waitMs);
+  }
+
+  #wait(delayMs: number): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#options.clock.after(delayMs, () => void this.#register());
+  }
+
+  /** One REGISTER and its final response. */
+  #exchange(expiresSeconds: number): Promise<SrfResponse> {
+    const { srf, trunk, clock, contactHostPort, auth } = this.#options;
+    // A challenge takes a number too, by whoever answers it.
+    this.#sequence += SEQUENCE_STEP;
+    const address = `<sip:${trunk.username}@${domainOf(trunk)}>`;
+    const headers = {
+      'Call-ID': this.#callId,
+      CSeq: `${this.#sequence} REGISTER`,
+      From: address,
+      To: address,
+      Contact: `<sip:${trunk.username}@${contactHostPort()}>`,
+      Expires: String(expiresSeconds),
+    };
+    const answered = new Promise<SrfResponse>((resolve, reject) => {
+      const proxy = proxyUriOf(trunk);
+      const parts = { method: 'REGISTER', headers, proxy, ...(auth && { auth }) };
+      srf.request(`sip:${domainOf(trunk)}`, parts, (error, request?: SrfSentRequest) => {
+        if (request === undefined) reject(new Error(reasonOf(error)));
+        else request.on('response', (response) => response.status >= 200 && resolve(response));
+      });
+    });
+    return within(clock, TRANSACTION_MS + 1_000, answered);
+  }
+}
+
+/** How long the carrier keeps our Contact: its own `expires` first, then the Expires header. RFC 3261, 10.3. */
+function grantedSeconds(response: SrfResponse, contactHostPort: string): number | undefined {
+  const contacts = (response.get('contact') ?? '').split(',');
+  const ours = contacts.find((contact) => contact.includes(contactHostPort)) ?? contacts[0] ?? '';
+  const [, own] = /;\s*expires\s*=\s*"?(\d{1,9})/i.exec(ours) ?? [];
+  const seconds = Number.parseInt(own ?? response.get('expires') ?? '', 10);
+  return Number.isNaN(seconds) ? undefined : seconds;
+}

@@ -1,0 +1,165 @@
+/** What an operator says about a carrier's SIP trunk, checked field by field; pure */
+import { BlockList, isIP } from 'node:net';
+import { z } from 'zod';
+
+/** Where the carrier takes our calls. Without a port, the name is looked up as RFC 3263 says. */
+export interface TrunkProxy {
+  /** Host name or IP address; an IPv6 address without its brackets. */
+  readonly host: string;
+  readonly port: number | undefined;
+  readonly transport: 'udp' | 'tcp';
+}
+
+/** One carrier as `sip-config/trunks.json` describes it. */
+export type Trunk = z.output<typeof TRUNK>;
+
+/** Says which trunk and which of its fields are wrong, and what was expected there. */
+export class TrunkSettingsError extends Error {
+  override readonly name = 'TrunkSettingsError';
+}
+
+const PROXY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(\d{1,5}))?(?:;transport=(udp|tcp))?$/;
+const DOMAIN = /^[A-Za-z0-9.-]+$/;
+const NUMBER = /^\+[1-9]\d{6,14}$/;
+const NUMBER_PATTERN = /^(\+[1-9]\d{6,14}|\+\d{0,14}\*|\*)$/;
+
+/** No quote, backslash or control character: the text goes into quoted strings of SIP headers. */
+const HEADER_TEXT = /^[^"\\\p{Cc}]+$/u;
+
+const proxy = z
+  .string()
+  .regex(PROXY, 'expected host, host:port or host:port;transport=tcp')
+  .transform((text): TrunkProxy => {
+    const [, host = '', port, transport] = PROXY.exec(text) ?? [];
+    return {
+      host: host.replace(/^\[|\]$/g, ''),
+      port: port === undefined ? undefined : Number(port),
+      transport: transport === 'tcp' ? 'tcp' : 'udp',
+    };
+  })
+  .refine(({ port }) => port === undefined || (port > 0 && port < 65_536), {
+    message: 'expected a port from 1 to 65535',
+  });
+
+const network = z
+  .string()
+  .refine(isNetwork, 'expected an IP address or a network such as 203.0.113.0/24');
+
+const headerText = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(HEADER_TEXT, 'expected text without quotes, backslashes and control characters');
+
+const TRUNK = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+        'expected letters, digits, dot, dash, underscore',
+      ),
+    proxy,
+    domain: z.string().regex(DOMAIN, 'expected a host name').optional(),
+    username: headerText
+      .regex(/^[^\s@:;<>]+$/, 'expected a SIP user name, without host')
+      .optional(),
+    password: z.string().min(1).max(255).optional(),
+    realm: headerText.optional(),
+    register: z.boolean().default(false),
+    registerExpiresSeconds: z.number().int().min(60).max(86_400).default(300),
+    callerId: z.string().regex(NUMBER, 'expected E.164, such as +390612345678').optional(),
+    numbers: z
+      .array(
+        z.string().regex(NUMBER_PATTERN, 'expected E.164, or its beginning and a star: +39061234*'),
+      )
+      .max(10_000)
+      .default([]),
+    codecs: z
+      .array(z.enum(['PCMU', 'PCMA'], 'expected PCMU or PCMA'))
+      .min(1)
+      .default(['PCMU', 'PCMA']),
+    allowedSources: z.array(network).max(1000).default([]),
+    maxCalls: z.number().int().min(1).optional(),
+  })
+  .refine(({ username, password }) => (username === undefined) === (password === undefined), {
+    path: ['password'],
+    message: 'expected a username and a password, or neither',
+  })
+  .refine(({ register, username }) => !register || username !== undefined, {
+    path: ['register'],
+    message: 'expected a username and a password where register is true',
+  });
+
+/**
+ * Reads the trunks of `sip-config/trunks.json`, secrets already put in.
+ *
+ * @param json an array of trunks; see sip-config/README.md for each field.
+ * @throws {TrunkSettingsError} naming every wrong trunk and field.
+ */
+export function parseTrunks(json: string): readonly Trunk[] {
+  const settings = parseJson(json);
+  const result = z.array(TRUNK).max(1000).safeParse(settings);
+  if (!result.success) {
+    const problems = result.error.issues.map(({ path, message }) => {
+      const [index, ...field] = path;
+      const where = field.length === 0 ? '' : `${field.join('.')}: `;
+      return `${nameOf(settings, index)}: ${where}${message}`;
+    });
+    throw new TrunkSettingsError(`Cannot use the SIP trunks:\n  ${problems.join('\n  ')}`);
+  }
+  const twice = result.data.find(
+    ({ name }, at, all) => all.findIndex((other) => other.name === name) !== at,
+  );
+  if (twice !== undefined) {
+    throw new TrunkSettingsError(
+      `Cannot use the SIP trunks:\n  trunk "${twice.name}": name: another trunk has it already`,
+    );
+  }
+  return result.data;
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    throw new TrunkSettingsError('Cannot use the SIP trunks: the text is not JSON', {
+      cause: error,
+    });
+  }
+}
+
+/** The trunk's own name where it has one, else its place in the list, counted from 1. */
+function nameOf(settings: unknown, index: PropertyKey | undefined): string {
+  if (typeof index !== 'number' || !Array.isArray(settings)) return 'the list of trunks';
+  const trunk: unknown = settings[index];
+  const hasName =
+    typeof trunk === 'object' &&
+    trunk !== null &&
+    'name' in trunk &&
+    typeof trunk.name === 'string' &&
+    trunk.name !== '';
+  return hasName ? `trunk "${trunk.name}"` : `trunk number ${index + 1}`;
+}
+
+function isNetwork(text: string): boolean {
+  try {
+    addNetwork(new BlockList(), text);
+    return true;
+  } catch {
+    // What node:net cannot read is no network.
+    return false;
+  }
+}
+
+/**
+ * Adds an IP address or a network in CIDR form to a list of addresses.
+ *
+ * @throws {Error} when it is neither.
+ */
+export function addNetwork(list: BlockList, text: string): void {
+  const [address = '', prefix] = text.split('/');
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  if (prefix === undefined) list.addAddress(address, family);
+  else list.addSubnet(address, /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN, family);
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isDialable, numberOfHeader, numberOfUri } from '../../src/telephony/number.ts';
+
+test.each([
+  ['sip:+390612345678@carrier.example', '+390612345678'],
+  ['sip:+390612345678:secret@carrier.example;user=phone', '+390612345678'],
+  ['sip:+390612345678;npdi;rn=+39061@carrier.example', '+390612345678'],
+  ['sip:%2B390612345678@carrier.example', '+390612345678'],
+  ['SIPS:00390612345678@[2001:db8::1]:5061', '+390612345678'],
+  ['tel:+39-06-1234-5678', '+390612345678'],
+  ['tel:0612345678;phone-context=+39', '+390612345678'],
+  ['sip:0612345678@carrier.example', '0612345678'],
+  ['sip:390612345678@carrier.example', '390612345678'],
+  ['sip:anonymous@anonymous.invalid', 'anonymous'],
+  ['sip:%zz@carrier.example', '%zz'],
+  ['sip:carrier.example', ''],
+  ['mailto:joe@carrier.example', ''],
+  ['', ''],
+])('numberOfUri reads %s as %s', (uri, number) => {
+  expect(numberOfUri(uri)).toBe(number);
+});
+
+test.each([
+  ['"Bob" <sip:+390612345678@a.example>;tag=1', '+390612345678'],
+  ['"<sip:+1@b.example>" <sip:+390612345678@a.example>', '+390612345678'],
+  ['sip:+390612345678@a.example;tag=1', '+390612345678'],
+  ['<tel:+390612345678>, <sip:+15551234567@a.example>', '+390612345678'],
+  ['Anonymous <sip:anonymous@anonymous.invalid>;tag=1', 'anonymous'],
+  ['', ''],
+])('numberOfHeader reads %s as %s', (header, number) => {
+  expect(numberOfHeader(header)).toBe(number);
+});
+
+test('numberOfHeader throws on no text', () => {
+  const pieces = fc.constantFrom(
+    '<',
+    '>',
+    '"',
+    '\\',
+    'sip:',
+    'tel:',
+    '+39',
+    '@',
+    ';',
+    ',',
+    '%',
+    '0',
+  );
+
+  fc.assert(
+    fc.property(fc.array(fc.oneof(pieces, fc.string()), { maxLength: 20 }), (texts) => {
+      expect(typeof numberOfHeader(texts.join(''))).toBe('string');
+    }),
+  );
+});
+
+test.each([
+  ['+390612345678', true],
+  ['112', true],
+  ['*61#', true],
+  ['+39 06', false],
+  ['joe', false],
+  ['1@evil.example', false],
+  ['1\r\nX: y', false],
+  ['', false],
+])('isDialable, asked about %j, says %s', (text, is) => {
+  expect(isDialable(text)).toBe(is);
+});

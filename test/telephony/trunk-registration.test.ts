@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import type {
+  SrfCallback,
+  SrfClient,
+  SrfRequestOptions,
+  SrfResponse,
+  SrfSentRequest,
+} from '../../src/telephony/drachtio/srf.ts';
+import { TrunkRegistration } from '../../src/telephony/drachtio/trunk-registration.ts';
+import { parseTrunks } from '../../src/telephony/trunks.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { request, response, settle } from './scripted-srf.ts';
+
+const TRUNK = { name: 'acme', proxy: '192.0.2.1', username: 'joe', password: 'secret' };
+
+/** A registrar that answers with what the test has put in line, and with silence after that. */
+function openRegistration(...answers: readonly SrfResponse[]) {
+  const clock = new FakeClock();
+  const sent: SrfRequestOptions[] = [];
+  const srf = {
+    request(_uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>) {
+      const answer = answers[sent.length];
+      sent.push(options);
+      callback(undefined, {
+        ...request(),
+        cancel: () => undefined,
+        on: (_event, listener) => answer !== undefined && listener(answer),
+      });
+    },
+  } as unknown as SrfClient;
+  const [trunk] = parseTrunks(JSON.stringify([{ ...TRUNK, register: true }]));
+  if (trunk === undefined) throw new Error('Cannot set up: no trunk');
+  const registration = new TrunkRegistration({
+    srf,
+    trunk,
+    contactHostPort: () => '192.0.2.9:5060',
+    newCallId: () => 'call-1',
+    clock,
+    log: silentLogger,
+    auth: { username: 'joe', password: 'secret' },
+  });
+  return { clock, sent, registration };
+}
+
+test('TrunkRegistration registers, and again before its time is over', async () => {
+  const contact = '<sip:other@192.0.2.8>;expires=9, <sip:joe@192.0.2.9:5060>;expires=100';
+  const { clock, sent, registration } = openRegistration(
+    response(200, { headers: { Contact: contact } }),
+    response(200),
+  );
+
+  registration.start();
+  await settle();
+  const sentAtFirst = sent.length;
+  clock.advance(59_999);
+  await settle();
+  const sentBefore = sent.length;
+  clock.advance(1);
+  await settle();
+
+  expect([sentAtFirst, sentBefore, sent.length]).toEqual([1, 1, 2]);
+  expect(sent[0]?.headers).toMatchObject({
+    Contact: '<sip:joe@192.0.2.9:5060>',
+    Expires: '300',
+    CSeq: '10 REGISTER',
+  });
+  expect(sent[1]?.headers).toMatchObject({ 'Call-ID': 'call-1', CSeq: '20 REGISTER' });
+  expect(registration.report()).toEqual({
+    name: 'trunk acme',
+    isReady: true,
+    state: 'registered with 192.0.2.1',
+  });
+});
+
+test('TrunkRegistration gives in when the carrier wants longer', async () => {
+  const { sent, registration } = openRegistration(
+    response(423, { headers: { 'Min-Expires': '1800' } }),
+    response(200),
+  );
+
+  registration.start();
+  await settle();
+
+  expect(sent.map(({ headers }) => headers?.Expires)).toEqual(['300', '1800']);
+});
+
+test('TrunkRegistration waits twice as long after each refusal', async () => {
+  const { clock, sent, registration } = openRegistration(
+    response(403),
+    response(403),
+    response(503, { headers: { 'Retry-After': '60' } }),
+  );
+  const sentAfter: number[] = [];
+
+  registration.start();
+  for (const waitMs of [0, 4_999, 1, 9_999, 1, 59_999, 1]) {
+    clock.advance(waitMs);
+    await settle();
+    sentAfter.push(sent.length);
+  }
+
+  expect(sentAfter).toEqual([1, 1, 2, 2, 3, 3, 4]);
+  expect(registration.report()).toMatchObject({
+    isReady: false,
+    state: 'not registered with 192.0.2.1: the carrier answered 503',
+  });
+});
+
+test('TrunkRegistration tries again when nobody answers', async () => {
+  const { clock, sent, registration } = openRegistration();
+
+  registration.start();
+  await settle();
+  clock.advance(33_000);
+  await settle();
+  clock.advance(5_000);
+  await settle();
+
+  expect(sent).toHaveLength(2);
+});
+
+test('TrunkRegistration takes its registration back when it stops', async () => {
+  const { clock, sent, registration } = openRegistration(response(200), response(200));
+  registration.start();
+  await settle();
+
+  await registration.stop();
+  await registration.stop();
+  clock.advance(1_000_000);
+
+  expect(sent.map(({ headers }) => headers?.Expires)).toEqual(['300', '0']);
+  expect(clock.waiting).toBe(0);
+});
