@@ -74,6 +74,9 @@ export interface AgentStore {
 
   find(scope: Scope, agentId: string): Agent | undefined;
 
+  /** As `find`, with what the agent did since 00:00 UTC of `now`. */
+  findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
+
   list(
     scope: Scope,
     query: { readonly status?: AgentStatus; readonly limit: number; readonly offset: number },

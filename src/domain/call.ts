@@ -124,6 +124,9 @@ export interface CallStore {
 
   find(scope: Scope, callId: string): Call | undefined;
 
+  /** Finds a call of whichever account: for the bearer of a link whose signature has been checked. */
+  findById(callId: string): Call | undefined;
+
   list(
     scope: Scope,
     query: CallQuery,

@@ -19,3 +19,9 @@ export interface ServiceEvent {
   /** The body as it will be signed and sent, byte for byte. */
   readonly body: string;
 }
+
+/** The outbox: events are written by the stores of what they tell, and read here. */
+export interface EventStore {
+  /** In the order in which they happened. */
+  listByCall(callId: string): readonly ServiceEvent[];
+}

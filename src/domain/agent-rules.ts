@@ -1,0 +1,139 @@
+/** How agents are made and changed: limits, defaults, and what a change may not do; pure */
+import {
+  type Agent,
+  type AgentSettings,
+  type AgentStatus,
+  DEFAULT_AGENT_SETTINGS,
+  type Scope,
+  type TransferTarget,
+} from './agent.ts';
+import { parsePhoneNumber } from './phone-number.ts';
+import { ServiceError } from './service-error.ts';
+
+export const AGENT_LIMITS = {
+  nameCharsMax: 120,
+  greetingCharsMax: 2000,
+  systemPromptCharsMax: 20_000,
+  toolsMax: 32,
+  transferTargetsMax: 32,
+  transferLabelCharsMax: 60,
+  maxDurationSeconds: { min: 10, max: 14_400 },
+  silenceTimeoutSeconds: { min: 2, max: 120 },
+} as const;
+
+export const AGENT_TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
+
+const DEFAULT_VOICE = 'en-US-JennyNeural';
+const DEFAULT_LANGUAGE = 'en-US';
+
+/** Settings as customers give them: what is missing keeps its value. */
+export interface SettingsDraft {
+  readonly maxDurationSeconds?: number | undefined;
+  readonly silenceTimeoutSeconds?: number | undefined;
+  readonly interruptible?: boolean | undefined;
+  readonly transferTargets?: readonly TransferTarget[] | undefined;
+}
+
+/** An agent as customers describe it, of the right types and lengths. */
+export interface AgentDraft {
+  readonly name: string;
+  readonly greeting: string;
+  readonly systemPrompt: string;
+  readonly voice?: string | undefined;
+  readonly language?: string | undefined;
+  readonly phoneNumber?: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly settings?: SettingsDraft | undefined;
+}
+
+type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
+/** A change: only the fields that are there. */
+export type AgentPatch = Unset<AgentDraft> & { readonly status?: AgentStatus | undefined };
+
+/**
+ * Makes an active agent.
+ *
+ * @throws {ServiceError} UNPROCESSABLE when a telephone number is impossible.
+ */
+export function createAgent(
+  draft: AgentDraft,
+  { id, scope, now }: { readonly id: string; readonly scope: Scope; readonly now: Date },
+): Agent {
+  const { name, greeting, systemPrompt } = draft;
+  return {
+    id,
+    accountId: scope.accountId,
+    environment: scope.environment,
+    name,
+    greeting,
+    systemPrompt,
+    voice: draft.voice ?? DEFAULT_VOICE,
+    language: draft.language ?? DEFAULT_LANGUAGE,
+    phoneNumber:
+      draft.phoneNumber === undefined ? null : parsePhoneNumber(draft.phoneNumber, 'phoneNumber'),
+    tools: draft.tools ?? [],
+    settings: mergeSettings(DEFAULT_AGENT_SETTINGS, draft.settings),
+    status: 'active',
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/**
+ * Changes the fields that the patch has; settings merge field by field.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, CONFLICT when the agent has that status
+ * already, UNPROCESSABLE when a telephone number is impossible.
+ */
+export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
+  const given = withoutUndefined(patch);
+  if (Object.keys(given).length === 0) throw emptyPatch();
+  if (given.status === agent.status) {
+    throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
+  }
+  if (given.phoneNumber !== undefined) parsePhoneNumber(given.phoneNumber, 'phoneNumber');
+  return {
+    ...agent,
+    ...given,
+    settings: mergeSettings(agent.settings, given.settings),
+    updatedAt: laterThan(agent.updatedAt, now),
+  };
+}
+
+/** Whether the text is a well-formed BCP 47 language tag, such as `pt-BR`. */
+export function isLanguageTag(text: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(text).length === 1;
+  } catch {
+    // A malformed tag is a RangeError, and that is the answer.
+    return false;
+  }
+}
+
+function emptyPatch(): ServiceError {
+  const message = 'expected at least one field';
+  return new ServiceError('VALIDATION_ERROR', 'Cannot change the agent: the body is empty', [
+    { path: '', message },
+  ]);
+}
+
+function mergeSettings(settings: AgentSettings, draft: SettingsDraft | undefined): AgentSettings {
+  if (draft === undefined) return settings;
+  for (const [index, { number }] of (draft.transferTargets ?? []).entries()) {
+    parsePhoneNumber(number, `settings.transferTargets.${index}.number`);
+  }
+  return { ...settings, ...withoutUndefined(draft) };
+}
+
+/** Two changes within a millisecond still have different times, so that customers see each. */
+function laterThan(before: Date, now: Date): Date {
+  return new Date(Math.max(now.getTime(), before.getTime() + 1));
+}
+
+type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
+
+function withoutUndefined<Fields extends object>(fields: Fields): Present<Fields> {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Present<Fields>;
+}

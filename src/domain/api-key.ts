@@ -1,0 +1,92 @@
+/** API keys: what one looks like, what it may do, and the contract of the store that keeps their hashes; pure */
+import { createHash } from 'node:crypto';
+import type { Environment } from './account.ts';
+import type { Scope } from './agent.ts';
+import { base62, type RandomBytes } from './ids.ts';
+
+export const API_SCOPES = [
+  'agents:read',
+  'agents:write',
+  'calls:read',
+  'calls:write',
+  'analytics:read',
+  'webhooks:read',
+  'webhooks:write',
+  'admin',
+] as const;
+
+export type ApiScope = (typeof API_SCOPES)[number];
+
+/** A key as it is kept: enough to recognise it, not enough to use it. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly name: string;
+  /** `svc_live_` or `svc_test_`. */
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly scopes: readonly ApiScope[];
+  readonly createdAt: Date;
+  /** Known to the minute. */
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** Keeps API keys by the SHA-256 of the whole key; the key itself is nowhere. */
+export interface ApiKeyStore {
+  insert(apiKey: ApiKey, hash: string): void;
+
+  /** Finds revoked keys too: the caller looks at `revokedAt`. */
+  findByHash(hash: string): ApiKey | undefined;
+
+  /** Newest first. */
+  list(scope: Scope): readonly ApiKey[];
+
+  touch(apiKeyId: string, usedAt: Date): void;
+
+  /** Does nothing when the key was revoked before. */
+  revoke(scope: Scope, apiKeyId: string, revokedAt: Date): void;
+}
+
+export const KEY_PREFIX = {
+  live: 'svc_live_',
+  test: 'svc_test_',
+} as const satisfies Record<Environment, string>;
+
+/** 190 bits, so that the hash needs no salt and no slowness. */
+const SECRET_CHARS = 32;
+
+/** Makes a key's text. It is shown once and never kept. */
+export function newKeyText(environment: Environment, random: RandomBytes): string {
+  return `${KEY_PREFIX[environment]}${base62(SECRET_CHARS, random)}`;
+}
+
+/** Makes a webhook signing secret: `whsec_` and 24 bytes in base64, the form that Standard Webhooks reads. */
+export function newSigningSecret(random: RandomBytes): string {
+  return `whsec_${Buffer.from(random(24)).toString('base64')}`;
+}
+
+/** SHA-256 of the whole key, lowercase hexadecimal. */
+export function hashOfKey(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Describes a key from its text, for keeping beside its hash. */
+export function describeKey(
+  text: string,
+  facts: Pick<ApiKey, 'id' | 'accountId' | 'environment' | 'name' | 'scopes' | 'createdAt'>,
+): ApiKey {
+  return {
+    ...facts,
+    prefix: KEY_PREFIX[facts.environment],
+    lastFour: text.slice(-4),
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+}
+
+/** Whether a key may do what needs `scope`; `admin` may do everything. */
+export function mayUse(apiKey: Pick<ApiKey, 'scopes'>, scope: ApiScope): boolean {
+  return apiKey.scopes.includes(scope) || apiKey.scopes.includes('admin');
+}

@@ -1,0 +1,37 @@
+/** How a call's record moves from state to state; pure */
+import { type Call, type CallStatus, canMove, type EndReason } from './call.ts';
+
+/** Whole seconds from answer to end, rounded up because every started second counts; 0 when never answered. */
+export function durationSeconds(answeredAt: Date | null, endedAt: Date): number {
+  if (answeredAt === null) return 0;
+  return Math.max(0, Math.ceil((endedAt.getTime() - answeredAt.getTime()) / 1000));
+}
+
+/**
+ * Moves a call to its next status, with what changes at the same time.
+ *
+ * @throws {Error} when the table of moves does not have this one.
+ */
+export function moveCall(call: Call, status: CallStatus, changes: Partial<Call> = {}): Call {
+  if (!canMove(call.status, status)) {
+    throw new Error(`Cannot move call "${call.id}" to ${status}: it is ${call.status}`);
+  }
+  return { ...call, ...changes, status };
+}
+
+/**
+ * Ends a call: `completed` when it was answered and nothing broke, else `failed`.
+ *
+ * @throws {Error} when the call is over already.
+ */
+export function endCall(
+  call: Call,
+  { endReason, endedAt }: { readonly endReason: EndReason; readonly endedAt: Date },
+): Call {
+  const isCompleted = call.answeredAt !== null && endReason !== 'error';
+  return moveCall(call, isCompleted ? 'completed' : 'failed', {
+    endedAt,
+    endReason,
+    durationSeconds: durationSeconds(call.answeredAt, endedAt),
+  });
+}

@@ -1,0 +1,63 @@
+/** Names of things: a prefix that says the kind, and 24 characters that nobody guesses; pure */
+
+export type IdPrefix = 'acct' | 'agent' | 'appt' | 'call' | 'evt' | 'key' | 'req' | 'we';
+
+/** Gives `size` bytes from a cryptographically secure source. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+/** Makes the next id of a kind; the composition root builds it once with `idMaker`. */
+export type NewId = (prefix: IdPrefix) => string;
+
+/** In the order of their character codes, so that text order is the order of value. */
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** 62^8 milliseconds last until the year 8888. */
+const TIME_CHARS = 8;
+
+/** 95 bits. */
+const RANDOM_CHARS = 16;
+
+/**
+ * Makes an id: `<prefix>_`, then 8 characters of time and 16 of chance, all base62.
+ *
+ * Ids of a later millisecond sort after earlier ones, so that indexes grow at their end.
+ */
+export function newId(
+  prefix: IdPrefix,
+  { nowMs, random }: { readonly nowMs: number; readonly random: RandomBytes },
+): string {
+  return `${prefix}_${timeChars(nowMs)}${base62(RANDOM_CHARS, random)}`;
+}
+
+/** Binds `newId` to a source of time and chance. */
+export function idMaker(options: {
+  readonly nowMs: () => number;
+  readonly random: RandomBytes;
+}): NewId {
+  return (prefix) => newId(prefix, { nowMs: options.nowMs(), random: options.random });
+}
+
+/** Makes `length` base62 characters, each as likely as any other. */
+export function base62(length: number, random: RandomBytes): string {
+  let text = '';
+  while (text.length < length) text += fairChars(random(length - text.length));
+  return text;
+}
+
+/** Bytes of 248 and more are left out: 248 is the greatest multiple of 62, and a remainder would favour some. */
+function fairChars(bytes: Uint8Array): string {
+  return [...bytes]
+    .filter((byte) => byte < 248)
+    .map((byte) => BASE62[byte % 62])
+    .join('');
+}
+
+function timeChars(nowMs: number): string {
+  let rest = Math.floor(nowMs);
+  let text = '';
+  for (let index = 0; index < TIME_CHARS; index++) {
+    text = `${BASE62[rest % 62]}${text}`;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

@@ -1,0 +1,41 @@
+/** How many requests an hour a plan allows, and the contract of the store that counts them; pure */
+import type { Plan } from './account.ts';
+
+const WINDOW_MS = 3_600_000;
+
+/** @see the interface specification, "Limits" */
+const REQUESTS_AN_HOUR: Readonly<Record<Plan, number>> = {
+  starter: 1000,
+  business: 1000,
+  enterprise: 10_000,
+};
+
+/** Requests an hour of one client address that shows no valid key. */
+export const ANONYMOUS_REQUESTS_AN_HOUR = 1000;
+
+export function requestsAnHour(plan: Plan): number {
+  return REQUESTS_AN_HOUR[plan];
+}
+
+/** One fixed hour, the same for everybody. */
+export interface RateWindow {
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+/** The window that an instant lies in. */
+export function windowOf(now: Date): RateWindow {
+  const startMs = Math.floor(now.getTime() / WINDOW_MS) * WINDOW_MS;
+  return { startsAt: new Date(startMs), endsAt: new Date(startMs + WINDOW_MS) };
+}
+
+/** Counts requests in fixed windows. */
+export interface RateStore {
+  /**
+   * Counts one request of a subject and forgets windows before this one.
+   *
+   * @param subject Who is counted, such as `account:acct_…:live` or `address:203.0.113.7`.
+   * @returns how many there are now in the window, this one among them.
+   */
+  count(subject: string, window: RateWindow): number;
+}

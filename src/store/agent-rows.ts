@@ -1,0 +1,73 @@
+/** Turns rows of the agents table into agents and back; pure */
+import type { Environment } from '../domain/account.ts';
+import type { Agent, AgentSettings, AgentStatus, AgentWithUsage } from '../domain/agent.ts';
+import type { AgentRow } from './schema.ts';
+
+export const AGENT_COLUMNS = [
+  'id',
+  'account_id',
+  'environment',
+  'name',
+  'greeting',
+  'system_prompt',
+  'voice',
+  'language',
+  'phone_number',
+  'tools',
+  'settings',
+  'status',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof AgentRow)[];
+
+/** An agent's row with what it did since midnight. */
+export interface AgentUsageRow extends AgentRow {
+  readonly calls_today: number;
+  readonly seconds_today: number;
+}
+
+export function agentRowOf(agent: Agent): AgentRow {
+  return {
+    id: agent.id,
+    account_id: agent.accountId,
+    environment: agent.environment,
+    name: agent.name,
+    greeting: agent.greeting,
+    system_prompt: agent.systemPrompt,
+    voice: agent.voice,
+    language: agent.language,
+    phone_number: agent.phoneNumber,
+    tools: JSON.stringify(agent.tools),
+    settings: JSON.stringify(agent.settings),
+    status: agent.status,
+    created_at: agent.createdAt.getTime(),
+    updated_at: agent.updatedAt.getTime(),
+  };
+}
+
+export function agentOf(row: AgentRow): Agent {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment,
+    name: row.name,
+    greeting: row.greeting,
+    systemPrompt: row.system_prompt,
+    voice: row.voice,
+    language: row.language,
+    phoneNumber: row.phone_number,
+    tools: JSON.parse(row.tools) as string[],
+    settings: JSON.parse(row.settings) as AgentSettings,
+    status: row.status as AgentStatus,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+  };
+}
+
+export function withUsage(row: AgentUsageRow): AgentWithUsage {
+  return {
+    ...agentOf(row),
+    totalCallsToday: row.calls_today,
+    totalMinutesToday: Math.round(row.seconds_today / 6) / 10,
+  };
+}

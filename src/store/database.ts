@@ -1,0 +1,115 @@
+/** One SQLite file, open with the settings that keep it whole when the process dies. */
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import type { Compilable } from 'kysely';
+import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts';
+import { migrate } from './migrate.ts';
+import { guarded, storeErrorOf } from './sqlite-error.ts';
+import { Statement, type Take } from './statement.ts';
+
+/** While another process migrates, a start may wait. */
+const OPENING_BUSY_MS = 5000;
+
+/** Writes happen on the thread that also holds the conversations: rather a late record than a late word. */
+const RUNNING_BUSY_MS = 500;
+
+const WAL_SIZE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The open file, for the stores that share it. */
+export class Database {
+  readonly file: string;
+  readonly #sqlite: Sqlite.Database;
+  readonly #transaction: Sqlite.Transaction<(work: () => unknown) => unknown>;
+
+  constructor(sqlite: Sqlite.Database, file: string) {
+    this.file = file;
+    this.#sqlite = sqlite;
+    this.#transaction = sqlite.transaction((work: () => unknown) => work());
+  }
+
+  /** Prepares a statement; once, when the store opens. */
+  prepare<Values, Row>(build: (take: Take<Values>) => Compilable<Row>): Statement<Values, Row> {
+    return new Statement(this.#sqlite, build);
+  }
+
+  /**
+   * Runs reads that need no common moment.
+   *
+   * @throws {StoreError} when the disk or the file fails.
+   */
+  read<Result>(work: () => Result): Result {
+    return guarded(this.file, work);
+  }
+
+  /**
+   * Runs `work` as one transaction that holds the write lock from its beginning.
+   *
+   * @throws {StoreError} when the disk or the file fails; then nothing of it is kept.
+   */
+  write<Result>(work: () => Result): Result {
+    return guarded(this.file, () => this.#transaction.immediate(work) as Result);
+  }
+
+  /** Refreshes the statistics by which SQLite chooses indexes. */
+  optimize(): void {
+    guarded(this.file, () => this.#sqlite.pragma('optimize'));
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#sqlite.close();
+  }
+}
+
+/**
+ * Opens the file, making it and its folder when they are not there, and brings it to this version's schema.
+ *
+ * @returns the database and the names of the migrations that ran.
+ * @throws {Error} naming the file and why it cannot be used.
+ */
+export async function openDatabase(options: {
+  readonly file: string;
+  readonly fileSystemTypeOf?: FileSystemTypeOf | undefined;
+}): Promise<{ readonly database: Database; readonly migrations: readonly string[] }> {
+  const { file } = options;
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  refuseNetworkFileSystem(folder, options.fileSystemTypeOf);
+  const sqlite = openFile(file);
+  try {
+    configure(sqlite);
+    const migrations = await migrate(sqlite);
+    sqlite.pragma('optimize=0x10002');
+    sqlite.pragma(`busy_timeout=${RUNNING_BUSY_MS}`);
+    return { database: new Database(sqlite, file), migrations };
+  } catch (error) {
+    sqlite.close();
+    throw cannotOpen(file, error);
+  }
+}
+
+/** The file holds signing secrets: only its owner may read it. The log beside it inherits its mode. */
+function openFile(file: string): Sqlite.Database {
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+    return new Sqlite(file, { timeout: OPENING_BUSY_MS });
+  } catch (error) {
+    throw cannotOpen(file, error);
+  }
+}
+
+function configure(sqlite: Sqlite.Database): void {
+  sqlite.pragma('journal_mode=WAL');
+  sqlite.pragma('synchronous=NORMAL');
+  sqlite.pragma('foreign_keys=ON');
+  sqlite.pragma('temp_store=MEMORY');
+  sqlite.pragma(`journal_size_limit=${WAL_SIZE_BYTES_MAX}`);
+}
+
+function cannotOpen(file: string, error: unknown): Error {
+  const known = storeErrorOf(error, file);
+  if (known !== undefined) return known;
+  const why = error instanceof Error ? error.message : String(error);
+  return new Error(`Cannot open the database "${file}": ${why}`, { cause: error });
+}

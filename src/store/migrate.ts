@@ -1,0 +1,53 @@
+/** Brings a database to the schema of this version, each step in one transaction. */
+import type Sqlite from 'better-sqlite3';
+import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { up as accountsAgentsCalls } from './migrations/m0001-accounts-agents-calls.ts';
+
+/** In the order of their names. A step that has been released is never changed. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '0001-accounts-agents-calls': { up: accountsAgentsCalls },
+};
+
+/** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class TransactionalDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/**
+ * Runs the steps that the database has not seen. The handle stays open.
+ *
+ * @returns the names of the steps that ran.
+ * @throws {Error} when a step fails, or the database has seen steps that this version does not know.
+ */
+export async function migrate(sqlite: Sqlite.Database): Promise<readonly string[]> {
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: new TransactionalDialect({ database: sqlite }) }),
+    provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
+  });
+  refuseNewer(await migrator.getMigrations(), sqlite);
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+  return results.map(({ migrationName }) => migrationName);
+}
+
+/** A database of a newer version may hold what this one would misread. */
+function refuseNewer(known: readonly { readonly name: string }[], sqlite: Sqlite.Database): void {
+  const hasHistory = sqlite
+    .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")
+    .get();
+  if (hasHistory === undefined) return;
+  const seen = sqlite.prepare<[], string>('select name from kysely_migration').pluck().all();
+  const unknown = seen.filter((name) => !known.some((migration) => migration.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`it was written by a newer version of Offhook (step "${unknown[0]}")`);
+  }
+}

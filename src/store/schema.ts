@@ -1,0 +1,144 @@
+/** The tables as Kysely knows them. Instants are Unix milliseconds, objects and lists are JSON text. */
+import {
+  DummyDriver,
+  type Generated,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly minutes_included: number;
+  readonly created_at: number;
+}
+
+export interface SigningSecretRow {
+  readonly account_id: string;
+  readonly environment: string;
+  readonly secret: string;
+  readonly created_at: number;
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly prefix: string;
+  readonly last_four: string;
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface AgentRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly name: string;
+  readonly greeting: string;
+  readonly system_prompt: string;
+  readonly voice: string;
+  readonly language: string;
+  readonly phone_number: string | null;
+  readonly tools: string;
+  readonly settings: string;
+  readonly status: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+export interface CallRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly agent_id: string;
+  readonly direction: string;
+  readonly status: string;
+  readonly from_number: string;
+  readonly to_number: string;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly answered_at: number | null;
+  readonly ended_at: number | null;
+  readonly end_reason: string | null;
+  readonly duration_seconds: number;
+  readonly carrier_call_sid: string | null;
+  readonly recording_file: string | null;
+  readonly summary: string | null;
+  readonly sentiment: string | null;
+  readonly sentiment_score: number | null;
+  readonly intent_detected: string | null;
+  readonly metadata: string;
+  readonly overrides: string;
+  /** When it started, or was asked for while it has not: what lists are sorted and filtered by. */
+  readonly sort_at: number;
+}
+
+export interface TranscriptRow {
+  readonly call_id: string;
+  readonly role: string;
+  readonly text: string;
+  readonly at: number;
+  readonly confidence: number | null;
+}
+
+export interface TimelineRow {
+  readonly call_id: string;
+  readonly at: number;
+  readonly kind: string;
+  readonly details: string;
+}
+
+export interface EventRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly kind: string;
+  readonly call_id: string;
+  readonly created_at: number;
+  readonly body: string;
+}
+
+export interface RateCountRow {
+  readonly subject: string;
+  readonly window_start: number;
+  readonly requests: number;
+}
+
+export interface SecretRow {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Tables {
+  accounts: AccountRow;
+  signing_secrets: SigningSecretRow;
+  api_keys: ApiKeyRow;
+  agents: AgentRow;
+  calls: CallRow;
+  /** `position` is given by the database, in the order of saying. */
+  transcript_entries: TranscriptRow & { readonly position: Generated<number> };
+  timeline_entries: TimelineRow & { readonly position: Generated<number> };
+  /** The outbox, in the order of happening. */
+  events: EventRow & { readonly position: Generated<number> };
+  rate_counts: RateCountRow;
+  secrets: SecretRow;
+  probes: { readonly id: number; readonly probed_at: number };
+}
+
+/** Builds SQL and never runs it: statements are prepared once and run by better-sqlite3 itself. */
+export const build = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});

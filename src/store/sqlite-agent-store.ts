@@ -1,0 +1,217 @@
+/** Agents in SQLite, with what they did today. */
+import { type Compilable, type RawBuilder, sql } from 'kysely';
+import type {
+  Agent,
+  AgentPage,
+  AgentStatus,
+  AgentStore,
+  AgentWithUsage,
+  Scope,
+} from '../domain/agent.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { AGENT_COLUMNS, type AgentUsageRow, agentOf, agentRowOf, withUsage } from './agent-rows.ts';
+import type { Database } from './database.ts';
+import { type AgentRow, build } from './schema.ts';
+import { type Take, takeAll } from './statement.ts';
+
+const DAY_MS = 86_400_000;
+
+interface ById extends Scope {
+  readonly id: string;
+}
+
+interface Page extends Scope {
+  readonly status: AgentStatus | undefined;
+  readonly midnight: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function prepareWrites(database: Database) {
+  return {
+    insert: database.prepare((take: Take<AgentRow>) =>
+      build.insertInto('agents').values(takeAll(take, AGENT_COLUMNS)),
+    ),
+    update: database.prepare((take: Take<AgentRow>) =>
+      build
+        .updateTable('agents')
+        .set(takeAll(take, AGENT_COLUMNS))
+        .where('id', '=', take('id'))
+        .where('account_id', '=', take('account_id'))
+        .where('environment', '=', take('environment')),
+    ),
+    delete: database.prepare((take: Take<ById>) =>
+      build
+        .deleteFrom('agents')
+        .where('id', '=', take('id'))
+        .where('account_id', '=', take('accountId'))
+        .where('environment', '=', take('environment')),
+    ),
+    liveCall: database.prepare((take: Take<{ id: string }>) =>
+      build
+        .selectFrom('calls')
+        .select('id')
+        .where('agent_id', '=', take('id'))
+        .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
+        .limit(1),
+    ),
+  };
+}
+
+function prepareReads(database: Database) {
+  return {
+    find: database.prepare((take: Take<ById>) =>
+      agentsOf(take).select(AGENT_COLUMNS).where('id', '=', take('id')),
+    ),
+    findWithUsage: database.prepare((take: Take<ById & { midnight: number }>) =>
+      selectUsage(agentsOf(take).where('id', '=', take('id')), take('midnight')),
+    ),
+    byNumber: database.prepare((take: Take<{ phoneNumber: string }>) =>
+      build
+        .selectFrom('agents')
+        .select(AGENT_COLUMNS)
+        .where('phone_number', '=', take('phoneNumber'))
+        .where(sql<boolean>`environment = 'live'`),
+    ),
+    liveHolder: database.prepare((take: Take<AgentRow>) =>
+      holdersOf(take).where(sql<boolean>`environment = 'live'`),
+    ),
+    testHolder: database.prepare((take: Take<AgentRow>) =>
+      holdersOf(take)
+        .where(sql<boolean>`environment = 'test'`)
+        .where('account_id', '=', take('account_id')),
+    ),
+    every: preparePage(database, (take) => agentsOf(take)),
+    byStatus: preparePage(database, (take) =>
+      agentsOf(take).where('status', '=', take('status') as RawBuilder<string>),
+    ),
+  };
+}
+
+/** Other agents with the same number. */
+function holdersOf(take: Take<AgentRow>) {
+  return build
+    .selectFrom('agents')
+    .select('id')
+    .where('phone_number', '=', take('phone_number'))
+    .where('id', '<>', take('id'));
+}
+
+/** A page of the agents that `filter` leaves, and how many there are in all. */
+function preparePage(
+  database: Database,
+  filter: (take: Take<Page>) => ReturnType<typeof agentsOf>,
+) {
+  return {
+    rows: database.prepare((take: Take<Page>) =>
+      selectUsage(filter(take), take('midnight'))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(take('limit'))
+        .offset(take('offset')),
+    ),
+    total: database.prepare((take: Take<Page>) =>
+      filter(take).select((expression) => expression.fn.countAll<number>().as('n')),
+    ),
+  };
+}
+
+function agentsOf(take: Take<Scope>) {
+  return build
+    .selectFrom('agents')
+    .where('account_id', '=', take('accountId'))
+    .where('environment', '=', take('environment'));
+}
+
+/** Adds what each agent did since midnight, read from the index of its calls alone. */
+function selectUsage(query: ReturnType<typeof agentsOf>, midnight: RawBuilder<number>) {
+  const today = sql`calls where calls.agent_id = agents.id and sort_at >= ${midnight}
+    and started_at is not null`;
+  return query.select([
+    ...AGENT_COLUMNS,
+    sql<number>`(select count(*) from ${today})`.as('calls_today'),
+    sql<number>`(select coalesce(sum(duration_seconds), 0) from ${today})`.as('seconds_today'),
+  ]) satisfies Compilable<AgentUsageRow>;
+}
+
+/** Keeps agents in SQLite. */
+export class SqliteAgentStore implements AgentStore {
+  readonly #database: Database;
+  readonly #writes: ReturnType<typeof prepareWrites>;
+  readonly #reads: ReturnType<typeof prepareReads>;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#writes = prepareWrites(database);
+    this.#reads = prepareReads(database);
+  }
+
+  insert(agent: Agent): void {
+    const row = agentRowOf(agent);
+    this.#database.write(() => {
+      this.#refuseHeldNumber(row);
+      this.#writes.insert.run(row);
+    });
+  }
+
+  update(agent: Agent): void {
+    const row = agentRowOf(agent);
+    this.#database.write(() => {
+      this.#refuseHeldNumber(row);
+      this.#writes.update.run(row);
+    });
+  }
+
+  delete(scope: Scope, agentId: string): void {
+    this.#database.write(() => {
+      if (this.#writes.liveCall.get({ id: agentId }) !== undefined) {
+        throw new ServiceError('CONFLICT', 'Cannot delete the agent: it has a live call');
+      }
+      this.#writes.delete.run({ ...scope, id: agentId });
+    });
+  }
+
+  find(scope: Scope, agentId: string): Agent | undefined {
+    const row = this.#database.read(() => this.#reads.find.get({ ...scope, id: agentId }));
+    return row === undefined ? undefined : agentOf(row);
+  }
+
+  findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined {
+    const values = { ...scope, id: agentId, midnight: midnightMs(now) };
+    const row = this.#database.read(() => this.#reads.findWithUsage.get(values));
+    return row === undefined ? undefined : withUsage(row);
+  }
+
+  list(
+    scope: Scope,
+    query: { readonly status?: AgentStatus; readonly limit: number; readonly offset: number },
+    now: Date,
+  ): AgentPage {
+    const { status, limit, offset } = query;
+    const values = { ...scope, status, limit, offset, midnight: midnightMs(now) };
+    const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
+    return this.#database.read(() => ({
+      agents: page.rows.all(values).map(withUsage),
+      total: page.total.get(values)?.n ?? 0,
+    }));
+  }
+
+  findByPhoneNumber(phoneNumber: string): Agent | undefined {
+    const row = this.#database.read(() => this.#reads.byNumber.get({ phoneNumber }));
+    return row === undefined ? undefined : agentOf(row);
+  }
+
+  /** @throws {ServiceError} CONFLICT when another agent has the number. */
+  #refuseHeldNumber(row: AgentRow): void {
+    const holder = row.environment === 'live' ? this.#reads.liveHolder : this.#reads.testHolder;
+    if (row.phone_number === null || holder.get(row) === undefined) return;
+    throw new ServiceError(
+      'CONFLICT',
+      'Cannot use phoneNumber: another agent of the environment holds it',
+    );
+  }
+}
+
+function midnightMs(now: Date): number {
+  return Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+}

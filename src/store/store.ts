@@ -1,0 +1,123 @@
+/** Everything that is kept, behind the contracts of the domain, in one SQLite file. */
+import type { AccountStore } from '../domain/account-store.ts';
+import type { AgentStore } from '../domain/agent.ts';
+import type { ApiKeyStore } from '../domain/api-key.ts';
+import type { CallStore } from '../domain/call.ts';
+import type { RateStore } from '../domain/rate-limit.ts';
+import type { SecretStore } from '../domain/secret-store.ts';
+import type { EventStore } from '../domain/service-event.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { type Database, openDatabase } from './database.ts';
+import type { FileSystemTypeOf } from './file-system.ts';
+import { build } from './schema.ts';
+import { SqliteAccountStore } from './sqlite-account-store.ts';
+import { SqliteAgentStore } from './sqlite-agent-store.ts';
+import { SqliteApiKeyStore } from './sqlite-api-key-store.ts';
+import { SqliteCallStore } from './sqlite-call-store.ts';
+import { SqliteRateStore, SqliteSecretStore } from './sqlite-server-stores.ts';
+import type { Statement, Take } from './statement.ts';
+
+const OPTIMIZE_MS = 86_400_000;
+
+/** All stores. Every method is one transaction, and throws `StoreError` when disk or file fail. */
+export interface Store {
+  readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly agents: AgentStore;
+  readonly calls: CallStore;
+  readonly events: EventStore;
+  readonly rates: RateStore;
+  readonly secrets: SecretStore;
+
+  /**
+   * Writes a row, for the readiness check.
+   *
+   * @throws {StoreError} saying why it could not.
+   */
+  probe(): void;
+
+  /** Safe to call twice. */
+  close(): void;
+}
+
+/**
+ * Opens the store, making the file when it is not there and bringing it to this version's schema.
+ *
+ * @param options.file Path of the SQLite file; its folder is made when missing.
+ * @throws {Error} naming the file and why it cannot be used.
+ */
+export async function openStore(options: {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly fileSystemTypeOf?: FileSystemTypeOf;
+}): Promise<Store> {
+  const { database, migrations } = await openDatabase(options);
+  if (migrations.length > 0) {
+    options.log.info({ file: options.file, migrations }, 'database: brought to this version');
+  }
+  return new SqliteStore(database, options);
+}
+
+class SqliteStore implements Store {
+  readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly agents: AgentStore;
+  readonly calls: CallStore;
+  readonly events: EventStore;
+  readonly rates: RateStore;
+  readonly secrets: SecretStore;
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #probe: Statement<{ probed_at: number }, unknown>;
+  #cancelOptimize: () => void = () => undefined;
+
+  constructor(database: Database, parts: { readonly clock: Clock; readonly log: Logger }) {
+    this.#database = database;
+    this.#clock = parts.clock;
+    this.#log = parts.log;
+    this.#probe = prepareProbe(database);
+    this.accounts = new SqliteAccountStore(database);
+    this.apiKeys = new SqliteApiKeyStore(database);
+    this.agents = new SqliteAgentStore(database);
+    const calls = new SqliteCallStore(database);
+    this.calls = calls;
+    this.events = calls;
+    this.rates = new SqliteRateStore(database);
+    this.secrets = new SqliteSecretStore(database);
+    this.#optimizeLater();
+  }
+
+  probe(): void {
+    this.#database.write(() => this.#probe.run({ probed_at: this.#clock.now().getTime() }));
+  }
+
+  close(): void {
+    this.#cancelOptimize();
+    this.#database.close();
+  }
+
+  #optimizeLater(): void {
+    this.#cancelOptimize = this.#clock.after(OPTIMIZE_MS, () => {
+      try {
+        this.#database.optimize();
+      } catch (error) {
+        this.#log.warn({ err: error }, 'database: statistics not refreshed');
+      }
+      this.#optimizeLater();
+    });
+  }
+}
+
+function prepareProbe(database: Database): Statement<{ probed_at: number }, unknown> {
+  return database.prepare((take: Take<{ probed_at: number }>) =>
+    build
+      .insertInto('probes')
+      .values({ id: 1, probed_at: take('probed_at') })
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet({ probed_at: take('probed_at') }),
+      ),
+  );
+}

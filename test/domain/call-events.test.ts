@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { callEndedEvent, callStartedEvent } from '../../src/domain/call-events.ts';
+import { buildCall } from '../support/build-call.ts';
+
+const STAMP = { id: 'evt_1', now: new Date('2026-11-20T12:01:00.500Z') };
+
+test('callStartedEvent has the body of the specification, field by field in its order', () => {
+  const call = buildCall({ status: 'in_progress', answeredAt: new Date() });
+
+  const event = callStartedEvent(call, STAMP);
+
+  expect(event).toMatchObject({ id: 'evt_1', kind: 'call.started', callId: 'call_1' });
+  expect(event.body).toBe(
+    '{"event":"call.started","id":"evt_1","createdAt":"2026-11-20T12:01:00.500Z","data":' +
+      '{"callId":"call_1","agentId":"agent_1","direction":"inbound","from":"+390612345678",' +
+      '"to":"+15550100001","startedAt":"2026-11-20T12:00:00.000Z","carrierCallSid":"abc@192.0.2.1"}}',
+  );
+});
+
+test('callEndedEvent has the body of the specification, field by field in its order', () => {
+  const call = buildCall({
+    status: 'completed',
+    answeredAt: new Date('2026-11-20T12:00:03.000Z'),
+    endedAt: new Date('2026-11-20T12:01:00.000Z'),
+    endReason: 'user_hangup',
+    durationSeconds: 57,
+  });
+
+  const event = callEndedEvent(call, STAMP);
+
+  expect(event).toMatchObject({ kind: 'call.ended', accountId: 'acct_1', environment: 'live' });
+  expect(event.body).toBe(
+    '{"event":"call.ended","id":"evt_1","createdAt":"2026-11-20T12:01:00.500Z","data":' +
+      '{"callId":"call_1","agentId":"agent_1","direction":"inbound","from":"+390612345678",' +
+      '"to":"+15550100001","startedAt":"2026-11-20T12:00:00.000Z",' +
+      '"endedAt":"2026-11-20T12:01:00.000Z","durationSeconds":57,"endReason":"user_hangup",' +
+      '"carrierCallSid":"abc@192.0.2.1"}}',
+  );
+});
+
+test('callEndedEvent of a call that was never dialled has strings all the same', () => {
+  const call = buildCall({
+    status: 'failed',
+    startedAt: null,
+    endedAt: new Date('2026-11-20T12:01:00.000Z'),
+    endReason: 'error',
+    carrierCallSid: null,
+  });
+
+  const { data } = JSON.parse(callEndedEvent(call, STAMP).body);
+
+  expect(data).toMatchObject({ startedAt: '2026-11-20T12:00:00.000Z', carrierCallSid: '' });
+});
+
+test('callEndedEvent refuses a call that has not ended', () => {
+  expect(() => callEndedEvent(buildCall(), STAMP)).toThrow('it is ringing');
+});

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
+import { type BootstrapSettings, bootstrap } from '../../src/domain/bootstrap.ts';
+import { idMaker } from '../../src/domain/ids.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { openTestStore, testFolder } from '../support/test-store.ts';
+
+const NOW = new Date('2026-11-20T12:00:00.000Z');
+
+const newId = idMaker({ nowMs: () => NOW.getTime(), random: randomBytes });
+
+async function openEmpty(): Promise<{ store: Store; folder: string }> {
+  const folder = testFolder();
+  const file = join(folder, 'offhook.db');
+  return { store: await openStore({ file, clock: new FakeClock(), log: silentLogger }), folder };
+}
+
+function start(store: Store, settings: BootstrapSettings = {}) {
+  return bootstrap({ accounts: store.accounts, settings, newId, random: randomBytes, now: NOW });
+}
+
+test('bootstrap makes one account with a live key, a test key and two different signing secrets', async () => {
+  const { store } = await openEmpty();
+
+  const secrets = start(store);
+
+  const live = store.apiKeys.findByHash(hashOfKey(secrets?.liveKey ?? ''));
+  const sandbox = store.apiKeys.findByHash(hashOfKey(secrets?.testKey ?? ''));
+  expect(live).toMatchObject({ environment: 'live', scopes: API_SCOPES, revokedAt: null });
+  expect(sandbox).toMatchObject({ environment: 'test', accountId: live?.accountId });
+  expect(store.accounts.signingSecret(live?.accountId ?? '', 'live')).toMatch(/^whsec_/);
+  expect(secrets?.signingSecrets.live).not.toBe(secrets?.signingSecrets.test);
+  store.close();
+});
+
+test('bootstrap takes what the operator set', async () => {
+  const { store } = await openEmpty();
+  const liveKey = `svc_live_${'a'.repeat(32)}`;
+  const testKey = `svc_test_${'b'.repeat(32)}`;
+
+  const secrets = start(store, { liveKey, testKey, signingSecret: 'whsec_chosen' });
+
+  const accountId = store.apiKeys.findByHash(hashOfKey(liveKey))?.accountId ?? '';
+  expect(secrets).toEqual({
+    liveKey,
+    testKey,
+    signingSecrets: { live: 'whsec_chosen', test: 'whsec_chosen' },
+  });
+  expect(store.accounts.signingSecret(accountId, 'test')).toBe('whsec_chosen');
+  store.close();
+});
+
+test('bootstrap does nothing at the second start, whatever is set', async () => {
+  const { store } = await openEmpty();
+  start(store);
+
+  const again = start(store, { liveKey: `svc_live_${'c'.repeat(32)}` });
+
+  expect(again).toBeUndefined();
+  expect(store.accounts.count()).toBe(1);
+  expect(store.apiKeys.findByHash(hashOfKey(`svc_live_${'c'.repeat(32)}`))).toBeUndefined();
+  store.close();
+});
+
+test('bootstrap leaves no key in the database files', async () => {
+  const { store, folder } = await openEmpty();
+  const secrets = start(store);
+
+  const everything = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+
+  expect(everything.join('')).toContain(hashOfKey(secrets?.liveKey ?? ''));
+  expect(everything.join('')).not.toContain(secrets?.liveKey.slice('svc_live_'.length));
+  store.close();
+});
+
+test('AccountStore founds all or nothing', async () => {
+  const store = await openTestStore();
+  const apiKey = describeKey('svc_live_x', {
+    id: 'key_1',
+    accountId: 'acct_2',
+    environment: 'live',
+    name: 'k',
+    scopes: [],
+    createdAt: NOW,
+  });
+  const account = { id: 'acct_2', name: 'B', plan: 'starter', minutesIncluded: 0, createdAt: NOW };
+  const signingSecrets = { live: 'a', test: 'b' };
+  const twice = [
+    { apiKey, hash: 'same' },
+    { apiKey: { ...apiKey, id: 'key_2' }, hash: 'same' },
+  ];
+
+  const found = () =>
+    store.accounts.found({
+      account: { ...account, plan: 'starter' },
+      signingSecrets,
+      apiKeys: twice,
+    });
+
+  expect(found).toThrow('UNIQUE');
+  expect(store.accounts.find('acct_2')).toBeUndefined();
+  expect(store.apiKeys.findByHash('same')).toBeUndefined();
+});
+
+test('ApiKeyStore lists, touches and revokes within its scope', async () => {
+  const { apiKeys } = await openTestStore();
+  const scope = { accountId: 'acct_1', environment: 'live' } as const;
+  const facts = { ...scope, name: 'k', scopes: API_SCOPES, createdAt: NOW };
+  apiKeys.insert(describeKey('svc_live_1', { ...facts, id: 'key_1' }), 'hash 1');
+  apiKeys.insert(describeKey('svc_live_2', { ...facts, id: 'key_2' }), 'hash 2');
+
+  apiKeys.touch('key_1', new Date(5));
+  apiKeys.revoke({ ...scope, environment: 'test' }, 'key_1', new Date(6));
+  apiKeys.revoke(scope, 'key_2', new Date(7));
+  apiKeys.revoke(scope, 'key_2', new Date(8));
+
+  expect(apiKeys.list(scope)).toMatchObject([
+    { id: 'key_2', lastUsedAt: null, revokedAt: new Date(7) },
+    { id: 'key_1', lastUsedAt: new Date(5), revokedAt: null },
+  ]);
+  expect(apiKeys.list({ ...scope, environment: 'test' })).toEqual([]);
+});

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import type { Scope } from '../../src/domain/agent.ts';
+import type { Call } from '../../src/domain/call.ts';
+import { callEndedEvent, callStartedEvent } from '../../src/domain/call-events.ts';
+import { endCall, moveCall } from '../../src/domain/call-life.ts';
+import { buildCall } from '../support/build-call.ts';
+import { openTestStore } from '../support/test-store.ts';
+
+const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };
+
+const NOW = new Date('2026-11-20T12:00:30.000Z');
+
+const answered = moveCall(buildCall(), 'in_progress', { answeredAt: NOW });
+
+const started = callStartedEvent(answered, { id: 'evt_1', now: NOW });
+
+describe('CallStore', () => {
+  test('gives back every field as it was saved', async () => {
+    const { calls } = await openTestStore();
+    const call: Call = buildCall({
+      status: 'completed',
+      answeredAt: NOW,
+      endedAt: new Date('2026-11-20T12:01:00.000Z'),
+      endReason: 'transferred',
+      durationSeconds: 30,
+      recordingFile: 'recordings/call_1.wav',
+      summary: 'Asked for the opening hours.',
+      sentiment: 'positive',
+      sentimentScore: 0.75,
+      intentDetected: 'information',
+      metadata: { order: 7, nested: { list: [1, null, 'ß'] } },
+      overrides: { greeting: 'Hi' },
+    });
+
+    calls.insert(call, []);
+
+    expect(calls.find(LIVE, 'call_1')).toEqual(call);
+    expect(calls.findById('call_1')).toEqual(call);
+  });
+
+  test('finds nothing of another account or environment', async () => {
+    const { calls } = await openTestStore();
+    calls.insert(buildCall(), []);
+
+    expect(calls.find({ ...LIVE, accountId: 'acct_2' }, 'call_1')).toBeUndefined();
+    expect(calls.find({ ...LIVE, environment: 'test' }, 'call_1')).toBeUndefined();
+    expect(calls.find(LIVE, 'call_2')).toBeUndefined();
+  });
+
+  test('saves a new state and its events together', async () => {
+    const { calls, events } = await openTestStore();
+    calls.insert(buildCall(), []);
+
+    calls.update(answered, [started]);
+    const over = endCall(answered, { endReason: 'user_hangup', endedAt: NOW });
+    calls.update(over, [callEndedEvent(over, { id: 'evt_2', now: NOW })]);
+
+    expect(calls.find(LIVE, 'call_1')).toEqual(over);
+    expect(events.listByCall('call_1').map(({ kind }) => kind)).toEqual([
+      'call.started',
+      'call.ended',
+    ]);
+    expect(events.listByCall('call_1')[0]).toEqual(started);
+  });
+
+  test('saves neither when one of the two fails', async () => {
+    const { calls, events } = await openTestStore();
+    calls.insert(buildCall(), []);
+
+    expect(() => calls.update(answered, [started, started])).toThrow('UNIQUE');
+
+    expect(calls.find(LIVE, 'call_1')?.status).toBe('ringing');
+    expect(events.listByCall('call_1')).toEqual([]);
+  });
+
+  test('inserts neither when one of the two fails', async () => {
+    const { calls } = await openTestStore();
+
+    expect(() => calls.insert(buildCall(), [started, started])).toThrow('UNIQUE');
+
+    expect(calls.findById('call_1')).toBeUndefined();
+  });
+
+  test('refuses a move that the stored status does not allow', async () => {
+    const { calls, events } = await openTestStore();
+    calls.insert(buildCall({ status: 'completed' }), []);
+
+    const revive = () => calls.update(buildCall({ status: 'in_progress' }), [started]);
+
+    expect(revive).toThrow('Cannot save call "call_1" as in_progress: it is completed');
+    expect(events.listByCall('call_1')).toEqual([]);
+  });
+
+  test('takes other changes in the same status, also when the call is over', async () => {
+    const { calls } = await openTestStore();
+    calls.insert(buildCall({ status: 'completed' }), []);
+
+    calls.update(buildCall({ status: 'completed', summary: 'Short.' }), []);
+
+    expect(calls.findById('call_1')?.summary).toBe('Short.');
+  });
+
+  test('refuses to update a call that was never kept', async () => {
+    const { calls } = await openTestStore();
+
+    expect(() => calls.update(buildCall(), [])).toThrow('it was never kept');
+  });
+
+  test('keeps transcript and timeline in the order in which they came', async () => {
+    const { calls } = await openTestStore();
+    calls.insert(buildCall(), []);
+    const said = [
+      { role: 'agent', text: 'Hello', at: NOW },
+      { role: 'user', text: 'Hi', at: new Date(NOW.getTime() - 5), confidence: 0.5 },
+    ] as const;
+    const happened = [
+      { at: NOW, kind: 'turn', details: { turn: 1, endOfTurnMs: 220.5 } },
+      { at: NOW, kind: 'barge-in', details: {} },
+    ];
+
+    for (const entry of said) calls.addTranscriptEntry('call_1', entry);
+    for (const entry of happened) calls.addTimelineEntry('call_1', entry);
+
+    expect(calls.transcript('call_1')).toEqual(said);
+    expect(calls.timeline('call_1')).toEqual(happened);
+    expect(calls.transcript('call_2')).toEqual([]);
+  });
+
+  test('finds the calls that were left ringing or in progress', async () => {
+    const { calls } = await openTestStore();
+    const statuses = ['queued', 'ringing', 'in_progress', 'completed', 'failed'] as const;
+    for (const status of statuses) calls.insert(buildCall({ id: `call_${status}`, status }), []);
+
+    const unfinished = calls.findUnfinished();
+
+    expect(unfinished.map(({ status }) => status)).toEqual(['in_progress', 'ringing']);
+  });
+});

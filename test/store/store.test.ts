@@ -1,0 +1,119 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openStore } from '../../src/store/store.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { openTestStore, testFolder } from '../support/test-store.ts';
+
+const parts = { clock: new FakeClock(), log: silentLogger };
+
+test('openStore makes folder and file for its owner only', async () => {
+  const file = join(testFolder(), 'deep', 'offhook.db');
+
+  const store = await openStore({ file, ...parts });
+
+  expect(statSync(file).mode & 0o077).toBe(0);
+  store.close();
+});
+
+test('openStore opens a database again as it was left', async () => {
+  const { file, accounts } = await openTestStore();
+
+  const again = await openStore({ file, ...parts });
+
+  expect(again.accounts.find('acct_1')).toEqual(accounts.find('acct_1'));
+  again.close();
+});
+
+test('openStore keeps what is committed when the process dies: WAL, and foreign keys that hold', async () => {
+  const { file, calls } = await openTestStore();
+
+  const entry = { role: 'user', text: 'hello', at: new Date() } as const;
+  const mode = new Sqlite(file, { readonly: true }).pragma('journal_mode', { simple: true });
+
+  expect(mode).toBe('wal');
+  expect(() => calls.addTranscriptEntry('call_unknown', entry)).toThrow('FOREIGN KEY');
+});
+
+test('openStore refuses a network file system, naming the folder', async () => {
+  const folder = testFolder();
+
+  const open = openStore({
+    file: join(folder, 'offhook.db'),
+    ...parts,
+    fileSystemTypeOf: () => 0x6969,
+  });
+
+  await expect(open).rejects.toThrow(
+    `Cannot keep the database in "${folder}": it is on NFS, and SQLite needs a local disk`,
+  );
+});
+
+test('openStore refuses a CIFS magic that the kernel gives as a negative word', async () => {
+  const open = openStore({
+    file: join(testFolder(), 'offhook.db'),
+    ...parts,
+    fileSystemTypeOf: () => 0xff534d42 - 2 ** 32,
+  });
+
+  await expect(open).rejects.toThrow('it is on CIFS');
+});
+
+test('openStore refuses a file that is no database, naming it', async () => {
+  const file = join(testFolder(), 'offhook.db');
+  writeFileSync(file, 'this is not a database, however long one looks at it'.repeat(100));
+
+  const open = openStore({ file, ...parts });
+
+  await expect(open).rejects.toThrow(`Cannot use the database "${file}"`);
+});
+
+test('openStore refuses a folder in the place of the file, naming it', async () => {
+  const file = join(testFolder(), 'offhook.db');
+  mkdirSync(file);
+
+  await expect(openStore({ file, ...parts })).rejects.toThrow(`Cannot open the database "${file}"`);
+});
+
+test('openStore refuses a database of a newer version', async () => {
+  const { file } = await openTestStore();
+  const sqlite = new Sqlite(file);
+  sqlite.exec("insert into kysely_migration values ('9999-from-the-future', '2030-01-01')");
+  sqlite.close();
+
+  await expect(openStore({ file, ...parts })).rejects.toThrow(
+    'it was written by a newer version of Offhook (step "9999-from-the-future")',
+  );
+});
+
+test('Store says locked, as a StoreError, when another process holds the write lock', async () => {
+  const store = await openTestStore();
+  const other = new Sqlite(store.file);
+  other.exec('begin immediate');
+
+  const probe = () => store.probe();
+
+  expect(probe).toThrow(expect.objectContaining({ name: 'StoreError', reason: 'locked' }));
+  other.close();
+  expect(probe).not.toThrow();
+});
+
+test('Store closes twice without complaint', async () => {
+  const store = await openTestStore();
+
+  store.close();
+
+  expect(() => store.close()).not.toThrow();
+});
+
+test('Store refreshes statistics every day and stops when closed', async () => {
+  const store = await openTestStore();
+
+  store.clock.advance(3 * 86_400_000);
+  const waitingWhileOpen = store.clock.waiting;
+  store.close();
+
+  expect([waitingWhileOpen, store.clock.waiting]).toEqual([1, 0]);
+});
