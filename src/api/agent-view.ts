@@ -1,0 +1,55 @@
+/** Agents as customers see them: one view for each answer of the specification; pure */
+import type { z } from '@hono/zod-openapi';
+import type { Agent, AgentWithUsage } from '../domain/agent.ts';
+import type {
+  agentItemSchema,
+  agentSchema,
+  createdAgentSchema,
+  patchedAgentSchema,
+} from './schemas/agent-schemas.ts';
+
+export function createdAgentView(agent: Agent): z.infer<typeof createdAgentSchema> {
+  const { id, name, status, createdAt } = agent;
+  return { id, name, status, createdAt: createdAt.toISOString() };
+}
+
+export function patchedAgentView(agent: Agent): z.infer<typeof patchedAgentSchema> {
+  const { id, name, status, updatedAt } = agent;
+  return { id, name, status, updatedAt: updatedAt.toISOString() };
+}
+
+export function agentItemView(agent: AgentWithUsage): z.infer<typeof agentItemSchema> {
+  const { id, name, status, voice, language, phoneNumber } = agent;
+  return {
+    id,
+    name,
+    status,
+    voice,
+    language,
+    phoneNumber,
+    totalCallsToday: agent.totalCallsToday,
+    totalMinutesToday: agent.totalMinutesToday,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}
+
+export function agentView(agent: AgentWithUsage): z.infer<typeof agentSchema> {
+  const { transferTargets, ...settings } = agent.settings;
+  return {
+    id: agent.id,
+    name: agent.name,
+    greeting: agent.greeting,
+    systemPrompt: agent.systemPrompt,
+    voice: agent.voice,
+    language: agent.language,
+    phoneNumber: agent.phoneNumber,
+    tools: [...agent.tools],
+    settings: { ...settings, transferTargets: [...transferTargets] },
+    status: agent.status,
+    totalCallsToday: agent.totalCallsToday,
+    totalMinutesToday: agent.totalMinutesToday,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}

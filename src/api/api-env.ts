@@ -1,0 +1,78 @@
+/** What a request carries through the middleware, and what the whole interface is made from. */
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import type { Account } from '../domain/account.ts';
+import type { AccountStore } from '../domain/account-store.ts';
+import type { AgentStore, Scope } from '../domain/agent.ts';
+import type { ApiKey, ApiKeyStore } from '../domain/api-key.ts';
+import type { CallStore } from '../domain/call.ts';
+import type { NewId } from '../domain/ids.ts';
+import type { RateStore } from '../domain/rate-limit.ts';
+import type { ReadinessReport } from '../domain/readiness.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics.ts';
+
+/** What the interface needs; the composition root puts it together once. */
+export interface ApiDeps {
+  readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly agents: AgentStore;
+  readonly calls: CallStore;
+  readonly rates: RateStore;
+  readonly metrics: Metrics;
+  /** Asked at every `/readyz`; must be quick. */
+  readonly readiness: () => ReadinessReport;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly newId: NewId;
+  /** Base of links handed out, without a slash at its end. */
+  readonly publicUrl: string;
+  /** The folder that `Call.recordingFile` is relative to. */
+  readonly dataFolder: string;
+  /** Key of the links to recordings; at least 32 characters that nobody guesses. */
+  readonly recordingSecret: string;
+  /** Version of the server, such as `0.1.0`. */
+  readonly version: string;
+}
+
+/** Who shows a valid key. */
+export interface Caller {
+  readonly apiKey: ApiKey;
+  readonly account: Account;
+}
+
+export interface ApiEnv {
+  /** Empty where a test calls the interface without a socket. */
+  Bindings: Partial<HttpBindings>;
+  Variables: {
+    requestId: string;
+    /** Undefined when the request shows no valid key. */
+    caller: Caller | undefined;
+  };
+}
+
+export type ApiContext = Context<ApiEnv>;
+
+/**
+ * The account and environment that a request speaks for.
+ *
+ * @throws {ServiceError} UNAUTHORIZED when it shows no valid key.
+ */
+export function scopeOf(context: ApiContext): Scope {
+  const { accountId, environment } = callerOf(context).apiKey;
+  return { accountId, environment };
+}
+
+/** @throws {ServiceError} UNAUTHORIZED when the request shows no valid key. */
+export function callerOf(context: ApiContext): Caller {
+  const caller = context.get('caller');
+  if (caller === undefined) {
+    throw new ServiceError(
+      'UNAUTHORIZED',
+      'Cannot authenticate the request: the API key is missing, unknown or revoked',
+    );
+  }
+  return caller;
+}

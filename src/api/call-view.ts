@@ -1,0 +1,65 @@
+/** Calls as customers see them; pure */
+import type { z } from '@hono/zod-openapi';
+import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../domain/call.ts';
+import type { callItemSchema, callSchema, timelinePageSchema } from './schemas/call-schemas.ts';
+
+type CommonView = Omit<z.infer<typeof callItemSchema>, 'hasTranscript' | 'hasRecording'>;
+
+export function callItemView(call: CallSummary): z.infer<typeof callItemSchema> {
+  return {
+    ...commonView(call),
+    hasTranscript: call.hasTranscript,
+    hasRecording: call.recordingFile !== null,
+  };
+}
+
+/** @param parts.recordingUrl null when there is no recording. */
+export function callView(
+  call: Call,
+  parts: {
+    readonly transcript: readonly TranscriptEntry[];
+    readonly recordingUrl: string | null;
+  },
+): z.infer<typeof callSchema> {
+  const { transcript, recordingUrl } = parts;
+  return {
+    ...commonView(call),
+    ...(transcript.length === 0 ? {} : { transcript: transcript.map(transcriptEntryView) }),
+    summary: call.summary,
+    sentiment: call.sentiment,
+    intentDetected: call.intentDetected,
+    recordingUrl,
+    metadata: call.metadata,
+  };
+}
+
+export function timelineEntryView(
+  entry: TimelineEntry,
+): z.infer<typeof timelinePageSchema>['data'][number] {
+  return { timestamp: entry.at.toISOString(), kind: entry.kind, details: entry.details };
+}
+
+function commonView(call: Call): CommonView {
+  return {
+    id: call.id,
+    agentId: call.agentId,
+    direction: call.direction,
+    status: call.status,
+    from: call.from,
+    to: call.to,
+    durationSeconds: call.durationSeconds,
+    startedAt: call.startedAt?.toISOString() ?? null,
+    endedAt: call.endedAt?.toISOString() ?? null,
+    endReason: call.endReason,
+  };
+}
+
+function transcriptEntryView(
+  entry: TranscriptEntry,
+): NonNullable<z.infer<typeof callSchema>['transcript']>[number] {
+  const { role, text, at, confidence } = entry;
+  const timestamp = at.toISOString();
+  return confidence === undefined
+    ? { role, text, timestamp }
+    : { role, text, timestamp, confidence };
+}

@@ -1,0 +1,131 @@
+/** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { NewId } from '../domain/ids.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { Clock } from '../lib/clock.ts';
+import { errorBody } from './middleware/errors.ts';
+import { API_VERSION } from './middleware/request-identity.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 65_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+const CONNECTIONS_MAX = 2000;
+
+/** How long `stop` lets answers finish. */
+const STOP_MS = 5000;
+
+export interface HttpServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly fetch: Parameters<typeof getRequestListener>[0];
+  readonly newId: NewId;
+  readonly clock: Clock;
+}
+
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  #server: Server | undefined;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @returns the port, also when a free one was taken.
+   * @throws {Error} naming address and port, and what stands in the way.
+   */
+  async start(): Promise<number> {
+    const server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        maxHeaderSize: HEADER_BYTES_MAX,
+        // Node would refuse such a request without the envelope.
+        requireHostHeader: false,
+      },
+      getRequestListener(this.#options.fetch, {
+        hostname: this.#options.host,
+        errorHandler: () => this.#refusal('its Host or path is not valid'),
+      }),
+    );
+    server.maxConnections = CONNECTIONS_MAX;
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+      this.#refuse(error, socket),
+    );
+    await listen(server, this.#options);
+    this.#server = server;
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Takes no more requests, lets answers finish for 5 s. Safe to call twice. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    const cancel = this.#options.clock.after(STOP_MS, () => server.closeAllConnections());
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+    });
+    cancel();
+  }
+
+  /** What Node cannot parse never reaches Hono, and still gets the envelope. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const response = this.#refusal(MESSAGES[error.code ?? ''] ?? 'it is not HTTP');
+    void response.text().then((body) => {
+      const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+      const head = ['HTTP/1.1 400 Bad Request', ...headers, 'connection: close'];
+      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    });
+  }
+
+  #refusal(why: string): Response {
+    const requestId = this.#options.newId('req');
+    const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
+    const body = JSON.stringify(errorBody(error, requestId));
+    return new Response(body, {
+      status: 400,
+      headers: {
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(body)),
+        'X-Request-Id': requestId,
+        'X-API-Version': API_VERSION,
+        'X-Content-Type-Options': 'nosniff',
+      },
+    });
+  }
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'its headers are longer than 16 KiB',
+  ERR_HTTP_REQUEST_TIMEOUT: 'it came too slowly',
+};
+
+function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = REASONS[error.code ?? ''] ?? error.message;
+      const message = `Cannot open HTTP port "${host}:${port}": ${why}`;
+      reject(new Error(message, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; stop it, or set PORT',
+  EADDRNOTAVAIL: 'this machine has no such address; set HOST',
+  EACCES: 'this user may not open it; set PORT to 1024 or more',
+};

@@ -1,0 +1,58 @@
+/** Finds who a key belongs to, and remembers it for half a second. */
+import { hashOfKey } from '../domain/api-key.ts';
+import type { ApiDeps, Caller } from './api-env.ts';
+
+/** A revoked key must stop within a second. */
+const FRESH_MS = 500;
+
+const KEYS_MAX = 1000;
+
+/** `lastUsedAt` is known to the minute, so that using a key doesn't write at every request. */
+const TOUCH_MS = 60_000;
+
+interface Remembered {
+  readonly caller: Caller;
+  readonly readAtMs: number;
+}
+
+/** Remembers keys by their hash; unknown keys are never remembered. */
+export class KeyCache {
+  readonly #deps: Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock'>;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(deps: Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock'>) {
+    this.#deps = deps;
+  }
+
+  /** Undefined when the key is unknown or revoked. */
+  callerOf(keyText: string): Caller | undefined {
+    const nowMs = this.#deps.clock.nowMs();
+    const hash = hashOfKey(keyText);
+    const remembered = this.#remembered.get(hash);
+    if (remembered !== undefined && nowMs - remembered.readAtMs < FRESH_MS) {
+      return remembered.caller;
+    }
+    this.#remembered.delete(hash);
+    const caller = this.#read(hash);
+    if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
+    return caller;
+  }
+
+  #read(hash: string): Caller | undefined {
+    const apiKey = this.#deps.apiKeys.findByHash(hash);
+    if (apiKey === undefined || apiKey.revokedAt !== null) return undefined;
+    const account = this.#deps.accounts.find(apiKey.accountId);
+    if (account === undefined) return undefined;
+    const now = this.#deps.clock.now();
+    const lastUsedAtMs = apiKey.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+    if (now.getTime() - lastUsedAtMs >= TOUCH_MS) this.#deps.apiKeys.touch(apiKey.id, now);
+    return { apiKey, account };
+  }
+
+  /** A full cache forgets what it has known longest. */
+  #remember(hash: string, entry: Remembered): void {
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size >= KEYS_MAX && oldest !== undefined) this.#remembered.delete(oldest);
+    this.#remembered.set(hash, entry);
+  }
+}

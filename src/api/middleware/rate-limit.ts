@@ -1,0 +1,44 @@
+/** Counts every request in hours that begin on the hour, and says in three headers how many are left. */
+import type { MiddlewareHandler } from 'hono';
+import { ANONYMOUS_REQUESTS_AN_HOUR, requestsAnHour, windowOf } from '../../domain/rate-limit.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
+import { clientOf } from '../client-address.ts';
+
+/** Comes after authentication and before all that turns a request away. */
+export function rateLimit(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    const now = deps.clock.now();
+    const window = windowOf(now);
+    const { subject, limit } = countedAs(context);
+    context.header('X-RateLimit-Limit', String(limit));
+    context.header('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
+    // Stands if the count fails.
+    context.header('X-RateLimit-Remaining', '0');
+    const count = deps.rates.count(subject, window);
+    context.header('X-RateLimit-Remaining', String(Math.max(0, limit - count)));
+    if (count > limit) {
+      const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
+      context.header('Retry-After', String(Math.max(1, waitSeconds)));
+      deps.metrics.rateLimited();
+      throw new ServiceError(
+        'RATE_LIMITED',
+        `Cannot take more than ${limit} requests an hour: the next hour begins in ${waitSeconds} s`,
+      );
+    }
+    await next();
+  };
+}
+
+function countedAs(context: ApiContext): { readonly subject: string; readonly limit: number } {
+  const caller = context.get('caller');
+  if (caller === undefined) {
+    const address = clientOf(context.env?.incoming?.socket.remoteAddress);
+    return { subject: `address:${address}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
+  }
+  const { accountId, environment } = caller.apiKey;
+  return {
+    subject: `account:${accountId}:${environment}`,
+    limit: requestsAnHour(caller.account.plan),
+  };
+}

@@ -1,0 +1,30 @@
+/** Gives every request an id, and tells log and metrics how it ended. */
+import type { MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
+
+/** Changes when an answer changes in a way that a customer's program may notice. */
+export const API_VERSION = '2026-11-21';
+
+export function requestIdentity(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    const startMs = deps.clock.nowMs();
+    const requestId = deps.newId('req');
+    context.set('requestId', requestId);
+    context.header('X-Request-Id', requestId);
+    context.header('X-API-Version', API_VERSION);
+    await next();
+    const { method } = context.req;
+    const { status } = context.res;
+    const durationMs = deps.clock.nowMs() - startMs;
+    const route = routeOf(context);
+    deps.metrics.httpRequest({ route, method, status, durationMs });
+    deps.log.debug({ requestId, method, route, status, durationMs }, 'http: answered');
+  };
+}
+
+/** The pattern that answered, such as `/api/calls/{callId}`; ids never become labels. */
+function routeOf(context: ApiContext): string {
+  const path = routePath(context, -1);
+  return path.includes('*') ? 'unmatched' : path.replaceAll(/:(\w+)/g, '{$1}');
+}

@@ -1,0 +1,20 @@
+/** Which methods a path knows, for the `Allow` header. */
+import type { Hono } from 'hono';
+import type { ApiEnv } from './api-env.ts';
+
+/** Reads the routes once, at the first question, when all have been added. */
+export function methodsByPath(api: Hono<ApiEnv>): (path: string) => readonly string[] {
+  let table: readonly { readonly method: string; readonly pattern: RegExp }[] | undefined;
+  return (path) => {
+    table ??= api.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map((route) => ({ method: route.method, pattern: patternOf(route.path) }));
+    const methods = table.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    return [...new Set(methods)].sort();
+  };
+}
+
+function patternOf(path: string): RegExp {
+  const escaped = path.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`^${escaped.replaceAll(/:\w+/g, '[^/]+')}$`);
+}

@@ -1,0 +1,136 @@
+/** `/api/agents`: makes, lists, shows, changes and deletes agents. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
+import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { agentItemView, agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
+import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { limitBody } from '../middleware/limit-body.ts';
+import {
+  agentPageSchema,
+  agentPathSchema,
+  agentQuerySchema,
+  agentSchema,
+  createAgentSchema,
+  createdAgentSchema,
+  patchAgentSchema,
+  patchedAgentSchema,
+} from '../schemas/agent-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+
+const security = [{ bearer: [] }];
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/agents',
+  summary: 'Lists agents, newest first',
+  security,
+  middleware: requireScope('agents:read'),
+  request: { query: agentQuerySchema },
+  responses: { 200: jsonResponse('A page of agents.', agentPageSchema), ...errorResponses(400) },
+});
+
+const newRoute = createRoute({
+  method: 'post',
+  path: '/api/agents',
+  summary: 'Makes an agent',
+  security,
+  middleware: [requireScope('agents:write'), limitBody] as const,
+  request: { body: jsonBody(createAgentSchema) },
+  responses: {
+    201: jsonResponse('The agent was made and is active.', createdAgentSchema),
+    ...errorResponses(400, 409, 422),
+  },
+});
+
+const getRoute = createRoute({
+  method: 'get',
+  path: '/api/agents/{agentId}',
+  summary: 'Shows an agent',
+  security,
+  middleware: requireScope('agents:read'),
+  request: { params: agentPathSchema },
+  responses: { 200: jsonResponse('Every field.', agentSchema), ...errorResponses(404) },
+});
+
+const patchRoute = createRoute({
+  method: 'patch',
+  path: '/api/agents/{agentId}',
+  summary: 'Changes the fields that the body has',
+  security,
+  middleware: [requireScope('agents:write'), limitBody] as const,
+  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
+  responses: {
+    200: jsonResponse('The agent was changed.', patchedAgentSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+const deleteRoute = createRoute({
+  method: 'delete',
+  path: '/api/agents/{agentId}',
+  summary: 'Deletes an agent; its calls stay readable',
+  security,
+  middleware: requireScope('agents:write'),
+  request: { params: agentPathSchema },
+  responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(404, 409) },
+});
+
+export function addAgentRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  addAgentReads(api, deps);
+  addAgentWrites(api, deps);
+}
+
+function addAgentReads(api: OpenAPIHono<ApiEnv>, { agents, clock }: ApiDeps): void {
+  api.openapi(listRoute, (context) => {
+    const { limit, offset, status } = context.req.valid('query');
+    const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
+    const page = agents.list(scopeOf(context), query, clock.now());
+    const data = page.agents.map(agentItemView);
+    return context.json({ data, total: page.total, limit, offset }, 200);
+  });
+
+  api.openapi(getRoute, (context) => {
+    const { agentId } = context.req.valid('param');
+    const agent = agents.findWithUsage(scopeOf(context), agentId, clock.now());
+    return context.json(agentView(existing<AgentWithUsage>(agent)), 200);
+  });
+}
+
+function addAgentWrites(api: OpenAPIHono<ApiEnv>, { agents, clock, newId }: ApiDeps): void {
+  api.openapi(newRoute, (context) => {
+    const agent = createAgent(context.req.valid('json'), {
+      id: newId('agent'),
+      scope: scopeOf(context),
+      now: clock.now(),
+    });
+    agents.insert(agent);
+    return context.json(createdAgentView(agent), 201);
+  });
+
+  api.openapi(patchRoute, (context) => {
+    const { agentId } = context.req.valid('param');
+    const agent = existing<Agent>(agents.find(scopeOf(context), agentId));
+    const changed = patchAgent(agent, context.req.valid('json'), clock.now());
+    agents.update(changed);
+    return context.json(patchedAgentView(changed), 200);
+  });
+
+  api.openapi(deleteRoute, (context) => {
+    const { agentId } = context.req.valid('param');
+    const scope = scopeOf(context);
+    existing<Agent>(agents.find(scope, agentId));
+    agents.delete(scope, agentId);
+    return context.body(null, 204);
+  });
+}
+
+/** The same words whether the agent never was or is another account's, so that nobody learns which. */
+function existing<Found extends Agent>(agent: Found | undefined): Found {
+  if (agent === undefined) {
+    throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
+  }
+  return agent;
+}

@@ -1,0 +1,123 @@
+/** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Call, CallQuery } from '../../domain/call.ts';
+import { LINK_LIFETIME_MS, signRecordingLink } from '../../domain/recording-link.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { callItemView, callView, timelineEntryView } from '../call-view.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import {
+  callPageSchema,
+  callPathSchema,
+  callQuerySchema,
+  callSchema,
+  timelinePageSchema,
+  timelineQuerySchema,
+} from '../schemas/call-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonResponse } from '../schemas/json-content.ts';
+
+const DAY_MS = 86_400_000;
+
+const security = [{ bearer: [] }];
+
+const middleware = requireScope('calls:read');
+
+const listRoute = createRoute({
+  method: 'get',
+  path: '/api/calls',
+  summary: 'Lists calls, newest start first',
+  description:
+    'A call that has not started is sorted and filtered by when it was asked for. Days are UTC and inclusive.',
+  security,
+  middleware,
+  request: { query: callQuerySchema },
+  responses: { 200: jsonResponse('A page of calls.', callPageSchema), ...errorResponses(400) },
+});
+
+const getRoute = createRoute({
+  method: 'get',
+  path: '/api/calls/{callId}',
+  summary: 'Shows a call, with its transcript when there is one',
+  security,
+  middleware,
+  request: { params: callPathSchema },
+  responses: { 200: jsonResponse('The whole call.', callSchema), ...errorResponses(404) },
+});
+
+const timelineRoute = createRoute({
+  method: 'get',
+  path: '/api/calls/{callId}/events',
+  summary: "Shows a call's timeline, with the latencies of every turn",
+  security,
+  middleware,
+  request: { params: callPathSchema, query: timelineQuerySchema },
+  responses: {
+    200: jsonResponse('A page of the timeline, oldest first.', timelinePageSchema),
+    ...errorResponses(400, 404),
+  },
+});
+
+export function addCallRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { calls } = deps;
+
+  api.openapi(listRoute, (context) => {
+    const { startDate, endDate, ...filters } = context.req.valid('query');
+    const { limit, offset } = filters;
+    const query = withoutUndefined({
+      ...filters,
+      startedFrom: startDate,
+      startedBefore: endDate && new Date(endDate.getTime() + DAY_MS),
+    });
+    const page = calls.list(scopeOf(context), query);
+    return context.json(
+      { data: page.calls.map(callItemView), total: page.total, limit, offset },
+      200,
+    );
+  });
+
+  api.openapi(getRoute, (context) => {
+    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
+    const transcript = calls.transcript(call.id);
+    return context.json(
+      callView(call, { transcript, recordingUrl: recordingUrl(call, deps) }),
+      200,
+    );
+  });
+
+  api.openapi(timelineRoute, (context) => {
+    const { limit, offset } = context.req.valid('query');
+    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
+    const entries = calls.timeline(call.id);
+    const data = entries.slice(offset, offset + limit).map(timelineEntryView);
+    return context.json({ data, total: entries.length, limit, offset }, 200);
+  });
+}
+
+/** The same words whether the call never was or is another account's, so that nobody learns which. */
+export function existing(call: Call | undefined): Call {
+  if (call === undefined) {
+    throw new ServiceError('CALL_NOT_FOUND', 'Cannot find the call: there is none with this id');
+  }
+  return call;
+}
+
+/** A link that works for a day without a key; null when there is no recording. */
+function recordingUrl(call: Call, deps: ApiDeps): string | null {
+  if (call.recordingFile === null) return null;
+  const expiresAt = new Date(deps.clock.now().getTime() + LINK_LIFETIME_MS);
+  const proof = signRecordingLink(call.id, expiresAt, deps.recordingSecret);
+  const query = new URLSearchParams({ ...proof });
+  return `${deps.publicUrl}/api/calls/${call.id}/recording?${query}`;
+}
+
+type Given<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+
+function withoutUndefined(
+  query: {
+    readonly [Name in keyof CallQuery]: CallQuery[Name] | undefined;
+  },
+): CallQuery {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<CallQuery>;
+}

@@ -1,0 +1,128 @@
+/** `/api/calls/{callId}/recording`: the recording as WAV, for a key or for whoever holds a signed link. */
+import { createReadStream, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
+import { Readable } from 'node:stream';
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Call } from '../../domain/call.ts';
+import { checkRecordingLink } from '../../domain/recording-link.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ByteRange, parseByteRange } from '../byte-range.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorBody } from '../middleware/errors.ts';
+import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { existing } from './call-routes.ts';
+
+const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
+
+const recordingRoute = createRoute({
+  method: 'get',
+  path: '/api/calls/{callId}/recording',
+  summary: 'Sends the recording as WAV: caller left, agent right',
+  description:
+    'Needs a key, or the two parameters of a link that `recordingUrl` gave. Takes `Range`.',
+  security: [{ bearer: [] }, {}],
+  request: { params: callPathSchema, query: recordingQuerySchema },
+  responses: {
+    200: { description: 'The whole recording.', content: wav },
+    206: { description: 'The bytes asked for.', content: wav },
+    304: { description: 'The recording is the one that the client has.' },
+    ...errorResponses(400, 404, 416),
+  },
+});
+
+export function addRecordingRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const withKey = requireScope('calls:read');
+
+  api.openapi(recordingRoute, async (context) => {
+    const { callId } = context.req.valid('param');
+    const { expires, signature } = context.req.valid('query');
+    if (expires === undefined || signature === undefined) {
+      await withKey(context, () => Promise.resolve());
+      return send(context, existing(deps.calls.find(scopeOf(context), callId)), deps);
+    }
+    const proof = { expires, signature };
+    checkRecordingLink(callId, proof, { secret: deps.recordingSecret, now: deps.clock.now() });
+    return send(context, existing(deps.calls.findById(callId)), deps);
+  });
+}
+
+async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Response> {
+  const file = pathOf(call, deps.dataFolder);
+  const facts = await factsOf(file);
+  const etag = `"${facts.size.toString(16)}-${Math.floor(facts.mtimeMs).toString(16)}"`;
+  context.header('Accept-Ranges', 'bytes');
+  context.header('ETag', etag);
+  context.header('Cache-Control', 'private, no-cache');
+  context.header('Content-Type', 'audio/wav');
+  context.header('Content-Disposition', `inline; filename="${call.id}.wav"`);
+  if (isHeld(context.req.header('If-None-Match'), etag)) return context.body(null, 304);
+  const range = rangeOf(context, etag, facts.size);
+  if (range === 'unsatisfiable') return refuseRange(context, facts.size);
+  if (range === undefined) return sendBytes(context, file, { first: 0, last: facts.size - 1 }, 200);
+  context.header('Content-Range', `bytes ${range.first}-${range.last}/${facts.size}`);
+  return sendBytes(context, file, range, 206);
+}
+
+/** @throws {ServiceError} NOT_FOUND when the call has no recording, or it would lie outside the data folder. */
+function pathOf(call: Call, dataFolder: string): string {
+  const folder = resolve(dataFolder);
+  const file = resolve(folder, call.recordingFile ?? '');
+  if (!file.startsWith(folder + sep)) throw noRecording();
+  return file;
+}
+
+async function factsOf(file: string): Promise<Stats> {
+  const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    // Removed by the operator, or never written because the disk was full.
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (facts === undefined || !facts.isFile()) throw noRecording();
+  return facts;
+}
+
+function noRecording(): ServiceError {
+  return new ServiceError('NOT_FOUND', 'Cannot find the recording: the call has none');
+}
+
+function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}
+
+/** A range of another version than the client holds would not fit: then it gets the whole. RFC 9110, 13.1.5. */
+function rangeOf(
+  context: ApiContext,
+  etag: string,
+  sizeBytes: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const condition = context.req.header('If-Range');
+  if (condition !== undefined && condition !== etag) return undefined;
+  return parseByteRange(context.req.header('Range'), sizeBytes);
+}
+
+function refuseRange(context: ApiContext, sizeBytes: number): Response {
+  context.header('Content-Range', `bytes */${sizeBytes}`);
+  context.header('Content-Type', 'application/json');
+  const error = new ServiceError(
+    'VALIDATION_ERROR',
+    'Cannot send the range: the recording ends before it',
+    [{ path: 'Range', message: `expected bytes below ${sizeBytes}` }],
+  );
+  return context.json(errorBody(error, context.get('requestId'), 416), 416);
+}
+
+function sendBytes(
+  context: ApiContext,
+  file: string,
+  { first, last }: ByteRange,
+  status: 200 | 206,
+): Response {
+  context.header('Content-Length', String(last - first + 1));
+  if (context.req.method === 'HEAD' || last < first) return context.body(null, status);
+  const bytes = createReadStream(file, { start: first, end: last });
+  return context.body(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, status);
+}

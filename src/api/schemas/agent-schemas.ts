@@ -1,0 +1,144 @@
+/** What agents look like in bodies and answers: the one source of validation, types and documentation. */
+import { z } from '@hono/zod-openapi';
+import { AGENT_LIMITS, AGENT_TOOLS, isLanguageTag } from '../../domain/agent-rules.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+
+const LIMITS = AGENT_LIMITS;
+
+const seconds = ({ min, max }: { readonly min: number; readonly max: number }) =>
+  z.int().min(min).max(max);
+
+const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
+
+const transferTargets = z
+  .array(
+    z.strictObject({
+      label: z.string().min(1).max(LIMITS.transferLabelCharsMax).openapi({ example: 'sales' }),
+      number: z.string().openapi({ example: '+390612345678' }),
+    }),
+  )
+  .max(LIMITS.transferTargetsMax)
+  .refine((targets) => allDifferent(targets.map(({ label }) => label)), 'labels must differ')
+  .openapi({ description: 'Where `transfer_call` may go; empty denies. The model sees labels.' });
+
+const settingsInput = z
+  .strictObject({
+    maxDurationSeconds: seconds(LIMITS.maxDurationSeconds).optional(),
+    silenceTimeoutSeconds: seconds(LIMITS.silenceTimeoutSeconds).optional(),
+    interruptible: z.boolean().optional(),
+    transferTargets: transferTargets.optional(),
+  })
+  .openapi('AgentSettingsInput', {
+    description: 'Defaults: 600 s, 10 s, true, none. A PATCH merges field by field.',
+  });
+
+const voice = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.:+-]{0,99}$/, 'expected a voice name, such as en-US-JennyNeural')
+  .openapi({ example: 'en-US-JennyNeural' });
+
+const language = z
+  .string()
+  .max(35)
+  .refine(isLanguageTag, 'expected a BCP 47 language tag, such as en-US')
+  .openapi({ example: 'en-US' });
+
+const tools = z
+  .array(z.enum(AGENT_TOOLS))
+  .max(LIMITS.toolsMax)
+  .refine(allDifferent, 'tools must differ');
+
+const phoneNumber = z.string().openapi({
+  description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
+  example: '+390612345678',
+});
+
+const required = {
+  name: z.string().min(1).max(LIMITS.nameCharsMax),
+  greeting: z.string().min(1).max(LIMITS.greetingCharsMax),
+  systemPrompt: z.string().min(1).max(LIMITS.systemPromptCharsMax),
+};
+
+const optional = {
+  voice: voice.optional(),
+  language: language.optional(),
+  phoneNumber: phoneNumber.optional(),
+  tools: tools.optional(),
+  settings: settingsInput.optional(),
+};
+
+const status = z.enum(['active', 'paused']);
+
+export const createAgentSchema = z
+  .strictObject({ ...required, ...optional })
+  .openapi('CreateAgent');
+
+export const patchAgentSchema = z
+  .strictObject({ ...z.object(required).partial().shape, ...optional, status: status.optional() })
+  .openapi('PatchAgent', { description: 'Only the fields that are there change; one at least.' });
+
+const timestamp = z.iso.datetime();
+
+const id = z.string().openapi({ example: 'agent_0VbZOZK8iLGcXSKvcmQMdaX5' });
+
+const usage = {
+  totalCallsToday: z.int().openapi({ description: 'Calls started since 00:00 UTC.' }),
+  totalMinutesToday: z.number().openapi({ description: 'Their minutes, rounded to 0.1.' }),
+};
+
+export const agentSchema = z
+  .object({
+    id,
+    name: z.string(),
+    greeting: z.string(),
+    systemPrompt: z.string(),
+    voice: z.string(),
+    language: z.string(),
+    phoneNumber: z.string().nullable(),
+    tools: z.array(z.string()),
+    settings: z.object({
+      maxDurationSeconds: z.int(),
+      silenceTimeoutSeconds: z.int(),
+      interruptible: z.boolean(),
+      transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
+    }),
+    status,
+    ...usage,
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .openapi('Agent');
+
+export const agentItemSchema = agentSchema
+  .pick({
+    id: true,
+    name: true,
+    status: true,
+    voice: true,
+    language: true,
+    phoneNumber: true,
+    totalCallsToday: true,
+    totalMinutesToday: true,
+    createdAt: true,
+    updatedAt: true,
+  })
+  .openapi('AgentItem');
+
+export const agentPageSchema = pageOf(agentItemSchema).openapi('AgentPage');
+
+export const createdAgentSchema = agentSchema
+  .pick({ id: true, name: true, status: true, createdAt: true })
+  .openapi('CreatedAgent');
+
+export const patchedAgentSchema = agentSchema
+  .pick({ id: true, name: true, status: true, updatedAt: true })
+  .openapi('PatchedAgent');
+
+export const agentQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  status: z.enum(['active', 'paused', 'all']).default('all'),
+});
+
+export const agentPathSchema = z.object({
+  agentId: z.string(),
+});

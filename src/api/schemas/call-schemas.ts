@@ -1,0 +1,114 @@
+/** What calls look like in queries and answers: the one source of validation, types and documentation. */
+import { z } from '@hono/zod-openapi';
+import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+
+const timestamp = z.iso.datetime();
+
+const status = z.enum(['queued', 'ringing', 'in_progress', 'completed', 'failed']);
+
+const direction = z.enum(['inbound', 'outbound']);
+
+const endReason = z.enum([
+  'user_hangup',
+  'agent_hangup',
+  'timeout',
+  'transferred',
+  'error',
+  'no_answer',
+  'busy',
+]);
+
+const common = {
+  id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+  agentId: z.string(),
+  direction,
+  status,
+  from: z.string(),
+  to: z.string(),
+  durationSeconds: z.int(),
+  startedAt: timestamp.nullable().openapi({ description: 'null while queued.' }),
+  endedAt: timestamp.nullable().openapi({ description: 'null until the call is over.' }),
+  endReason: endReason.nullable().openapi({ description: 'null until the call is over.' }),
+};
+
+export const callItemSchema = z
+  .object({ ...common, hasTranscript: z.boolean(), hasRecording: z.boolean() })
+  .openapi('CallItem');
+
+export const callPageSchema = pageOf(callItemSchema).openapi('CallPage');
+
+const transcriptEntrySchema = z
+  .object({
+    role: z.enum(['agent', 'user']),
+    text: z.string(),
+    timestamp,
+    confidence: z.number().min(0).max(1).optional(),
+  })
+  .openapi('TranscriptEntry');
+
+export const callSchema = z
+  .object({
+    ...common,
+    transcript: z
+      .array(transcriptEntrySchema)
+      .optional()
+      .openapi({ description: 'Absent until something was said.' }),
+    summary: z.string().nullable(),
+    sentiment: z.enum(['positive', 'neutral', 'negative']).nullable(),
+    intentDetected: z.string().nullable(),
+    recordingUrl: z.url().nullable().openapi({
+      description: 'Needs no key and works for 24 h; null when there is no recording.',
+    }),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .openapi('Call');
+
+const timelineEntrySchema = z
+  .object({
+    timestamp,
+    kind: z.string().openapi({ example: 'turn' }),
+    details: z.record(z.string(), z.unknown()),
+  })
+  .openapi('TimelineEntry');
+
+export const timelinePageSchema = pageOf(timelineEntrySchema).openapi('TimelinePage');
+
+/** A calendar day that exists, as midnight UTC. */
+const day = z.iso
+  .date('expected a date that exists, as YYYY-MM-DD')
+  .transform((text) => new Date(`${text}T00:00:00.000Z`));
+
+const dayDocs = { type: 'string', format: 'date', example: '2026-11-21' } as const;
+
+export const callQuerySchema = z
+  .strictObject({
+    ...pagingFields(PAGE_LIMIT),
+    agentId: z.string().min(1).max(100).optional(),
+    status: status.optional(),
+    direction: direction.optional(),
+    startDate: day.optional().openapi({ ...dayDocs, param: { description: 'First UTC day.' } }),
+    endDate: day.optional().openapi({ ...dayDocs, param: { description: 'Last UTC day.' } }),
+  })
+  .refine(
+    ({ startDate, endDate }) =>
+      startDate === undefined || endDate === undefined || startDate <= endDate,
+    { path: ['endDate'], message: 'expected a day that is not before startDate' },
+  );
+
+export const timelineQuerySchema = z.strictObject(pagingFields({ default: 100, max: 1000 }));
+
+export const callPathSchema = z.object({ callId: z.string() });
+
+/** The two parameters of a link to a recording; both or neither. */
+export const recordingQuerySchema = z
+  .strictObject({
+    expires: z
+      .string()
+      .regex(/^\d{1,15}$/)
+      .optional(),
+    signature: z.string().max(200).optional(),
+  })
+  .refine(({ expires, signature }) => (expires === undefined) === (signature === undefined), {
+    path: ['signature'],
+    message: 'expected expires and signature together',
+  });
