@@ -153,6 +153,24 @@ export function readProcessConfig(): Config {
   return readConfig(process.env);
 }
 
+/**
+ * Reads a file of settings, with `${NAME}` in it replaced by the variable of that name: secrets stay out of the file.
+ *
+ * @throws {ConfigError} naming the file, or the variable that is not set.
+ */
+export function readSettingsFile(path: string, environment = process.env): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
+      const value = withSecretFiles(environment)[name];
+      if (value === undefined) throw new Error(`the variable ${name} in it is not set`);
+      return JSON.stringify(value).slice(1, -1);
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`Cannot read "${path}": ${why}`, { cause: error });
+  }
+}
+
 /** The settings as text for the operator, one `NAME=value` a line, secrets masked. */
 export function printConfig(config: Config): string {
   return Object.entries(config)

@@ -23,7 +23,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files that put the parts together; they may import anything. */
-const COMPOSITION_ROOTS = ['app.ts', 'main.ts', 'admin.ts'];
+const COMPOSITION_ROOTS = [
+  'app.ts',
+  'app-speech.ts',
+  'app-talk.ts',
+  'app-telephony.ts',
+  'main.ts',
+  'admin.ts',
+];
 
 /** Planes whose sub-folders are adapters; `api/routes` and `api/middleware` are not. */
 const PLANES_WITH_ADAPTERS = ['telephony', 'speech', 'llm', 'tool'];

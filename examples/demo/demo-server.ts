@@ -1,0 +1,115 @@
+/** The server that the demo phones: the one that answers already, or one of its own with an empty data folder. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import type { Config } from '../../src/config.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const START_MS_MAX = 60_000;
+
+export interface DemoServer {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly sipHostPort: string;
+  readonly dataDir: string;
+  /** What `/readyz` says. */
+  readonly readiness: Readiness;
+  stop(): Promise<void>;
+}
+
+export interface Readiness {
+  readonly engines: readonly {
+    readonly job: string;
+    readonly engine: string;
+    readonly reason: string;
+    readonly isFallback: boolean;
+  }[];
+}
+
+async function readinessOf(baseUrl: string): Promise<Readiness | undefined> {
+  try {
+    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(2000) });
+    return response.ok ? ((await response.json()) as Readiness) : undefined;
+  } catch {
+    // Nobody answers there, which is one of the two answers wanted.
+    return undefined;
+  }
+}
+
+/** Finds the server of these settings, or starts one. @throws {Error} saying what is missing. */
+export async function findOrStartServer(config: Config): Promise<DemoServer> {
+  const baseUrl = `http://${config.HOST}:${config.PORT}`;
+  const readiness = await readinessOf(baseUrl);
+  if (readiness === undefined) return startServer();
+  if (config.BOOTSTRAP_LIVE_KEY === undefined) {
+    throw new Error(
+      `A server answers at ${baseUrl}: give its live key as BOOTSTRAP_LIVE_KEY, or set PORT to a free port`,
+    );
+  }
+  return {
+    baseUrl,
+    key: config.BOOTSTRAP_LIVE_KEY,
+    sipHostPort: `${config.SIP_HOST}:${config.SIP_PORT}`,
+    dataDir: config.DATA_DIR,
+    readiness,
+    stop: async () => undefined,
+  };
+}
+
+async function startServer(): Promise<DemoServer> {
+  const [port, sipPort] = [await freePort(), await freePort()];
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-demo-'));
+  const key = `svc_live_${randomBytes(16).toString('hex')}`;
+  const child = spawn(process.execPath, ['src/main.ts'], {
+    cwd: ROOT,
+    env: {
+      ...env,
+      ...{ PORT: String(port), SIP_PORT: String(sipPort), DATA_DIR: dataDir },
+      ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'warn' },
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.resume();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const readiness = await untilReady(child, baseUrl);
+  const sipHostPort = `127.0.0.1:${sipPort}`;
+  return { baseUrl, key, sipHostPort, dataDir, readiness, stop: () => stopServer(child) };
+}
+
+async function untilReady(child: ChildProcess, baseUrl: string): Promise<Readiness> {
+  const deadlineMs = performance.now() + START_MS_MAX;
+  while (performance.now() < deadlineMs && child.exitCode === null) {
+    const readiness = await readinessOf(baseUrl);
+    if (readiness !== undefined) return readiness;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  child.kill('SIGKILL');
+  throw new Error('Cannot start the demo server: it did not become ready; see its messages above');
+}
+
+function stopServer(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    child.on('exit', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill('SIGTERM');
+  });
+}
+
+/** A port that no UDP socket uses at this moment. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket('udp4');
+    socket.once('error', reject);
+    socket.bind(0, '127.0.0.1', () => {
+      const { port } = socket.address();
+      socket.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,80 @@
+/** Composition root, part 2: what hears, speaks and thinks. */
+import type { Config } from './config.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { chooseLanguageModel } from './llm/choose-language-model.ts';
+import type { FallbackModel } from './llm/fallback-model.ts';
+import { OllamaModel } from './llm/ollama/ollama-model.ts';
+import { OpenAiModel } from './llm/openai/openai-model.ts';
+import { DEFAULT_RULES_FILE, loadRuleBook } from './llm/scripted/rule-book.ts';
+import { ScriptedModel } from './llm/scripted/scripted-model.ts';
+import { chooseHearing } from './speech/choose-hearing.ts';
+import { chooseSynthesizer } from './speech/choose-synthesizer.ts';
+import { espeakEngines } from './speech/espeak/espeak-engines.ts';
+import type { EngineReport, Hearing } from './speech/hearing.ts';
+import { PhraseCache } from './speech/phrase-cache.ts';
+import { sileroEngine } from './speech/silero/silero-engine.ts';
+import { loadVoiceBook } from './speech/voice-book.ts';
+import { whisperEngine } from './speech/whisper/whisper-engine.ts';
+
+/** A minute of PCM is 960 kB: this holds the greetings of many agents. */
+const PHRASE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface SpeechParts {
+  readonly hearing: Hearing;
+  readonly synthesizer: PhraseCache;
+  readonly model: FallbackModel;
+}
+
+interface Options {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Chooses the engines by the settings and what is installed. Nothing is started. */
+export async function composeSpeech({ config, clock, log }: Options): Promise<SpeechParts> {
+  const hearing = chooseHearing({
+    vad: config.VAD,
+    stt: config.STT,
+    modelsDir: config.MODELS_DIR,
+    clock,
+    logger: log,
+    engines: { silero: sileroEngine, whisper: whisperEngine },
+  });
+  const voices = await loadVoiceBook();
+  const synthesizer = await chooseSynthesizer({
+    tts: config.TTS,
+    engines: espeakEngines({ voices, clock, logger: log }),
+  });
+  return {
+    hearing,
+    synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: PHRASE_CACHE_BYTES_MAX }),
+    model: composeModel({ config, clock, log }),
+  };
+}
+
+/** LLM names the engines in order; only those are made. */
+function composeModel({ config, clock, log }: Options): FallbackModel {
+  return chooseLanguageModel({
+    setting: config.LLM,
+    clock,
+    log,
+    makers: {
+      ollama: () => new OllamaModel({ host: config.OLLAMA_HOST, model: config.OLLAMA_MODEL }),
+      openai: () =>
+        new OpenAiModel({
+          baseUrl: config.OPENAI_BASE_URL ?? '',
+          model: config.OPENAI_MODEL ?? '',
+          ...(config.OPENAI_API_KEY !== undefined && { apiKey: config.OPENAI_API_KEY }),
+        }),
+      scripted: () =>
+        new ScriptedModel({ book: loadRuleBook(config.SCRIPT_FILE ?? DEFAULT_RULES_FILE), clock }),
+    },
+  });
+}
+
+/** Which engine does which job, and why. */
+export function engineReports(parts: SpeechParts): readonly EngineReport[] {
+  return [...parts.hearing.reports(), parts.synthesizer.report(), parts.model.report()];
+}

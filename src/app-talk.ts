@@ -1,0 +1,42 @@
+/** Composition root, part 4: who speaks for the agent on one call. */
+import type { SpeechParts } from './app-speech.ts';
+import type { TalkingParty, TalkOptions } from './call/call-parts.ts';
+import { Conversation } from './conversation/conversation.ts';
+import { systemClock } from './lib/clock.ts';
+import { toolboxFor } from './tool/toolbox.ts';
+
+/** Opens an ear on the call and a conversation over it. */
+export function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
+  const { agent, audio, brief, control, log, onEvent } = options;
+  const ear = speech.hearing.open({ heard: audio.heard, language: brief.language });
+  const conversation = new Conversation({
+    brief,
+    audio,
+    ear,
+    hasVoiceDetector: speech.hearing.hasVoiceDetector,
+    synthesizer: speech.synthesizer,
+    model: speech.model,
+    tools: toolboxFor({
+      names: agent.tools,
+      clock: systemClock,
+      transferRules: {
+        targets: agent.settings.transferTargets,
+        systemPrompt: brief.systemPrompt,
+        agentNumber: agent.phoneNumber,
+        ownNumbers: agent.phoneNumber === null ? [] : [agent.phoneNumber],
+      },
+    }),
+    control,
+    clock: systemClock,
+    log,
+    onEvent,
+  });
+  return {
+    start: () => conversation.start(),
+    digit: (digit) => conversation.digit(digit),
+    stop: () => {
+      conversation.stop();
+      ear.close();
+    },
+  };
+}

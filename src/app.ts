@@ -1,0 +1,248 @@
+/** Composition root: puts the server together, starts it in order, and stops it in reverse. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApi } from './api/api.ts';
+import { HttpServer } from './api/http-server.ts';
+import { composeSpeech, engineReports, type SpeechParts } from './app-speech.ts';
+import { openTalk } from './app-talk.ts';
+import { EmbeddedTelephony } from './app-telephony.ts';
+import type { CallParts } from './call/call-parts.ts';
+import { CallRegistry } from './call/call-registry.ts';
+import { InboundRouter } from './call/inbound-router.ts';
+import { recoverCalls } from './call/recovery.ts';
+import type { Config } from './config.ts';
+import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
+import { idMaker, type NewId } from './domain/ids.ts';
+import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { Metrics } from './lib/metrics.ts';
+import { repairWav } from './media/wav-repair.ts';
+import { openStore, type Store } from './store/store.ts';
+import { startText, welcomeText } from './welcome.ts';
+
+interface AppOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Shows text to the operator. */
+  readonly print: (text: string) => void;
+}
+
+const PACKAGE = new URL('../package.json', import.meta.url);
+const RECORDINGS = 'recordings';
+const MODEL_CHECK_MS = 30_000;
+
+/** Makes the server's parts; nothing listens yet. @throws {Error} naming what is missing and what to do. */
+export async function openApp(options: AppOptions): Promise<App> {
+  const { config, log } = options;
+  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  const clock = systemClock;
+  const telephony = new EmbeddedTelephony({ config, version, clock, log });
+  const speech = await composeSpeech({ config, clock, log });
+  mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
+  const file = config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
+  const store = await openStore({ file, clock, log });
+  return new App({ ...options, version, store, speech, telephony });
+}
+
+interface AppParts extends AppOptions {
+  readonly version: string;
+  readonly store: Store;
+  readonly speech: SpeechParts;
+  readonly telephony: EmbeddedTelephony;
+}
+
+export class App {
+  readonly #parts: AppParts;
+  readonly #registry: CallRegistry;
+  readonly #metrics: Metrics;
+  readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
+  readonly #http: HttpServer;
+  /** How to stop what has been started, in the order of starting. */
+  readonly #stops: (() => Promise<void> | void)[] = [];
+  #isDraining = false;
+  #modelProblem: string | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(parts: AppParts) {
+    this.#parts = parts;
+    const { config, version } = parts;
+    this.#registry = new CallRegistry({ callsMax: config.MAX_CALLS });
+    this.#metrics = new Metrics({ version });
+    this.#http = new HttpServer({
+      host: config.HOST,
+      port: config.PORT,
+      fetch: this.#createApi().fetch,
+      newId: this.#newId,
+      clock: systemClock,
+    });
+  }
+
+  /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
+  async start(): Promise<void> {
+    const { config, print, speech, telephony, store } = this.#parts;
+    this.#stops.push(() => store.close());
+    const secrets = this.#bootstrap();
+    await this.#recover();
+    this.#metrics.start();
+    this.#stops.push(() => this.#metrics.stop());
+    this.#stops.push(() => speech.hearing.stop());
+    await speech.hearing.start();
+    this.#stops.push(() => speech.synthesizer.stop());
+    await speech.synthesizer.start();
+    await this.#watchModel();
+    const router = this.#createRouter();
+    this.#stops.push(() => telephony.stop());
+    await telephony.start((incoming) => void router.take(incoming));
+    this.#stops.push(() => this.#http.stop());
+    const port = await this.#http.start();
+    if (secrets !== undefined) print(welcomeText(secrets));
+    this.#logEngines();
+    print(startText({ config, port, report: this.#readiness() }));
+  }
+
+  /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#isDraining = true;
+    this.#parts.telephony.drain();
+    const timeOver = Promise.withResolvers<void>();
+    const cancel = systemClock.after(timeoutMs, timeOver.resolve);
+    await Promise.race([this.#registry.whenEmpty(), timeOver.promise]);
+    cancel();
+  }
+
+  /** Ends every call, then stops everything in reverse. Safe to call twice, and after a start that failed. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAll();
+    return this.#stopped;
+  }
+
+  async #stopAll(): Promise<void> {
+    this.#isDraining = true;
+    this.#parts.telephony.drain();
+    await this.#registry.endAll('the server stops');
+    for (const stop of this.#stops.reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        this.#parts.log.error({ err: error }, 'a part could not be stopped');
+      }
+    }
+  }
+
+  #bootstrap(): BootstrapSecrets | undefined {
+    const { config, store } = this.#parts;
+    return bootstrap({
+      accounts: store.accounts,
+      settings: {
+        liveKey: config.BOOTSTRAP_LIVE_KEY,
+        testKey: config.BOOTSTRAP_TEST_KEY,
+        signingSecret: config.WEBHOOK_SIGNING_SECRET,
+      },
+      newId: this.#newId,
+      random: randomBytes,
+      now: systemClock.now(),
+    });
+  }
+
+  async #recover(): Promise<void> {
+    const { config, log, store } = this.#parts;
+    await recoverCalls({
+      calls: store.calls,
+      recordingPath: (file) => join(config.DATA_DIR, file),
+      repairRecording: repairWav,
+      newId: this.#newId,
+      now: systemClock.now(),
+      log,
+    });
+  }
+
+  /** Asks the language models now and every half minute, so that `/readyz` tells the truth. */
+  async #watchModel(): Promise<void> {
+    const { model } = this.#parts.speech;
+    const check = () =>
+      model.check().then(
+        () => {
+          this.#modelProblem = undefined;
+        },
+        (error: unknown) => {
+          this.#modelProblem = error instanceof Error ? error.message : String(error);
+        },
+      );
+    await check();
+    const timer = setInterval(() => void check(), MODEL_CHECK_MS);
+    this.#stops.push(() => clearInterval(timer));
+  }
+
+  #createRouter(): InboundRouter {
+    const { store } = this.#parts;
+    return new InboundRouter({
+      parts: this.#callParts(),
+      registry: this.#registry,
+      findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
+    });
+  }
+
+  #callParts(): CallParts {
+    const { config, store, speech, log } = this.#parts;
+    return {
+      calls: store.calls,
+      recordings: {
+        start: (callId, leg) => {
+          const file = join(RECORDINGS, `${callId}.wav`);
+          leg.record(join(config.DATA_DIR, file));
+          return file;
+        },
+      },
+      metrics: this.#metrics,
+      newId: this.#newId,
+      clock: systemClock,
+      log,
+      talk: (options) => openTalk(speech, options),
+    };
+  }
+
+  #createApi() {
+    const { config, store, log, version } = this.#parts;
+    const makeSecret = () => randomBytes(32).toString('hex');
+    return createApi({
+      ...store,
+      metrics: this.#metrics,
+      readiness: () => this.#readiness(),
+      clock: systemClock,
+      log,
+      newId: this.#newId,
+      publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
+      dataFolder: config.DATA_DIR,
+      recordingSecret: store.secrets.ensure('recording-links', makeSecret),
+      version,
+    });
+  }
+
+  #readiness(): ReadinessReport {
+    const { speech, telephony, store } = this.#parts;
+    const carriers = telephony.reports();
+    const checks = [
+      checkOf('database', () => store.probe()),
+      { name: 'language model', isOk: !this.#modelProblem, state: this.#modelProblem ?? 'answers' },
+    ];
+    const status = readinessStatus({ isDraining: this.#isDraining, carriers, checks });
+    return { status, engines: engineReports(speech), carriers, checks };
+  }
+
+  #logEngines(): void {
+    for (const { job, engine, reason, isFallback } of engineReports(this.#parts.speech)) {
+      this.#parts.log.info({ job, engine, reason, isFallback }, 'engine chosen');
+    }
+  }
+}
+
+function checkOf(name: string, probe: () => void): ReadinessCheck {
+  try {
+    probe();
+    return { name, isOk: true, state: 'can be written' };
+  } catch (error) {
+    return { name, isOk: false, state: error instanceof Error ? error.message : String(error) };
+  }
+}

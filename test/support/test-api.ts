@@ -1,0 +1,106 @@
+/** The REST interface on a real store, with one account that has keys and one that must stay invisible. */
+import { randomBytes } from 'node:crypto';
+import { createApi } from '../../src/api/api.ts';
+import type { ApiDeps } from '../../src/api/api-env.ts';
+import type { Environment, Plan } from '../../src/domain/account.ts';
+import { API_SCOPES, type ApiScope, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
+import { idMaker } from '../../src/domain/ids.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { Metrics } from '../../src/lib/metrics.ts';
+import { addAccount, openTestStore, type TestStore } from './test-store.ts';
+
+export const LIVE_KEY = `svc_live_${'1'.repeat(32)}`;
+export const TEST_KEY = `svc_test_${'2'.repeat(32)}`;
+/** Of another account. */
+export const FOREIGN_KEY = `svc_live_${'3'.repeat(32)}`;
+
+export interface RequestOptions {
+  /** `null` sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly text?: string;
+  readonly remoteAddress?: string;
+}
+
+export interface TestApi {
+  readonly store: TestStore;
+  readonly metrics: Metrics;
+  request(method: string, path: string, options?: RequestOptions): Promise<Response>;
+  /** As `request`, reading the answer's JSON. */
+  json(
+    method: string,
+    path: string,
+    options?: RequestOptions,
+  ): Promise<{ status: number; body: any }>;
+}
+
+export async function openTestApi(
+  deps: Partial<ApiDeps> = {},
+  options: { readonly plan?: Plan } = {},
+): Promise<TestApi> {
+  const store = await openTestStore();
+  addAccount(store, 'acct_main', { plan: options.plan ?? 'enterprise' });
+  addAccount(store, 'acct_foreign', { plan: 'enterprise' });
+  addKey(store, LIVE_KEY, { accountId: 'acct_main', environment: 'live' });
+  addKey(store, TEST_KEY, { accountId: 'acct_main', environment: 'test' });
+  addKey(store, FOREIGN_KEY, { accountId: 'acct_foreign', environment: 'live' });
+  const metrics = new Metrics({ version: '0.0.0' });
+  const api = createApi({
+    ...store,
+    metrics,
+    readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
+    log: silentLogger,
+    newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
+    publicUrl: 'https://voice.example',
+    dataFolder: store.folder,
+    recordingSecret: 'a secret of thirty-two characters',
+    version: '0.0.0',
+    ...deps,
+  });
+  const request = (method: string, path: string, given: RequestOptions = {}) =>
+    Promise.resolve(api.request(path, initOf(method, given), socketOf(given.remoteAddress)));
+  const json = async (method: string, path: string, given?: RequestOptions) => {
+    const response = await request(method, path, given);
+    return { status: response.status, body: await response.json() };
+  };
+  return { store, metrics, request, json };
+}
+
+/** Adds a key to an account. */
+export function addKey(
+  store: TestStore,
+  text: string,
+  facts: {
+    readonly accountId: string;
+    readonly environment: Environment;
+    readonly scopes?: readonly ApiScope[];
+  },
+): void {
+  const scopes = facts.scopes ?? API_SCOPES.filter((scope) => scope !== 'admin');
+  const id = `key_${text.slice(-12)}`;
+  const apiKey = describeKey(text, { ...facts, scopes, id, name: id, createdAt: new Date(0) });
+  store.apiKeys.insert(apiKey, hashOfKey(text));
+}
+
+function initOf(
+  method: string,
+  { key = LIVE_KEY, headers, body, text }: RequestOptions,
+): RequestInit {
+  const hasBody = body !== undefined || text !== undefined;
+  return {
+    method,
+    headers: {
+      ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+      ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+      ...headers,
+    },
+    ...(hasBody ? { body: text ?? JSON.stringify(body) } : {}),
+  };
+}
+
+function socketOf(remoteAddress = '203.0.113.7') {
+  return { incoming: { socket: { remoteAddress } } };
+}

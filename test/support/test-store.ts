@@ -1,0 +1,52 @@
+/** A real store in a folder of its own, with one account, that goes away with the test. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Account } from '../../src/domain/account.ts';
+import { newSigningSecret } from '../../src/domain/api-key.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { FakeClock } from './fake-clock.ts';
+
+export const STORE_NOW_MS = Date.UTC(2026, 10, 20, 12);
+
+export interface TestStore extends Store {
+  readonly file: string;
+  readonly folder: string;
+  readonly clock: FakeClock;
+}
+
+/** Makes a folder that is removed when the test is over. */
+export function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function openTestStore(): Promise<TestStore> {
+  const folder = testFolder();
+  const file = join(folder, 'offhook.db');
+  const clock = new FakeClock(STORE_NOW_MS);
+  const store = await openStore({ file, clock, log: silentLogger });
+  onTestFinished(() => store.close());
+  addAccount(store, 'acct_1');
+  return Object.assign(store, { file, folder, clock });
+}
+
+/** Adds an account without keys. */
+export function addAccount(store: Store, id: string, fields: Partial<Account> = {}): void {
+  store.accounts.found({
+    account: {
+      id,
+      name: id,
+      plan: 'business',
+      minutesIncluded: 1000,
+      createdAt: new Date(STORE_NOW_MS),
+      ...fields,
+    },
+    signingSecrets: { live: newSigningSecret(randomBytes), test: newSigningSecret(randomBytes) },
+    apiKeys: [],
+  });
+}
