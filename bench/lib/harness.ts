@@ -1,5 +1,5 @@
 /** What every benchmark shares: paired runs, CPU time of processes, percentiles, and how results are printed. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 
 /** How busy the machine was during a run. */
@@ -86,23 +86,16 @@ export function percentile(values: readonly number[], p: number): number {
   return sorted[rank - 1] ?? Number.NaN;
 }
 
-/** CPU seconds that a process has used so far, all its threads together. */
+/** CPU seconds that a process's living threads have used so far, to the nanosecond where Linux tells. */
 export function cpuSecondsOf(pid: number): number {
-  return cpuSecondsFrom(`/proc/${pid}/stat`);
+  const threads = readdirSync(`/proc/${pid}/task`).map(Number);
+  return threads.reduce((sum, thread) => sum + cpuSecondsOfThread(pid, thread), 0);
 }
 
 /** CPU seconds of one thread of a process. */
 export function cpuSecondsOfThread(pid: number, thread: number): number {
-  return cpuSecondsFrom(`/proc/${pid}/task/${thread}/stat`);
-}
-
-const TICKS_PER_SECOND = 100;
-
-function cpuSecondsFrom(path: string): number {
-  const stat = readFileSync(path, 'utf8');
-  // The name, in brackets, may hold spaces; fields 14 and 15 are user and system time.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const [ns = ''] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+  return Number(ns) / 1e9;
 }
 
 export type Row = Readonly<Record<string, string | number>>;

@@ -4,6 +4,7 @@ import { parseSdp } from '../../src/rtp/sdp.ts';
 import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.ts';
 import type { Dialog } from '../../src/sip/dialog.ts';
 import type { DialogEnd } from '../../src/sip/dialog-hooks.ts';
+import type { SipMessage } from '../../src/sip/message.ts';
 import type { ServerReinvite, ServerRequest } from '../../src/sip/server-request.ts';
 import type { PhoneLine } from './phone-line.ts';
 
@@ -33,12 +34,12 @@ export class PhoneCall {
     this.dialog.on('request', (request) => this.#onRequest(request));
   }
 
-  /** Stops hearing and being heard, as the hold key of a telephone does. */
-  hold(): Promise<number> {
+  /** Holds the far end, as the hold key of a telephone does. @returns the answer. */
+  hold(): Promise<SipMessage> {
     return this.#reoffer('sendonly');
   }
 
-  resume(): Promise<number> {
+  resume(): Promise<SipMessage> {
     return this.#reoffer('sendrecv');
   }
 
@@ -57,12 +58,12 @@ export class PhoneCall {
     await this.ended;
   }
 
-  async #reoffer(direction: 'sendonly' | 'sendrecv'): Promise<number> {
+  async #reoffer(direction: 'sendonly' | 'sendrecv'): Promise<SipMessage> {
     this.#media = { ...this.#media, version: this.#media.version + 1 };
     const body = offer(this.#media).replace('a=sendrecv', `a=${direction}`);
     const response = await this.dialog.reinvite({ body });
     if (response.status < 300) this.line.connect(agree(parseSdp(response.body.toString())));
-    return response.status;
+    return response;
   }
 
   #onReinvite(request: ServerReinvite): void {

@@ -66,8 +66,10 @@ export interface PhoneOptions {
 export interface CallOptions {
   readonly headers?: HeaderValues;
   readonly credentials?: Credentials;
-  /** False: rings without a session description, and offers in the ACK's place. */
+  /** False: rings without a session description; the far end offers, and the ACK answers. */
   readonly hasOffer?: boolean;
+  /** Said instead of our own offer, to see how the far end takes it. */
+  readonly sdp?: string;
 }
 
 export class Phone {
@@ -120,14 +122,14 @@ export class Phone {
 
   /** Rings, and leaves the waiting, or the giving up, to the caller. */
   async dial(uri: string, options: CallOptions = {}): Promise<DialledCall> {
-    const { hasOffer = true, ...parts } = options;
+    const { hasOffer = true, sdp, ...parts } = options;
     const { line, media } = await this.#openLine();
     const invite = this.#agent.invite({
       ...parts,
       uri,
       from: `<sip:${this.#number}@${this.#address}>`,
       acknowledge: hasOffer ? 'automatic' : 'manual',
-      ...(hasOffer && { body: offer(media) }),
+      ...(hasOffer && { body: sdp ?? offer(media) }),
     });
     const answered = this.#outcomeOf(invite, line, media, hasOffer);
     answered.catch(() => line.close());

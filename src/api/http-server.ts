@@ -1,10 +1,11 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, RequestError } from '@hono/node-server';
 import type { NewId } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Clock } from '../lib/clock.ts';
+import { type Logger, silentLogger } from '../lib/logger.ts';
 import { errorBody } from './middleware/errors.ts';
 import { API_VERSION } from './middleware/request-identity.ts';
 
@@ -24,14 +25,18 @@ export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
   readonly newId: NewId;
   readonly clock: Clock;
+  readonly log?: Logger;
 }
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
+  readonly #log: Logger;
   #server: Server | undefined;
+  #isStopping = false;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#log = options.log ?? silentLogger;
   }
 
   /**
@@ -52,14 +57,23 @@ export class HttpServer {
       },
       getRequestListener(this.#options.fetch, {
         hostname: this.#options.host,
-        errorHandler: () => this.#refusal('its Host or path is not valid'),
+        errorHandler: (error) => this.#answerFor(error),
       }),
     );
     server.maxConnections = CONNECTIONS_MAX;
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
       this.#refuse(error, socket),
     );
+    // A connection that was answered while stopping would stay open for the next request.
+    server.on('request', (_request, response) =>
+      response.once('close', () => {
+        if (this.#isStopping) server.closeIdleConnections();
+      }),
+    );
     await listen(server, this.#options);
+    // Such as no more file descriptors for the next connection: those that are there go on.
+    server.on('error', (error) => this.#log.error({ err: error }, 'http: connection not taken'));
+    this.#isStopping = false;
     this.#server = server;
     return (server.address() as AddressInfo).port;
   }
@@ -69,6 +83,7 @@ export class HttpServer {
     const server = this.#server;
     this.#server = undefined;
     if (server === undefined) return;
+    this.#isStopping = true;
     const cancel = this.#options.clock.after(STOP_MS, () => server.closeAllConnections());
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -91,12 +106,22 @@ export class HttpServer {
     });
   }
 
+  /** What neither Node nor Hono answered. */
+  #answerFor(error: unknown): Response {
+    if (error instanceof RequestError) return this.#refusal('its Host or path is not valid');
+    this.#log.error({ err: error }, 'http: request failed');
+    return this.#envelope(new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed'));
+  }
+
   #refusal(why: string): Response {
+    return this.#envelope(new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`));
+  }
+
+  #envelope(error: ServiceError): Response {
     const requestId = this.#options.newId('req');
-    const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
     const body = JSON.stringify(errorBody(error, requestId));
     return new Response(body, {
-      status: 400,
+      status: error.status,
       headers: {
         'Content-Type': 'application/json',
         'Content-Length': String(Buffer.byteLength(body)),

@@ -40,7 +40,7 @@ export function requestWords(draft: Draft, priority: 'speculative' | 'final'): v
   if (utterance === null) return;
   const attempt = draft.state.lastAttempt + 1;
   change(draft, { lastAttempt: attempt });
-  changeUtterance(draft, { attempt, isTranscribing: true, isCut: false, words: null });
+  changeUtterance(draft, { attempt, isTranscribing: true, cutAtMs: null, words: null });
   act(draft, { kind: 'transcribe', attempt, priority });
 }
 
@@ -69,7 +69,7 @@ export function beginUtterance(draft: Draft, fromMs: number): void {
     attempt: 0,
     isTranscribing: false,
     overAtMs: null,
-    isCut: false,
+    cutAtMs: null,
     words: null,
     aheadTries: 0,
     bargeInMs: null,
@@ -89,7 +89,7 @@ function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): voi
     stretchAtMs: voicedAtMs,
     isTranscribing: false,
     overAtMs: null,
-    isCut: false,
+    cutAtMs: null,
     words: null,
   });
 }

@@ -54,11 +54,13 @@ function newest(history: readonly ChatMessage[]): readonly ChatMessage[] {
 
 function joinSpeech(messages: ChatMessage[], message: ChatMessage): ChatMessage[] {
   const last = messages.at(-1);
-  const isSpeech = message.role === 'user' || (message.role === 'assistant' && !message.toolCalls);
-  const isLastSpeech = last?.role === 'user' || (last?.role === 'assistant' && !last.toolCalls);
-  if (last !== undefined && isSpeech && isLastSpeech && last.role === message.role) {
-    const content = `${last.content} ${message.content}`;
-    return [...messages.slice(0, -1), { ...last, content }];
-  }
-  return [...messages, message];
+  const isOfOneParty = isSpeech(last) && last.role === message.role;
+  if (!isOfOneParty) return [...messages, message];
+  // Words and the tool call that came with them are one message as well.
+  const content = [last.content, message.content].filter((text) => text !== '').join(' ');
+  return [...messages.slice(0, -1), { ...message, content }];
+}
+
+function isSpeech(message: ChatMessage | undefined): message is ChatMessage {
+  return message?.role === 'user' || (message?.role === 'assistant' && !message.toolCalls);
 }

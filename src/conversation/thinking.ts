@@ -34,7 +34,7 @@ export async function think(thought: Thought): Promise<void> {
     if (signal.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
     log.warn({ reply, model: thought.model.name, reason }, 'language model failed in a call');
-    tellClauses(thought, splitter.flush());
+    // What is left in the splitter broke off in mid-sentence; better not to say it.
     tell({ kind: 'model-failed', reply });
   }
 }

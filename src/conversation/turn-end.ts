@@ -60,7 +60,7 @@ export function takeCut(draft: Draft, utterance: CallerUtterance, words: Words):
     change(draft, { isOwedAnswer: true });
   }
   forgetUtterance(draft);
-  if (utterance.isSpeaking) beginUtterance(draft, words.atMs);
+  if (utterance.isSpeaking) beginUtterance(draft, utterance.cutAtMs ?? words.atMs);
 }
 
 function takeNothing(draft: Draft, utterance: CallerUtterance): void {

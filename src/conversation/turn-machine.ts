@@ -156,7 +156,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
     confidence: event.confidence,
     atMs: event.atMs,
   };
-  if (utterance.isCut) takeCut(draft, utterance, words);
+  if (utterance.cutAtMs !== null) takeCut(draft, utterance, words);
   else if (!settleAside(draft, words)) {
     interrupt(draft, words.atMs);
     takeWords(draft, words);
@@ -167,7 +167,7 @@ function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-f
   const { utterance, reply, rules } = draft.state;
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
-  if (utterance.isCut) {
+  if (utterance.cutAtMs !== null) {
     takeCut(draft, utterance, { text: '', confidence: 0, atMs: event.atMs });
     return;
   }
@@ -189,8 +189,8 @@ function answerWhenFree(draft: Draft): void {
 }
 
 /** Somebody speaks for longer than the recogniser can hear at once. */
-function onLongUtterance(draft: Draft): void {
+function onLongUtterance(draft: Draft, atMs: number): void {
   if (!draft.state.utterance?.isSpeaking) return;
   requestWords(draft, 'final');
-  changeUtterance(draft, { isCut: true });
+  changeUtterance(draft, { cutAtMs: atMs });
 }

@@ -48,6 +48,7 @@ export class Metrics {
       labelNames,
       registers: [this.#registry],
     }).set({ version: options.version, node_version: process.version }, 1);
+    for (const direction of ['inbound', 'outbound']) this.#calls.active.set({ direction }, 0);
     this.#addLoopLag();
   }
 

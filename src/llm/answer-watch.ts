@@ -33,8 +33,13 @@ export class AnswerWatch {
     this.#wait(options.limits.firstMs);
   }
 
-  /** A piece of the answer has come. */
+  /**
+   * A piece of the answer has come. What the connection still held when it was closed is not passed on.
+   *
+   * @throws the signal's reason when aborted.
+   */
   heard(): void {
+    this.signal.throwIfAborted();
     this.#wait(this.#limits.nextMs);
   }
 

@@ -47,6 +47,7 @@ export class FallbackModel implements LanguageModel {
   }
 
   async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    request.signal.throwIfAborted();
     let lastError: unknown;
     for (const candidate of this.#order()) {
       let hasAnswered = false;
@@ -58,7 +59,7 @@ export class FallbackModel implements LanguageModel {
         this.#recover(candidate);
         return;
       } catch (error) {
-        if (request.signal.aborted) throw error;
+        request.signal.throwIfAborted();
         this.#fail(candidate, error);
         // Half an answer cannot be taken back: another model would begin it anew.
         if (hasAnswered) throw error;

@@ -21,6 +21,9 @@ export const MEDIA_LOST_MS = 15_000;
 /** A packet later than this is not merely delayed: from then on silence is written by the clock. */
 const OVERDUE_MS = 60;
 
+/** Silence by the clock stays so far behind it, since the packet that ends it is on its way. */
+const CLOCK_LAG_MS = 2 * FRAME_MS;
+
 /** After a longer stall of ours (a suspended machine) there is nothing to make up for. */
 const STALL_MS_MAX = 5000;
 
@@ -137,11 +140,11 @@ export class LineReceiver {
 
   #fillByClock(nowMs: number): void {
     const isExpecting = this.#isListening && !this.#isSilentByClock;
-    const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : FRAME_MS;
-    if (nowMs - this.#heardUntilMs < patienceMs) return;
+    const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : CLOCK_LAG_MS;
+    if (nowMs - this.#heardUntilMs < patienceMs || this.#order.isHolding) return;
     this.#isSilentByClock = true;
     this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
-    while (nowMs - this.#heardUntilMs >= FRAME_MS) {
+    while (nowMs - this.#heardUntilMs >= CLOCK_LAG_MS) {
       this.#silenceByClockSamples += FRAME_SAMPLES;
       this.#pass(new Int16Array(FRAME_SAMPLES), this.#heardUntilMs + FRAME_MS);
     }

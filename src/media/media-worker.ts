@@ -29,7 +29,6 @@ class MediaWorker {
     },
   });
   readonly #lines = new Map<number, OpenLine>();
-  readonly #draining = new Set<PortPair>();
 
   constructor(port: MessagePort, settings: WorkerSettings) {
     this.#port = port;
@@ -160,14 +159,12 @@ class MediaWorker {
     this.#lines.delete(id);
     const closing = line.close(this.#clock.nowMs());
     ports.drain();
-    this.#draining.add(ports);
+    await closing;
+    this.#tell({ kind: 'closed', line: id });
     this.#clock.after(this.#settings.drainMs, () => {
-      this.#draining.delete(ports);
       ports.close();
       this.#tell({ kind: 'drained', line: id });
     });
-    await closing;
-    this.#tell({ kind: 'closed', line: id });
   }
 
   async #stop(): Promise<void> {

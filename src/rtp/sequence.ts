@@ -33,6 +33,11 @@ export class PacketOrder {
   #next = 0;
   #held: Held[] = [];
 
+  /** Whether packets wait for one before them. */
+  get isHolding(): boolean {
+    return this.#held.length > 0;
+  }
+
   /** Takes a packet; returns those whose turn has come. Late and repeated ones are dropped. */
   accept(packet: RtpPacket, nowMs: number): readonly OrderedPacket[] {
     const distance = signed16(packet.sequence - this.#next);

@@ -13,6 +13,13 @@ function charClass(characters: string): CharClass {
   return table;
 }
 
+/** Makes the set of everything that is neither space, nor control character, nor among these. */
+function visibleBut(excluded: string): CharClass {
+  return new Uint8Array(256).map((_, code) =>
+    code > 0x20 && code !== 0x7f && !excluded.includes(String.fromCharCode(code)) ? 1 : 0,
+  );
+}
+
 /** @see RFC 3261 section 25.1, token */
 export const TOKEN = charClass(`${ALPHANUMERIC}-.!%*_+\`'~`);
 
@@ -22,11 +29,10 @@ export const TOKEN = charClass(`${ALPHANUMERIC}-.!%*_+\`'~`);
  * More than the grammar's tokens: peers write `@` in branches and bare IPv6 addresses in `received`,
  * and neither can be mistaken for what follows.
  */
-export const PARAM_VALUE = new Uint8Array(256).map((_, code) =>
-  code > 0x20 && code !== 0x7f && !'",;<>'.includes(String.fromCharCode(code)) ? 1 : 0,
-);
+export const PARAM_VALUE = visibleBut('",;<>');
 
-export const DIGIT = charClass('0123456789');
+/** What a URI of a scheme that is not read further may hold: what no quote or bracket could end. */
+export const ANY_URI = visibleBut('"<>');
 
 /** @see RFC 3261 section 25.1, hostname; with the underscore that many private networks use */
 export const HOST_NAME = charClass(`${ALPHANUMERIC}-._`);

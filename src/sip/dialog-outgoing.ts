@@ -156,12 +156,12 @@ export class DialogOutgoing {
 
   /** Null: not to be tried again. */
   #retryWaitMs(response: SipMessage): number | null {
-    const { tokens } = this.#core.context;
+    const { timers, tokens } = this.#core.context;
     if (response.status === 491) {
-      // RFC 3261, 14.1: whoever made the dialog waits longer, so that the two do not meet again.
-      return this.#core.state.isInitiator
-        ? 2100 + 1900 * tokens.fraction()
-        : 2000 * tokens.fraction();
+      // RFC 3261, 14.1, in units of T1: 2.1 to 4 s for whoever made the dialog, up to 2 s for the other,
+      // so that the two do not meet again.
+      const chance = tokens.fraction();
+      return timers.t1Ms * (this.#core.state.isInitiator ? 4.2 + 3.8 * chance : 4 * chance);
     }
     const retryAfterMs = Number.parseInt(response.get('retry-after') ?? '', 10) * 1000;
     const mayRetry = response.status === 500 && retryAfterMs <= RETRY_AFTER_MS_MAX;

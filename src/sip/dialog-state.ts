@@ -127,5 +127,5 @@ export function routeUri(route: string): SipUri | undefined {
   faultOf(() => {
     uri = parseUri(parseNameAddr(route).uri);
   });
-  return uri;
+  return uri?.scheme === 'tel' ? undefined : uri;
 }

@@ -25,6 +25,18 @@ export class IncomingReinvite implements ServerReinvite {
   readonly #cancelPatience: () => void;
   #resolve: (ack: SipMessage | null | Promise<SipMessage | null>) => void = () => undefined;
 
+  /** A property, so that it may be taken off the object like that of other requests. */
+  readonly respond = (status: number, parts: ResponseParts = {}): SipMessage => {
+    const { answer, arrival, awaitAck, onFinal } = this.#options;
+    const isFirstFinal = arrival.transaction.lastStatus < 200 && status >= 200;
+    const response = answer(status, parts);
+    if (!isFirstFinal) return response;
+    this.#cancelPatience();
+    this.#resolve(status < 300 ? awaitAck() : null);
+    onFinal();
+    return response;
+  };
+
   constructor(options: IncomingReinviteOptions) {
     this.#options = options;
     this.request = options.arrival.request;
@@ -34,17 +46,6 @@ export class IncomingReinvite implements ServerReinvite {
     });
     options.arrival.transaction.user = { onCancel: () => this.drop() };
     this.#cancelPatience = options.clock.after(options.patienceMs, () => this.respond(500));
-  }
-
-  respond(status: number, parts: ResponseParts = {}): SipMessage {
-    const { answer, arrival, awaitAck, onFinal } = this.#options;
-    const isFirstFinal = arrival.transaction.lastStatus < 200 && status >= 200;
-    const response = answer(status, parts);
-    if (!isFirstFinal) return response;
-    this.#cancelPatience();
-    this.#resolve(status < 300 ? awaitAck() : null);
-    onFinal();
-    return response;
   }
 
   /** Refuses it, as it was taken back or its dialog is over. */

@@ -86,5 +86,6 @@ function isNameCode(code: number): boolean {
 }
 
 function decodeUtf8(latin1: string): string {
+  if (!/[\x80-\xff]/.test(latin1)) return latin1;
   return Buffer.from(latin1, 'latin1').toString('utf8');
 }

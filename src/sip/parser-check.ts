@@ -9,23 +9,29 @@ import { SipError } from './sip-error.ts';
 import type { Via } from './via.ts';
 import { parseVia } from './via.ts';
 
-/** @see RFC 3261 section 7.3.1: only headers that are lists may come more than once */
-const SINGLE = new Set([
-  'call-id',
-  'content-length',
-  'content-type',
-  'cseq',
-  'expires',
-  'from',
-  'max-forwards',
-  'min-se',
-  'rack',
-  'refer-to',
-  'replaces',
-  'rseq',
-  'session-expires',
-  'to',
-]);
+/**
+ * Each with a bit of its own, by which a second one is noticed.
+ *
+ * @see RFC 3261 section 7.3.1: only headers that are lists may come more than once
+ */
+const SINGLE: ReadonlyMap<string, number> = new Map(
+  [
+    'call-id',
+    'content-length',
+    'content-type',
+    'cseq',
+    'expires',
+    'from',
+    'max-forwards',
+    'min-se',
+    'rack',
+    'refer-to',
+    'replaces',
+    'rseq',
+    'session-expires',
+    'to',
+  ].map((name, index) => [name, 1 << index]),
+);
 
 /** Lists of addresses: one that cannot be read would surprise whoever reads it later. */
 const ADDRESS_LISTS = ['contact', 'route', 'record-route'];
@@ -70,11 +76,11 @@ function parseTopVia(text = ''): Via {
 }
 
 function checkSingle(message: SipMessage): void {
-  const seen = new Set<string>();
+  let seen = 0;
   for (const [name] of message.headers) {
-    if (!SINGLE.has(name)) continue;
-    if (seen.has(name)) throw new SipError(400, `Multiple ${wireName(name)}`);
-    seen.add(name);
+    const bit = SINGLE.get(name) ?? 0;
+    if ((seen & bit) !== 0) throw new SipError(400, `Multiple ${wireName(name)}`);
+    seen |= bit;
   }
 }
 

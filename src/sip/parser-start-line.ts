@@ -2,10 +2,8 @@
 import { consistsOf, parseDecimal, TOKEN } from './char-class.ts';
 import type { SipMessage } from './message.ts';
 import { faultOf, SipError } from './sip-error.ts';
-import { parseUri, uriScheme } from './uri.ts';
+import { parseUri } from './uri.ts';
 import { isVersion } from './via.ts';
-
-const CALLABLE_SCHEMES = new Set(['sip', 'sips', 'tel']);
 
 /**
  * Reads a Request-Line or Status-Line into the message.
@@ -46,11 +44,10 @@ function readRequestLine(line: string, message: SipMessage): void {
 
 /** Schemes that the engine does not serve are left to `checkRequest`: the message is sound. */
 function checkRequestUri(uri: string): void {
-  const isSound = faultOf(() => uriScheme(uri)) === undefined && mayBeCalled(uri);
+  let headers = '';
+  const fault = faultOf(() => {
+    headers = parseUri(uri).headers;
+  });
+  const isSound = headers === '' && (fault === undefined || fault.status === 416);
   if (!isSound) throw new SipError(400, 'Bad Request-URI');
-}
-
-function mayBeCalled(uri: string): boolean {
-  if (!CALLABLE_SCHEMES.has(uriScheme(uri))) return true;
-  return faultOf(() => parseUri(uri)) === undefined && parseUri(uri).headers === '';
 }

@@ -76,7 +76,7 @@ export interface ReferTarget {
 /**
  * Reads a REFER.
  *
- * @throws {SipError} 400 when it has not exactly one Refer-To.
+ * @throws {SipError} 400 when it has not exactly one Refer-To, or one with broken escapes.
  */
 export function parseRefer(request: SipMessage): ReferTarget {
   const [value, ...others] = request.list('refer-to');
@@ -85,7 +85,7 @@ export function parseRefer(request: SipMessage): ReferTarget {
   const replaces = /(?:^|&)replaces=([^&]+)/i.exec(headers)?.[1];
   return {
     uri,
-    replaces: replaces === undefined ? null : decodeURIComponent(replaces),
+    replaces: replaces === undefined ? null : decoded(replaces),
     referredBy: request.get('referred-by') ?? null,
   };
 }
@@ -116,6 +116,11 @@ export class ReferReports {
       body: `SIP/2.0 ${status} ${reason}\r\n`,
     });
   }
+}
+
+function decoded(escaped: string): string {
+  if (/%(?![0-9a-f]{2})|%[89a-f]/i.test(escaped)) throw new SipError(400, 'Bad Refer-To');
+  return decodeURIComponent(escaped);
 }
 
 function isReferNotify(request: SipMessage): boolean {

@@ -28,7 +28,7 @@ export interface Arrival {
 
 export interface TransactionLayerOptions {
   readonly context: TransactionContext;
-  readonly transport: TransportLayer;
+  readonly transport: Pick<TransportLayer, 'responseFlow' | 'replyStateless'>;
   readonly tokens: Tokens;
   readonly logger: Logger;
   /** More live transactions than that, and new requests get 503. */

@@ -1,6 +1,7 @@
 /** Addresses: sip, sips and tel URIs; pure */
 import type { CharClass } from './char-class.ts';
 import {
+  ANY_URI,
   consistsOf,
   SCHEME,
   TEL_NUMBER,
@@ -59,14 +60,11 @@ export function parseUri(text: string): SipUri {
 export function uriScheme(text: string): string {
   const colon = text.indexOf(':');
   const isUri =
-    colon > 0 && colon < text.length - 1 && isLetter(text) && consistsOf(text, SCHEME, 0, colon);
+    colon > 0 &&
+    isLetter(text) &&
+    consistsOf(text, SCHEME, 0, colon) &&
+    consistsOf(text, ANY_URI, colon + 1);
   if (!isUri) throw new SipError(400, 'Bad URI');
-  for (let i = colon + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code <= 0x20 || code === 0x7f || code === 0x22 || code === 0x3c || code === 0x3e) {
-      throw new SipError(400, 'Bad URI');
-    }
-  }
   return text.slice(0, colon).toLowerCase();
 }
 

@@ -28,9 +28,10 @@ export class CallListener {
   #position: number;
   #utterance: { readonly start: number; readonly audio: LongUtterance } | null = null;
 
-  /** Listens from now on. Without a detector there are no voice events, without a lane no words. */
+  /** Listens from `position` on. Without a detector there are no voice events, without a lane no words. */
   constructor(options: {
     heard: HeardRing;
+    position: number;
     language: string;
     track: VoiceTrack | null;
     lane: RecognizerLane | null;
@@ -39,7 +40,7 @@ export class CallListener {
     this.#language = options.language;
     this.#track = options.track;
     this.#lane = options.lane;
-    this.#position = options.heard.end;
+    this.#position = options.position;
     this.#track?.skipTo(this.#position);
   }
 

@@ -120,10 +120,16 @@ export class HearingLoop {
     return outcome;
   }
 
-  #open({ ear, heard, language }: Extract<ToThread, { kind: 'open' }>): void {
+  #open({ ear, heard, position, language }: Extract<ToThread, { kind: 'open' }>): void {
     const lane = this.#pool?.join() ?? null;
     const track = this.#detector === null ? null : new VoiceTrack(this.#detector);
-    const listener = new CallListener({ heard: new HeardRing(heard), language, track, lane });
+    const listener = new CallListener({
+      heard: new HeardRing(heard),
+      position,
+      language,
+      track,
+      lane,
+    });
     this.#ears.set(ear, { listener, lane });
     if (this.#ears.size === 1) this.#startTicking();
   }

@@ -25,6 +25,8 @@ export type ToThread =
       readonly kind: 'open';
       readonly ear: number;
       readonly heard: HeardRingBuffer;
+      /** Position in the ring from which on this ear listens. */
+      readonly position: number;
       readonly language: string;
     }
   | { readonly kind: 'begin'; readonly ear: number; readonly fromMs: number }

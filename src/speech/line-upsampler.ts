@@ -20,12 +20,12 @@ export class LineUpsampler {
     const input = new Float32Array(2 * TAPS + pcm.length);
     input.set(this.#past);
     for (let index = 0; index < pcm.length; index += 1) {
-      input[2 * TAPS + index] = (pcm[index] ?? 0) / 32768;
+      input[2 * TAPS + index] = (pcm[index] as number) / 32768;
     }
 
     const output = new Float32Array(2 * pcm.length);
     for (let index = 0; index < pcm.length; index += 1) {
-      output[2 * index] = input[index + TAPS] ?? 0;
+      output[2 * index] = input[index + TAPS] as number;
       output[2 * index + 1] = between(input, index + TAPS);
     }
     this.#past.set(input.subarray(pcm.length));
@@ -37,8 +37,8 @@ export class LineUpsampler {
 function between(input: Float32Array, left: number): number {
   let sum = 0;
   for (let tap = 0; tap < TAPS; tap += 1) {
-    const pair = (input[left - tap] ?? 0) + (input[left + 1 + tap] ?? 0);
-    sum += (TAP_WEIGHTS[tap] ?? 0) * pair;
+    const pair = (input[left - tap] as number) + (input[left + 1 + tap] as number);
+    sum += (TAP_WEIGHTS[tap] as number) * pair;
   }
   return sum;
 }

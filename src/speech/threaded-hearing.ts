@@ -94,12 +94,16 @@ export class ThreadedHearing implements Hearing {
       onClose: () => this.#ears.delete(id),
     });
     this.#ears.set(id, { ear, heard, language });
-    this.#post({ kind: 'open', ear: id, heard: heard.buffer, language });
+    this.#openInThread(id, heard, language);
     return ear;
   }
 
   reports(): readonly EngineReport[] {
     return this.#reports;
+  }
+
+  #openInThread(ear: number, heard: HeardRing, language: string): void {
+    this.#post({ kind: 'open', ear, heard: heard.buffer, position: heard.end, language });
   }
 
   #post(message: ToThread): void {
@@ -171,7 +175,7 @@ export class ThreadedHearing implements Hearing {
     try {
       await this.#launch();
       for (const [ear, { heard, language }] of this.#ears) {
-        this.#post({ kind: 'open', ear, heard: heard.buffer, language });
+        this.#openInThread(ear, heard, language);
       }
     } catch {
       // Its end was logged, and `#ended` tries again.

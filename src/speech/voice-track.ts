@@ -57,7 +57,7 @@ export class VoiceTrack {
   takeWindow(): { readonly stream: DetectorStream; readonly pcm: Float32Array } | null {
     if (this.#pending.length < WINDOW_SAMPLES) return null;
     const window = this.#pending.subarray(0, WINDOW_SAMPLES);
-    this.#pending = this.#pending.slice(WINDOW_SAMPLES);
+    this.#pending = this.#pending.subarray(WINDOW_SAMPLES);
     this.#position += WINDOW_SAMPLES;
     return { stream: this.#stream, pcm: this.#atDetectorRate(window) };
   }

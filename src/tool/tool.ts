@@ -31,6 +31,9 @@ export interface Tool {
   /** Whether what the agent says along with the call is to be heard to its end first. */
   readonly isAfterWords: boolean;
 
+  /** How long it may take; 10 s unless given. */
+  readonly timeoutMs?: number;
+
   /**
    * Does it. The arguments have been checked against `description.parameters`.
    *

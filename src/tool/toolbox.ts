@@ -23,16 +23,10 @@ class ToolTimeout extends Error {
 export class Toolbox {
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #clock: Clock;
-  readonly #timeoutMs: number;
 
-  constructor(options: {
-    readonly tools: readonly Tool[];
-    readonly clock: Clock;
-    readonly timeoutMs?: number;
-  }) {
+  constructor(options: { readonly tools: readonly Tool[]; readonly clock: Clock }) {
     this.#tools = new Map(options.tools.map((tool) => [tool.description.name, tool]));
     this.#clock = options.clock;
-    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   }
 
   /** What the model is told that it may use. */
@@ -82,7 +76,7 @@ export class Toolbox {
     const timeout = new Promise<never>((_resolve, reject) => {
       anySignal.addEventListener('abort', () => reject(anySignal.reason), { once: true });
     });
-    const cancel = this.#clock.after(this.#timeoutMs, () => {
+    const cancel = this.#clock.after(tool.timeoutMs ?? TIMEOUT_MS, () => {
       late.abort(new ToolTimeout());
     });
     try {

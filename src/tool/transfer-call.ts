@@ -7,6 +7,9 @@ import {
   transferLabels,
 } from './transfer-policy.ts';
 
+/** The other party's telephone has to ring, and somebody has to pick it up. */
+const TRANSFER_TIMEOUT_MS = 45_000;
+
 /** Makes the tool for one call. The model sees labels, never numbers. */
 export function createTransferCall(rules: TransferRules): Tool {
   const labels = transferLabels(rules);
@@ -14,6 +17,7 @@ export function createTransferCall(rules: TransferRules): Tool {
   const isClosedList = labels.length > 0 && numbersInPrompt(rules).length === 0;
   return {
     isAfterWords: true,
+    timeoutMs: TRANSFER_TIMEOUT_MS,
     description: {
       name: 'transfer_call',
       description:

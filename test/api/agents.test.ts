@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildCall } from '../support/build-call.ts';
-import { LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type TestApi } from '../support/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 
@@ -11,124 +11,6 @@ async function createAgent(api: TestApi, fields: object = {}): Promise<string> {
   expect(status).toBe(201);
   return body.id;
 }
-
-describe('POST /api/agents', () => {
-  test('answers 201 with exactly id, name, status and createdAt', async () => {
-    const api = await openTestApi();
-
-    const { status, body } = await api.json('POST', '/api/agents', { body: DRAFT });
-
-    expect(status).toBe(201);
-    expect(body).toEqual({
-      id: expect.stringMatching(/^agent_[0-9A-Za-z]{24}$/),
-      name: 'Till',
-      status: 'active',
-      createdAt: '2026-11-20T12:00:00.000Z',
-    });
-  });
-
-  test.each([
-    ['no name', { ...DRAFT, name: undefined }, 'name'],
-    ['an empty name', { ...DRAFT, name: '' }, 'name'],
-    ['a name of 121 characters', { ...DRAFT, name: 'n'.repeat(121) }, 'name'],
-    ['a greeting of 2,001 characters', { ...DRAFT, greeting: 'g'.repeat(2001) }, 'greeting'],
-    [
-      'a prompt of 20,001 characters',
-      { ...DRAFT, systemPrompt: 's'.repeat(20_001) },
-      'systemPrompt',
-    ],
-    ['a number that is no string', { ...DRAFT, phoneNumber: 390612345678 }, 'phoneNumber'],
-    ['a number that is null', { ...DRAFT, phoneNumber: null }, 'phoneNumber'],
-    ['an unknown tool', { ...DRAFT, tools: ['send_sms', 'fly'] }, 'tools.1'],
-    ['a tool twice', { ...DRAFT, tools: ['send_sms', 'send_sms'] }, 'tools'],
-    [
-      'a call of 9 s',
-      { ...DRAFT, settings: { maxDurationSeconds: 9 } },
-      'settings.maxDurationSeconds',
-    ],
-    [
-      'a call of 14,401 s',
-      { ...DRAFT, settings: { maxDurationSeconds: 14_401 } },
-      'settings.maxDurationSeconds',
-    ],
-    [
-      'a silence of 1 s',
-      { ...DRAFT, settings: { silenceTimeoutSeconds: 1 } },
-      'settings.silenceTimeoutSeconds',
-    ],
-    [
-      'a silence of 121 s',
-      { ...DRAFT, settings: { silenceTimeoutSeconds: 121 } },
-      'settings.silenceTimeoutSeconds',
-    ],
-    [
-      'half a second',
-      { ...DRAFT, settings: { maxDurationSeconds: 60.5 } },
-      'settings.maxDurationSeconds',
-    ],
-    ['a language that is none', { ...DRAFT, language: 'en_US' }, 'language'],
-    ['a voice that is an option', { ...DRAFT, voice: '--help' }, 'voice'],
-    ['an unknown field', { ...DRAFT, nickname: 'T' }, 'nickname'],
-    ['an unknown setting', { ...DRAFT, settings: { speed: 2 } }, 'settings.speed'],
-    ['a status', { ...DRAFT, status: 'paused' }, 'status'],
-    ['an id', { ...DRAFT, id: 'agent_mine' }, 'id'],
-    ['another account', { ...DRAFT, accountId: 'acct_foreign' }, 'accountId'],
-    ['a list', [DRAFT], ''],
-    ['null', null, ''],
-  ])('answers 400 to %s, naming the field', async (_case, body, path) => {
-    const api = await openTestApi();
-
-    const answer = await api.json('POST', '/api/agents', { body });
-
-    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } });
-    expect(answer.body.error.details.map((detail: { path: string }) => detail.path)).toContain(
-      path,
-    );
-  });
-
-  test('answers 400 to a __proto__ in the body, and makes nothing', async () => {
-    const api = await openTestApi();
-    const text = JSON.stringify(DRAFT).replace('{', '{"__proto__":{"status":"paused"},');
-
-    const { status, body } = await api.json('POST', '/api/agents', { text });
-
-    expect([status, body.error.details[0].path]).toEqual([400, '__proto__']);
-  });
-
-  test('names every wrong field at once', async () => {
-    const api = await openTestApi();
-
-    const { body } = await api.json('POST', '/api/agents', { body: { name: 5, extra: 1 } });
-
-    const paths = body.error.details.map((detail: { path: string }) => detail.path);
-    expect(paths.sort()).toEqual(['extra', 'greeting', 'name', 'systemPrompt']);
-  });
-
-  test.each([
-    '0612345678',
-    '+39061',
-    '+9991234567',
-    '',
-  ])('answers 422 to the number "%s"', async (phoneNumber) => {
-    const api = await openTestApi();
-
-    const answer = await api.json('POST', '/api/agents', { body: { ...DRAFT, phoneNumber } });
-
-    expect(answer).toMatchObject({ status: 422, body: { error: { code: 'UNPROCESSABLE' } } });
-  });
-
-  test('answers 409 to a number that another agent of the environment holds', async () => {
-    const api = await openTestApi();
-    await createAgent(api, { phoneNumber: NUMBER });
-    const body = { ...DRAFT, phoneNumber: NUMBER };
-
-    const again = await api.json('POST', '/api/agents', { body });
-    const sandbox = await api.json('POST', '/api/agents', { body, key: TEST_KEY });
-
-    expect(again).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } });
-    expect(sandbox.status).toBe(201);
-  });
-});
 
 describe('GET /api/agents', () => {
   test('answers with the envelope and exactly the fields of the list, newest first', async () => {
@@ -298,7 +180,7 @@ describe('DELETE /api/agents/{agentId}', () => {
     const call = { accountId: 'acct_main', agentId, status: 'in_progress' } as const;
     api.store.calls.insert(buildCall(call), []);
 
-    const { status, body } = await api.json('DELETE', `/api/agents/${agentId}`, { key: LIVE_KEY });
+    const { status, body } = await api.json('DELETE', `/api/agents/${agentId}`);
 
     expect([status, body.error.code]).toEqual([409, 'CONFLICT']);
   });

@@ -69,3 +69,245 @@ test('Conversation plays the farewell to its end before it hangs up', async () =
   expect(table.end()).toEqual({ kind: 'agent-hangup' });
   expect(table.line.played.at(-1)).toMatchObject({ isComplete: true });
 });
+
+test('Conversation hands the caller over after telling them', async () => {
+  const table = layTable();
+  table.model.answers = [[calls('transfer_call', { destination: 'sales' })]];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Can I speak to a person?', 1000);
+  await table.pass(6000);
+
+  expect(table.transfers).toEqual(['+390612345678']);
+  expect(table.transcript().at(-1)).toBe('agent: One moment, please. I am connecting you.');
+  expect(table.end()).toEqual({ kind: 'transferred' });
+});
+
+test('Conversation goes on after a transfer that was refused', async () => {
+  const control = { transfer: () => Promise.reject(new Error('486')) };
+  const table = layTable({}, { control });
+  table.model.answers = [
+    [calls('transfer_call', { destination: 'sales' })],
+    says('I am sorry, nobody is there.'),
+  ];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Can I speak to a person?', 1000);
+  await table.pass(6000);
+
+  expect(table.end()).toBeUndefined();
+  expect(table.transcript().at(-1)).toBe('agent: I am sorry, nobody is there.');
+  expect(table.model.requests.at(-1)?.messages.at(-1)).toMatchObject({
+    role: 'tool',
+    content: 'Not done: it was refused or failed. Tell the caller that it did not work.',
+  });
+});
+
+test('Conversation gives way to words, keeps what was heard, and plays nothing stale', async () => {
+  const table = layTable();
+  table.model.answers = [
+    says('We are open from nine until five from Monday to Friday.'),
+    says('Forty dollars.'),
+  ];
+  table.conversation.start();
+  await table.pass(1000);
+  await table.hear('What are your opening hours?', 1500);
+  await table.pass(2000);
+
+  await table.hear('How much does it cost?', 1200);
+  await table.pass(3000);
+
+  const heard = table.transcript()[2];
+  expect(heard).toMatch(/^agent: We are open from/);
+  expect(heard).not.toContain('Friday');
+  expect(table.events).toContainEqual({ kind: 'barge-in' });
+  expect(table.turns()[1]?.bargeInMs).toBe(60);
+  expect(table.line.played.map(({ isComplete }) => isComplete)).toEqual([true, false, true]);
+});
+
+test('Conversation stops the model and the voice of a reply that is interrupted', async () => {
+  const table = layTable();
+  table.model.answers = [says(`So. ${'And then. '.repeat(60)}`), says('Yes?')];
+  table.conversation.start();
+  await table.pass(1000);
+  await table.hear('Tell me everything.', 800);
+  await table.pass(600);
+
+  await table.hear('Stop talking right now, please.', 1500);
+  await table.pass(2000);
+
+  expect(table.model.aborted).toBeGreaterThan(0);
+  expect(table.transcript().at(-1)).toBe('agent: Yes?');
+});
+
+test('Conversation listens to the ear’s voice detector, if there is one, and not to the line’s', async () => {
+  const table = layTable({}, { hasVoiceDetector: true });
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Only loud.', 600);
+  await table.pass(500);
+  const requestsByLine = table.ear.requests;
+  table.ear.emit({ kind: 'voice-started', atMs: table.clock.nowMs() });
+  table.ear.emit({ kind: 'voice-stopped', lastVoicedAtMs: table.clock.nowMs() });
+  await table.pass(500);
+
+  expect([requestsByLine, table.ear.requests]).toEqual([0, 1]);
+});
+
+test('Conversation plays on when the line paused for a noise that is no voice', async () => {
+  const table = layTable(
+    { greeting: 'Hello, this is the dental practice.' },
+    { hasVoiceDetector: true },
+  );
+  table.conversation.start();
+  await table.pass(500);
+
+  await table.hear('', 100);
+  const isPausedAtOnce = !table.line.isPlaying;
+  await table.pass(400);
+
+  expect(isPausedAtOnce).toBe(true);
+  expect(table.line.isPlaying).toBe(true);
+});
+
+test('Conversation says that it did not understand when the recogniser fails', async () => {
+  const table = layTable();
+  table.conversation.start();
+  await table.pass(1000);
+
+  table.ear.says = new Error('every child is gone');
+  table.line.voice(800);
+  await table.pass(5000);
+
+  expect(table.transcript().at(-1)).toBe(
+    "agent: Sorry, I didn't get that. Could you say it again?",
+  );
+});
+
+test('Conversation ends when the voice never speaks', async () => {
+  const table = layTable({ silenceTimeoutMs: 2000 });
+  table.synthesizer.failure = new Error('no voice');
+  table.model.answers = [says('One.'), says('Two.')];
+
+  table.conversation.start();
+  await table.pass(1000);
+  await table.hear('What are your opening hours?', 800);
+  await table.pass(1000);
+  await table.hear('What are your opening hours?', 800);
+  await table.pass(20_000);
+
+  expect(table.end()).toMatchObject({ kind: 'failed' });
+  expect(table.transcript().filter((line) => line.startsWith('agent'))).toEqual([]);
+});
+
+test('Conversation ends when no audio comes any more', async () => {
+  const table = layTable();
+  table.conversation.start();
+  await table.pass(1000);
+
+  table.line.emit({ kind: 'media-lost' });
+
+  expect(table.end()).toEqual({ kind: 'failed', reason: 'no audio comes from the caller' });
+});
+
+test('Conversation goes on when the recording cannot be written', async () => {
+  const table = layTable();
+  table.conversation.start();
+  await table.pass(1000);
+
+  table.line.emit({ kind: 'recording-failed', reason: 'disk full' });
+  await table.pass(1000);
+
+  expect(table.end()).toBeUndefined();
+});
+
+test('Conversation takes keys from the line and from signalling alike', async () => {
+  const table = layTable();
+  table.model.answers = [says('Thank you.')];
+  table.conversation.start();
+  await table.pass(1000);
+
+  table.line.emit({ kind: 'digit', digit: '4', durationMs: 100 });
+  table.conversation.digit('2');
+  table.conversation.digit('#');
+  await table.pass(2000);
+
+  expect(table.transcript()).toContain('user: (pressed 4 2)');
+});
+
+test('Conversation reports what was heard when it is stopped, and then leaves nothing behind', async () => {
+  const table = layTable({ greeting: 'Hello, this is the dental practice of Market Square.' });
+  table.conversation.start();
+  await table.pass(1500);
+
+  table.conversation.stop();
+  table.conversation.stop();
+  const { waiting } = table.clock;
+  await table.pass(5000);
+
+  expect(table.transcript()).toEqual(['agent: Hello, this is the dental']);
+  expect(table.end()).toBeUndefined();
+  expect(waiting).toBe(0);
+});
+
+test('Conversation that is stopped before it starts never says a word', async () => {
+  const table = layTable();
+
+  table.conversation.stop();
+  table.conversation.start();
+  await table.pass(1000);
+
+  expect(table.synthesizer.spoken).toEqual([]);
+});
+
+test('Conversation may be stopped from within its own report that it has ended', async () => {
+  const table = layTable(
+    { silenceTimeoutMs: 1000 },
+    {
+      onEvent: (event) => {
+        ends.push(event.kind);
+        if (event.kind === 'ended') table.conversation.stop();
+      },
+    },
+  );
+  const ends: string[] = [];
+
+  table.conversation.start();
+  await table.pass(8000);
+
+  expect(ends.filter((kind) => kind === 'ended')).toHaveLength(1);
+});
+
+test('Conversation that breaks ends by itself and alone', async () => {
+  const ends: unknown[] = [];
+  const table = layTable(
+    {},
+    {
+      onEvent: (event) => {
+        if (event.kind === 'said') throw new Error('the disk is full');
+        if (event.kind === 'ended') ends.push(event.end);
+      },
+    },
+  );
+
+  table.conversation.start();
+  await table.pass(2000);
+
+  expect(ends).toEqual([{ kind: 'failed', reason: 'internal error' }]);
+  expect(table.clock.waiting).toBe(0);
+});
+
+test('Conversation cuts a model that rambles', async () => {
+  const table = layTable();
+  table.model.answers = [says('and so on '.repeat(1000))];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Tell me everything.', 800);
+  await table.pass(20_000);
+
+  expect(table.synthesizer.spoken.join(' ').length).toBeLessThan(2100);
+});

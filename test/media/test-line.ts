@@ -2,6 +2,7 @@
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
 import { encodeG711 } from '../../src/media/g711.ts';
 import { HeardRing } from '../../src/media/heard-ring.ts';
+import { levelDbfs } from '../../src/media/level.ts';
 import { MediaLine } from '../../src/media/media-line.ts';
 import { SendWheel } from '../../src/media/send-wheel.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
@@ -107,6 +108,14 @@ export class TestLine {
       this.#timestamp = (this.#timestamp + 160) >>> 0;
       this.clock.advance(20);
     }
+  }
+
+  /** One letter for each 20 ms that were heard: `v` voice, `.` silence. */
+  heardAsLetters(): string {
+    const pcm = this.heard.read(0);
+    return Array.from({ length: pcm.length / 160 }, (_, index) =>
+      levelDbfs(pcm.subarray(index * 160, (index + 1) * 160)) > -40 ? 'v' : '.',
+    ).join('');
   }
 
   kinds(): string[] {

@@ -101,15 +101,16 @@ test('Request.cancel takes a ringing call back', async () => {
     invite.progress(180);
   });
   let sent: Srf.SrfRequest | undefined;
-
-  const call = world.srf.createUAC(world.peerUri('bob'), { localSdp: sdp(4000) }, {
+  const callbacks = {
     cbRequest: (_error: unknown, req?: Srf.SrfRequest) => {
       sent = req;
     },
-    cbProvisional: (res) => {
+    cbProvisional: (res: Srf.SrfResponse) => {
       if (res.status === 180) sent?.cancel(() => undefined);
     },
-  } as unknown as { cbProvisional: (res: Srf.SrfResponse) => void });
+  } as object;
+
+  const call = world.srf.createUAC(world.peerUri('bob'), { localSdp: sdp(4000) }, callbacks);
 
   await expect(call).rejects.toMatchObject({ status: 487 });
   expect(cancelled).toEqual(['CANCEL']);

@@ -37,7 +37,7 @@ type Loop = Awaited<ReturnType<typeof startLoop>>;
 /** Opens an ear on a new ring. */
 function openEar({ loop }: Loop, ear: number): HeardRing {
   const heard = new HeardRing();
-  loop.obey({ kind: 'open', ear, heard: heard.buffer, language: 'en' });
+  loop.obey({ kind: 'open', ear, heard: heard.buffer, position: 0, language: 'en' });
   return heard;
 }
 

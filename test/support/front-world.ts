@@ -5,6 +5,7 @@ import type { DigestCredentials } from '../../src/sip/digest.ts';
 import type { DrachtioFrontOptions } from '../../src/sip/drachtio-front/drachtio-front.ts';
 import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
+import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 
 export const SECRET = 'test-secret';
 
@@ -39,17 +40,25 @@ export interface FrontWorld {
   stop(): Promise<void>;
 }
 
+export interface FrontWorldOptions extends Pick<DrachtioFrontOptions, 'credentialsFor'> {
+  /** Put on before drachtio-srf logs in. */
+  readonly routes?: (srf: Srf) => void;
+
+  /** Of both user agents, beside where they listen. */
+  readonly engine?: Omit<UserAgentOptions, 'listen'>;
+}
+
 /** Opens two user agents, the front and drachtio-srf, and waits until it is logged in. */
 export async function openFrontWorld(
-  options: Pick<DrachtioFrontOptions, 'credentialsFor'> & { routes?: (srf: Srf) => void } = {},
+  options: FrontWorldOptions = {},
 ): Promise<FrontWorld> {
   const listen = (['UDP', 'TCP'] as const).map((protocol) => ({
     protocol,
     address: '127.0.0.1',
     port: 0,
   }));
-  const server = new UserAgent({ listen });
-  const peer = new UserAgent({ listen });
+  const server = new UserAgent({ ...options.engine, listen });
+  const peer = new UserAgent({ ...options.engine, listen });
   await Promise.all([server.start(), peer.start()]);
   const { credentialsFor } = options;
   const front = new DrachtioFront({

@@ -25,6 +25,24 @@ export interface RequestOptions {
   readonly remoteAddress?: string;
 }
 
+/** What answers may hold; a test looks only at what its route gives. */
+export interface AnswerBody {
+  readonly id: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly recordingUrl: string;
+  readonly settings: object;
+  readonly total: number;
+  readonly data: readonly { readonly id: string }[];
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly status: number;
+    readonly requestId: string;
+    readonly details: readonly { readonly path: string; readonly message: string }[];
+  };
+}
+
 export interface TestApi {
   readonly store: TestStore;
   readonly metrics: Metrics;
@@ -34,7 +52,7 @@ export interface TestApi {
     method: string,
     path: string,
     options?: RequestOptions,
-  ): Promise<{ status: number; body: any }>;
+  ): Promise<{ status: number; body: AnswerBody }>;
 }
 
 export async function openTestApi(
@@ -64,7 +82,7 @@ export async function openTestApi(
     Promise.resolve(api.request(path, initOf(method, given), socketOf(given.remoteAddress)));
   const json = async (method: string, path: string, given?: RequestOptions) => {
     const response = await request(method, path, given);
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: (await response.json()) as AnswerBody };
   };
   return { store, metrics, request, json };
 }

@@ -11,12 +11,16 @@ import type { Trunk } from '../trunks.ts';
 import { Door, refuse } from './door.ts';
 import { SrfIncomingCall } from './incoming-call.ts';
 import { SrfOutgoingCall } from './outgoing-call.ts';
+import { within } from './limit.ts';
 import type { SrfAnswer, SrfAuth, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
 import { hostPortOf } from './trunk-address.ts';
 import { TrunkLines } from './trunk-lines.ts';
 import { TrunkRegistration } from './trunk-registration.ts';
+
+/** How long the last words of a server that stops may take. */
+const GOODBYE_MS = 2_000;
 
 export interface DrachtioCarrierOptions {
   /** Where drachtio's client protocol is served. */
@@ -41,7 +45,7 @@ export class DrachtioCarrier implements Carrier {
   readonly #link: SrfLink;
   readonly #registrations: readonly TrunkRegistration[];
   readonly #door: Door;
-  /** Calls without an answer yet, both ways: what is lost when the way to the server is. */
+  /** Calls from their first sign to their last, answered or not. */
   readonly #incoming = new Set<SrfIncomingCall>();
   readonly #outgoing = new Set<SrfOutgoingCall>();
   #onIncoming: (call: IncomingCall) => void = () => {};
@@ -75,9 +79,12 @@ export class DrachtioCarrier implements Carrier {
 
   async stop(): Promise<void> {
     this.#door.drain();
-    await Promise.all(this.#registrations.map((registration) => registration.stop()));
-    for (const call of this.#outgoing) call.fail('the server stops', 503);
-    for (const call of this.#incoming) call.reject(503);
+    const ended = Promise.allSettled([
+      ...this.#registrations.map((registration) => registration.stop()),
+      ...[...this.#incoming, ...this.#outgoing].map((call) => call.end()),
+    ]);
+    // Peers that agree do so at once; the others have been told, and are not waited for.
+    await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
     this.#link.stop();
     this.#door.stop();
   }
@@ -114,10 +121,12 @@ export class DrachtioCarrier implements Carrier {
       clock,
       log,
       auth: this.#authOf(trunk),
-      onOver: release,
+      onOver: () => {
+        release();
+        this.#outgoing.delete(call);
+      },
     });
     this.#outgoing.add(call);
-    call.answered.catch(() => undefined).finally(() => this.#outgoing.delete(call));
     return call;
   }
 

@@ -34,6 +34,7 @@ export class SrfIncomingCall implements IncomingCall {
   readonly to: string;
   readonly #options: IncomingCallOptions;
   #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
+  #leg: SrfLeg | undefined;
   #onCancelled: () => void = () => {};
 
   constructor(options: IncomingCallOptions) {
@@ -64,6 +65,12 @@ export class SrfIncomingCall implements IncomingCall {
     this.#refuse(sipStatus, options);
   }
 
+  /** Ends the call in whatever state it is: the server stops. */
+  async end(): Promise<void> {
+    if (this.#state === 'ringing') this.#refuse(503);
+    await this.#leg?.hangUp();
+  }
+
   ring(): void {
     if (this.#state === 'ringing') this.#options.answer.send(180);
   }
@@ -74,9 +81,9 @@ export class SrfIncomingCall implements IncomingCall {
     const endpoint = await this.#openMedia();
     try {
       if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
-      const leg = await this.#accept(endpoint);
+      this.#leg = await this.#accept(endpoint);
       this.#state = 'answered';
-      return leg;
+      return this.#leg;
     } catch (error) {
       await endpoint.close();
       this.#options.onOver();

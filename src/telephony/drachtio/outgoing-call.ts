@@ -67,6 +67,13 @@ export class SrfOutgoingCall implements OutgoingCall {
     this.#sent?.cancel();
   }
 
+  /** Ends the call in whatever state it is: the server stops. */
+  async end(): Promise<void> {
+    this.#sent?.cancel();
+    this.fail('the server stops', 503);
+    await this.#leg?.hangUp();
+  }
+
   /** Ends the call that has no answer yet. */
   fail(why: string, sipStatus: number, cause?: unknown): void {
     if (this.#state === 'over') return;
@@ -89,7 +96,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
     }
     if (this.#state === 'calling') this.#invite(this.#endpoint);
-    else void this.#endpoint.close();
+    else this.fail('cancelled', 487);
   }
 
   #invite(endpoint: MediaEndpoint): void {

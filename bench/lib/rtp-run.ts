@@ -1,0 +1,122 @@
+/** One run of a media benchmark: a server with N calls, a caller that measures it, and the server's CPU time. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface, type Interface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { cpuSecondsOf } from './harness.ts';
+import { buildNativeTool } from './native-tool.ts';
+
+/** A program and its arguments. */
+export type Command = readonly [string, ...string[]];
+
+export interface RtpRun {
+  readonly calls: number;
+  /** Of the server, per call, in percent of a core. */
+  readonly cpuPercentPerCall: number;
+  readonly lost: number;
+  /** Calls that nothing came back on. */
+  readonly silent: number;
+  /** Lateness of packets against the earliest of their stream, in ms. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  /** How the server's clock runs, in ms a second. */
+  readonly drift: number;
+  /** Of the caller, in percent of a core; above 70 the run says nothing. */
+  readonly callerCpuPercent: number;
+}
+
+interface CallerReport {
+  readonly lost: number;
+  readonly silent: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly p999: number;
+  readonly drift: number;
+  readonly cpuSeconds: number;
+}
+
+const WARM_S = 1;
+
+/** The caller in C where it can be built, else the one in Node. */
+export function callerCommand(): Command {
+  const program = buildNativeTool('rtp-caller');
+  return program === undefined ? nodeTool('rtp-caller') : [program];
+}
+
+export function nodeTool(name: string): Command {
+  return [process.execPath, fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url))];
+}
+
+/** Runs `server` with so many calls for so long. */
+export async function runRtp(options: {
+  readonly server: Command;
+  readonly caller: Command;
+  readonly calls: number;
+  readonly seconds: number;
+  readonly serverArgs?: readonly string[];
+}): Promise<RtpRun> {
+  const { calls, seconds } = options;
+  const callerArgs = [calls, WARM_S, seconds].map(String);
+  const caller = new LineProcess([...options.caller, ...callerArgs]);
+  const server = new LineProcess([...options.server, String(calls), ...(options.serverArgs ?? [])]);
+  try {
+    const [callerPorts, serverPorts] = [await caller.next('ports'), await server.next('ports')];
+    server.say(callerPorts);
+    caller.say(serverPorts);
+    await caller.next('begin');
+    const [before, startedMs] = [cpuSecondsOf(server.pid), performance.now()];
+    await caller.next('end');
+    const cpuSeconds = cpuSecondsOf(server.pid) - before;
+    const wallSeconds = (performance.now() - startedMs) / 1000;
+    const report: CallerReport = JSON.parse(await caller.next(''));
+    return {
+      ...report,
+      calls,
+      cpuPercentPerCall: (cpuSeconds * 100) / wallSeconds / calls,
+      callerCpuPercent: (report.cpuSeconds * 100) / (wallSeconds + WARM_S),
+    };
+  } finally {
+    await Promise.all([caller.end(), server.end()]);
+  }
+}
+
+/** A child that talks in lines. */
+class LineProcess {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #exited: Promise<unknown>;
+
+  constructor([program = '', ...args]: readonly string[]) {
+    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#exited = once(this.#child, 'exit');
+    const { stdout } = this.#child;
+    if (stdout === null) throw new Error(`Cannot read from "${program}": it has no output`);
+    const lines: Interface = createInterface({ input: stdout });
+    this.#lines = lines[Symbol.asyncIterator]();
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  say(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  /** The rest of the next line, which must begin with `word`. */
+  async next(word: string): Promise<string> {
+    const { value, done } = await this.#lines.next();
+    if (done === true || !value.startsWith(word)) {
+      throw new Error(`Cannot run "${this.#child.spawnfile}": expected "${word}", it said "${value}"`);
+    }
+    return value.slice(word.length).trim();
+  }
+
+  async end(): Promise<void> {
+    this.#child.stdin?.end();
+    const limit = setTimeout(() => this.#child.kill('SIGKILL'), 3000);
+    await this.#exited;
+    clearTimeout(limit);
+  }
+}

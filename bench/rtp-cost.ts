@@ -1,0 +1,92 @@
+/** Row 4, rtp-cost: CPU of two-way PCMU calls on our media engine, against a wheel in C and against rtpengine. */
+import {
+  checkTargets,
+  markdownTable,
+  numberArg,
+  pairedRuns,
+  printJson,
+  type Row,
+  ratios,
+  type Target,
+} from './lib/harness.ts';
+import { buildNativeTool } from './lib/native-tool.ts';
+import { type Command, callerCommand, nodeTool, type RtpRun, runRtp } from './lib/rtp-run.ts';
+import { findRtpengine } from './lib/rtpengine-peer.ts';
+
+interface Peer {
+  readonly name: string;
+  readonly command: Command;
+  /** Most that we may cost over it, and from how many calls on. */
+  readonly limit: number;
+  readonly fromCalls: number;
+}
+
+/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 2] [--gate]`; without `--calls`: 100 and 500. */
+export async function run(args: readonly string[]): Promise<void> {
+  const caller = callerCommand();
+  const peers = findPeers();
+  const asked = numberArg(args, 'calls', 0);
+  const rows: Row[] = [];
+  const targets: Target[] = [];
+  for (const calls of asked > 0 ? [asked] : [100, 500]) {
+    for (const peer of peers) {
+      const { row, ratio, lost } = await compare(peer, { caller, calls, args });
+      rows.push(row);
+      targets.push({ name: `packets lost, ${calls} calls`, value: lost, limit: 0, tolerance: 0 });
+      if (calls < peer.fromCalls) continue;
+      const name = `CPU against ${peer.name}, ${calls} calls`;
+      targets.push({ name, value: ratio, limit: peer.limit, tolerance: 0.1 });
+    }
+  }
+  console.log(markdownTable(rows));
+  checkTargets(args, targets);
+}
+
+function findPeers(): readonly Peer[] {
+  const wheel = buildNativeTool('rtp-wheel');
+  const rtpengine = findRtpengine();
+  const peers: Peer[] = [];
+  if (wheel !== undefined) peers.push({ name: 'C wheel', command: [wheel], limit: 1.5, fromCalls: 500 });
+  if (rtpengine !== undefined) {
+    peers.push({ name: 'rtpengine', command: rtpengine, limit: 0.75, fromCalls: 300 });
+  }
+  if (peers.length > 0) return peers;
+  console.log('peer missing: neither gcc nor rtpengine; raw Node instead');
+  const command = nodeTool('rtp-interval');
+  return [{ name: 'raw Node', command, limit: 3, fromCalls: 500 }];
+}
+
+async function compare(
+  peer: Peer,
+  options: { readonly caller: Command; readonly calls: number; readonly args: readonly string[] },
+) {
+  const { caller, calls, args } = options;
+  const seconds = numberArg(args, 'seconds', 2);
+  const ours = nodeTool('rtp-engine');
+  const pairs = await pairedRuns<RtpRun>({
+    pairs: numberArg(args, 'pairs', 5),
+    a: () => runRtp({ server: ours, caller, calls, seconds, serverArgs: ['plain'] }),
+    b: () => runRtp({ server: peer.command, caller, calls, seconds }),
+  });
+  for (const pair of pairs) printJson({ bench: 'rtp-cost', peer: peer.name, ...pair });
+  const ratio = ratios(pairs, ({ cpuPercentPerCall }) => cpuPercentPerCall);
+  const lost = pairs.reduce((sum, { a }) => sum + a.lost + a.silent, 0);
+  const row = {
+    calls,
+    peer: peer.name,
+    'ours, % of a core a call': middle(pairs.map(({ a }) => a.cpuPercentPerCall)),
+    'peer, % of a core a call': middle(pairs.map(({ b }) => b.cpuPercentPerCall)),
+    'ours / peer': ratio.median,
+    'least to greatest': `${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}`,
+    'pairs that counted': `${ratio.pairs} of ${pairs.length}`,
+    'lost by us': lost,
+    load: Math.max(...pairs.map(({ machine }) => machine.load)),
+  };
+  return { row, ratio: ratio.median, lost };
+}
+
+function middle(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+if (import.meta.main) await run(process.argv.slice(2));

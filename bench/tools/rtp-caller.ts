@@ -1,0 +1,97 @@
+/** Stands in for `rtp-caller.c` where there is no compiler: same arguments, same output, times taken in the process. */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
+import { percentile } from '../lib/harness.ts';
+
+interface Stream {
+  readonly socket: Socket;
+  readonly offsetsMs: number[];
+  lastSequence: number | undefined;
+  packets: number;
+}
+
+const FRAME_MS = 20;
+const voice = new Uint8Array(160).map((_, index) => ((index & 8) === 0 ? 0x11 : 0x91));
+const [calls = 1, warmS = 1, measureS = 1] = process.argv.slice(2).map(Number);
+let measuringSinceMs: number | undefined;
+let sent = 0;
+
+const streams = await Promise.all(Array.from({ length: calls }, openStream));
+const ports = streams.map(({ socket }) => socket.address().port);
+console.log(`ports ${ports.join(' ')}`);
+createInterface({ input: process.stdin }).once('line', (line) => {
+  const targets = line.split(' ').map(Number);
+  const startMs = performance.now();
+  streams.forEach((stream, index) => {
+    sendOn(stream, targets[index] ?? 0, startMs + (index * FRAME_MS) / calls, 0);
+  });
+  setTimeout(begin, warmS * 1000);
+});
+
+async function openStream(): Promise<Stream> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const stream: Stream = { socket, offsetsMs: [], lastSequence: undefined, packets: 0 };
+  socket.on('message', (datagram) => receive(stream, datagram));
+  return stream;
+}
+
+function receive(stream: Stream, datagram: Uint8Array): void {
+  const packet = parseRtp(datagram);
+  if (packet === undefined || measuringSinceMs === undefined) return;
+  const step = ((packet.sequence - (stream.lastSequence ?? packet.sequence)) << 16) >> 16;
+  stream.packets += step;
+  stream.lastSequence = packet.sequence;
+  stream.offsetsMs.push(performance.now() - measuringSinceMs - stream.packets * FRAME_MS);
+}
+
+function sendOn(stream: Stream, port: number, dueMs: number, sequence: number): void {
+  const header = { payloadType: 0, hasMarker: false, ssrc: 1, sequence: sequence & 0xffff };
+  stream.socket.send(writeRtp({ ...header, timestamp: sequence * 160, payload: voice }), port);
+  if (measuringSinceMs !== undefined) sent += 1;
+  const nextMs = dueMs + FRAME_MS;
+  setTimeout(() => sendOn(stream, port, nextMs, sequence + 1), nextMs - performance.now());
+}
+
+function begin(): void {
+  measuringSinceMs = performance.now();
+  console.log('begin');
+  setTimeout(end, measureS * 1000);
+}
+
+function end(): void {
+  console.log('end');
+  const late = streams.flatMap(({ offsetsMs }) => {
+    const leastMs = Math.min(...offsetsMs);
+    return offsetsMs.map((offsetMs) => offsetMs - leastMs);
+  });
+  const { user, system } = process.cpuUsage();
+  console.log(
+    JSON.stringify({
+      sent,
+      received: late.length,
+      lost: streams.reduce((sum, each) => sum + lostOf(each), 0),
+      silent: streams.filter(({ offsetsMs }) => offsetsMs.length === 0).length,
+      ...{ p50: percentile(late, 50), p99: percentile(late, 99), p999: percentile(late, 99.9) },
+      drift: percentile(streams.map(driftOf), 50),
+      cpuSeconds: (user + system) / 1e6,
+    }),
+  );
+  process.exit(0);
+}
+
+function lostOf({ offsetsMs, packets }: Stream): number {
+  return offsetsMs.length === 0 ? 0 : packets + 1 - offsetsMs.length;
+}
+
+/** Slope of the offsets over time, in ms a second. */
+function driftOf({ offsetsMs }: Stream): number {
+  const middle = (offsetsMs.length - 1) / 2;
+  const mean = offsetsMs.reduce((sum, offsetMs) => sum + offsetMs, 0) / offsetsMs.length;
+  const across = offsetsMs.reduce((sum, offset, at) => sum + (at - middle) * (offset - mean), 0);
+  const along = offsetsMs.reduce((sum, _, at) => sum + (at - middle) ** 2, 0);
+  return along === 0 ? 0 : (across / along) * (1000 / FRAME_MS);
+}

@@ -1,0 +1,55 @@
+/** Our media engine as a benchmark's server: N calls that hear and talk all the time. */
+import { createInterface } from 'node:readline';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { LINE_RATE_HZ } from '../../src/media/audio-stream.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
+import type { MediaSession } from '../../src/media/media-session.ts';
+
+/** As a voice that streams: two seconds at a time. */
+const CHUNK_MS = 2000;
+const AHEAD_MS = 4000;
+
+/**
+ * `rtp-engine N [rt]`: prints `ports p1 … pN`, then reads N target ports from one line, and runs until its input ends.
+ * With `rt` the media worker asks for real-time priority.
+ */
+const [calls = '1', priority] = process.argv.slice(2);
+const engine = new MediaEngine({
+  clock: systemClock,
+  log: silentLogger,
+  ports: { first: 16_000, last: 17_999 },
+  workers: 1,
+  isRealTime: priority === 'rt',
+});
+await engine.start();
+const sessions: MediaSession[] = [];
+for (let opened = 0; opened < Number(calls); opened += 1) {
+  sessions.push(await engine.open({ signallingAddress: '127.0.0.1' }));
+}
+console.log(`ports ${sessions.map(({ localPort }) => localPort).join(' ')}`);
+
+const input = createInterface({ input: process.stdin });
+input.once('line', (line) => {
+  const targets = line.split(' ').map(Number);
+  sessions.forEach((session, index) => {
+    talk(session, targets[index] ?? 0, index);
+  });
+});
+input.once('close', () => process.exit(0));
+
+function talk(session: MediaSession, port: number, index: number): void {
+  session.setRemote({
+    ...{ address: '127.0.0.1', port, rtcpPort: port, isRtcpMuxed: false },
+    ...{ codec: 'PCMU', payloadType: 0, maySend: true, mayReceive: true },
+  });
+  session.begin(1);
+  const speech = Int16Array.from(
+    { length: (CHUNK_MS * LINE_RATE_HZ) / 1000 },
+    (_, sample) => ((sample * 409) % 16_000) - 8000,
+  );
+  for (let saidMs = 0; saidMs < AHEAD_MS; saidMs += CHUNK_MS) session.say(1, speech);
+  // Spread over the chunk's time, as calls are.
+  const offsetMs = (index * CHUNK_MS) / Number(calls);
+  setTimeout(() => setInterval(() => session.say(1, speech), CHUNK_MS), offsetMs);
+}

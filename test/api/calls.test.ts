@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import type { Call } from '../../src/domain/call.ts';
+import { buildCall } from '../support/build-call.ts';
+import { openTestApi, type TestApi } from '../support/test-api.ts';
+
+const NOON = new Date('2026-11-20T12:00:00.000Z');
+
+function addCall(api: TestApi, fields: Partial<Call> = {}): void {
+  api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);
+}
+
+const OVER: Partial<Call> = {
+  status: 'completed',
+  answeredAt: NOON,
+  endedAt: new Date('2026-11-20T12:00:42.000Z'),
+  endReason: 'user_hangup',
+  durationSeconds: 42,
+};
+
+describe('GET /api/calls', () => {
+  test('answers with the envelope and exactly the fields of the list', async () => {
+    const api = await openTestApi();
+    addCall(api, { ...OVER, recordingFile: 'call_1.wav', summary: 'Hours.' });
+
+    const { status, body } = await api.json('GET', '/api/calls');
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      data: [
+        {
+          id: 'call_1',
+          agentId: 'agent_1',
+          direction: 'inbound',
+          status: 'completed',
+          from: '+390612345678',
+          to: '+15550100001',
+          durationSeconds: 42,
+          startedAt: '2026-11-20T12:00:00.000Z',
+          endedAt: '2026-11-20T12:00:42.000Z',
+          endReason: 'user_hangup',
+          hasTranscript: false,
+          hasRecording: true,
+        },
+      ],
+      total: 1,
+      limit: 20,
+      offset: 0,
+    });
+  });
+
+  test('shows what a live call has not got yet as null', async () => {
+    const api = await openTestApi();
+    addCall(api, { status: 'queued', startedAt: null });
+
+    const { body } = await api.json('GET', '/api/calls');
+
+    expect(body.data[0]).toMatchObject({ startedAt: null, endedAt: null, endReason: null });
+  });
+
+  test.each([
+    ['startDate=2026-11-20', ['noon 20', 'last of 20', 'first of 21']],
+    ['endDate=2026-11-20', ['last of 19', 'noon 20', 'last of 20']],
+    ['startDate=2026-11-20&endDate=2026-11-20', ['noon 20', 'last of 20']],
+    ['direction=outbound', ['noon 20']],
+    ['status=failed', ['last of 20']],
+    ['agentId=agent_2', ['first of 21']],
+    ['agentId=agent_9', []],
+    ['direction=outbound&status=failed', []],
+    ['limit=1&offset=1', ['last of 20']],
+  ])('filters by %s', async (query, expected) => {
+    const api = await openTestApi();
+    const at = (text: string) => new Date(text);
+    addCall(api, { id: 'last of 19', startedAt: at('2026-11-19T23:59:59.999Z') });
+    addCall(api, { id: 'noon 20', startedAt: NOON, direction: 'outbound' });
+    addCall(api, { id: 'last of 20', startedAt: at('2026-11-20T23:59:59.999Z'), status: 'failed' });
+    addCall(api, {
+      id: 'first of 21',
+      startedAt: at('2026-11-21T00:00:00.000Z'),
+      agentId: 'agent_2',
+    });
+
+    const { body } = await api.json('GET', `/api/calls?${query}`);
+
+    expect(body.data.map(({ id }) => id)).toEqual([...expected].reverse());
+  });
+
+  test.each([
+    ['limit=101', 'limit'],
+    ['limit=0', 'limit'],
+    ['status=ended', 'status'],
+    ['direction=sideways', 'direction'],
+    ['startDate=2026-02-29', 'startDate'],
+    ['startDate=2026-11-31', 'startDate'],
+    ['startDate=20-11-2026', 'startDate'],
+    ['endDate=2026-11-20T00:00:00Z', 'endDate'],
+    ['endDate=', 'endDate'],
+    ['startDate=2026-11-21&endDate=2026-11-20', 'endDate'],
+    ['agentId=', 'agentId'],
+    ['sort=asc', 'sort'],
+    ['__proto__=1', '__proto__'],
+  ])('answers 400 to ?%s, naming the parameter', async (query, path) => {
+    const api = await openTestApi();
+
+    const { status, body } = await api.json('GET', `/api/calls?${query}`);
+
+    expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(body.error.details.map((detail) => detail.path)).toContain(path);
+  });
+
+  test('takes a leap day', async () => {
+    const api = await openTestApi();
+
+    expect((await api.json('GET', '/api/calls?startDate=2028-02-29')).status).toBe(200);
+  });
+});
+
+describe('GET /api/calls/{callId}', () => {
+  test('answers with exactly the fields of the detail', async () => {
+    const api = await openTestApi();
+    addCall(api, {
+      ...OVER,
+      summary: 'Asked for the hours.',
+      sentiment: 'positive',
+      sentimentScore: 0.8,
+      intentDetected: 'information',
+      metadata: { order: 7 },
+    });
+    api.store.calls.addTranscriptEntry('call_1', { role: 'agent', text: 'Hello', at: NOON });
+    api.store.calls.addTranscriptEntry('call_1', {
+      role: 'user',
+      text: 'When do you open?',
+      at: new Date('2026-11-20T12:00:03.250Z'),
+      confidence: 0.93,
+    });
+
+    const { status, body } = await api.json('GET', '/api/calls/call_1');
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: 'call_1',
+      agentId: 'agent_1',
+      direction: 'inbound',
+      status: 'completed',
+      from: '+390612345678',
+      to: '+15550100001',
+      durationSeconds: 42,
+      startedAt: '2026-11-20T12:00:00.000Z',
+      endedAt: '2026-11-20T12:00:42.000Z',
+      endReason: 'user_hangup',
+      transcript: [
+        { role: 'agent', text: 'Hello', timestamp: '2026-11-20T12:00:00.000Z' },
+        {
+          role: 'user',
+          text: 'When do you open?',
+          timestamp: '2026-11-20T12:00:03.250Z',
+          confidence: 0.93,
+        },
+      ],
+      summary: 'Asked for the hours.',
+      sentiment: 'positive',
+      intentDetected: 'information',
+      recordingUrl: null,
+      metadata: { order: 7 },
+    });
+  });
+
+  test('leaves out the transcript while nothing was said', async () => {
+    const api = await openTestApi();
+    addCall(api);
+
+    const { body } = await api.json('GET', '/api/calls/call_1');
+
+    expect(body).not.toHaveProperty('transcript');
+    expect(body).toMatchObject({ summary: null, sentiment: null, intentDetected: null });
+  });
+
+  test('links the recording for a day', async () => {
+    const api = await openTestApi();
+    addCall(api, { recordingFile: 'call_1.wav' });
+
+    const url = new URL((await api.json('GET', '/api/calls/call_1')).body.recordingUrl);
+
+    const tomorrow = NOON.getTime() / 1000 + 86_400;
+    expect(url.origin + url.pathname).toBe('https://voice.example/api/calls/call_1/recording');
+    expect(url.searchParams.get('expires')).toBe(String(tomorrow));
+    expect(url.searchParams.get('signature')).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('GET /api/calls/{callId}/events', () => {
+  test('answers with the timeline, oldest first, in pages', async () => {
+    const api = await openTestApi();
+    addCall(api);
+    for (let turn = 1; turn <= 3; turn++) {
+      api.store.calls.addTimelineEntry('call_1', { at: NOON, kind: 'turn', details: { turn } });
+    }
+
+    const { body } = await api.json('GET', '/api/calls/call_1/events?limit=2&offset=1');
+
+    const timestamp = '2026-11-20T12:00:00.000Z';
+    expect(body).toEqual({
+      data: [
+        { timestamp, kind: 'turn', details: { turn: 2 } },
+        { timestamp, kind: 'turn', details: { turn: 3 } },
+      ],
+      total: 3,
+      limit: 2,
+      offset: 1,
+    });
+  });
+
+  test('answers 400 to a limit over 1,000', async () => {
+    const api = await openTestApi();
+    addCall(api);
+
+    expect((await api.json('GET', '/api/calls/call_1/events?limit=1001')).status).toBe(400);
+  });
+});

@@ -1,0 +1,114 @@
+import { connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+
+const running: HttpServer[] = [];
+
+afterEach(async () => {
+  for (const server of running.splice(0)) await server.stop();
+});
+
+async function startServer(
+  fetch: HttpServerOptions['fetch'] = () => new Response('hello'),
+): Promise<{ readonly server: HttpServer; readonly port: number }> {
+  const newId = () => `req_${'0'.repeat(24)}`;
+  const server = new HttpServer({ host: '127.0.0.1', port: 0, fetch, newId, clock: systemClock });
+  running.push(server);
+  return { server, port: await server.start() };
+}
+
+/** Sends bytes and reads until the server closes. */
+function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+
+test('HttpServer serves what fetch answers', async () => {
+  const { port } = await startServer();
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+
+  expect(await response.text()).toBe('hello');
+});
+
+test('HttpServer names address and port when another program listens there', async () => {
+  const { port } = await startServer();
+  const newId = () => 'req_0';
+  const options = { host: '127.0.0.1', port, fetch: () => new Response(), newId };
+  const second = new HttpServer({ ...options, clock: systemClock });
+
+  await expect(second.start()).rejects.toThrow(
+    `Cannot open HTTP port "127.0.0.1:${port}": another program listens there; stop it, or set PORT`,
+  );
+  await second.stop();
+});
+
+test('HttpServer names an address that the machine has not got', async () => {
+  const options = { host: '192.0.2.1', port: 0, fetch: () => new Response(), newId: () => 'req_0' };
+  const server = new HttpServer({ ...options, clock: systemClock });
+
+  await expect(server.start()).rejects.toThrow('this machine has no such address; set HOST');
+});
+
+test.each([
+  ['bytes that are no HTTP', 'HELLO\r\n\r\n'],
+  ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+  ['a host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
+])('HttpServer answers 400 with the envelope to %s', async (_case, text) => {
+  const { port } = await startServer();
+
+  const answer = await sendRaw(port, text);
+
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+  expect(head).toMatch(/^x-request-id: req_0{24}$/im);
+  expect(JSON.parse(body).error).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    status: 400,
+    requestId: `req_${'0'.repeat(24)}`,
+  });
+});
+
+test('HttpServer serves a request without Host', async () => {
+  const { port } = await startServer();
+
+  const answer = await sendRaw(port, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
+
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+});
+
+test('HttpServer lets an answer finish when it stops, and takes no new request', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Response>();
+  const { server, port } = await startServer(() => {
+    asked.resolve();
+    return answer.promise;
+  });
+
+  const response = fetch(`http://127.0.0.1:${port}/`);
+  await asked.promise;
+  const stopped = server.stop();
+  answer.resolve(new Response('last words'));
+
+  expect(await (await response).text()).toBe('last words');
+  await stopped;
+  await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+});
+
+test('HttpServer stops twice without complaint', async () => {
+  const { server } = await startServer();
+
+  await server.stop();
+
+  await expect(server.stop()).resolves.toBeUndefined();
+});

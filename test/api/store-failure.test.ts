@@ -1,0 +1,54 @@
+import Sqlite from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { StoreError } from '../../src/domain/store-error.ts';
+import type { Logger } from '../../src/lib/logger.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openTestApi } from '../support/test-api.ts';
+
+test('Answers 503 with the envelope while another process holds the database, and 200 afterwards', async () => {
+  const api = await openTestApi();
+  const other = new Sqlite(api.store.file);
+  other.exec('begin immediate');
+
+  const during = await api.json('GET', '/api/agents');
+  other.close();
+  const after = await api.json('GET', '/api/agents');
+
+  expect(during).toMatchObject({
+    status: 503,
+    body: { error: { code: 'SERVICE_UNAVAILABLE', status: 503 } },
+  });
+  expect(after.status).toBe(200);
+});
+
+test('Answers 503 with all rate headers when requests cannot be counted', async () => {
+  const rates = {
+    count: () => {
+      throw new StoreError('Cannot use the database "x": the disk is full', 'full');
+    },
+  };
+  const api = await openTestApi({ rates });
+
+  const response = await api.request('GET', '/api/agents');
+
+  expect(response.status).toBe(503);
+  expect(response.headers.get('X-RateLimit-Remaining')).toBe('0');
+  expect(await response.text()).not.toContain('disk');
+});
+
+test('Answers 500 without a word of what went wrong, and logs it with the request id', async () => {
+  const logged: object[] = [];
+  const log: Logger = { ...silentLogger, error: (fields) => logged.push(fields) };
+  const agents = {
+    list: () => {
+      throw new TypeError('secret of the house');
+    },
+  };
+  const api = await openTestApi({ log, agents: agents as never });
+
+  const { status, body } = await api.json('GET', '/api/agents');
+
+  expect([status, body.error.code]).toEqual([500, 'INTERNAL_ERROR']);
+  expect(JSON.stringify(body)).not.toContain('secret of the house');
+  expect(logged).toEqual([{ err: expect.any(TypeError), requestId: body.error.requestId }]);
+});

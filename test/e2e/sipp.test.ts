@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWith } from '../support/programs.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { runSipp } from '../support/sipp.ts';
+
+describeWith(['sipp'], 'sipp as the carrier', () => {
+  let server: TestServer;
+
+  beforeAll(async () => {
+    server = await (await startServer({ environment: { LOG_LEVEL: 'warn' } })).ready();
+    await server.createAgent();
+  });
+
+  afterAll(() => server.stop());
+
+  test.each([
+    ['over UDP', []],
+    ['over TCP', ['-t', 't1']],
+    ['over UDP with 5 % of the packets lost', ['-lost', '5']],
+  ])('200 calls at 20 a second %s all succeed', async (_, args) => {
+    const { sipPort } = server;
+    const result = await runSipp({ sipPort, calls: 200, callsPerSecond: 20, args });
+
+    expect(result).toMatchObject({ successful: 200, failed: 0 });
+  });
+
+  test('1,000 calls at 200 a second all succeed', async () => {
+    const { sipPort } = server;
+    const result = await runSipp({ sipPort, calls: 1000, callsPerSecond: 200 });
+
+    expect(result).toMatchObject({ successful: 1000, failed: 0 });
+  });
+
+  test('every one of these calls is on record, ended by the caller', async () => {
+    const { body } = await server.api('GET', '/api/calls?limit=1&status=completed');
+
+    expect(body.total).toBeGreaterThanOrEqual(1600);
+  });
+
+  test('a number without an agent is refused with 404', async () => {
+    const { sipPort } = server;
+    const result = await runSipp({ sipPort, calls: 1, callsPerSecond: 1, number: '+12025550199' });
+
+    expect(result.failed).toBe(1);
+    expect(result.screen).toContain('404');
+  });
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { Metrics } from '../../src/lib/metrics.ts';
+
+/** The value of one sample line, or undefined when there is none. */
+async function sample(metrics: Metrics, line: string): Promise<number | undefined> {
+  const found = (await metrics.render()).split('\n').find((text) => text.startsWith(`${line} `));
+  return found === undefined ? undefined : Number(found.slice(line.length + 1));
+}
+
+function open(): Metrics {
+  return new Metrics({ version: '1.2.3' });
+}
+
+test('Metrics counts calls and how they ended, and knows how many are live', async () => {
+  const metrics = open();
+
+  metrics.callStarted('inbound');
+  metrics.callStarted('inbound');
+  metrics.callEnded('inbound', 'user_hangup', 42);
+  metrics.callRefused(503);
+
+  expect(await sample(metrics, 'offhook_calls_active{direction="inbound"}')).toBe(1);
+  expect(await sample(metrics, 'offhook_calls_started_total{direction="inbound"}')).toBe(2);
+  expect(
+    await sample(
+      metrics,
+      'offhook_calls_ended_total{direction="inbound",end_reason="user_hangup"}',
+    ),
+  ).toBe(1);
+  expect(await sample(metrics, 'offhook_call_duration_seconds_sum{direction="inbound"}')).toBe(42);
+  expect(await sample(metrics, 'offhook_calls_refused_total{status="503"}')).toBe(1);
+});
+
+test('Metrics shows no live calls as 0 from the start, so that a graph has no gap', async () => {
+  const metrics = open();
+
+  expect(await sample(metrics, 'offhook_calls_active{direction="inbound"}')).toBe(0);
+  expect(await sample(metrics, 'offhook_calls_active{direction="outbound"}')).toBe(0);
+});
+
+test('Metrics measures the stages of a turn that happened, in seconds', async () => {
+  const metrics = open();
+
+  metrics.turn({ endOfTurnMs: 200, firstAudioMs: 450, bargeInMs: 60 });
+  metrics.bargeIn();
+
+  const stage = (name: string) => `offhook_turn_latency_seconds_sum{stage="${name}"}`;
+  expect(await sample(metrics, stage('end_of_turn'))).toBe(0.2);
+  expect(await sample(metrics, stage('first_audio'))).toBe(0.45);
+  expect(await sample(metrics, stage('first_token'))).toBeUndefined();
+  expect(await sample(metrics, 'offhook_barge_in_stop_seconds_sum')).toBe(0.06);
+  expect(await sample(metrics, 'offhook_barge_in_total')).toBe(1);
+});
+
+test('Metrics counts methods that nobody speaks as other, so that strangers make no labels', async () => {
+  const metrics = open();
+
+  metrics.sipRequest('INVITE', 200);
+  metrics.sipRequest('X'.repeat(1000), 501);
+  metrics.sipRejected('parse');
+  metrics.rtpPackets('in', 'rejected', 3);
+  metrics.httpRequest({ route: '/x', method: 'BREW', status: 404, durationMs: 5 });
+  metrics.rateLimited();
+
+  expect(await sample(metrics, 'offhook_sip_requests_total{method="INVITE",status="200"}')).toBe(1);
+  expect(await sample(metrics, 'offhook_sip_requests_total{method="other",status="501"}')).toBe(1);
+  expect(await sample(metrics, 'offhook_sip_rejected_total{reason="parse"}')).toBe(1);
+  expect(await sample(metrics, 'offhook_rtp_packets_total{direction="in",result="rejected"}')).toBe(
+    3,
+  );
+  expect(await sample(metrics, 'offhook_rate_limited_total')).toBe(1);
+  expect(await metrics.render()).toContain('route="/x",method="other",status="404"');
+});
+
+test('Metrics names everything as Prometheus advises', async () => {
+  const metrics = open();
+  metrics.start();
+
+  const text = await metrics.render();
+  metrics.stop();
+
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => ({
+    name,
+    type,
+  }));
+  const ours = types.filter(({ name }) => name?.startsWith('offhook_'));
+  expect(ours.length).toBeGreaterThan(14);
+  for (const { name, type } of ours) {
+    expect(name).toMatch(/^offhook_[a-z_]+$/);
+    expect(name?.endsWith('_total')).toBe(type === 'counter');
+    if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+  }
+  expect(text).toMatch(/^offhook_build_info\{version="1\.2\.3",node_version="v\d+[^"]*"\} 1$/m);
+  expect(types.map(({ name }) => name)).toContain('process_cpu_seconds_total');
+});
+
+test('Metrics starts and stops twice without complaint', () => {
+  const metrics = open();
+
+  metrics.start();
+  metrics.start();
+  metrics.stop();
+
+  expect(() => metrics.stop()).not.toThrow();
+});

@@ -1,0 +1,174 @@
+/** Several models in order of preference, and the setting that names them. */
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import {
+  chooseLanguageModel,
+  parseLanguageModelOrder,
+} from '../../src/llm/choose-language-model.ts';
+import { FallbackModel } from '../../src/llm/fallback-model.ts';
+import {
+  type LanguageModel,
+  LanguageModelError,
+  type ModelEvent,
+  type ModelRequest,
+} from '../../src/llm/language-model.ts';
+import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
+import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { collect, describeLanguageModel, requestOf, textOf } from './language-model.contract.ts';
+
+class StubModel implements LanguageModel {
+  readonly name: string;
+  asked = 0;
+  /** Thrown after the words of `says`, if there is one. */
+  failure: Error | undefined;
+  says: readonly string[];
+
+  constructor(name: string, says: readonly string[], failure?: Error) {
+    this.name = name;
+    this.says = says;
+    this.failure = failure;
+  }
+
+  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    this.asked += 1;
+    for (const text of this.says) {
+      request.signal.throwIfAborted();
+      yield { kind: 'text', text };
+    }
+    if (this.failure) throw this.failure;
+  }
+
+  check(): Promise<void> {
+    return this.failure ? Promise.reject(this.failure) : Promise.resolve();
+  }
+}
+
+const down = () => new LanguageModelError('Cannot reach it: nothing listens there');
+
+function twoModels() {
+  const clock = new FakeClock();
+  const first = new StubModel('first', [], down());
+  const second = new StubModel('second', ['second ', 'answers']);
+  const model = new FallbackModel({ models: [first, second], clock, log: silentLogger });
+  return { clock, first, second, model };
+}
+
+describeLanguageModel(
+  'FallbackModel',
+  () =>
+    new FallbackModel({
+      models: [
+        new StubModel('down', [], down()),
+        new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE) }),
+      ],
+      clock: new FakeClock(),
+      log: silentLogger,
+    }),
+);
+
+test('FallbackModel lets the next model answer when the first one fails before its first word', async () => {
+  const { model } = twoModels();
+
+  expect(textOf(await collect(model.stream(requestOf('Hello.'))))).toBe('second answers');
+});
+
+test('FallbackModel leaves a failed model alone for 30 s, and then tries it again', async () => {
+  const { clock, first, model } = twoModels();
+
+  await collect(model.stream(requestOf('Hello.')));
+  clock.advance(29_999);
+  await collect(model.stream(requestOf('Hello.')));
+  const askedWhileSkipped = first.asked;
+  clock.advance(1);
+  await collect(model.stream(requestOf('Hello.')));
+
+  expect([askedWhileSkipped, first.asked]).toEqual([1, 2]);
+});
+
+test('FallbackModel does not begin anew in the middle of an answer', async () => {
+  const { first, second, model } = twoModels();
+  first.says = ['We '];
+
+  await expect(collect(model.stream(requestOf('Hello.')))).rejects.toThrow('Cannot reach it');
+  expect(second.asked).toBe(0);
+});
+
+test('FallbackModel holds no abort of a caller against a model', async () => {
+  const { first, second, model } = twoModels();
+  first.failure = undefined;
+  first.says = ['a', 'b'];
+  const signal = AbortSignal.abort(new Error('interrupted'));
+
+  await expect(collect(model.stream(requestOf('Hello.', { signal })))).rejects.toThrow(
+    'interrupted',
+  );
+  expect(second.asked).toBe(0);
+  expect(model.name).toBe('first');
+});
+
+test('FallbackModel reports which model answers and why', async () => {
+  const { first, clock, model } = twoModels();
+
+  await model.check();
+  const whileDown = model.report();
+  first.failure = undefined;
+  clock.advance(1000);
+  await model.check();
+
+  expect(whileDown).toEqual({
+    job: 'llm',
+    engine: 'second',
+    reason: 'Cannot reach it: nothing listens there',
+    isFallback: true,
+  });
+  expect(model.report()).toMatchObject({ engine: 'first', isFallback: false });
+});
+
+test('FallbackModel tries the models all the same when every one of them has failed', async () => {
+  const { first, second, model } = twoModels();
+  second.failure = down();
+
+  await expect(model.check()).rejects.toThrow('Cannot use any language model');
+  first.failure = undefined;
+  first.says = ['Back.'];
+
+  expect(textOf(await collect(model.stream(requestOf('Hello.'))))).toBe('Back.');
+});
+
+test.each([
+  ['auto', ['ollama', 'scripted']],
+  ['scripted', ['scripted']],
+  [' OpenAI , scripted, openai', ['openai', 'scripted']],
+])('parseLanguageModelOrder reads "%s"', (setting, expected) => {
+  expect(parseLanguageModelOrder(setting)).toEqual(expected);
+});
+
+test.each([
+  '',
+  'gpt',
+  'auto,ollama',
+  'ollama,,scripted',
+])('parseLanguageModelOrder refuses "%s" and says what it expects', (setting) => {
+  expect(() => parseLanguageModelOrder(setting)).toThrow(
+    /^Cannot use language model ".*": expected auto or a list out of ollama, openai, scripted$/,
+  );
+});
+
+test('chooseLanguageModel makes only the engines that are named', () => {
+  const made: string[] = [];
+  const make = (name: string) => () => {
+    made.push(name);
+    return new StubModel(name, []);
+  };
+
+  const model = chooseLanguageModel({
+    setting: 'scripted',
+    makers: { ollama: make('ollama'), openai: make('openai'), scripted: make('scripted') },
+    clock: new FakeClock(),
+    log: silentLogger,
+  });
+
+  expect(made).toEqual(['scripted']);
+  expect(model.report()).toMatchObject({ engine: 'scripted', isFallback: false });
+});

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { FAR_END, TestLine, VOICE } from './test-line.ts';
+
+function listening(): TestLine {
+  const line = new TestLine();
+  line.setRemote();
+  return line;
+}
+
+test('MediaLine hears nobody but the far end, and counts the others', () => {
+  const line = listening();
+  const stranger = { address: '198.51.100.1', port: 4000 };
+
+  for (let packet = 0; packet < 50; packet += 1) line.speak(VOICE, { source: stranger });
+
+  expect(line.line.stats()).toMatchObject({ packetsReceived: 0, packetsRejected: 50 });
+  expect(line.heardAsLetters()).not.toContain('v');
+  expect(line.sent.every(({ target }) => target.address === FAR_END.address)).toBe(true);
+});
+
+test('MediaLine talks to the true address of a caller behind NAT once it is proven', () => {
+  const line = new TestLine({ signallingAddress: '203.0.113.5' });
+  line.setRemote({ address: '10.0.0.2' });
+  const source = { address: '203.0.113.5', port: 33_000 };
+
+  for (let packet = 0; packet < 10; packet += 1) line.speak(VOICE, { source });
+
+  expect(line.sent.at(-1)?.target).toEqual(source);
+  expect(line.line.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 3 });
+});
+
+test('MediaLine counts what it receives, misses and sends', () => {
+  const line = listening();
+  line.speakFor(200);
+  line.lose();
+  line.speakFor(200);
+
+  const stats = line.line.stats();
+
+  expect(stats).toMatchObject({
+    packetsReceived: 20,
+    packetsLost: 1,
+    packetsRejected: 0,
+    jitterMs: 0,
+  });
+  expect(stats.packetsSent).toBe(line.sent.length);
+});
+
+test('MediaLine swallows any datagram from any source', () => {
+  const line = listening();
+  const datagrams = fc.uint8Array({ maxLength: 400 });
+
+  fc.assert(
+    fc.property(datagrams, fc.boolean(), fc.nat(3), (datagram, isFarEnd, kind) => {
+      if (datagram.length > 1) datagram[0] = 0x80;
+      if (datagram.length > 1) datagram[1] = [0, 101, 200, 203][kind] ?? 0;
+      const source = isFarEnd ? FAR_END : { address: '198.51.100.1', port: 9 };
+      line.line.onRtp(datagram, source, line.nowMs);
+      line.line.onRtcp(datagram, source, line.nowMs);
+      line.clock.advance(5);
+
+      return true;
+    }),
+    { numRuns: 2000 },
+  );
+
+  line.speakFor(100);
+  expect(line.heardAsLetters().endsWith('vvvvv')).toBe(true);
+});

@@ -1,0 +1,102 @@
+/** Models that are installed, damaged or absent, and a thread that dies: what the ear makes of them. */
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import type { Hearing } from '../../src/speech/hearing.ts';
+import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+import { loudEngine } from './loud-detector.ts';
+import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
+import { hearingWith, speak, voiceOf } from './whole-ear.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hearing-'));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let hearing: Hearing | null = null;
+
+afterEach(() => hearing?.stop());
+
+test('Hearing takes an installed model, and stops twice without harm', async () => {
+  const modelsDir = join(folder, 'installed');
+  cpSync(TINY_WHISPER_DIR, join(modelsDir, 'whisper/base'), { recursive: true });
+  hearing = hearingWith({ modelsDir, vad: 'energy' });
+
+  await hearing.start();
+
+  const path = join(modelsDir, 'whisper/base');
+  expect(hearing.hasVoiceDetector).toBe(false);
+  expect(hearing.reports()).toEqual([
+    { job: 'vad', engine: 'energy', reason: 'VAD=energy was set', isFallback: false },
+    { job: 'stt', engine: 'whisper', reason: `"${path}" is installed`, isFallback: false },
+  ]);
+  await hearing.stop();
+  await hearing.stop();
+});
+
+test('Hearing goes on with a stand-in when a model is damaged, and says so', async () => {
+  const modelsDir = join(folder, 'damaged');
+  mkdirSync(join(modelsDir, 'vad'), { recursive: true });
+  const path = join(modelsDir, 'vad/silero_vad.onnx');
+  writeFileSync(path, 'not a model');
+  hearing = hearingWith({ modelsDir, stt: 'none' });
+
+  await hearing.start();
+
+  const [vad] = hearing.reports();
+  expect(vad?.isFallback).toBe(true);
+  expect(vad?.reason).toContain(`Cannot load the voice detector "${path}": the file is damaged`);
+  expect(vad?.reason).toContain('our own tiny model stands in');
+});
+
+test('Hearing.start throws when an engine asked for by name is damaged', async () => {
+  const modelsDir = join(folder, 'named');
+  cpSync(TINY_WHISPER_DIR, join(modelsDir, 'whisper'), { recursive: true });
+  const path = join(modelsDir, 'whisper/onnx/encoder_model.onnx');
+  writeFileSync(path, 'not a model');
+  hearing = hearingWith({ modelsDir, stt: 'whisper' });
+
+  await expect(hearing.start()).rejects.toThrow(
+    `Cannot load the speech model "${path}": the file is damaged; fetch it again with "npm run models", or remove it`,
+  );
+});
+
+test('Ear.transcribe rejects where no recogniser is installed', async () => {
+  hearing = hearingWith({ tinyDir: join(folder, 'nothing') });
+  await hearing.start();
+  const ear = hearing.open({ heard: new HeardRing(), language: 'en' });
+  ear.beginUtterance(0);
+
+  const asked = ear.transcribe({ priority: 'final' });
+
+  await expect(asked).rejects.toThrow('no recogniser is installed');
+  expect(hearing.reports().map(({ engine }) => engine)).toEqual(['energy', 'none']);
+});
+
+test('Hearing opens its ears again when the thread dies', async () => {
+  const hurried = { ...systemClock, after: after20TimesSooner };
+  hearing = hearingWith({
+    stt: 'none',
+    clock: hurried,
+    engines: { silero: loudEngine, whisper: whisperEngine },
+  });
+  await hearing.start();
+  const heard = new HeardRing();
+  const ear = hearing.open({ heard, language: 'en' });
+  ear.beginUtterance(0);
+  const started = voiceOf(ear, 'voice-started');
+
+  heard.write(new Int16Array(512).fill(32_767), systemClock.nowMs());
+  const beat = setInterval(() => speak(heard, new Int16Array(512).fill(10_000)), 20);
+  const event = await started;
+  clearInterval(beat);
+
+  expect(event.kind).toBe('voice-started');
+  ear.close();
+});
+
+function after20TimesSooner(delayMs: number, ring: () => void): () => void {
+  return systemClock.after(delayMs / 20, ring);
+}

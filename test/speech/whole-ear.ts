@@ -1,0 +1,41 @@
+/** What the tests of the whole ear share: a hearing on our own models, and callers. */
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import type { HeardRing } from '../../src/media/heard-ring.ts';
+import { chooseHearing, type HearingSettings } from '../../src/speech/choose-hearing.ts';
+import type { Ear, Hearing, VoiceEvent } from '../../src/speech/hearing.ts';
+import { sileroEngine } from '../../src/speech/silero/silero-engine.ts';
+import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+
+/** A hearing with no model installed but our own tiny ones. */
+export function hearingWith(settings: Partial<HearingSettings> = {}): Hearing {
+  return chooseHearing({
+    vad: 'auto',
+    stt: 'auto',
+    modelsDir: 'nothing-is-here',
+    clock: systemClock,
+    logger: silentLogger,
+    engines: { silero: sileroEngine, whisper: whisperEngine },
+    recognizers: 1,
+    ...settings,
+  });
+}
+
+/** A caller whose frames of 20 ms have all arrived by now, the last one just so. */
+export function speak(heard: HeardRing, pcm: Int16Array): void {
+  const lastAtMs = systemClock.nowMs();
+  const frames = Math.ceil(pcm.length / 160);
+  for (let frame = 0; frame < frames; frame += 1) {
+    const atMs = lastAtMs - (frames - 1 - frame) * 20;
+    heard.write(pcm.subarray(frame * 160, (frame + 1) * 160), atMs);
+  }
+}
+
+/** Waits for the next voice event of a kind. */
+export function voiceOf(ear: Ear, kind: VoiceEvent['kind']): Promise<VoiceEvent> {
+  return new Promise((resolve) => {
+    ear.onVoice((event) => {
+      if (event.kind === kind) resolve(event);
+    });
+  });
+}

@@ -1,0 +1,72 @@
+/** The embedded plane for tests: SIP engine, drachtio's protocol in front of it, and media of our own. */
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
+import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
+import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
+import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
+import type { Trunk } from '../../src/telephony/trunks.ts';
+import { freePort } from '../support/free-ports.ts';
+import { type Plane, Rings, type StartPlane } from './plane.ts';
+import { SilentLines } from './silent-lines.ts';
+
+const SECRET = 'only for tests';
+const PARTS = { clock: systemClock, log: silentLogger, logger: silentLogger };
+
+/** With the media engine's real ports and threads. */
+export const startEmbeddedPlane: StartPlane = (trunks) => {
+  const ports = { first: 18_200, last: 18_399 };
+  return start(
+    trunks,
+    new MediaEngine({ ...PARTS, ports, workers: 1, drainMs: 0, isRealTime: false }),
+  );
+};
+
+/** Signalling alone: starts in no time, and nothing is ever heard. */
+export const startSilentPlane: StartPlane = (trunks) => start(trunks, new SilentLines());
+
+async function start(trunks: readonly Trunk[], lines: LineOpener): Promise<Plane> {
+  const address = '127.0.0.1';
+  const port = await freePort();
+  const engine = new UserAgent({
+    ...PARTS,
+    listen: [
+      { protocol: 'UDP', address, port },
+      { protocol: 'TCP', address, port },
+    ],
+  });
+  const media = new DirectGateway({ engine: lines });
+  const front = new DrachtioFront({
+    ...PARTS,
+    userAgent: engine,
+    secret: SECRET,
+    port: 0,
+    credentialsFor: credentialsOf(trunks),
+  });
+  await Promise.all([media.start(), engine.start()]);
+  await front.start();
+  const carrier = new DrachtioCarrier({
+    ...PARTS,
+    host: '127.0.0.1',
+    port: front.port,
+    secret: SECRET,
+    trunks,
+    media,
+    challengesAnsweredBy: 'server',
+  });
+  const rings = new Rings();
+  await carrier.start(rings.take);
+  return {
+    carrier,
+    rings,
+    hostPort: `${address}:${port}`,
+    stop: async () => {
+      await carrier.stop();
+      await front.stop();
+      await engine.stop();
+      await media.stop();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** Lines without sound: what signalling needs of a media engine, and no more. */
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import type { MediaSession } from '../../src/media/media-session.ts';
+import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
+import type { LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
+
+export class SilentSession implements MediaSession {
+  readonly heard = new HeardRing();
+  readonly localPort = 40_000;
+  readonly localAddress = '127.0.0.1';
+  readonly remotes: AgreedMedia[] = [];
+  isClosed = false;
+
+  setRemote(agreed: AgreedMedia): void {
+    this.remotes.push(agreed);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+  }
+
+  onEvent(): void {}
+  begin(): void {}
+  say(): void {}
+  finish(): void {}
+  drop(): void {}
+  resume(): void {}
+  setInterruptible(): void {}
+  sendDigits(): void {}
+  record(): void {}
+
+  stats(): Promise<never> {
+    return Promise.reject(new Error('Cannot count packets: there are none'));
+  }
+}
+
+export class SilentLines implements LineOpener {
+  readonly opened: SilentSession[] = [];
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+
+  async open(): Promise<SilentSession> {
+    const session = new SilentSession();
+    this.opened.push(session);
+    return session;
+  }
+}

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { SrfLink } from '../../src/telephony/drachtio/srf-link.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+/** A drachtio server as far as its log-in. */
+class LogInServer {
+  readonly sockets: Socket[] = [];
+  readonly #server: Server = createServer((socket) => this.#welcome(socket));
+
+  async start(port = 0): Promise<number> {
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  stop(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.#server.close();
+  }
+
+  #welcome(socket: Socket): void {
+    this.sockets.push(socket);
+    socket.on('data', (data) => {
+      const [, id, secret] = /#([^|]+)\|authenticate\|([^|]*)/.exec(data.toString()) ?? [];
+      if (id === undefined) return;
+      const answer =
+        secret === 'right' ? 'OK|udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30' : 'NOK';
+      const reply = `1|response|${id}|${answer}`;
+      socket.write(`${reply.length}#${reply}`);
+    });
+  }
+}
+
+/** Keeps what the link tells, and lets a test wait for the next word. */
+class Words {
+  readonly said: string[] = [];
+  #next = Promise.withResolvers<void>();
+
+  say(word: string): void {
+    this.said.push(word);
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+
+  get next(): Promise<void> {
+    return this.#next.promise;
+  }
+}
+
+const opened: { stop(): void }[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.stop();
+});
+
+function openLink(port: number, secret = 'right') {
+  const clock = new FakeClock();
+  const words = new Words();
+  const link = new SrfLink(
+    { host: '127.0.0.1', port, secret, clock, log: silentLogger },
+    { connected: () => words.say('connected'), lost: () => words.say('lost') },
+  );
+  opened.push(link);
+  return { clock, words, link };
+}
+
+async function startServer(port?: number) {
+  const server = new LogInServer();
+  opened.push(server);
+  return { server, port: await server.start(port) };
+}
+
+test('SrfLink connects and learns where the server takes SIP', async () => {
+  const { port } = await startServer();
+  const { link, words } = openLink(port);
+
+  await link.start();
+
+  expect(words.said).toEqual(['connected']);
+  expect(link.addresses).toEqual([
+    { transport: 'udp', hostPort: '192.0.2.1:5060' },
+    { transport: 'tcp', hostPort: '192.0.2.1:5060' },
+  ]);
+});
+
+test('SrfLink says so when the server refuses the secret', async () => {
+  const { port } = await startServer();
+  const { link } = openLink(port, 'wrong');
+
+  await expect(link.start()).rejects.toThrow(
+    `Cannot use SIP server "127.0.0.1:${port}": it refused the secret`,
+  );
+  expect(link.isConnected).toBe(false);
+});
+
+test('SrfLink comes back after the connection was lost', async () => {
+  const { server, port } = await startServer();
+  const { clock, link, words } = openLink(port);
+  await link.start();
+
+  server.sockets[0]?.destroy();
+  await words.next;
+  const problem = link.problem;
+  clock.advance(250);
+  await words.next;
+
+  expect(words.said).toEqual(['connected', 'lost', 'connected']);
+  expect(problem).toBe(`the server at 127.0.0.1:${port} closed the connection`);
+  expect(link.isConnected).toBe(true);
+});
+
+test('SrfLink starts without a server and connects when there is one', async () => {
+  const { server, port } = await startServer();
+  server.stop();
+  const { clock, link, words } = openLink(port);
+
+  await link.start();
+  const problem = link.problem;
+  await startServer(port);
+  clock.advance(250);
+  await words.next;
+
+  expect(problem).toContain('ECONNREFUSED');
+  expect(link.isConnected).toBe(true);
+});
+
+test('SrfLink that was stopped stays away', async () => {
+  const { server, port } = await startServer();
+  const { clock, link } = openLink(port);
+  await link.start();
+  const [socket] = server.sockets;
+  if (socket === undefined) throw new Error('Cannot go on: nobody is connected');
+  const closed = once(socket, 'close');
+
+  link.stop();
+  link.stop();
+  await closed;
+  clock.advance(60_000);
+
+  expect(clock.waiting).toBe(0);
+  expect(server.sockets).toHaveLength(1);
+  expect(link.isConnected).toBe(false);
+});

@@ -1,0 +1,169 @@
+/** What the model may use, and what it is told when it may not. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Tool, ToolContext } from '../../src/tool/tool.ts';
+import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
+import type { TransferRules } from '../../src/tool/transfer-policy.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const RULES: TransferRules = {
+  targets: [{ label: 'sales', number: '+390612345678' }],
+  systemPrompt: '',
+  agentNumber: '+390698765432',
+  ownNumbers: [],
+};
+
+const never = new AbortController().signal;
+const idle: ToolContext = { transfer: () => Promise.resolve() };
+const callOf = (name: string, args: Readonly<Record<string, unknown>> = {}) => ({
+  id: 'call_1',
+  name,
+  arguments: args,
+});
+
+function toolOf(run: Tool['run'], parameters: Readonly<Record<string, unknown>> = {}): Tool {
+  const description = { name: 'try', description: '', parameters };
+  return { description, isAfterWords: false, run };
+}
+
+function boxOf(tool: Tool) {
+  const clock = new FakeClock();
+  return { clock, box: new Toolbox({ tools: [tool], clock }) };
+}
+
+const frontDesk = (names: readonly string[]) =>
+  toolboxFor({ names, transferRules: RULES, clock: new FakeClock() });
+
+test('toolboxFor offers what the agent lists, and always the end of the call', () => {
+  const namesOf = (names: readonly string[]) =>
+    frontDesk(names).descriptions.map(({ name }) => name);
+
+  expect(namesOf([])).toEqual(['end_call']);
+  expect(namesOf(['transfer_call', 'send_sms'])).toEqual(['transfer_call', 'end_call']);
+});
+
+test('toolboxFor shows the model labels and no number', () => {
+  const shown = JSON.stringify(frontDesk(['transfer_call']).descriptions);
+
+  expect(shown).toContain('sales');
+  expect(shown).not.toContain('39061');
+});
+
+test('Toolbox hands the caller over to an allowed label', async () => {
+  const dialled: string[] = [];
+  const transfer = (number: string) => {
+    dialled.push(number);
+    return Promise.resolve();
+  };
+
+  const call = callOf('transfer_call', { destination: 'Sales' });
+  const outcome = await frontDesk(['transfer_call']).run(call, { transfer }, never);
+
+  expect(dialled).toEqual(['+390612345678']);
+  expect(outcome.next).toBe('transferred');
+});
+
+test('Toolbox dials nothing for a number that the caller has dictated', async () => {
+  const dialled: string[] = [];
+  const transfer = (number: string) => {
+    dialled.push(number);
+    return Promise.resolve();
+  };
+
+  const call = callOf('transfer_call', { destination: '+442079460000' });
+  const outcome = await frontDesk(['transfer_call']).run(call, { transfer }, never);
+
+  expect(dialled).toEqual([]);
+  expect(outcome).toEqual({ text: expect.stringContaining('Not done') });
+});
+
+test('Toolbox tells the model of a failed transfer without the number', async () => {
+  const transfer = () => Promise.reject(new Error('Cannot transfer to "+390612345678": 486'));
+
+  const call = callOf('transfer_call', { destination: 'sales' });
+  const outcome = await frontDesk(['transfer_call']).run(call, { transfer }, never);
+
+  expect(outcome.text).toBe(
+    'Not done: it was refused or failed. Tell the caller that it did not work.',
+  );
+});
+
+test.each([
+  ['send_sms', '"send_sms" is not available here'],
+  ['book_appointment', '"book_appointment" is not available here'],
+  ['launch_rocket', '"launch_rocket" does not exist'],
+])('Toolbox is honest about %s', async (name, expected) => {
+  const outcome = await frontDesk([name]).run(callOf(name), idle, never);
+
+  expect(outcome.text).toContain(expected);
+  expect(outcome.next).toBeUndefined();
+});
+
+test.each([
+  [{}, 'Not done: "day" is missing.'],
+  [{ day: 4 }, 'Not done: "day" must be of type string.'],
+  [{ day: 'Sunday' }, 'Not done: "day" must be one of "Monday", "Friday".'],
+  [{ day: 'Monday', hour: 'nine' }, 'Not done: "hour" must be of type integer.'],
+  [{ day: 'Monday', evil: true }, 'Not done: "evil" is not known.'],
+  [{ day: 'Monday', note: 'x'.repeat(21) }, 'Not done: "note" must be at most 20 characters long.'],
+  [{ day: 'monday ', hour: 9 }, 'done'],
+])('Toolbox checks arguments %o', async (args, expected) => {
+  const { box } = boxOf(
+    toolOf(() => Promise.resolve({ text: 'done' }), {
+      type: 'object',
+      properties: {
+        day: { type: 'string', enum: ['Monday', 'Friday'] },
+        hour: { type: 'integer' },
+        note: { type: 'string', maxLength: 20 },
+      },
+      required: ['day'],
+    }),
+  );
+
+  expect((await box.run(callOf('try', args), idle, never)).text).toBe(expected);
+});
+
+test('Toolbox gives a tool up that takes too long, and stops it', async () => {
+  let wasStopped = false;
+  const { box, clock } = boxOf(
+    toolOf((_args, _context, signal) => {
+      signal.addEventListener('abort', () => {
+        wasStopped = true;
+      });
+      return new Promise(() => undefined);
+    }),
+  );
+
+  const running = box.run(callOf('try'), idle, never);
+  clock.advance(10_000);
+
+  expect((await running).text).toContain('it took too long');
+  expect(wasStopped).toBe(true);
+});
+
+test('Toolbox leaves no timer behind', async () => {
+  const { box, clock } = boxOf(toolOf(() => Promise.resolve({ text: 'done' })));
+
+  await box.run(callOf('try'), idle, never);
+
+  expect(clock.waiting).toBe(0);
+});
+
+test('Toolbox cuts a result that is too long', async () => {
+  const { box } = boxOf(toolOf(() => Promise.resolve({ text: 'x'.repeat(9999) })));
+
+  expect((await box.run(callOf('try'), idle, never)).text).toHaveLength(2000);
+});
+
+test('Toolbox never rejects, whatever the model sends', async () => {
+  const box = frontDesk(['transfer_call']);
+  const names = fc.oneof(fc.string(), fc.constantFrom('transfer_call', 'end_call', '__proto__'));
+
+  await fc.assert(
+    fc.asyncProperty(names, fc.dictionary(fc.string(), fc.jsonValue()), async (name, args) => {
+      const outcome = await box.run(callOf(name, args), idle, never);
+
+      expect(outcome.text).not.toBe('');
+    }),
+  );
+});
