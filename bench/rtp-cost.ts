@@ -9,9 +9,8 @@ import {
   ratios,
   type Target,
 } from './lib/harness.ts';
-import { buildNativeTool } from './lib/native-tool.ts';
+import { buildNativeTool, isInstalled } from './lib/native-tool.ts';
 import { type Command, callerCommand, nodeTool, type RtpRun, runRtp } from './lib/rtp-run.ts';
-import { findRtpengine } from './lib/rtpengine-peer.ts';
 
 interface Peer {
   readonly name: string;
@@ -19,6 +18,7 @@ interface Peer {
   /** Most that we may cost over it, and from how many calls on. */
   readonly limit: number;
   readonly fromCalls: number;
+  readonly isPidTold?: boolean;
 }
 
 /** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 2] [--gate]`; without `--calls`: 100 and 500. */
@@ -44,16 +44,18 @@ export async function run(args: readonly string[]): Promise<void> {
 
 function findPeers(): readonly Peer[] {
   const wheel = buildNativeTool('rtp-wheel');
-  const rtpengine = findRtpengine();
   const peers: Peer[] = [];
-  if (wheel !== undefined) peers.push({ name: 'C wheel', command: [wheel], limit: 1.5, fromCalls: 500 });
-  if (rtpengine !== undefined) {
-    peers.push({ name: 'rtpengine', command: rtpengine, limit: 0.75, fromCalls: 300 });
+  if (wheel !== undefined) {
+    peers.push({ name: 'C wheel', command: [wheel], limit: 1.5, fromCalls: 500 });
+  }
+  if (isInstalled('rtpengine')) {
+    const command = nodeTool('rtp-rtpengine');
+    peers.push({ name: 'rtpengine', command, limit: 0.75, fromCalls: 300, isPidTold: true });
+  } else {
+    console.log('peer missing: rtpengine (Debian: rtpengine-daemon)');
   }
   if (peers.length > 0) return peers;
-  console.log('peer missing: neither gcc nor rtpengine; raw Node instead');
-  const command = nodeTool('rtp-interval');
-  return [{ name: 'raw Node', command, limit: 3, fromCalls: 500 }];
+  return [{ name: 'raw Node', command: nodeTool('rtp-interval'), limit: 3, fromCalls: 500 }];
 }
 
 async function compare(
@@ -66,7 +68,10 @@ async function compare(
   const pairs = await pairedRuns<RtpRun>({
     pairs: numberArg(args, 'pairs', 5),
     a: () => runRtp({ server: ours, caller, calls, seconds, serverArgs: ['plain'] }),
-    b: () => runRtp({ server: peer.command, caller, calls, seconds }),
+    b: () => {
+      const { command: server, isPidTold = false } = peer;
+      return runRtp({ server, caller, calls, seconds, isPidTold });
+    },
   });
   for (const pair of pairs) printJson({ bench: 'rtp-cost', peer: peer.name, ...pair });
   const ratio = ratios(pairs, ({ cpuPercentPerCall }) => cpuPercentPerCall);

@@ -16,6 +16,9 @@ import { parseTrunks, type Trunk } from './telephony/trunks.ts';
 /** Refreshed every half hour; a peer that is gone is noticed within the hour. RFC 4028. */
 const SESSION_TIMER = { intervalMs: 1_800_000, intervalMsMin: 90_000 };
 
+/** One media thread keeps its 20 ms for so many calls, with a margin; each more of them costs start-up and memory. */
+const CALLS_PER_MEDIA_WORKER = 400;
+
 interface Options {
   readonly config: Config;
   readonly version: string;
@@ -38,6 +41,7 @@ export class EmbeddedTelephony {
   constructor(options: Options) {
     const { config, version, clock, log } = options;
     const { SIP_HOST: address, SIP_PORT: port } = config;
+    const workers = Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER);
     this.#options = options;
     this.#trunks = parseTrunks(readSettingsFile(config.SIP_TRUNKS));
     this.#engine = new UserAgent({
@@ -51,7 +55,7 @@ export class EmbeddedTelephony {
       logger: log,
     });
     this.#media = new DirectGateway({
-      engine: new MediaEngine({ clock, log, ports: config.RTP_PORTS, address }),
+      engine: new MediaEngine({ clock, log, ports: config.RTP_PORTS, address, workers }),
     });
     this.#front = new DrachtioFront({
       userAgent: this.#engine,

@@ -76,6 +76,7 @@ export class App {
       fetch: this.#createApi().fetch,
       newId: this.#newId,
       clock: systemClock,
+      log: parts.log,
     });
   }
 

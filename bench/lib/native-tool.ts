@@ -22,3 +22,13 @@ export function buildNativeTool(name: string): string | undefined {
     return undefined;
   }
 }
+
+/** Whether a program of the system can be run. */
+export function isInstalled(program: string): boolean {
+  try {
+    execFileSync('which', [program], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -36,7 +36,8 @@ interface CallerReport {
   readonly cpuSeconds: number;
 }
 
-const WARM_S = 1;
+/** Long enough for the compiler of a young process to have done its work. */
+const WARM_S = 3;
 
 /** The caller in C where it can be built, else the one in Node. */
 export function callerCommand(): Command {
@@ -55,19 +56,21 @@ export async function runRtp(options: {
   readonly calls: number;
   readonly seconds: number;
   readonly serverArgs?: readonly string[];
+  /** The server tells first, as `pid N`, whose CPU time counts. */
+  readonly isPidTold?: boolean;
 }): Promise<RtpRun> {
   const { calls, seconds } = options;
   const callerArgs = [calls, WARM_S, seconds].map(String);
   const caller = new LineProcess([...options.caller, ...callerArgs]);
   const server = new LineProcess([...options.server, String(calls), ...(options.serverArgs ?? [])]);
   try {
-    const [callerPorts, serverPorts] = [await caller.next('ports'), await server.next('ports')];
-    server.say(callerPorts);
-    caller.say(serverPorts);
+    server.say(await caller.next('ports'));
+    const serverPid = options.isPidTold === true ? Number(await server.next('pid')) : server.pid;
+    caller.say(await server.next('ports'));
     await caller.next('begin');
-    const [before, startedMs] = [cpuSecondsOf(server.pid), performance.now()];
+    const [before, startedMs] = [cpuSecondsOf(serverPid), performance.now()];
     await caller.next('end');
-    const cpuSeconds = cpuSecondsOf(server.pid) - before;
+    const cpuSeconds = cpuSecondsOf(serverPid) - before;
     const wallSeconds = (performance.now() - startedMs) / 1000;
     const report: CallerReport = JSON.parse(await caller.next(''));
     return {
@@ -108,7 +111,9 @@ class LineProcess {
   async next(word: string): Promise<string> {
     const { value, done } = await this.#lines.next();
     if (done === true || !value.startsWith(word)) {
-      throw new Error(`Cannot run "${this.#child.spawnfile}": expected "${word}", it said "${value}"`);
+      throw new Error(
+        `Cannot run "${this.#child.spawnfile}": expected "${word}", it said "${value}"`,
+      );
     }
     return value.slice(word.length).trim();
   }

@@ -1,4 +1,5 @@
 /** Our media engine as a benchmark's server: N calls that hear and talk all the time. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
@@ -11,7 +12,7 @@ const CHUNK_MS = 2000;
 const AHEAD_MS = 4000;
 
 /**
- * `rtp-engine N [rt]`: prints `ports p1 … pN`, then reads N target ports from one line, and runs until its input ends.
+ * `rtp-engine N [rt]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its input ends.
  * With `rt` the media worker asks for real-time priority.
  */
 const [calls = '1', priority] = process.argv.slice(2);
@@ -22,21 +23,20 @@ const engine = new MediaEngine({
   workers: 1,
   isRealTime: priority === 'rt',
 });
+const input = createInterface({ input: process.stdin });
+input.once('close', () => process.exit(0));
+const [line = ''] = await once(input, 'line');
+const targets = String(line).split(' ').map(Number);
+
 await engine.start();
 const sessions: MediaSession[] = [];
 for (let opened = 0; opened < Number(calls); opened += 1) {
   sessions.push(await engine.open({ signallingAddress: '127.0.0.1' }));
 }
-console.log(`ports ${sessions.map(({ localPort }) => localPort).join(' ')}`);
-
-const input = createInterface({ input: process.stdin });
-input.once('line', (line) => {
-  const targets = line.split(' ').map(Number);
-  sessions.forEach((session, index) => {
-    talk(session, targets[index] ?? 0, index);
-  });
+sessions.forEach((session, index) => {
+  talk(session, targets[index] ?? 0, index);
 });
-input.once('close', () => process.exit(0));
+console.log(`ports ${sessions.map(({ localPort }) => localPort).join(' ')}`);
 
 function talk(session: MediaSession, port: number, index: number): void {
   session.setRemote({

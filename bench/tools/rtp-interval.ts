@@ -5,8 +5,13 @@ import { createInterface } from 'node:readline';
 import { encodeG711 } from '../../src/media/g711.ts';
 import { writeRtp } from '../../src/rtp/packet.ts';
 
-/** `rtp-interval N`: prints `ports p1 … pN`, reads N target ports from one line, and runs until its input ends. */
+/** `rtp-interval N`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its input ends. */
 const [calls = '1'] = process.argv.slice(2);
+const input = createInterface({ input: process.stdin });
+input.once('close', () => process.exit(0));
+const [line = ''] = await once(input, 'line');
+const targets = String(line).split(' ').map(Number);
+
 const sockets: Socket[] = [];
 for (let opened = 0; opened < Number(calls); opened += 1) {
   const socket = createSocket('udp4');
@@ -18,18 +23,13 @@ for (let opened = 0; opened < Number(calls); opened += 1) {
 console.log(`ports ${sockets.map((socket) => socket.address().port).join(' ')}`);
 
 const speech = Int16Array.from({ length: 160 }, (_, sample) => ((sample * 409) % 16_000) - 8000);
-const input = createInterface({ input: process.stdin });
-input.once('line', (line) => {
-  const targets = line.split(' ').map(Number);
-  let sequence = 0;
-  setInterval(() => {
-    sequence = (sequence + 1) & 0xffff;
-    sockets.forEach((socket, index) => {
-      const header = { payloadType: 0, hasMarker: false, ssrc: index, sequence };
-      const payload = encodeG711('PCMU', speech);
-      const datagram = writeRtp({ ...header, timestamp: sequence * 160, payload });
-      socket.send(datagram, targets[index] ?? 0, '127.0.0.1');
-    });
-  }, 20);
-});
-input.once('close', () => process.exit(0));
+let sequence = 0;
+setInterval(() => {
+  sequence = (sequence + 1) & 0xffff;
+  sockets.forEach((socket, index) => {
+    const header = { payloadType: 0, hasMarker: false, ssrc: index, sequence };
+    const payload = encodeG711('PCMU', speech);
+    const datagram = writeRtp({ ...header, timestamp: sequence * 160, payload });
+    socket.send(datagram, targets[index] ?? 0, '127.0.0.1');
+  });
+}, 20);

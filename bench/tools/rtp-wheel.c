@@ -4,7 +4,7 @@
  *
  *   rtp-wheel N
  *
- * Prints "ports p1 ... pN", then reads N target ports and runs until its input ends.
+ * Reads N target ports, prints "ports p1 ... pN", and runs until its input ends.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -84,23 +84,21 @@ int main(int argc, char **argv) {
   for (int i = -32768; i < 32768; i++) encoded[(uint16_t)i] = encode(i);
   for (int i = 0; i < FRAME; i++) speech[i] = (int16_t)((i * 409) % 16000 - 8000);
   printf("ports");
-  for (int i = 0; i < count; i++) {
+  for (int i = 0, port; i < count; i++) {
+    if (scanf("%d", &port) != 1) return 65;
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t length = sizeof address;
     inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
     calls[i].fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     if (bind(calls[i].fd, (struct sockaddr *)&address, sizeof address) != 0) { perror("bind"); return 1; }
     getsockname(calls[i].fd, (struct sockaddr *)&address, &length);
-    calls[i].target = address;
     printf(" %d", ntohs(address.sin_port));
+    calls[i].target = address;
+    calls[i].target.sin_port = htons((uint16_t)port);
     watch(epoll, calls[i].fd, i);
   }
   printf("\n");
   fflush(stdout);
-  for (int i = 0, port; i < count; i++) {
-    if (scanf("%d", &port) != 1) return 65;
-    calls[i].target.sin_port = htons((uint16_t)port);
-  }
   int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK), slot = 0;
   struct itimerspec every = {{0, 1000000}, {0, 1000000}};
   timerfd_settime(timer, 0, &every, 0);

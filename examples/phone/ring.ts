@@ -17,7 +17,10 @@ if (uri === undefined) {
 
 const phone = new Phone();
 await phone.start();
-const call = await phone.call(uri);
+const call = await phone.call(uri).catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
+});
 console.log('answered');
 if (wavToSpeak !== undefined) await call.line.speak(readWav(wavToSpeak));
 await Promise.race([wait(LISTEN_MS), call.ended]);

@@ -42,8 +42,7 @@ interface Tensor {
 }
 
 const WORDS = ['▁the', '▁a', '▁to', '▁you', '▁is', '▁I'];
-const LETTERS =
-  'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,?!\'"{}[]:-_';
+const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,?!\'"{}[]:-_';
 
 const vocabulary: readonly { readonly text: string; readonly type: number }[] = [
   { text: '<unk>', type: TOKEN.unknown },

@@ -28,8 +28,10 @@ export function onPlayoutPaused(draft: Draft, event: TurnEventOf<'playout-paused
   }
 }
 
+/** Silence in the middle of a sentence must not last: whatever the voice was, the agent goes on for now. */
 export function onPauseProof(draft: Draft, atMs: number): void {
-  if (draft.state.reply?.stage === 'paused' && draft.state.utterance === null) resume(draft, atMs);
+  const { reply, utterance } = draft.state;
+  if (reply?.stage === 'paused' && !utterance?.isSpeaking) resume(draft, atMs);
 }
 
 /** The voice over the agent's has lasted long: whatever it says, it wants the floor. */

@@ -40,7 +40,7 @@ export function requestWords(draft: Draft, priority: 'speculative' | 'final'): v
   if (utterance === null) return;
   const attempt = draft.state.lastAttempt + 1;
   change(draft, { lastAttempt: attempt });
-  changeUtterance(draft, { attempt, isTranscribing: true, cutAtMs: null, words: null });
+  changeUtterance(draft, { attempt, isTranscribing: true, words: null });
   act(draft, { kind: 'transcribe', attempt, priority });
 }
 
@@ -54,12 +54,10 @@ export function forgetUtterance(draft: Draft): void {
     { kind: 'stop-listening' },
     { kind: 'cancel-timer', timer: 'end-of-turn' },
     { kind: 'cancel-timer', timer: 'barge-in' },
-    { kind: 'cancel-timer', timer: 'utterance' },
   );
 }
 
-/** Begins to take down what the caller says from an instant on. */
-export function beginUtterance(draft: Draft, fromMs: number): void {
+function beginUtterance(draft: Draft, fromMs: number): void {
   const utterance: CallerUtterance = {
     startedAtMs: fromMs,
     stretchAtMs: fromMs,
@@ -69,14 +67,12 @@ export function beginUtterance(draft: Draft, fromMs: number): void {
     attempt: 0,
     isTranscribing: false,
     overAtMs: null,
-    cutAtMs: null,
     words: null,
     aheadTries: 0,
     bargeInMs: null,
   };
   change(draft, { utterance });
-  const delayMs = draft.state.rules.timing.utteranceMsMax;
-  act(draft, { kind: 'listen', fromMs }, { kind: 'set-timer', timer: 'utterance', delayMs });
+  act(draft, { kind: 'listen', fromMs });
 }
 
 function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): void {
@@ -89,7 +85,6 @@ function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): voi
     stretchAtMs: voicedAtMs,
     isTranscribing: false,
     overAtMs: null,
-    cutAtMs: null,
     words: null,
   });
 }

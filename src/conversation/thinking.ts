@@ -5,8 +5,8 @@ import { ClauseSplitter } from './clause-splitter.ts';
 import { hasSound, speakable } from './speakable.ts';
 import type { TurnHappening } from './turn-event.ts';
 
-/** Nobody listens to more than two minutes at a stretch; a model that rambles is stopped here. */
-const CHARACTERS_MAX = 2000;
+/** Nobody listens to more than a minute or two at a stretch; a model that rambles is stopped here. */
+const CHARACTERS_MAX = 1500;
 
 /** A model that asks for more than this at once is confused. */
 const CALLS_MAX = 8;

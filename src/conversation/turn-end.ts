@@ -3,7 +3,7 @@ import { askModel } from './answering.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { completenessOf, isDictating } from './completeness.ts';
 import { COMPLETENESS_UNKNOWN, silenceRequiredMs } from './endpointing.ts';
-import { beginUtterance, forgetUtterance, requestWords } from './listening.ts';
+import { forgetUtterance, requestWords } from './listening.ts';
 import { addToHistory, beginReply, dropReply, sayPhrase } from './reply.ts';
 import {
   act,
@@ -51,16 +51,6 @@ export function takeWords(draft: Draft, words: Words): void {
   const restMs = setEndOfTurn(draft, utterance, requiredMs(draft.state, words.text), words.atMs);
   if (restMs <= 0) endTurn(draft, utterance, words, words.atMs);
   else thinkAhead(draft, utterance, words);
-}
-
-/** Takes down a stretch of speech that is as long as the recogniser can hear, and listens on. */
-export function takeCut(draft: Draft, utterance: CallerUtterance, words: Words): void {
-  if (words.text !== '') {
-    addCallersWords(draft, words);
-    change(draft, { isOwedAnswer: true });
-  }
-  forgetUtterance(draft);
-  if (utterance.isSpeaking) beginUtterance(draft, utterance.cutAtMs ?? words.atMs);
 }
 
 function takeNothing(draft: Draft, utterance: CallerUtterance): void {

@@ -7,10 +7,8 @@ export type TurnTimer =
   | 'end-of-turn'
   /** A voice over the agent's has lasted long. */
   | 'barge-in'
-  /** Playout paused, and no voice came. */
+  /** Playout has been paused for long enough without a reason. */
   | 'pause-proof'
-  /** One stretch of speech is as long as the recogniser can hear. */
-  | 'utterance'
   /** No key for a while. */
   | 'digits'
   /** Nobody has said anything for long. */

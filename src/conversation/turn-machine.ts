@@ -26,7 +26,7 @@ import { onPlayoutFinished, onPlayoutStarted, onVoiced } from './playout.ts';
 import { dropReply, sayPhrase } from './reply.ts';
 import { isQuiet, onSilence, watchSilence } from './silence.ts';
 import type { TurnEffect } from './turn-effect.ts';
-import { onEndOfTurnTimer, planEndOfTurn, takeCut, takeWords } from './turn-end.ts';
+import { onEndOfTurnTimer, planEndOfTurn, takeWords } from './turn-end.ts';
 import type { TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
 import {
   act,
@@ -74,7 +74,6 @@ const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> 
   'end-of-turn': onEndOfTurnTimer,
   'barge-in': onBargeInTimer,
   'pause-proof': onPauseProof,
-  utterance: onLongUtterance,
   digits: onDigitsTimer,
   silence: onSilence,
   reply: onReplyTimer,
@@ -144,6 +143,10 @@ function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
   const { rules, reply } = draft.state;
   if (rules.mayThinkAhead || isAgentsFloor(reply)) requestWords(draft, 'speculative');
   else planEndOfTurn(draft, event.atMs);
+  if (reply?.stage === 'paused') {
+    const delayMs = rules.timing.pauseMsMax;
+    act(draft, { kind: 'set-timer', timer: 'pause-proof', delayMs });
+  }
 }
 
 function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
@@ -156,8 +159,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
     confidence: event.confidence,
     atMs: event.atMs,
   };
-  if (utterance.cutAtMs !== null) takeCut(draft, utterance, words);
-  else if (!settleAside(draft, words)) {
+  if (!settleAside(draft, words)) {
     interrupt(draft, words.atMs);
     takeWords(draft, words);
   }
@@ -167,10 +169,6 @@ function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-f
   const { utterance, reply, rules } = draft.state;
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
-  if (utterance.cutAtMs !== null) {
-    takeCut(draft, utterance, { text: '', confidence: 0, atMs: event.atMs });
-    return;
-  }
   forgetUtterance(draft);
   if (isAgentsFloor(reply)) {
     goOn(draft, event.atMs);
@@ -186,11 +184,4 @@ function answerWhenFree(draft: Draft): void {
   const { stage, isOwedAnswer, utterance, reply, digits } = draft.state;
   const isFree = utterance === null && digits === '' && !isAgentsFloor(reply);
   if (stage === 'open' && isOwedAnswer && isFree) answer(draft);
-}
-
-/** Somebody speaks for longer than the recogniser can hear at once. */
-function onLongUtterance(draft: Draft, atMs: number): void {
-  if (!draft.state.utterance?.isSpeaking) return;
-  requestWords(draft, 'final');
-  changeUtterance(draft, { cutAtMs: atMs });
 }

@@ -12,12 +12,12 @@ export interface TurnTiming {
   readonly bargeInMs: number;
   /** Playout that paused without a voice to show for it goes on after this. */
   readonly pauseProofMs: number;
+  /** Playout that paused for a voice goes on after this, if its words are still not known. */
+  readonly pauseMsMax: number;
   /** Speech longer than this is not thought ahead of. */
   readonly aheadSpeechMsMax: number;
   /** Answers begun ahead of the turn's end, for one turn. */
   readonly aheadTriesMax: number;
-  /** Speech is taken down in stretches no longer than this: recognisers hear 30 s at most. */
-  readonly utteranceMsMax: number;
   /** Pause after the last key before the digits count as said. */
   readonly digitsMs: number;
   /** How long an answer may make no progress before the agent apologises. */
@@ -31,9 +31,9 @@ export const DEFAULT_TIMING: TurnTiming = {
   silenceMsMax: 1200,
   bargeInMs: 800,
   pauseProofMs: 300,
+  pauseMsMax: 1500,
   aheadSpeechMsMax: 10_000,
   aheadTriesMax: 3,
-  utteranceMsMax: 25_000,
   digitsMs: 2000,
   replyMsMax: 15_000,
   closingMsMax: 15_000,

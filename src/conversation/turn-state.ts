@@ -27,8 +27,6 @@ export interface CallerUtterance {
   readonly isTranscribing: boolean;
   /** When the silence was long enough, with only the words missing; null before. */
   readonly overAtMs: number | null;
-  /** When this stretch was cut because it is as long as the recogniser can hear; null when it is not. */
-  readonly cutAtMs: number | null;
   /** Null until transcribed, and again as soon as the caller goes on. */
   readonly words: Words | null;
   readonly aheadTries: number;

@@ -3,8 +3,6 @@
 /** Test is the sandbox: simulated, free, and no real number is contacted. */
 export type Environment = 'live' | 'test';
 
-export const ENVIRONMENTS = ['live', 'test'] as const satisfies readonly Environment[];
-
 export type Plan = 'starter' | 'business' | 'enterprise';
 
 export interface Account {

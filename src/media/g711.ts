@@ -20,13 +20,18 @@ const ENCODE: Readonly<Record<G711Law, Uint8Array>> = {
   PCMA: Uint8Array.from({ length: 65_536 }, (_, index) => encodeALaw((index << 16) >> 16)),
 };
 
+/** Turns bytes into signed 16-bit samples, one each, written to the beginning of `target`. */
+export function decodeG711Into(law: G711Law, bytes: Uint8Array, target: Int16Array): void {
+  const table = DECODE[law];
+  for (let index = 0; index < bytes.length; index += 1) {
+    target[index] = table[bytes[index] ?? 0] ?? 0;
+  }
+}
+
 /** Turns bytes into signed 16-bit samples, one each. */
 export function decodeG711(law: G711Law, bytes: Uint8Array): Int16Array {
-  const table = DECODE[law];
   const pcm = new Int16Array(bytes.length);
-  for (let index = 0; index < bytes.length; index += 1) {
-    pcm[index] = table[bytes[index] ?? 0] ?? 0;
-  }
+  decodeG711Into(law, bytes, pcm);
   return pcm;
 }
 

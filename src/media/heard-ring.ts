@@ -56,8 +56,13 @@ export class HeardRing {
   /** Adds samples. For the media worker alone. */
   write(pcm: Int16Array, atMs: number): void {
     const start = this.end;
-    for (let index = 0; index < pcm.length; index += 1) {
-      this.#samples[(start + index) % CAPACITY_SAMPLES] = pcm[index] ?? 0;
+    const at = start % CAPACITY_SAMPLES;
+    if (at + pcm.length <= CAPACITY_SAMPLES) {
+      this.#samples.set(pcm, at);
+    } else {
+      for (let index = 0; index < pcm.length; index += 1) {
+        this.#samples[(start + index) % CAPACITY_SAMPLES] = pcm[index] ?? 0;
+      }
     }
     this.#header[1] = atMs;
     this.#header[0] = start + pcm.length;

@@ -5,10 +5,10 @@ import { Reception } from '../rtp/reception.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
 import { type OrderedPacket, PacketOrder } from '../rtp/sequence.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
-import { decodeG711 } from './g711.ts';
+import { decodeG711Into } from './g711.ts';
 
 export interface LineReceiverOptions {
-  /** Hears the caller: sound in order, silence where there was none. */
+  /** Hears the caller: sound in order, silence where there was none. The memory is used again afterwards. */
   readonly onPcm: (pcm: Int16Array, atMs: number) => void;
   readonly onDigit: (digit: PressedDigit) => void;
   /** Called once when no packet has come for 15 s, and again only after one has come. */
@@ -33,6 +33,8 @@ const GAP_SAMPLES_MAX = 5 * LINE_RATE_HZ;
 /** A packet of more than this holds no telephone audio. */
 const PAYLOAD_BYTES_MAX = 1600;
 
+const SILENCE = new Int16Array(FRAME_SAMPLES);
+
 const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
 
 /** Comfort noise: the sender says that it falls silent. @see RFC 3389 */
@@ -54,6 +56,7 @@ export class LineReceiver {
   #silenceByClockSamples = 0;
   #nextTimestamp: number | undefined;
   #packetMs = FRAME_MS;
+  #pcm = new Int16Array(FRAME_SAMPLES);
 
   constructor(options: LineReceiverOptions) {
     this.#options = options;
@@ -120,13 +123,19 @@ export class LineReceiver {
     if (codec === undefined || !this.#isListening) return;
     if (isRestart) this.#nextTimestamp = undefined;
     this.#fillGap(packet, nowMs);
-    // A key's tone beside its reports is no speech.
-    const pcm = this.#digits.isPressed
-      ? new Int16Array(packet.payload.length)
-      : decodeG711(codec, packet.payload);
+    const pcm = this.#decode(codec, packet.payload);
     this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
     this.#pass(pcm, nowMs);
+  }
+
+  /** Decodes into memory that is used again for the next packet. */
+  #decode(codec: CodecName, payload: Uint8Array): Int16Array {
+    if (payload.length !== this.#pcm.length) this.#pcm = new Int16Array(payload.length);
+    // A key's tone beside its reports is no speech.
+    if (this.#digits.isPressed) this.#pcm.fill(0);
+    else decodeG711Into(codec, payload, this.#pcm);
+    return this.#pcm;
   }
 
   /** Puts silence where the timestamps say that something is missing, less what the clock has put there already. */
@@ -146,7 +155,7 @@ export class LineReceiver {
     this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
     while (nowMs - this.#heardUntilMs >= CLOCK_LAG_MS) {
       this.#silenceByClockSamples += FRAME_SAMPLES;
-      this.#pass(new Int16Array(FRAME_SAMPLES), this.#heardUntilMs + FRAME_MS);
+      this.#pass(SILENCE, this.#heardUntilMs + FRAME_MS);
     }
   }
 

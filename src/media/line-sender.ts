@@ -40,6 +40,7 @@ export class LineSender {
   readonly #buffers = Array.from({ length: BUFFERS }, () =>
     Buffer.alloc(RTP_HEADER_BYTES + FRAME_SAMPLES),
   );
+  readonly #frame = new Int16Array(FRAME_SAMPLES);
   #codec: CodecName = 'PCMU';
   #payloadType = 0;
   #digitPayloadType: number | undefined;
@@ -102,9 +103,8 @@ export class LineSender {
     const { playout } = this;
     const { generation } = playout;
     const isFirst = playout.playedMs === 0;
-    const frame = playout.take();
-    if (frame === undefined || generation === undefined) return;
-    this.#sendFrame(frame, nowMs, !this.#isTalking);
+    if (generation === undefined || !playout.takeInto(this.#frame)) return;
+    this.#sendFrame(this.#frame, nowMs, !this.#isTalking);
     this.#isTalking = true;
     if (isFirst) this.#options.emit({ kind: 'playout-started', generation, atMs: nowMs });
     this.report(playout.endIfPlayed());

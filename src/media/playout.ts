@@ -42,7 +42,7 @@ export class Playout {
     return this.#reply?.isPaused === true;
   }
 
-  /** Whether the next `take` would give audio. */
+  /** Whether the next `takeInto` would give audio. */
   get hasAudio(): boolean {
     const reply = this.#reply;
     if (reply === undefined || reply.isPaused) return false;
@@ -94,16 +94,20 @@ export class Playout {
     if (reply !== undefined) reply.isPaused = false;
   }
 
-  /** Takes the next 160 samples, the last of a reply filled up with silence; undefined when there are none. */
-  take(): Int16Array | undefined {
+  /**
+   * Takes the next 160 samples into `frame`, the last of a reply filled up with silence.
+   *
+   * @returns whether there were any.
+   */
+  takeInto(frame: Int16Array): boolean {
     const reply = this.#reply;
-    if (reply === undefined || !this.hasAudio) return undefined;
-    const frame = new Int16Array(FRAME_SAMPLES);
+    if (reply === undefined || !this.hasAudio) return false;
     const length = Math.min(FRAME_SAMPLES, reply.queuedSamples);
-    for (let filled = 0; filled < length; ) filled += takeInto(reply, frame, filled);
+    for (let filled = 0; filled < length; ) filled += copyInto(reply, frame, filled);
+    if (length < FRAME_SAMPLES) frame.fill(0, length);
     reply.queuedSamples -= length;
     reply.playedSamples += length;
-    return frame;
+    return true;
   }
 
   /** Ends the reply when its last frame has been taken; returns it. */
@@ -126,11 +130,14 @@ export class Playout {
 }
 
 /** Copies from the first chunk to `frame` from `at` on; returns how many samples. */
-function takeInto(reply: Reply, frame: Int16Array, at: number): number {
+function copyInto(reply: Reply, frame: Int16Array, at: number): number {
   const [chunk] = reply.chunks;
   if (chunk === undefined) return FRAME_SAMPLES;
   const length = Math.min(frame.length - at, chunk.length - reply.offset);
-  frame.set(chunk.subarray(reply.offset, reply.offset + length), at);
+  // Sample by sample: for so few, a view costs more than the copy.
+  for (let index = 0; index < length; index += 1) {
+    frame[at + index] = chunk[reply.offset + index] ?? 0;
+  }
   reply.offset += length;
   if (reply.offset === chunk.length) {
     reply.chunks.shift();

@@ -45,7 +45,10 @@ export class PacketOrder {
       return this.#restart(packet);
     }
     if (distance < 0 || this.#isHeld(packet.sequence)) return [];
-    if (distance === 0) return [this.#pass(packet), ...this.#passHeld()];
+    if (distance === 0) {
+      const passed = this.#pass(packet);
+      return this.isHolding ? [passed, ...this.#passHeld()] : [passed];
+    }
     this.#held.push({ packet, arrivedAtMs: nowMs });
     this.#held.sort((one, other) => this.#distance(one) - this.#distance(other));
     return this.#held.length > HELD_MAX ? this.#giveUpMissing() : [];

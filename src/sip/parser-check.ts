@@ -60,11 +60,11 @@ export function checkHeaders(message: SipMessage): void {
 }
 
 function checkVias(message: SipMessage): void {
-  const [top, ...others] = message.list('via');
-  const topVia = parseTopVia(top);
-  if (topVia.version !== '2.0') throw new SipError(400, 'Bad Via');
+  const lines = message.all('via');
+  const topVia = parseTopVia(splitList(lines[0] ?? '')[0]);
+  if (topVia.version !== '2.0' || lines.includes('')) throw new SipError(400, 'Bad Via');
   if (topVia.params.get('branch') === EMPTY_BRANCH) throw new SipError(400, 'Bad Branch');
-  for (const value of others) parseVia(value);
+  for (const value of message.list('via').slice(1)) parseVia(value);
 }
 
 function parseTopVia(text = ''): Via {

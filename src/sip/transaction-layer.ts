@@ -46,6 +46,16 @@ interface InviteRecord {
   readonly sourceAddress: string;
 }
 
+interface Received {
+  readonly request: SipMessage;
+  readonly via: Via;
+  readonly flow: Flow;
+  /** Of its transaction. */
+  readonly key: string;
+  /** Of the same request on other ways. */
+  readonly merge: string;
+}
+
 /** A caller turned away for load should not be back at once. RFC 3261, 21.5.4. */
 export const RETRY_AFTER_SECONDS = 5;
 
@@ -118,14 +128,16 @@ export class TransactionLayer {
       transport.replyStateless(request, via, flow, { status: 503, headers });
       return;
     }
-    const transaction = this.#makeServer(request, via, flow, key);
+    const merge = mergeKey(request);
+    const transaction = this.#makeServer({ request, via, flow, key, merge });
     if (request.method === 'CANCEL') this.#cancel(request, via, flow, transaction);
-    else if (this.#isMerged(request, key)) this.#reject(request, transaction, 482);
+    else if (request.toTag === '' && this.#isMerged(merge, key))
+      this.#reject(request, transaction, 482);
     else this.#deliver({ request, flow, transaction });
   }
 
-  #makeServer(request: SipMessage, via: Via, flow: Flow, key: string): ServerTransaction {
-    const merge = mergeKey(request);
+  #makeServer(received: Received): ServerTransaction {
+    const { request, via, flow, key, merge } = received;
     const options = {
       context: this.#options.context,
       flow: this.#options.transport.responseFlow(via, flow),
@@ -153,9 +165,7 @@ export class TransactionLayer {
   }
 
   /** RFC 3261, 8.2.2.2: the same request that came by another way, through a forking proxy. */
-  #isMerged(request: SipMessage, key: string): boolean {
-    if (request.toTag !== '') return false;
-    const merge = mergeKey(request);
+  #isMerged(merge: string, key: string): boolean {
     const known = this.#merged.get(merge);
     if (known === undefined) this.#merged.set(merge, key);
     return known !== undefined && known !== key;

@@ -78,18 +78,14 @@ async function expectError(
 }
 
 describe.each(ROUTES)('$method $path', ({ method, path, body }) => {
-  test.each([
-    ['no key', null],
-    ['an unknown key', `svc_live_${'8'.repeat(32)}`],
-    ['a key that is none', 'hello'],
-    ['an empty key', ''],
-  ])('answers 401 to %s', async (_case, key) => {
+  test('answers 401 without a valid key', async () => {
     const api = await openWithAgent();
 
-    const expected = { status: 401, code: 'UNAUTHORIZED' };
-    const response = await expectError(api, [method, path, { key, body }], expected);
-
-    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
+    for (const key of [null, `svc_live_${'8'.repeat(32)}`, 'hello', '']) {
+      const expected = { status: 401, code: 'UNAUTHORIZED' };
+      const response = await expectError(api, [method, path, { key, body }], expected);
+      expect(response.headers.get('WWW-Authenticate')).toBe('Bearer');
+    }
   });
 
   test('answers 403 to a key without the scope', async () => {
@@ -144,7 +140,7 @@ describe.each(WITH_BODY)('$method $path', ({ method, path, body }) => {
     ],
     ['plain text', { text: JSON.stringify(body), headers: { 'Content-Type': 'text/plain' } }],
     ['a body over 1 MiB', { text: JSON.stringify({ name: 'x'.repeat(1024 * 1024) }) }],
-    ['a million brackets', { text: '['.repeat(1_000_000) }],
+    ['a hundred thousand brackets', { text: '['.repeat(100_000) }],
   ])('answers 400 to %s', async (_case, options) => {
     const api = await openWithAgent();
 

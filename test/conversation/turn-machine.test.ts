@@ -24,7 +24,6 @@ const TIMERS: readonly TurnTimer[] = [
   'end-of-turn',
   'barge-in',
   'pause-proof',
-  'utterance',
   'digits',
   'silence',
   'reply',

@@ -105,7 +105,7 @@ test('a disk that is full for recordings is said in the log, and the call goes o
   const heardMs = await listenFor(server, 5000);
   const { body } = await server.api('GET', '/api/calls');
 
-  expect(server.output).toContain('recording');
+  expect(server.output).toContain('recording stopped, the call goes on');
   expect(heardMs).toBeGreaterThan(1500);
   expect(body.data).toMatchObject([{ status: 'completed', endReason: 'user_hangup' }]);
 });

@@ -1,6 +1,9 @@
 /** The Ollama adapter against a server that speaks Ollama's protocol. */
+import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { LanguageModelError } from '../../src/llm/language-model.ts';
 import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
+import { strictLines } from '../../src/llm/ollama/strict-lines.ts';
 import {
   collect,
   describeServedModel,
@@ -81,4 +84,32 @@ test.each([
   const printed = prints.flatMap((print) => print.mock.calls);
   for (const print of prints) print.mockRestore();
   expect(printed).toEqual([]);
+});
+
+test('strictLines passes JSON lines unchanged however they are cut, and fails on anything else', async () => {
+  const line = fc.oneof(fc.json(), fc.constant(''), fc.string());
+  const isJson = (text: string) => {
+    try {
+      return text.trim() === '' || JSON.parse(text) !== undefined;
+    } catch {
+      // That it cannot be parsed is the answer.
+      return false;
+    }
+  };
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(line), fc.integer({ min: 1, max: 9 }), async (lines, size) => {
+      const text = lines.join('\n');
+      const bytes = new TextEncoder().encode(text);
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_none, index) =>
+        bytes.slice(index * size, (index + 1) * size),
+      );
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const response = new Response(ReadableStream.from(chunks), { headers });
+      const read = strictLines(response, 'test').text();
+
+      if (text.split('\n').every(isJson)) expect(await read).toBe(new TextDecoder().decode(bytes));
+      else await expect(read).rejects.toThrow(LanguageModelError);
+    }),
+  );
 });

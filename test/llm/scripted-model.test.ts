@@ -1,4 +1,5 @@
 /** The rule book as a language model, and the rule book that comes with the server. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelEvent } from '../../src/llm/language-model.ts';
 import {
@@ -193,5 +194,24 @@ test('parseRuleBook refuses two rules of one id', () => {
 test('loadRuleBook names the file that it cannot use', () => {
   expect(() => loadRuleBook('/nowhere/rules.json')).toThrow(
     'Cannot use rule book "/nowhere/rules.json"',
+  );
+});
+
+test('parseRuleBook takes anything for what it is: a rule book, or not one', () => {
+  const rule = fc.record({
+    id: fc.string(),
+    when: fc.dictionary(fc.constantFrom('regex', 'words', 'any', 'after'), fc.jsonValue()),
+    say: fc.string(),
+  });
+  const book = fc.record({ name: fc.string(), rules: fc.array(rule), otherwise: fc.jsonValue() });
+
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), book), (value) => {
+      try {
+        expect(parseRuleBook(value).rules.length).toBeGreaterThan(0);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TypeError);
+      }
+    }),
   );
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
+import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { FrontWorld } from '../support/front-world.ts';
 import { openFrontWorld, sdp } from '../support/front-world.ts';
 import { seededChance } from '../support/sip-mutants.ts';
@@ -8,6 +9,9 @@ import { losingSocket } from './user-agents.ts';
 
 /** A fiftieth of the standard's, so that nobody waits half a minute for a peer that is gone. */
 const FAST_TIMERS = { t1Ms: 10, t2Ms: 80, t4Ms: 100 };
+
+/** Slower, for a machine that is busy elsewhere loses no time on top of the datagrams. */
+const LOSS_TIMERS = { t1Ms: 50, t2Ms: 200, t4Ms: 200 };
 
 let world: FrontWorld | undefined;
 
@@ -91,11 +95,64 @@ test('a call that is answered while it is cancelled is handed over, to be ended'
   expect(world.front.counts).toMatchObject({ dialogs: 0, outgoing: 0 });
 });
 
+test('a reliable 183 is acknowledged by the caller, and the application is told', async () => {
+  const { promise: acknowledged, resolve } = Promise.withResolvers<Srf.SrfRequest>();
+  world = await openFrontWorld({
+    routes: (srf) =>
+      srf.invite((req, res) => {
+        const progress = { headers: { Require: '100rel' }, body: sdp(4001) };
+        const answer = (prack: Srf.SrfRequest) => {
+          resolve(prack);
+          void srf.createUAS(req, res, { localSdp: sdp(4000) });
+        };
+        (res.send as (...parameters: unknown[]) => void)(183, progress, () => undefined, answer);
+      }),
+  });
+  const heard: [number, boolean][] = [];
+
+  const invite = world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) });
+  invite.on('provisional', (response) => {
+    if (response.status > 100) heard.push([response.status, response.hasToken('require', '100rel')]);
+  });
+  const { response } = await invite.outcome;
+
+  expect((await acknowledged).method).toBe('PRACK');
+  expect(heard).toEqual([[183, true]]);
+  expect(response.status).toBe(200);
+});
+
+test('createB2BUA joins two calls, and a BYE passes through', async () => {
+  world = await openFrontWorld({
+    routes: (srf) =>
+      srf.invite(async (req, res) => {
+        const { uas, uac } = await srf.createB2BUA(req, res, target, { localSdpB: req.body });
+        uas.on('destroy', () => void uac.destroy());
+      }),
+  });
+  const { peer, peerUri, serverUri } = world;
+  const target = peerUri('bob');
+  const { promise: called, resolve } = Promise.withResolvers<ServerInvite>();
+  peer.on('invite', (invite) => {
+    invite.accept({ body: sdp(5002) });
+    resolve(invite);
+  });
+
+  const { dialog, response } = await peer.invite({ uri: serverUri('agent'), body: sdp(5000) })
+    .outcome;
+  const second = (await called).dialog;
+  const over = once(second, 'ended');
+  await dialog?.bye();
+
+  expect(response.body.toString()).toBe(sdp(5002));
+  expect((await called).request.body.toString()).toBe(sdp(5000));
+  expect((await over)[0].cause).toBe('remote-bye');
+});
+
 test('calls survive the loss of a fifth of all datagrams', async () => {
   const chance = seededChance(20);
   const lossy = losingSocket(() => chance() < 0.2);
   const { routes } = answering();
-  world = await openFrontWorld({ routes, engine: { timers: FAST_TIMERS, openUdpSocket: lossy } });
+  world = await openFrontWorld({ routes, engine: { timers: LOSS_TIMERS, openUdpSocket: lossy } });
   const { peer, serverUri } = world;
 
   const outcomes = await Promise.all(

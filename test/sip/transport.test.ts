@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Protocol } from '../../src/sip/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
+import { freePort } from '../support/free-ports.ts';
 import { SDP } from './messages.ts';
 import { eventually, SHORT_TIMERS, startPair, stopPair, uriOf } from './user-agents.ts';
 
@@ -18,9 +19,10 @@ afterEach(async () => {
 async function start(
   options: Partial<UserAgentOptions> = {},
   protocols: readonly Protocol[] = ['UDP', 'TCP'],
+  port = 0,
 ) {
   const userAgent = new UserAgent({
-    listen: protocols.map((protocol) => ({ protocol, address: '127.0.0.1', port: 0 })),
+    listen: protocols.map((protocol) => ({ protocol, address: '127.0.0.1', port })),
     timers: SHORT_TIMERS,
     ...options,
   });
@@ -159,7 +161,8 @@ describe('over TCP', () => {
 
 describe('over UDP', () => {
   test('requests of more than 1,300 octets go by TCP', async () => {
-    const [alice, bob] = [await start(), await start()];
+    const alice = await start();
+    const bob = await start({}, ['UDP', 'TCP'], await freePort());
     const body = 'x'.repeat(1200);
     bob.on('request', ({ request, respond, flow }) =>
       respond(200, { headers: { 'X-Protocol': flow.protocol }, body: request.body }),

@@ -49,9 +49,7 @@ export interface FrontWorldOptions extends Pick<DrachtioFrontOptions, 'credentia
 }
 
 /** Opens two user agents, the front and drachtio-srf, and waits until it is logged in. */
-export async function openFrontWorld(
-  options: FrontWorldOptions = {},
-): Promise<FrontWorld> {
+export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<FrontWorld> {
   const listen = (['UDP', 'TCP'] as const).map((protocol) => ({
     protocol,
     address: '127.0.0.1',

@@ -46,6 +46,8 @@ export interface AnswerBody {
 export interface TestApi {
   readonly store: TestStore;
   readonly metrics: Metrics;
+  /** As a server would call it. */
+  fetch(request: Request): Promise<Response>;
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
   /** As `request`, reading the answer's JSON. */
   json(
@@ -84,7 +86,8 @@ export async function openTestApi(
     const response = await request(method, path, given);
     return { status: response.status, body: (await response.json()) as AnswerBody };
   };
-  return { store, metrics, request, json };
+  const fetch = (asked: Request) => Promise.resolve(api.fetch(asked, {}));
+  return { store, metrics, fetch, request, json };
 }
 
 /** Adds a key to an account. */

@@ -65,6 +65,8 @@ export function describeWire(name: string, startPlane: StartPlane): void {
       await peer.response(481, 'BYE');
 
       expect(isReleased).toBe(false);
+      peer.send('BYE', target, { hostPort, to });
+      await peer.response(200, 'BYE');
     });
 
     test('Carrier registers its trunk, answers the challenge, and takes it back at the end', async () => {
@@ -117,7 +119,7 @@ class RawPeer {
     const sequence = method === 'BYE' ? 2 : 1;
     const lines = [
       `${method} ${uri} SIP/2.0`,
-      `Via: SIP/2.0/UDP ${this.hostPort};branch=z9hG4bK-${method}-${this.#socket.address().port}`,
+      `Via: SIP/2.0/UDP ${this.hostPort};branch=z9hG4bK${Buffer.from(method + to).toString('hex')}`,
       'Max-Forwards: 70',
       `From: <sip:${THEIRS}@${this.hostPort}>;tag=peer`,
       `To: ${to}`,

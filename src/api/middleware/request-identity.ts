@@ -19,7 +19,9 @@ export function requestIdentity(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
     const durationMs = deps.clock.nowMs() - startMs;
     const route = routeOf(context);
     deps.metrics.httpRequest({ route, method, status, durationMs });
-    deps.log.debug({ requestId, method, route, status, durationMs }, 'http: answered');
+    // Probes come every few seconds and would bury the rest.
+    const level = route.startsWith('/api') ? 'info' : 'debug';
+    deps.log[level]({ requestId, method, route, status, durationMs }, 'http: answered');
   };
 }
 

@@ -67,7 +67,7 @@ export class ApplicationSession {
   /** Hands a request outside of any dialog over, if the application takes those. */
   deliver(request: ServerRequest): void {
     if (this.#routes.has(request.request.method.toLowerCase())) this.#pending.deliver(request, '');
-    else request.respond(480);
+    else request.respond(481);
   }
 
   /** Carries one command out; what cannot be is refused with its reason. */

@@ -41,11 +41,12 @@ export class DialogRegister {
     return this.#dialogs.size;
   }
 
-  /** Gives the dialog's name, and from its first time on tells the application what happens in it. */
+  /** Gives the dialog's name, and from then on tells the application what happens in it. */
   register(dialog: Dialog): string {
     const known = this.#ids.get(dialog);
     if (known !== undefined) return known;
     const id = randomUUID();
+    if (dialog.state === 'ended') return id;
     this.#ids.set(dialog, id);
     this.#dialogs.set(id, dialog);
     const pass = (request: ServerRequest) => this.#pending.deliver(request, id);

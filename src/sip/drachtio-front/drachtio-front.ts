@@ -110,7 +110,7 @@ export class DrachtioFront {
   };
 
   readonly #deliver = (request: ServerRequest): void => {
-    if (this.#session === undefined) request.respond(480);
+    if (this.#session === undefined) request.respond(481);
     else this.#session.deliver(request);
   };
 

@@ -4,7 +4,7 @@ import type { SipMessage } from '../message.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';
-import { headerOf, responsePartsOf } from './application-message.ts';
+import { responsePartsOf } from './application-message.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More calls ringing at once than one process could ever answer. */
@@ -51,7 +51,8 @@ export class IncomingCalls {
     if (answer.status >= 200) this.#ringing.delete(transactionId);
     const message = this.#send(invite, transactionId, answer);
     if (message === null) return false;
-    const dialogId = answer.status < 300 ? this.#dialogs.register(invite.dialog) : '';
+    const hasDialog = answer.status > 100 && answer.status < 300;
+    const dialogId = hasDialog ? this.#dialogs.register(invite.dialog) : '';
     this.#link.confirm(commandId, { message, flow: invite.flow, transactionId, dialogId });
     return true;
   }
@@ -73,16 +74,19 @@ export class IncomingCalls {
     if (answer.status >= 200) return invite.accept(parts).message;
     if (answer.status === 100) return invite.trying();
 
-    const isReliable = headerOf(answer, 'require')?.toLowerCase().includes('100rel') === true;
-    const { message, acknowledged } = invite.progress(answer.status, {
-      ...parts,
-      reliable: isReliable,
-    });
-    void acknowledged.then((prack) => {
-      const dialogId = this.#dialogs.register(invite.dialog);
+    return this.#progress(invite, transactionId, answer);
+  }
+
+  /** The application asks for reliability by Require; whether the caller can do it, the engine knows. */
+  #progress(invite: ServerInvite, transactionId: string, answer: ApplicationMessage): SipMessage {
+    const { headers: { require: required, ...headers } = {}, ...parts } = responsePartsOf(answer);
+    const reliable = required?.includes('100rel') === true;
+    const progress = invite.progress(answer.status, { ...parts, headers, reliable });
+    const dialogId = this.#dialogs.register(invite.dialog);
+    void progress.acknowledged.then((prack) => {
       if (prack !== null) this.#deliver(prack, invite, transactionId, dialogId);
     });
-    return message;
+    return progress.message;
   }
 
   #deliver(

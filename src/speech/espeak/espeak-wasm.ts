@@ -9,7 +9,8 @@ import { compileWasm, EspeakInstance, type EspeakModule } from './wasm-instance.
 
 /**
  * One sentence at a time, on an instance of its own that is made ready beforehand: loading takes about
- * 80 ms, speaking 10 to 20.
+ * 80 ms, speaking 10 to 20. A sentence that has begun cannot be stopped: it is spoken to nobody, at
+ * about a hundred times the pace of speech, before the next one.
  */
 export class EspeakWasm implements SentenceEngine {
   readonly #moduleName: string;

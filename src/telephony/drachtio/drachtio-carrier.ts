@@ -10,8 +10,8 @@ import { TrunkTable } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { Door, refuse } from './door.ts';
 import { SrfIncomingCall } from './incoming-call.ts';
-import { SrfOutgoingCall } from './outgoing-call.ts';
 import { within } from './limit.ts';
+import { SrfOutgoingCall } from './outgoing-call.ts';
 import type { SrfAnswer, SrfAuth, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
@@ -99,9 +99,11 @@ export class DrachtioCarrier implements Carrier {
     readonly ringingTimeoutMs: number;
   }): OutgoingCall {
     const trunk = this.#table.ofOutgoing(from);
-    if (trunk === undefined)
-      throw new CarrierError(`Cannot call from "${from}": no trunk has it`, 404);
-    if (!isDialable(to)) throw new CarrierError(`Cannot call "${to}": not a number`, 484);
+    // Numbers stay out of the messages, since errors are logged.
+    if (trunk === undefined) {
+      throw new CarrierError('Cannot place the call: no trunk has the number it is from', 404);
+    }
+    if (!isDialable(to)) throw new CarrierError('Cannot place the call: to no number', 484);
     const release = this.#lines.take(trunk);
     if (release === undefined) {
       throw new CarrierError(

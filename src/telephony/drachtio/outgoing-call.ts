@@ -69,7 +69,7 @@ export class SrfOutgoingCall implements OutgoingCall {
 
   /** Ends the call in whatever state it is: the server stops. */
   async end(): Promise<void> {
-    this.#sent?.cancel();
+    if (this.#state !== 'over') this.#sent?.cancel();
     this.fail('the server stops', 503);
     await this.#leg?.hangUp();
   }

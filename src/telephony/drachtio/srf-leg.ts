@@ -90,7 +90,7 @@ export class SrfLeg implements Leg {
       throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
     }
     if (!isDialable(number)) {
-      throw new CarrierError(`Cannot transfer the call to "${number}": not a number`, 484);
+      throw new CarrierError('Cannot transfer the call: the target is not a number', 484);
     }
     const target = `sip:${number}@${this.#options.referDomain}`;
     this.#referral = new Referral(this.#peer, target);

@@ -1,4 +1,5 @@
 /** The voice of the installed program: its processes begin, speak, and end as they should. */
+import { spawnSync } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
@@ -40,6 +41,17 @@ async function withSynthesizer(use: (synthesizer: EspeakSynthesizer) => Promise<
 
 describeWith(['espeak-ng'], 'the espeak-ng program', () => {
   describeSynthesizer('espeak', open);
+
+  test('has every voice that the voice book names', async () => {
+    const { espeak } = await loadVoiceBook();
+    const files = Object.values({ ...espeak.languages, ...espeak.locales });
+    const variants = [...espeak.variants.female, ...espeak.variants.male].map(({ name }) => name);
+    const names = [...new Set(files), ...variants.map((variant) => `gmw/en+${variant}`)];
+
+    const missing = names.filter((name) => spawnSync('espeak-ng', ['-q', '-v', name, 'a']).status);
+
+    expect(missing).toEqual([]);
+  });
 
   test('is killed when its listener leaves early, and leaves no zombie', () =>
     withSynthesizer(async (synthesizer) => {
@@ -85,7 +97,7 @@ describeWith(['espeak-ng'], 'the espeak-ng program', () => {
       );
       const watch = setInterval(() => {
         most = Math.max(most, processes().espeaks.length);
-      }, 5);
+      }, 20);
 
       const heard = await speaking;
       clearInterval(watch);

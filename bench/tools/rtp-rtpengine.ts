@@ -1,0 +1,81 @@
+/** Debian's rtpengine as a benchmark's server: relays N/2 calls of two legs each, in userspace. */
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+type Value = string | number | readonly Value[] | { readonly [key: string]: Value };
+
+const NG_PORT = 15_999;
+const REPLY_MS = 2000;
+
+/** `rtp-rtpengine N`: reads N target ports from one line, prints `pid P` and `ports p1 … pN`, runs until its input ends. */
+const input = createInterface({ input: process.stdin });
+const [line = ''] = await once(input, 'line');
+const targets = String(line).split(' ').map(Number);
+
+const daemon = spawn(
+  'rtpengine',
+  [
+    ...['--foreground', '--log-level=1', '--table=-1', '--interface=127.0.0.1'],
+    ...[`--listen-ng=127.0.0.1:${NG_PORT}`, '--port-min=16000', '--port-max=17999'],
+  ],
+  { stdio: 'ignore' },
+);
+input.once('close', () => {
+  daemon.kill('SIGKILL');
+  process.exit(0);
+});
+console.log(`pid ${daemon.pid ?? 0}`);
+
+const socket = createSocket('udp4');
+socket.bind(0, '127.0.0.1');
+await once(socket, 'listening');
+let cookies = 0;
+while ((await ask({ command: 'ping' }).catch(() => undefined)) === undefined);
+
+const ports: number[] = [];
+for (let leg = 0; leg + 1 < targets.length; leg += 2) {
+  const call = { 'call-id': `bench${leg}`, 'from-tag': 'a', ICE: 'remove' };
+  const offered = await ask({ ...call, command: 'offer', sdp: sdp(targets[leg] ?? 0) });
+  const answered = await ask({
+    ...{ ...call, 'to-tag': 'b' },
+    ...{ command: 'answer', sdp: sdp(targets[leg + 1] ?? 0) },
+  });
+  ports.push(portIn(answered), portIn(offered));
+}
+console.log(`ports ${ports.join(' ')}`);
+
+/** Asks the daemon by its control protocol: a cookie and a bencoded dictionary, both ways. */
+async function ask(request: Value): Promise<string> {
+  cookies += 1;
+  const cookie = `c${cookies}`;
+  socket.send(`${cookie} ${bencode(request)}`, NG_PORT, '127.0.0.1');
+  const signal = AbortSignal.timeout(REPLY_MS / 10);
+  for (;;) {
+    const [reply] = await once(socket, 'message', { signal });
+    const text = String(reply);
+    if (text.startsWith(`${cookie} `)) return text;
+  }
+}
+
+function bencode(value: Value): string {
+  if (typeof value === 'number') return `i${value}e`;
+  if (typeof value === 'string') return `${Buffer.byteLength(value)}:${value}`;
+  if (isList(value)) return `l${value.map(bencode).join('')}e`;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `d${entries.map(([key, item]) => bencode(key) + bencode(item)).join('')}e`;
+}
+
+function isList(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+function sdp(port: number): string {
+  const head = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'];
+  return [...head, `m=audio ${port} RTP/AVP 0`, 'a=sendrecv', ''].join('\r\n');
+}
+
+function portIn(reply: string): number {
+  return Number(/m=audio (\d+)/.exec(reply)?.[1] ?? 0);
+}
