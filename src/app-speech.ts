@@ -1,5 +1,6 @@
 /** Composition root, part 2: what hears, speaks and thinks. */
 import type { Config } from './config.ts';
+import type { ConversationOptions } from './conversation/conversation.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { chooseLanguageModel } from './llm/choose-language-model.ts';
@@ -24,6 +25,8 @@ export interface SpeechParts {
   readonly hearing: Hearing;
   readonly synthesizer: PhraseCache;
   readonly model: FallbackModel;
+  /** How turns are taken, where not as usual. */
+  readonly turnTaking?: Pick<ConversationOptions, 'mayThinkAhead' | 'timing'>;
 }
 
 interface Options {

@@ -30,6 +30,7 @@ export function openTalk(speech: SpeechParts, options: TalkOptions): TalkingPart
     clock: systemClock,
     log,
     onEvent,
+    ...speech.turnTaking,
   });
   return {
     start: () => conversation.start(),

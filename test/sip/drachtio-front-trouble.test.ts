@@ -118,7 +118,7 @@ test('a reliable 183 is acknowledged by the caller, and the application is told'
 
   expect((await acknowledged).method).toBe('PRACK');
   expect(heard).toEqual([[183, true]]);
-  expect(response.status).toBe(200);
+  expect(response.body.toString()).toBe(sdp(4000));
 });
 
 test('createB2BUA joins two calls, and a BYE passes through', async () => {

@@ -49,7 +49,7 @@ export class IncomingCalls {
     const invite = this.#ringing.get(transactionId);
     if (invite === undefined) return false;
     if (answer.status >= 200) this.#ringing.delete(transactionId);
-    const message = this.#send(invite, transactionId, answer);
+    const message = this.#send(invite, answer);
     if (message === null) return false;
     const hasDialog = answer.status > 100 && answer.status < 300;
     const dialogId = hasDialog ? this.#dialogs.register(invite.dialog) : '';
@@ -64,27 +64,23 @@ export class IncomingCalls {
     ringing.forEach(refuse);
   }
 
-  #send(
-    invite: ServerInvite,
-    transactionId: string,
-    answer: ApplicationMessage,
-  ): SipMessage | null {
+  #send(invite: ServerInvite, answer: ApplicationMessage): SipMessage | null {
     const parts = responsePartsOf(answer);
     if (answer.status >= 300) return invite.reject(answer.status, parts);
     if (answer.status >= 200) return invite.accept(parts).message;
     if (answer.status === 100) return invite.trying();
 
-    return this.#progress(invite, transactionId, answer);
+    return this.#progress(invite, answer);
   }
 
   /** The application asks for reliability by Require; whether the caller can do it, the engine knows. */
-  #progress(invite: ServerInvite, transactionId: string, answer: ApplicationMessage): SipMessage {
+  #progress(invite: ServerInvite, answer: ApplicationMessage): SipMessage {
     const { headers: { require: required, ...headers } = {}, ...parts } = responsePartsOf(answer);
     const reliable = required?.includes('100rel') === true;
     const progress = invite.progress(answer.status, { ...parts, headers, reliable });
     const dialogId = this.#dialogs.register(invite.dialog);
     void progress.acknowledged.then((prack) => {
-      if (prack !== null) this.#deliver(prack, invite, transactionId, dialogId);
+      if (prack !== null) this.#deliver(prack, invite, randomUUID(), dialogId);
     });
     return progress.message;
   }

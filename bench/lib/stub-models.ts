@@ -1,0 +1,126 @@
+/** Models that answer after a fixed time: what is left of a reply's delay is the server's own. */
+import { systemClock } from '../../src/lib/clock.ts';
+import type { LanguageModel, ModelEvent, ModelRequest } from '../../src/llm/language-model.ts';
+import { LINE_RATE_HZ } from '../../src/media/audio-stream.ts';
+import { decodeG711 } from '../../src/media/g711.ts';
+import type { Ear, EngineReport, Hearing, Utterance } from '../../src/speech/hearing.ts';
+import type { SpeechRequest, Synthesizer } from '../../src/speech/synthesizer.ts';
+import type { StubClock } from './stub-clock.ts';
+
+/** Silence that ends a turn, and how long each model takes, in milliseconds. */
+export const STUB_TIMES = { silence: 200, hearing: 80, thinking: 120, voicing: 60 } as const;
+
+/** What every reply takes without any time of ours: 460 ms after the caller's last voiced packet. */
+export const NOMINAL_MS = Object.values(STUB_TIMES).reduce((sum, ms) => sum + ms, 0);
+
+/** Voice up to this long, with the pause after it, is taken for a "mm-hm". */
+const BACKCHANNEL_MS_MAX = 450;
+
+/** The low bits of a reply's bytes tell it from the reply before it. */
+const MARKS = 8;
+
+/** Every utterance says one of two things, by its length. */
+export class StubHearing implements Hearing {
+  readonly hasVoiceDetector = false;
+  readonly #clock: StubClock;
+
+  constructor(clock: StubClock) {
+    this.#clock = clock;
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+
+  open({ language }: { readonly language: string }): Ear {
+    let begunAtMs = 0;
+    return {
+      onVoice: () => undefined,
+      beginUtterance: (fromMs) => {
+        begunAtMs = fromMs;
+      },
+      transcribe: async ({ signal }) => {
+        const audioMs = systemClock.nowMs() - begunAtMs;
+        await this.#clock.wait(STUB_TIMES.hearing, signal);
+        return utteranceOf(audioMs, language);
+      },
+      endUtterance: () => undefined,
+      close: () => undefined,
+    };
+  }
+
+  reports(): readonly EngineReport[] {
+    return [reportOf('vad'), reportOf('stt')];
+  }
+}
+
+function utteranceOf(audioMs: number, language: string): Utterance {
+  const text = audioMs < BACKCHANNEL_MS_MAX ? 'mm-hm' : 'What would you tell me next, please?';
+  const rest = { words: [], confidence: 1, noSpeechProbability: 0 };
+  return { text, language, audioMs, tookMs: STUB_TIMES.hearing, ...rest };
+}
+
+/** Answers one sentence, never the same twice, so that no cache knows it. */
+export class StubModel implements LanguageModel {
+  readonly name = 'stub';
+  readonly #clock: StubClock;
+  #answers = 0;
+
+  constructor(clock: StubClock) {
+    this.#clock = clock;
+  }
+
+  async *stream({ messages, signal }: ModelRequest): AsyncIterable<ModelEvent> {
+    await this.#clock.wait(STUB_TIMES.thinking, signal);
+    this.#answers += 1;
+    const turn = messages.filter(({ role }) => role === 'user').length;
+    yield { kind: 'text', text: `Answer ${this.#answers} is to turn ${turn}.` };
+  }
+
+  async check(): Promise<void> {}
+}
+
+/** Speaks every text as the same tone, marked by the number of the turn. */
+export class StubSynthesizer implements Synthesizer {
+  readonly #clock: StubClock;
+  readonly #replyMs: number;
+  readonly #spreadMs: number;
+
+  /** @param options.spreadMs up to so much longer than the fixed time, by chance. */
+  constructor(options: {
+    readonly clock: StubClock;
+    readonly replyMs: number;
+    readonly spreadMs: number;
+  }) {
+    this.#clock = options.clock;
+    this.#replyMs = options.replyMs;
+    this.#spreadMs = options.spreadMs;
+  }
+
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+
+  async *speak({ text, signal }: SpeechRequest): AsyncIterable<Int16Array> {
+    await this.#clock.wait(STUB_TIMES.voicing + Math.random() * this.#spreadMs, signal);
+    const turn = Number(/(\d+)\.$/.exec(text)?.[1] ?? 0);
+    yield tone(turn % MARKS, this.#replyMs);
+  }
+
+  report(): EngineReport {
+    return reportOf('tts');
+  }
+}
+
+/** 500 Hz whose every µ-law byte ends in the mark. */
+function tone(mark: number, lengthMs: number): Int16Array {
+  const bytes = new Uint8Array((lengthMs * LINE_RATE_HZ) / 1000);
+  for (let index = 0; index < bytes.length; index += 1) {
+    bytes[index] = 0x10 | mark | (index & 8 ? 0x80 : 0);
+  }
+  return decodeG711('PCMU', bytes);
+}
+
+function reportOf(job: EngineReport['job']): EngineReport {
+  return { job, engine: 'stub', reason: 'this is a benchmark', isFallback: false };
+}

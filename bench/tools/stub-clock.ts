@@ -1,0 +1,43 @@
+/** The thread behind `StubClock`: sleeps to the microsecond, which an event loop cannot, and says whose time it is. */
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { raiseThreadPriority } from '../../src/media/thread-priority.ts';
+
+/** What is asked: ring `id` at the instant given. No id: end. */
+export interface StubWait {
+  readonly id: number | null;
+  /** On the machine's monotonic clock. */
+  readonly atMs: number;
+}
+
+export interface StubClockData {
+  readonly port: MessagePort;
+  /** Grows by one with every wait that is asked for. */
+  readonly asked: Int32Array;
+}
+
+/** Comparable over threads, and never set anew. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+function serve({ port, asked }: StubClockData): void {
+  let waits: StubWait[] = [];
+  for (;;) {
+    const seen = Atomics.load(asked, 0);
+    for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
+      const wait: StubWait = got.message;
+      if (wait.id === null) return;
+      waits.push(wait);
+    }
+    const nowMs = monotonicMs();
+    for (const { id, atMs } of waits) if (atMs <= nowMs) port.postMessage(id);
+    waits = waits.filter(({ atMs }) => atMs > nowMs);
+    const nextAtMs = Math.min(...waits.map(({ atMs }) => atMs));
+    Atomics.wait(asked, 0, seen, Math.max(0, nextAtMs - monotonicMs()));
+  }
+}
+
+if (workerData !== null) {
+  await raiseThreadPriority();
+  serve(workerData);
+}
