@@ -25,6 +25,8 @@ export interface SpeechParts {
   readonly hearing: Hearing;
   readonly synthesizer: PhraseCache;
   readonly model: FallbackModel;
+  /** Has the model loaded into memory, where that is a thing to wait for and it answers at all. */
+  readonly warmModel: (signal: AbortSignal) => Promise<void>;
   /** How turns are taken, where not as usual. */
   readonly turnTaking?: Pick<ConversationOptions, 'mayThinkAhead' | 'timing'>;
 }
@@ -53,18 +55,19 @@ export async function composeSpeech({ config, clock, log }: Options): Promise<Sp
   return {
     hearing,
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: PHRASE_CACHE_BYTES_MAX }),
-    model: composeModel({ config, clock, log }),
+    ...composeModel({ config, clock, log }),
   };
 }
 
 /** LLM names the engines in order; only those are made. */
-function composeModel({ config, clock, log }: Options): FallbackModel {
-  return chooseLanguageModel({
+function composeModel({ config, clock, log }: Options): Pick<SpeechParts, 'model' | 'warmModel'> {
+  const ollama = new OllamaModel({ host: config.OLLAMA_HOST, model: config.OLLAMA_MODEL });
+  const model = chooseLanguageModel({
     setting: config.LLM,
     clock,
     log,
     makers: {
-      ollama: () => new OllamaModel({ host: config.OLLAMA_HOST, model: config.OLLAMA_MODEL }),
+      ollama: () => ollama,
       openai: () =>
         new OpenAiModel({
           baseUrl: config.OPENAI_BASE_URL ?? '',
@@ -75,6 +78,12 @@ function composeModel({ config, clock, log }: Options): FallbackModel {
         new ScriptedModel({ book: loadRuleBook(config.SCRIPT_FILE ?? DEFAULT_RULES_FILE), clock }),
     },
   });
+  return {
+    model,
+    warmModel: async (signal) => {
+      if (model.report().engine === ollama.name) await ollama.warm(signal);
+    },
+  };
 }
 
 /** Which engine does which job, and why. */

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
+import { Health } from './app-health.ts';
 import { composeSpeech, engineReports, type SpeechParts } from './app-speech.ts';
 import { openTalk } from './app-talk.ts';
 import { EmbeddedTelephony } from './app-telephony.ts';
@@ -14,7 +15,6 @@ import { recoverCalls } from './call/recovery.ts';
 import type { Config } from './config.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
-import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
@@ -31,7 +31,6 @@ interface AppOptions {
 
 const PACKAGE = new URL('../package.json', import.meta.url);
 const RECORDINGS = 'recordings';
-const MODEL_CHECK_MS = 30_000;
 
 /** Makes the server's parts; nothing listens yet. @throws {Error} naming what is missing and what to do. */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -58,11 +57,11 @@ export class App {
   readonly #registry: CallRegistry;
   readonly #metrics: Metrics;
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
+  readonly #health: Health;
   readonly #http: HttpServer;
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
   #isDraining = false;
-  #modelProblem: string | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(parts: AppParts) {
@@ -70,6 +69,7 @@ export class App {
     const { config, version } = parts;
     this.#registry = new CallRegistry({ callsMax: config.MAX_CALLS });
     this.#metrics = new Metrics({ version });
+    this.#health = new Health(parts);
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
@@ -92,7 +92,8 @@ export class App {
     await speech.hearing.start();
     this.#stops.push(() => speech.synthesizer.stop());
     await speech.synthesizer.start();
-    await this.#watchModel();
+    this.#stops.push(() => this.#health.stop());
+    await this.#health.start();
     const router = this.#createRouter();
     this.#stops.push(() => telephony.stop());
     await telephony.start((incoming) => void router.take(incoming));
@@ -100,7 +101,7 @@ export class App {
     const port = await this.#http.start();
     if (secrets !== undefined) print(welcomeText(secrets));
     this.#logEngines();
-    print(startText({ config, port, report: this.#readiness() }));
+    print(startText({ config, port, report: this.#health.report(false) }));
   }
 
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */
@@ -159,23 +160,6 @@ export class App {
     });
   }
 
-  /** Asks the language models now and every half minute, so that `/readyz` tells the truth. */
-  async #watchModel(): Promise<void> {
-    const { model } = this.#parts.speech;
-    const check = () =>
-      model.check().then(
-        () => {
-          this.#modelProblem = undefined;
-        },
-        (error: unknown) => {
-          this.#modelProblem = error instanceof Error ? error.message : String(error);
-        },
-      );
-    await check();
-    const timer = setInterval(() => void check(), MODEL_CHECK_MS);
-    this.#stops.push(() => clearInterval(timer));
-  }
-
   #createRouter(): InboundRouter {
     const { store } = this.#parts;
     return new InboundRouter({
@@ -200,6 +184,7 @@ export class App {
       newId: this.#newId,
       clock: systemClock,
       log,
+      isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
       talk: (options) => openTalk(speech, options),
     };
   }
@@ -210,7 +195,7 @@ export class App {
     return createApi({
       ...store,
       metrics: this.#metrics,
-      readiness: () => this.#readiness(),
+      readiness: () => this.#health.report(this.#isDraining),
       clock: systemClock,
       log,
       newId: this.#newId,
@@ -221,29 +206,9 @@ export class App {
     });
   }
 
-  #readiness(): ReadinessReport {
-    const { speech, telephony, store } = this.#parts;
-    const carriers = telephony.reports();
-    const checks = [
-      checkOf('database', () => store.probe()),
-      { name: 'language model', isOk: !this.#modelProblem, state: this.#modelProblem ?? 'answers' },
-    ];
-    const status = readinessStatus({ isDraining: this.#isDraining, carriers, checks });
-    return { status, engines: engineReports(speech), carriers, checks };
-  }
-
   #logEngines(): void {
     for (const { job, engine, reason, isFallback } of engineReports(this.#parts.speech)) {
       this.#parts.log.info({ job, engine, reason, isFallback }, 'engine chosen');
     }
-  }
-}
-
-function checkOf(name: string, probe: () => void): ReadinessCheck {
-  try {
-    probe();
-    return { name, isOk: true, state: 'can be written' };
-  } catch (error) {
-    return { name, isOk: false, state: error instanceof Error ? error.message : String(error) };
   }
 }

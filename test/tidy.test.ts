@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Files that put the parts together; they may import anything. */
 const COMPOSITION_ROOTS = [
   'app.ts',
+  'app-health.ts',
   'app-speech.ts',
   'app-talk.ts',
   'app-telephony.ts',

@@ -52,5 +52,7 @@ export interface CallParts {
   readonly newId: NewId;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Whether a number rings here: handing a call to it would go round in a circle. */
+  readonly isOwnNumber: (number: string) => boolean;
   readonly talk: (options: TalkOptions) => TalkingParty;
 }

@@ -96,7 +96,16 @@ export class CallSession {
   }
 
   #control(): CallControl {
-    return { transfer: (number) => this.#leg.transfer(number) };
+    return {
+      transfer: async (number) => {
+        if (this.#parts.isOwnNumber(number)) {
+          throw new Error(
+            'Cannot hand the call over: the number rings here, which would be a loop',
+          );
+        }
+        await this.#leg.transfer(number);
+      },
+    };
   }
 
   #onConversation(event: ConversationEvent): void {

@@ -7,6 +7,7 @@ import { MediaLine } from './media-line.ts';
 import type { FromWorker, ToWorker, WorkerSettings } from './media-protocol.ts';
 import { type OnDatagram, PortPair } from './port-pair.ts';
 import { SendWheel } from './send-wheel.ts';
+import { steadyClock } from './steady-clock.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
 /** A request about an open line. */
@@ -22,7 +23,7 @@ class MediaWorker {
   readonly #settings: WorkerSettings;
   readonly #clock: Clock = systemClock;
   readonly #wheel = new SendWheel({
-    clock: this.#clock,
+    clock: steadyClock,
     onFault: (rider, error) => {
       const [id] = [...this.#lines].find(([, { line }]) => line === rider) ?? [];
       if (id !== undefined) this.#fail(id, error);

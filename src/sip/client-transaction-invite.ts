@@ -2,15 +2,15 @@
 import type { ClientTransactionOptions } from './client-transaction.ts';
 import type { Flow } from './flow.ts';
 import { SipMessage } from './message.ts';
+import { doNothing } from './nothing.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { TransactionTimers } from './timers.ts';
-import { transactionTimers } from './timers.ts';
 import type {
   ClientTransaction,
   ClientTransactionUser,
   TransactionContext,
 } from './transaction.ts';
-import { sendCounted } from './transaction.ts';
+import { sendCounted, timersOver } from './transaction.ts';
 
 /**
  * ```
@@ -29,13 +29,13 @@ export class InviteClientTransaction implements ClientTransaction {
   #state: 'calling' | 'proceeding' | 'accepted' | 'completed' | 'terminated' = 'calling';
   #ackBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
-  #cancelTimer: () => void = () => undefined;
-  #forgetFlow: () => void = () => undefined;
+  #cancelTimer: () => void = doNothing;
+  #forgetFlow: () => void = doNothing;
 
   constructor(options: ClientTransactionOptions) {
     this.#context = options.context;
     this.#flow = options.flow;
-    this.#timers = transactionTimers(options.context.timers, options.flow.isReliable);
+    this.#timers = timersOver(options.flow, options.context);
     this.#user = options.user;
     this.#onOver = options.onOver;
     this.#request = options.request;

@@ -1,15 +1,15 @@
 /** Client side of every request but INVITE. RFC 3261, 17.1.2. */
 import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import { doNothing } from './nothing.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { TransactionTimers } from './timers.ts';
-import { transactionTimers } from './timers.ts';
 import type {
   ClientTransaction,
   ClientTransactionUser,
   TransactionContext,
 } from './transaction.ts';
-import { sendCounted } from './transaction.ts';
+import { sendCounted, timersOver } from './transaction.ts';
 
 export interface ClientTransactionOptions {
   readonly context: TransactionContext;
@@ -35,13 +35,13 @@ export class NonInviteClientTransaction implements ClientTransaction {
   readonly #bytes: Buffer;
   #state: 'trying' | 'proceeding' | 'completed' | 'terminated' = 'trying';
   #repeater: Retransmitter | undefined;
-  #cancelTimer: () => void = () => undefined;
-  #forgetFlow: () => void = () => undefined;
+  #cancelTimer: () => void = doNothing;
+  #forgetFlow: () => void = doNothing;
 
   constructor(options: ClientTransactionOptions) {
     this.#context = options.context;
     this.#flow = options.flow;
-    this.#timers = transactionTimers(options.context.timers, options.flow.isReliable);
+    this.#timers = timersOver(options.flow, options.context);
     this.#user = options.user;
     this.#onOver = options.onOver;
     this.#bytes = options.request.toBuffer();

@@ -1,4 +1,5 @@
 /** What the two directions of a dialog share: its state, its flow, what is in progress, its end. */
+
 import type { AckWait } from './ack-wait.ts';
 import type { DialogEnd, DialogHooks } from './dialog-hooks.ts';
 import type { DialogState } from './dialog-state.ts';
@@ -8,6 +9,7 @@ import type { EngineContext } from './engine-context.ts';
 import type { Flow } from './flow.ts';
 import { bareHost } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import { doNothing } from './nothing.ts';
 import { addAbilities } from './own-headers.ts';
 import type { ReliableProvisionals } from './reliable-provisionals.ts';
 
@@ -39,7 +41,7 @@ export class DialogCore {
   /** The session description we sent last: what a refresh by INVITE repeats. */
   localSession: Buffer | undefined;
   #flow: Flow;
-  #forgetFlow: () => void = () => undefined;
+  #forgetFlow: () => void = doNothing;
   #peerAllows: ReadonlySet<string> = new Set();
 
   constructor(options: DialogCoreOptions) {

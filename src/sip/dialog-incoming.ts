@@ -22,26 +22,26 @@ export class DialogIncoming {
 
   /** Takes a request whose tags are the dialog's. */
   receive(arrival: Arrival): void {
-    const { request, flow } = arrival;
+    const { request, ids, flow } = arrival;
     const { state } = this.#core;
     if (this.#core.phase === 'ended') {
       this.#answer(arrival, request.method === 'BYE' ? 200 : 481);
       return;
     }
     // RFC 3261, 12.2.2: what was overtaken by a newer request comes too late.
-    if (state.remoteSequence !== null && request.cseq.seq <= state.remoteSequence) {
+    if (state.remoteSequence !== null && ids.sequence <= state.remoteSequence) {
       this.#answer(arrival, 500);
       return;
     }
-    this.#core.state = { ...state, remoteSequence: request.cseq.seq };
+    this.#core.state = { ...state, remoteSequence: ids.sequence };
     if (flow.isReliable) this.#core.heardOn(flow);
     this.#dispatch(arrival);
   }
 
   /** Takes an ACK; false when no 2xx of ours has its number. */
-  receiveAck(ack: SipMessage): boolean {
+  receiveAck(ack: SipMessage, sequence: number): boolean {
     const { ackWait } = this.#core;
-    if (ackWait?.sequence !== ack.cseq.seq) return false;
+    if (ackWait?.sequence !== sequence) return false;
     if (!ackWait.isSettled) {
       ackWait.settle(ack);
       this.#core.hooks.onAck(ack);
@@ -104,7 +104,7 @@ export class DialogIncoming {
     const { ackWait, context, hooks } = this.#core;
     // The ACK was lost or overtaken; nobody sends a new INVITE who has not seen our 2xx.
     if (ackWait !== undefined && !ackWait.isSettled) {
-      this.receiveAck(impliedAck(arrival.request, ackWait.sequence));
+      this.receiveAck(impliedAck(arrival.request, ackWait.sequence), ackWait.sequence);
     }
     this.#core.pendingOffer = 'theirs';
     const reinvite = new IncomingReinvite({
@@ -112,7 +112,7 @@ export class DialogIncoming {
       clock: context.clock,
       patienceMs: 64 * context.timers.t1Ms,
       answer: (status, parts) => this.#answer(arrival, status, parts),
-      awaitAck: () => this.awaitAck(arrival.request.cseq.seq, arrival.transaction),
+      awaitAck: () => this.awaitAck(arrival.ids.sequence, arrival.transaction),
       onFinal: () => this.#settleReinvite(reinvite),
     });
     this.#reinvite = reinvite;

@@ -1,5 +1,6 @@
 /** The state of a dialog as RFC 3261, section 12 defines it, and the requests made from it; pure */
 import { SipMessage } from './message.ts';
+import type { MessageIds } from './message-ids.ts';
 import { parseNameAddr } from './name-addr.ts';
 import { faultOf } from './sip-error.ts';
 import type { SipUri } from './uri.ts';
@@ -30,8 +31,8 @@ export function dialogId(callId: string, localTag: string, remoteTag: string): s
 }
 
 /** The dialog that a request of the peer is for. */
-export function dialogIdOfRequest(request: SipMessage): string {
-  return dialogId(request.callId, request.toTag, request.fromTag);
+export function dialogIdOfRequest({ callId, fromTag, toTag }: MessageIds): string {
+  return dialogId(callId, toTag, fromTag);
 }
 
 /**
@@ -41,19 +42,20 @@ export function dialogIdOfRequest(request: SipMessage): string {
  */
 export function serverDialogState(
   request: SipMessage,
+  ids: MessageIds,
   localTag: string,
   localSequence: number,
 ): DialogState {
   return {
-    callId: request.callId,
+    callId: ids.callId,
     localTag,
-    remoteTag: request.fromTag,
+    remoteTag: ids.fromTag,
     localAddress: `${request.get('to') ?? ''};tag=${localTag}`,
     remoteAddress: request.get('from') ?? '',
     remoteTarget: (request.contact ?? request.from).uri,
     routeSet: request.list('record-route'),
     localSequence,
-    remoteSequence: request.cseq.seq,
+    remoteSequence: ids.sequence,
     isInitiator: false,
   };
 }

@@ -5,7 +5,7 @@ import { DialogCore } from './dialog-core.ts';
 import { DialogIncoming } from './dialog-incoming.ts';
 import { DialogOutgoing } from './dialog-outgoing.ts';
 import { dialogIdOfRequest } from './dialog-state.ts';
-import type { SipMessage } from './message.ts';
+import type { MessageIds } from './message-ids.ts';
 
 /** A dialog with all its parts. Applications see the first only. */
 export interface OpenDialog {
@@ -27,8 +27,8 @@ export class DialogTable {
   }
 
   /** The dialog that a request of a peer is for. */
-  ofRequest(request: SipMessage): OpenDialog | undefined {
-    return this.#dialogs.get(dialogIdOfRequest(request));
+  ofRequest(ids: MessageIds): OpenDialog | undefined {
+    return this.#dialogs.get(dialogIdOfRequest(ids));
   }
 
   /** Makes a dialog, early; it stays until its end. */

@@ -25,7 +25,7 @@ export interface Flow {
   send(bytes: Buffer): void;
 
   /**
-   * Calls `listener` once when the flow is gone; never for UDP before the user agent stops.
+   * Calls `listener` once when the connection is gone; never for UDP.
    *
    * @returns forgets the listener.
    */

@@ -1,4 +1,5 @@
 /** Keeps us known to a registrar: REGISTER, refreshed, retried and taken back. RFC 3261, 10.2. */
+
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../lib/clock.ts';
@@ -6,6 +7,7 @@ import { parseDecimal } from './char-class.ts';
 import { DigestClient } from './digest.ts';
 import type { SipMessage } from './message.ts';
 import { parseNameAddr } from './name-addr.ts';
+import { doNothing } from './nothing.ts';
 import type { Credentials } from './outgoing.ts';
 import { faultOf } from './sip-error.ts';
 import { Tokens } from './tokens.ts';
@@ -58,7 +60,7 @@ export class Registration extends EventEmitter<RegistrationEvents> {
   #isStarted = false;
   #isRegistered = false;
   #running: Promise<void> = Promise.resolve();
-  #cancelNext: () => void = () => undefined;
+  #cancelNext: () => void = doNothing;
 
   /** @throws {SipError} 400 or 416 when registrar or address are no URIs that can be registered with. */
   constructor(options: RegistrationOptions) {
@@ -94,7 +96,7 @@ export class Registration extends EventEmitter<RegistrationEvents> {
       if (this.#isRegistered) await this.#send(0);
       this.#isRegistered = false;
     });
-    let cancelWait: () => void = () => undefined;
+    let cancelWait: () => void = doNothing;
     const enough = new Promise<void>((resolve) => {
       cancelWait = this.#options.clock.after(STOP_MS_MAX, resolve);
     });

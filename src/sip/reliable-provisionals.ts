@@ -1,7 +1,9 @@
 /** Provisional responses that are repeated until their PRACK comes: the server side of RFC 3262. */
+
 import type { Clock } from '../lib/clock.ts';
 import { parseDecimal } from './char-class.ts';
 import type { SipMessage } from './message.ts';
+import { doNothing } from './nothing.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { BaseTimers } from './timers.ts';
 
@@ -31,7 +33,7 @@ export class ReliableProvisionals {
   readonly #options: ReliableProvisionalsOptions;
   #nextSequence: number;
   #queue: Waiting[] = [];
-  #stopCurrent: () => void = () => undefined;
+  #stopCurrent: () => void = doNothing;
   #onIdle: (() => void) | undefined;
   #isStopped = false;
 

@@ -48,9 +48,9 @@ export class RequestDispatcher {
   }
 
   #serve(arrival: Arrival): void {
-    const { request } = arrival;
-    if (request.toTag !== '') {
-      const open = this.#options.dialogs.ofRequest(request);
+    const { request, ids } = arrival;
+    if (ids.toTag !== '') {
+      const open = this.#options.dialogs.ofRequest(ids);
       if (open === undefined) this.#refuse(arrival, 481);
       else open.incoming.receive(arrival);
       return;
@@ -85,6 +85,7 @@ export class RequestDispatcher {
     }
     const invite = new ServerInvite({ context, dialogs, arrival });
     if (!onInvite(invite)) invite.reject(480);
+    invite.limitRinging();
   }
 
   #serveOptions(arrival: Arrival): void {

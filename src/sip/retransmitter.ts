@@ -1,12 +1,14 @@
 /** Sends the same bytes again and again at growing distances: timers A, E and G, and 2xx to INVITE. */
+
 import type { Clock } from '../lib/clock.ts';
+import { doNothing } from './nothing.ts';
 
 export class Retransmitter {
   readonly #clock: Clock;
   readonly #resend: () => void;
   #waitMs: number;
   #longestMs: number;
-  #cancel: () => void = () => undefined;
+  #cancel: () => void = doNothing;
 
   /** `longestMs`: Infinity where the distance doubles without limit. Starts at once; the first sending is the caller's. */
   constructor(options: { clock: Clock; firstMs: number; longestMs: number; resend: () => void }) {

@@ -6,6 +6,8 @@ import type { DialogTable, OpenDialog } from './dialog-table.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import type { MessageIds } from './message-ids.ts';
+import { doNothing } from './nothing.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';
 import { ReliableProvisionals } from './reliable-provisionals.ts';
@@ -50,10 +52,11 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   readonly localTag: string;
   readonly #context: EngineContext;
   readonly #dialogs: DialogTable;
+  readonly #ids: MessageIds;
   readonly #transaction: ServerTransaction;
-  readonly #cancelRinging: () => void;
   #state: 'ringing' | 'accepted' | 'rejected' | 'cancelled' = 'ringing';
   #open: OpenDialog | undefined;
+  #cancelRinging: () => void = doNothing;
 
   constructor(options: { context: EngineContext; dialogs: DialogTable; arrival: Arrival }) {
     super();
@@ -63,12 +66,12 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     this.localTag = context.tokens.tag();
     this.#context = context;
     this.#dialogs = options.dialogs;
+    this.#ids = arrival.ids;
     this.#transaction = arrival.transaction;
     this.#transaction.user = {
       onCancel: (cancel) => this.#cancelled(cancel),
       onFailure: () => this.#cancelled(null),
     };
-    this.#cancelRinging = context.clock.after(RING_MS_MAX, () => this.reject(480));
   }
 
   get state(): 'ringing' | 'accepted' | 'rejected' | 'cancelled' {
@@ -130,7 +133,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     const acknowledged = new Promise<SipMessage | null>((resolve) => {
       const send = () => {
         this.#transaction.respond(message);
-        resolve(incoming.awaitAck(this.request.cseq.seq, this.#transaction));
+        resolve(incoming.awaitAck(this.#ids.sequence, this.#transaction));
       };
       // RFC 3262, 3: the 2xx waits for the PRACK of what it builds on.
       if (core.provisionals === undefined) send();
@@ -154,6 +157,12 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     return message;
   }
 
+  /** Called by the user agent once the application has the call. */
+  limitRinging(): void {
+    if (this.#state !== 'ringing') return;
+    this.#cancelRinging = this.#context.clock.after(RING_MS_MAX, () => this.reject(480));
+  }
+
   #cancelled(message: SipMessage | null): void {
     if (this.#state !== 'ringing') return;
     this.#state = 'cancelled';
@@ -171,7 +180,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     if (this.#open !== undefined) return this.#open;
     const { request, flow } = this;
     const sequence = this.#context.tokens.sequence();
-    const state = serverDialogState(request, this.localTag, sequence);
+    const state = serverDialogState(request, this.#ids, this.localTag, sequence);
     const open = this.#dialogs.open({ context: this.#context, state, flow });
     this.#open = open;
     open.core.noteAbilities(request);

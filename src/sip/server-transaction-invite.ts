@@ -1,17 +1,26 @@
 /** Server side of INVITE. RFC 3261, 17.2.1, with the Accepted state of RFC 6026. */
-import type { Flow } from './flow.ts';
+import type { Endpoint, Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import type { MessageIds } from './message-ids.ts';
+import { doNothing } from './nothing.ts';
 import { makeResponse } from './response.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { ServerTransactionOptions } from './server-transaction.ts';
 import type { TransactionTimers } from './timers.ts';
-import { TRYING_AFTER_MS, transactionTimers } from './timers.ts';
+import { TRYING_AFTER_MS } from './timers.ts';
 import type {
   ServerTransaction,
   ServerTransactionUser,
   TransactionContext,
 } from './transaction.ts';
-import { sendCounted } from './transaction.ts';
+import { NOBODY, sendCounted, timersOver } from './transaction.ts';
+
+export interface InviteServerTransactionOptions extends ServerTransactionOptions {
+  readonly request: SipMessage;
+  readonly ids: MessageIds;
+  /** Where the request came from. */
+  readonly source: Endpoint;
+}
 
 /**
  * A 2xx is repeated by whoever accepted, with `repeat()`, until its ACK comes to them.
@@ -22,7 +31,7 @@ import { sendCounted } from './transaction.ts';
  * ```
  */
 export class InviteServerTransaction implements ServerTransaction {
-  user: ServerTransactionUser = {};
+  user: ServerTransactionUser = NOBODY;
   readonly #context: TransactionContext;
   readonly #flow: Flow;
   readonly #timers: TransactionTimers;
@@ -31,23 +40,30 @@ export class InviteServerTransaction implements ServerTransaction {
   #lastStatus = 0;
   #lastBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
-  #cancelTimer: () => void;
+  #request: SipMessage | undefined;
+  readonly #owner: { readonly callId: string; readonly fromTag: string; readonly address: string };
+  #cancelTimer: () => void = doNothing;
   #forgetFlow: () => void;
 
-  constructor(options: ServerTransactionOptions & { readonly request: SipMessage }) {
+  constructor(options: InviteServerTransactionOptions) {
     const { context, flow, request } = options;
     this.#context = context;
     this.#flow = flow;
-    this.#timers = transactionTimers(context.timers, flow.isReliable);
+    this.#timers = timersOver(flow, context);
     this.#onOver = options.onOver;
-    this.#cancelTimer = context.clock.after(TRYING_AFTER_MS, () => {
-      if (this.#lastStatus === 0) this.respond(makeResponse(request, 100));
-    });
+    this.#request = request;
+    this.#owner = { ...options.ids, address: options.source.address };
     this.#forgetFlow = flow.onClosed(() => this.abort());
   }
 
   get lastStatus(): number {
     return this.#lastStatus;
+  }
+
+  /** Whether a CANCEL comes from whoever sent the INVITE: it goes hop by hop, so from the same address. */
+  isOwnedBy({ callId, fromTag }: MessageIds, source: Endpoint): boolean {
+    const owner = this.#owner;
+    return owner.callId === callId && owner.fromTag === fromTag && owner.address === source.address;
   }
 
   /** Whether the INVITE can still be taken back. */
@@ -57,6 +73,12 @@ export class InviteServerTransaction implements ServerTransaction {
 
   get isAccepted(): boolean {
     return this.#state === 'accepted';
+  }
+
+  delivered(): void {
+    if (this.#lastStatus === 0) {
+      this.#cancelTimer = this.#context.clock.after(TRYING_AFTER_MS, () => this.#try());
+    } else this.#request = undefined;
   }
 
   receive(request: SipMessage): void {
@@ -94,10 +116,17 @@ export class InviteServerTransaction implements ServerTransaction {
     this.user.onFailure?.();
   }
 
+  #try(): void {
+    if (this.#lastStatus === 0 && this.#request !== undefined) {
+      this.respond(makeResponse(this.#request, 100));
+    }
+    this.#request = undefined;
+  }
+
   #accept(): void {
     this.#stopTimers();
     this.#state = 'accepted';
-    this.user = {};
+    this.user = NOBODY;
     this.#endAfter(this.#timers.lMs);
   }
 
@@ -119,7 +148,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#stopTimers();
     this.#state = 'confirmed';
     this.#lastBytes = undefined;
-    this.user = {};
+    this.user = NOBODY;
     if (this.#timers.iMs === 0) this.abort();
     else this.#endAfter(this.#timers.iMs);
   }
@@ -129,6 +158,7 @@ export class InviteServerTransaction implements ServerTransaction {
   }
 
   #stopTimers(): void {
+    this.#request = undefined;
     this.#repeater?.stop();
     this.#cancelTimer();
     this.#forgetFlow();

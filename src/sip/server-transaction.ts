@@ -1,14 +1,14 @@
 /** Server side of every request but INVITE. RFC 3261, 17.2.2. */
 import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import { doNothing } from './nothing.ts';
 import type { TransactionTimers } from './timers.ts';
-import { transactionTimers } from './timers.ts';
 import type {
   ServerTransaction,
   ServerTransactionUser,
   TransactionContext,
 } from './transaction.ts';
-import { sendCounted } from './transaction.ts';
+import { NOBODY, sendCounted, timersOver } from './transaction.ts';
 
 export interface ServerTransactionOptions {
   readonly context: TransactionContext;
@@ -25,7 +25,7 @@ export interface ServerTransactionOptions {
  * ```
  */
 export class NonInviteServerTransaction implements ServerTransaction {
-  user: ServerTransactionUser = {};
+  user: ServerTransactionUser = NOBODY;
   readonly #context: TransactionContext;
   readonly #flow: Flow;
   readonly #timers: TransactionTimers;
@@ -33,19 +33,22 @@ export class NonInviteServerTransaction implements ServerTransaction {
   #isOver = false;
   #lastStatus = 0;
   #lastBytes: Buffer | undefined;
-  #cancelTimer: () => void = () => undefined;
+  #cancelTimer: () => void = doNothing;
 
   constructor(options: ServerTransactionOptions) {
     this.#context = options.context;
     this.#flow = options.flow;
-    this.#timers = transactionTimers(options.context.timers, options.flow.isReliable);
+    this.#timers = timersOver(options.flow, options.context);
     this.#onOver = options.onOver;
-    // An application that never answers must not keep it for ever: the peer gave up at timer F.
-    this.#endAfter(2 * this.#timers.fMs);
   }
 
   get lastStatus(): number {
     return this.#lastStatus;
+  }
+
+  delivered(): void {
+    // An application that never answers must not keep it for ever: the peer gives up at timer F.
+    if (this.#lastStatus < 200) this.#endAfter(2 * this.#timers.fMs);
   }
 
   receive(): void {
@@ -59,7 +62,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#lastBytes = response.toBuffer();
     sendCounted(this.#context, this.#flow, this.#lastBytes, false);
     if (response.status < 200) return;
-    this.user = {};
+    this.user = NOBODY;
     if (this.#timers.jMs === 0) this.abort();
     else this.#endAfter(this.#timers.jMs);
   }

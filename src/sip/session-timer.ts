@@ -1,5 +1,7 @@
 /** Keeps a session alive, or ends it when the peer lets it die. RFC 4028. */
+
 import type { Clock } from '../lib/clock.ts';
+import { doNothing } from './nothing.ts';
 import type { SessionTerms } from './session-expires.ts';
 
 export interface SessionTimerHooks {
@@ -17,8 +19,8 @@ export class SessionTimer {
   readonly #hooks: SessionTimerHooks;
   #terms: SessionTerms | null = null;
   #isOurs = false;
-  #cancelRefresh: () => void = () => undefined;
-  #cancelExpiry: () => void = () => undefined;
+  #cancelRefresh: () => void = doNothing;
+  #cancelExpiry: () => void = doNothing;
 
   constructor(hooks: SessionTimerHooks) {
     this.#hooks = hooks;

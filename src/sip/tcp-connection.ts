@@ -1,7 +1,9 @@
 /** One TCP connection that SIP goes over: framing, keep-alive, and the limits on slow and idle peers. */
+
 import type { Socket } from 'node:net';
 import type { Clock } from '../lib/clock.ts';
 import type { Endpoint, Flow } from './flow.ts';
+import { doNothing } from './nothing.ts';
 import { SipError } from './sip-error.ts';
 import type { StreamFrame } from './stream-framer.ts';
 import { StreamFramer } from './stream-framer.ts';
@@ -49,7 +51,7 @@ export class TcpConnection implements Flow {
   readonly #frames: StreamFrame[] = [];
   #isDelivering = false;
   #heardAtMs: number;
-  #cancelIdle: () => void = () => undefined;
+  #cancelIdle: () => void = doNothing;
   #cancelSlow: (() => void) | undefined;
 
   constructor(options: TcpConnectionOptions) {

@@ -45,12 +45,22 @@ export interface TransactionTimers {
   readonly t2Ms: number;
 }
 
+/** Every transaction holds one of these, so they are made once. */
+export interface TimerTables {
+  readonly reliable: TransactionTimers;
+  readonly unreliable: TransactionTimers;
+}
+
+export function timerTables(base: BaseTimers): TimerTables {
+  return { reliable: transactionTimers(base, true), unreliable: transactionTimers(base, false) };
+}
+
 /**
  * The table for one kind of transport.
  *
  * @see RFC 3261 table 4 and RFC 6026 section 7
  */
-export function transactionTimers(base: BaseTimers, isReliable: boolean): TransactionTimers {
+function transactionTimers(base: BaseTimers, isReliable: boolean): TransactionTimers {
   const { t1Ms, t2Ms, t4Ms } = base;
   const patienceMs = 64 * t1Ms;
   return {

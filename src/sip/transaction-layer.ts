@@ -4,6 +4,8 @@ import { NonInviteClientTransaction } from './client-transaction.ts';
 import { InviteClientTransaction } from './client-transaction-invite.ts';
 import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import type { MessageIds } from './message-ids.ts';
+import { idsOf } from './message-ids.ts';
 import { makeResponse } from './response.ts';
 import { NonInviteServerTransaction } from './server-transaction.ts';
 import { InviteServerTransaction } from './server-transaction-invite.ts';
@@ -21,6 +23,7 @@ import type { Via } from './via.ts';
 /** A request that belongs to no transaction yet, with the one made for it. */
 export interface Arrival {
   readonly request: SipMessage;
+  readonly ids: MessageIds;
   /** Where it came from. */
   readonly flow: Flow;
   readonly transaction: ServerTransaction;
@@ -35,25 +38,16 @@ export interface TransactionLayerOptions {
   readonly transactionsMax: number;
   readonly onRequest: (arrival: Arrival) => void;
   /** An ACK of a 2xx; returns whether anyone was waiting for it. */
-  readonly onAck: (ack: SipMessage, flow: Flow) => boolean;
-}
-
-/** What a CANCEL has to know of the INVITE it names. */
-interface InviteRecord {
-  readonly transaction: InviteServerTransaction;
-  readonly callId: string;
-  readonly fromTag: string;
-  readonly sourceAddress: string;
+  readonly onAck: (ack: SipMessage, ids: MessageIds) => boolean;
 }
 
 interface Received {
   readonly request: SipMessage;
+  readonly ids: MessageIds;
   readonly via: Via;
   readonly flow: Flow;
   /** Of its transaction. */
   readonly key: string;
-  /** Of the same request on other ways. */
-  readonly merge: string;
 }
 
 /** A caller turned away for load should not be back at once. RFC 3261, 21.5.4. */
@@ -62,7 +56,6 @@ export const RETRY_AFTER_SECONDS = 5;
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #servers = new Map<string, ServerTransaction>();
-  readonly #invites = new Map<string, InviteRecord>();
   readonly #clients = new Map<string, ClientTransaction>();
   readonly #merged = new Map<string, string>();
 
@@ -103,16 +96,7 @@ export class TransactionLayer {
   }
 
   receiveRequest(request: SipMessage, via: Via, flow: Flow): void {
-    const method = transactionMethod(request.method);
-    const key = serverKey(request, via, method);
-    const known = this.#servers.get(key);
-    if (known !== undefined && !isAckOfAccepted(request, known)) {
-      known.receive(request);
-    } else if (request.method === 'ACK') {
-      this.#guard(() => {
-        if (!this.#options.onAck(request, flow)) this.#options.context.stats.drop('stray-ack');
-      });
-    } else this.#open(request, via, flow, key);
+    this.#guard(() => this.#receive(request, via, flow));
   }
 
   /** Ends every transaction; those who wait are told of a transport error. */
@@ -121,46 +105,46 @@ export class TransactionLayer {
     for (const transaction of [...this.#clients.values()]) transaction.abort();
   }
 
-  #open(request: SipMessage, via: Via, flow: Flow, key: string): void {
+  #receive(request: SipMessage, via: Via, flow: Flow): void {
+    const ids = idsOf(request);
+    const key = serverKey(ids, via, transactionMethod(request.method));
+    const known = this.#servers.get(key);
+    if (known !== undefined && !isAckOfAccepted(request, known)) known.receive(request);
+    else if (request.method !== 'ACK') this.#open({ request, ids, via, flow, key });
+    else if (!this.#options.onAck(request, ids)) this.#options.context.stats.drop('stray-ack');
+  }
+
+  #open(received: Received): void {
+    const { request, ids, via, flow, key } = received;
     const { transport, transactionsMax } = this.#options;
     if (this.size >= transactionsMax) {
       const headers = [['retry-after', String(RETRY_AFTER_SECONDS)]] as const;
       transport.replyStateless(request, via, flow, { status: 503, headers });
       return;
     }
-    const merge = mergeKey(request);
-    const transaction = this.#makeServer({ request, via, flow, key, merge });
-    if (request.method === 'CANCEL') this.#cancel(request, via, flow, transaction);
-    else if (request.toTag === '' && this.#isMerged(merge, key))
+    // Inside a dialog nothing is forked, so nothing can come twice by different ways.
+    const merge = ids.toTag === '' ? mergeKey(ids, request) : undefined;
+    const transaction = this.#makeServer(received, merge);
+    if (request.method === 'CANCEL') this.#cancel(received, transaction);
+    else if (merge !== undefined && this.#isMerged(merge, key)) {
       this.#reject(request, transaction, 482);
-    else this.#deliver({ request, flow, transaction });
+    } else this.#deliver({ request, ids, flow, transaction });
   }
 
-  #makeServer(received: Received): ServerTransaction {
-    const { request, via, flow, key, merge } = received;
+  #makeServer({ request, ids, via, flow, key }: Received, merge?: string): ServerTransaction {
     const options = {
       context: this.#options.context,
       flow: this.#options.transport.responseFlow(via, flow),
-      request,
       onOver: () => {
         this.#servers.delete(key);
-        this.#invites.delete(key);
-        if (this.#merged.get(merge) === key) this.#merged.delete(merge);
+        if (merge !== undefined && this.#merged.get(merge) === key) this.#merged.delete(merge);
       },
     };
-    if (request.method !== 'INVITE') {
-      const transaction = new NonInviteServerTransaction(options);
-      this.#servers.set(key, transaction);
-      return transaction;
-    }
-    const transaction = new InviteServerTransaction(options);
+    const transaction =
+      request.method === 'INVITE'
+        ? new InviteServerTransaction({ ...options, request, ids, source: flow.remote })
+        : new NonInviteServerTransaction(options);
     this.#servers.set(key, transaction);
-    this.#invites.set(key, {
-      transaction,
-      callId: request.callId,
-      fromTag: request.fromTag,
-      sourceAddress: flow.remote.address,
-    });
     return transaction;
   }
 
@@ -171,22 +155,16 @@ export class TransactionLayer {
     return known !== undefined && known !== key;
   }
 
-  /** RFC 3261, 9.2. A CANCEL goes hop by hop, so it comes from where its INVITE came from. */
-  #cancel(request: SipMessage, via: Via, flow: Flow, transaction: ServerTransaction): void {
-    const invite = this.#invites.get(serverKey(request, via, 'INVITE'));
-    const isOwner =
-      invite !== undefined &&
-      invite.callId === request.callId &&
-      invite.fromTag === request.fromTag &&
-      invite.sourceAddress === flow.remote.address;
-    if (!isOwner) {
+  /** RFC 3261, 9.2. */
+  #cancel({ request, ids, via, flow }: Received, transaction: ServerTransaction): void {
+    const invite = this.#servers.get(serverKey(ids, via, 'INVITE'));
+    const isFound = invite instanceof InviteServerTransaction && invite.isOwnedBy(ids, flow.remote);
+    if (!isFound) {
       this.#reject(request, transaction, 481);
       return;
     }
     transaction.respond(makeResponse(request, 200, undefined, this.#options.tokens.tag()));
-    if (invite.transaction.isProceeding) {
-      this.#guard(() => invite.transaction.user.onCancel?.(request));
-    }
+    if (invite.isProceeding) this.#guard(() => invite.user.onCancel?.(request));
   }
 
   #reject(request: SipMessage, transaction: ServerTransaction, status: number): void {
@@ -198,6 +176,7 @@ export class TransactionLayer {
     const isServed = this.#guard(() => this.#options.onRequest(arrival));
     const { request, transaction } = arrival;
     if (!isServed && transaction.lastStatus < 200) this.#reject(request, transaction, 500);
+    transaction.delivered();
   }
 
   /** A fault in whoever listens must not take the socket, and every other call, with it. */

@@ -4,13 +4,18 @@ import type { EngineStats } from './engine-stats.ts';
 import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
 import { SipError } from './sip-error.ts';
-import type { BaseTimers } from './timers.ts';
+import type { TimerTables, TransactionTimers } from './timers.ts';
 
 /** What every transaction is given. */
 export interface TransactionContext {
   readonly clock: Clock;
-  readonly timers: BaseTimers;
+  readonly timers: TimerTables;
   readonly stats: EngineStats;
+}
+
+/** The timers that hold over this flow. */
+export function timersOver(flow: Flow, { timers }: TransactionContext): TransactionTimers {
+  return flow.isReliable ? timers.reliable : timers.unreliable;
 }
 
 /** Whoever sent a request and wants its answers. Each is called at most once, but `onResponse`. */
@@ -39,10 +44,15 @@ export interface ServerTransactionUser {
   onFailure?(): void;
 }
 
+/** A user that wants to be told nothing more. */
+export const NOBODY: ServerTransactionUser = {};
+
 export interface ServerTransaction {
   /** 0 before the first response. */
   readonly lastStatus: number;
   user: ServerTransactionUser;
+  /** Whoever serves the request has it now; starts to wait for a response where there is none yet. */
+  delivered(): void;
   /** A repeat of the request, or the ACK of a refusal. */
   receive(request: SipMessage): void;
   /** Sends a response as far as the state allows it; later finals are ignored. */

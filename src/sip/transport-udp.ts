@@ -3,6 +3,7 @@ import type { RemoteInfo } from 'node:dgram';
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Endpoint, Flow } from './flow.ts';
+import { doNothing } from './nothing.ts';
 import { SipError } from './sip-error.ts';
 
 /** The part of a datagram socket that is used here, so that tests can lose packets. */
@@ -53,7 +54,6 @@ export class UdpTransport {
   readonly protocol = 'UDP';
   readonly #options: UdpTransportOptions;
   readonly #socket: UdpSocket;
-  readonly #closeListeners = new Set<() => void>();
   #local: Endpoint;
   #isOpen = false;
 
@@ -98,8 +98,6 @@ export class UdpTransport {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
-    for (const listener of [...this.#closeListeners]) listener();
-    this.#closeListeners.clear();
   }
 
   flowTo(remote: Endpoint): Flow {
@@ -118,11 +116,6 @@ export class UdpTransport {
     this.#socket.send(bytes, remote.port, remote.address, (error) => {
       if (error) this.#options.onError(error);
     });
-  }
-
-  onClosed(listener: () => void): () => void {
-    this.#closeListeners.add(listener);
-    return () => this.#closeListeners.delete(listener);
   }
 }
 
@@ -149,8 +142,9 @@ class UdpFlow implements Flow {
     this.#transport.send(bytes, this.remote);
   }
 
-  onClosed(listener: () => void): () => void {
-    return this.#transport.onClosed(listener);
+  /** The socket closes when the user agent stops, and that ends everything by itself. */
+  onClosed(): () => void {
+    return doNothing;
   }
 
   close(): void {}

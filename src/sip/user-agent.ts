@@ -18,6 +18,7 @@ import { RequestSender } from './request-sender.ts';
 import type { ServerInvite } from './server-invite.ts';
 import type { ServerRequest } from './server-request.ts';
 import { addWish } from './session-expires.ts';
+import { timerTables } from './timers.ts';
 import { Tokens } from './tokens.ts';
 import { TransactionLayer } from './transaction-layer.ts';
 import { TransportLayer } from './transport-layer.ts';
@@ -58,13 +59,14 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       onResponse: (response, via) => this.#transactions.receiveResponse(response, via),
     });
     this.#transactions = new TransactionLayer({
-      context: { clock, timers, stats: this.#stats },
+      context: { clock, timers: timerTables(timers), stats: this.#stats },
       transport: this.#transport,
       tokens,
       logger,
       transactionsMax: settings.transactionsMax,
       onRequest: (arrival) => this.#dispatcher.dispatch(arrival),
-      onAck: (ack) => this.#dialogs.ofRequest(ack)?.incoming.receiveAck(ack) ?? false,
+      onAck: (ack, ids) =>
+        this.#dialogs.ofRequest(ids)?.incoming.receiveAck(ack, ids.sequence) ?? false,
     });
     this.#sender = new RequestSender({
       clock,

@@ -72,6 +72,6 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
 function absenceOf({ choice, installed }: EnginePlan): readonly string[] {
   if (installed.length > 0) return [];
   return [
-    `no ${choice.engine.name} model in "${choice.modelsDir}" (get one with "npm run models")`,
+    `no ${choice.engine.name} model in "${choice.modelsDir}" (models/README.md tells where one goes)`,
   ];
 }

@@ -6,7 +6,7 @@ export class ModelFileError extends Error {
 
   constructor(model: string, path: string, reason: string, options?: ErrorOptions) {
     super(
-      `Cannot load the ${model} "${path}": ${reason}; fetch it again with "npm run models", or remove it`,
+      `Cannot load the ${model} "${path}": ${reason}; put a whole copy there, or remove it`,
       options,
     );
   }

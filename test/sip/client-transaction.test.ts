@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { NonInviteClientTransaction } from '../../src/sip/client-transaction.ts';
 import { InviteClientTransaction } from '../../src/sip/client-transaction-invite.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
-import { STANDARD_TIMERS } from '../../src/sip/timers.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 
@@ -16,7 +16,7 @@ function start(method: 'INVITE' | 'OPTIONS', protocol: 'UDP' | 'TCP' = 'UDP') {
   const options = {
     context: {
       clock,
-      timers: STANDARD_TIMERS,
+      timers: timerTables(STANDARD_TIMERS),
       stats: new EngineStats({ clock, logger: silentLogger }),
     },
     flow,

@@ -8,7 +8,11 @@ import {
   withAnswer,
   withTarget,
 } from '../../src/sip/dialog-state.ts';
+import type { SipMessage } from '../../src/sip/message.ts';
+import { idsOf } from '../../src/sip/message-ids.ts';
 import { request, responseTo } from './messages.ts';
+
+const stateOf = (invite: SipMessage) => serverDialogState(invite, idsOf(invite), 'ours', 100);
 
 const LOOSE = '<sip:p1.example.com;lr>, <sip:p2.example.com;lr>';
 
@@ -16,7 +20,7 @@ describe('serverDialogState', () => {
   test('takes tags, target and route from the request', () => {
     const invite = request('INVITE', { 'Record-Route': LOOSE, CSeq: '7 INVITE' });
 
-    const state = serverDialogState(invite, 'ours', 100);
+    const state = stateOf(invite);
 
     expect(state).toMatchObject({
       localTag: 'ours',
@@ -63,8 +67,7 @@ describe('clientDialogState', () => {
 });
 
 describe('requestInDialog', () => {
-  const stateWithRoute = (route: string) =>
-    serverDialogState(request('INVITE', { 'Record-Route': route }), 'ours', 100);
+  const stateWithRoute = (route: string) => stateOf(request('INVITE', { 'Record-Route': route }));
 
   test('goes by the loose routers to the target', () => {
     const bye = requestInDialog(stateWithRoute(LOOSE), 'BYE', 101);
@@ -85,7 +88,7 @@ describe('requestInDialog', () => {
   });
 
   test('goes straight to the target without a route', () => {
-    const state = serverDialogState(request('INVITE'), 'ours', 100);
+    const state = stateOf(request('INVITE'));
 
     const bye = requestInDialog(state, 'BYE', 101);
 
@@ -94,7 +97,7 @@ describe('requestInDialog', () => {
   });
 
   test('follows a target refresh', () => {
-    const state = serverDialogState(request('INVITE'), 'ours', 100);
+    const state = stateOf(request('INVITE'));
 
     const moved = withTarget(state, request('INVITE', { Contact: '<sip:caller@192.0.2.77>' }));
 

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { DialogEnd } from '../../src/sip/dialog-hooks.ts';
 import { FrameReader, formatFrame } from '../../src/sip/drachtio-front/frame-reader.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import type { FrontWorld } from '../support/front-world.ts';
 import { connectSrf, openFrontWorld, SECRET, sdp } from '../support/front-world.ts';
 
@@ -113,6 +114,19 @@ test.each([
   client.socket.write(octets);
 
   await client.closed();
+});
+
+test('DrachtioFront hangs up on who does not log in within five seconds', async () => {
+  const clock = new FakeClock();
+  world = await openFrontWorld({ clock });
+  const client = new RawClient(world.front.port);
+  await once(client.socket, 'connect');
+  while (clock.waiting === 0) await world.peer.request({ method: 'INFO', uri: world.serverUri('x') });
+
+  clock.advance(5_000);
+
+  await client.closed();
+  expect(world.front.counts).toBeDefined();
 });
 
 test.each([

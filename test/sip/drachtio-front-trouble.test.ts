@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import type { FrontWorld } from '../support/front-world.ts';
 import { openFrontWorld, sdp } from '../support/front-world.ts';
 import { seededChance } from '../support/sip-mutants.ts';
@@ -146,6 +147,36 @@ test('createB2BUA joins two calls, and a BYE passes through', async () => {
   expect(response.body.toString()).toBe(sdp(5002));
   expect((await called).request.body.toString()).toBe(sdp(5000));
   expect((await over)[0].cause).toBe('remote-bye');
+});
+
+test('a call that nobody answers for five minutes is refused, and the request cancelled', async () => {
+  const clock = new FakeClock();
+  const { promise: rings, resolve } = Promise.withResolvers<Srf.SrfRequest>();
+  world = await openFrontWorld({ clock, routes: (srf) => srf.invite((req) => resolve(req)) });
+  const invite = world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) });
+  const cancelled = once((await rings) as unknown as NodeJS.EventEmitter, 'cancel');
+
+  clock.advance(300_000);
+
+  expect((await invite.outcome).response.status).toBe(480);
+  expect(await cancelled).toHaveLength(1);
+  expect(world.front.counts?.ringing).toBe(0);
+});
+
+test('a request that the application leaves unanswered gets 500 before the peer gives up', async () => {
+  const clock = new FakeClock();
+  const { routes, uas } = answering();
+  world = await openFrontWorld({ clock, routes });
+  const { dialog } = await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) })
+    .outcome;
+  const heard = once(await uas, 'info');
+  const response = dialog?.request('INFO');
+  await heard;
+
+  clock.advance(30_000);
+
+  expect((await response)?.status).toBe(500);
+  expect(world.front.counts?.pending).toBe(0);
 });
 
 test('calls survive the loss of a fifth of all datagrams', async () => {

@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
+import { idsOf } from '../../src/sip/message-ids.ts';
 import { makeResponse } from '../../src/sip/response.ts';
 import { NonInviteServerTransaction } from '../../src/sip/server-transaction.ts';
 import { InviteServerTransaction } from '../../src/sip/server-transaction-invite.ts';
-import { STANDARD_TIMERS } from '../../src/sip/timers.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 
@@ -17,7 +18,7 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   const options = {
     context: {
       clock,
-      timers: STANDARD_TIMERS,
+      timers: timerTables(STANDARD_TIMERS),
       stats: new EngineStats({ clock, logger: silentLogger }),
     },
     flow,
@@ -26,8 +27,9 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   };
   const transaction =
     method === 'INVITE'
-      ? new InviteServerTransaction(options)
+      ? new InviteServerTransaction({ ...options, ids: idsOf(received), source: flow.remote })
       : new NonInviteServerTransaction(options);
+  transaction.delivered();
   transaction.user = { onFailure: () => told.push('failed') };
   const answer = (status: number) =>
     transaction.respond(makeResponse(received, status, undefined, 'to'));

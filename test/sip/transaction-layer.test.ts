@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
 import type { SipMessage } from '../../src/sip/message.ts';
 import { makeResponse } from '../../src/sip/response.ts';
-import { STANDARD_TIMERS } from '../../src/sip/timers.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/timers.ts';
 import { Tokens } from '../../src/sip/tokens.ts';
 import type { Arrival } from '../../src/sip/transaction-layer.ts';
 import { TransactionLayer } from '../../src/sip/transaction-layer.ts';
@@ -20,7 +20,7 @@ function world(transactionsMax = 100) {
   const acks: SipMessage[] = [];
   let byte = 0;
   const layer = new TransactionLayer({
-    context: { clock, timers: STANDARD_TIMERS, stats },
+    context: { clock, timers: timerTables(STANDARD_TIMERS), stats },
     transport: {
       responseFlow: () => flow,
       replyStateless: (refused, _via, _flow, { status }) =>

@@ -54,7 +54,7 @@ test.each([
       engine: 'whisper',
       isFallback: true,
       reason:
-        'no whisper model in "./models" (get one with "npm run models"); our own tiny model stands in, which knows a closed set of phrases only',
+        'no whisper model in "./models" (models/README.md tells where one goes); our own tiny model stands in, which knows a closed set of phrases only',
     },
   },
   {
@@ -76,7 +76,7 @@ test.each([
     report: {
       engine: 'none',
       isFallback: true,
-      reason: 'no whisper model in "./models" (get one with "npm run models")',
+      reason: 'no whisper model in "./models" (models/README.md tells where one goes)',
     },
   },
   {
@@ -97,7 +97,7 @@ test.each([
     what: 'is not installed',
     folders: {},
     failures: [],
-    message: 'no whisper model in "./models" (get one with "npm run models")',
+    message: 'no whisper model in "./models" (models/README.md tells where one goes)',
   },
   { what: 'is damaged', folders: BOTH, failures: [DAMAGED], message: DAMAGED },
 ])('reportOf throws when an engine asked for by name $what', ({ folders, failures, message }) => {

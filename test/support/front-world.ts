@@ -40,7 +40,7 @@ export interface FrontWorld {
   stop(): Promise<void>;
 }
 
-export interface FrontWorldOptions extends Pick<DrachtioFrontOptions, 'credentialsFor'> {
+export interface FrontWorldOptions extends Pick<DrachtioFrontOptions, 'clock' | 'credentialsFor'> {
   /** Put on before drachtio-srf logs in. */
   readonly routes?: (srf: Srf) => void;
 
@@ -58,11 +58,12 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
   const server = new UserAgent({ ...options.engine, listen });
   const peer = new UserAgent({ ...options.engine, listen });
   await Promise.all([server.start(), peer.start()]);
-  const { credentialsFor } = options;
+  const { clock, credentialsFor } = options;
   const front = new DrachtioFront({
     userAgent: server,
     secret: SECRET,
     port: 0,
+    ...(clock !== undefined && { clock }),
     ...(credentialsFor !== undefined && { credentialsFor }),
   });
   await front.start();

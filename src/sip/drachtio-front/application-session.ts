@@ -41,11 +41,11 @@ export class ApplicationSession {
   readonly #outgoing: OutgoingRequests;
 
   constructor(options: ApplicationSessionOptions) {
-    const { link } = options;
+    const { clock, link } = options;
     this.#link = link;
     this.#pending = new PendingRequests(options);
     this.#dialogs = new DialogRegister({ link, pending: this.#pending });
-    this.#calls = new IncomingCalls({ link, dialogs: this.#dialogs });
+    this.#calls = new IncomingCalls({ clock, link, dialogs: this.#dialogs });
     this.#outgoing = new OutgoingRequests({ ...options, dialogs: this.#dialogs });
   }
 

@@ -1,5 +1,6 @@
 /** Calls that peers offer and that the application has not yet answered. */
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { ApplicationLink } from './application-link.ts';
@@ -10,17 +11,28 @@ import type { DialogRegister } from './dialog-register.ts';
 /** More calls ringing at once than one process could ever answer. */
 const RINGING_MAX = 10_000;
 
+/** Proxies give a call up that has rung for three minutes (RFC 3261, timer C); nobody waits longer. */
+const RING_MS_MAX = 300_000;
+
+interface Ringing {
+  readonly invite: ServerInvite;
+  readonly cancelTimer: () => void;
+}
+
 export interface IncomingCallsOptions {
+  readonly clock: Clock;
   readonly link: ApplicationLink;
   readonly dialogs: DialogRegister;
 }
 
 export class IncomingCalls {
+  readonly #clock: Clock;
   readonly #link: ApplicationLink;
   readonly #dialogs: DialogRegister;
-  readonly #ringing = new Map<string, ServerInvite>();
+  readonly #ringing = new Map<string, Ringing>();
 
   constructor(options: IncomingCallsOptions) {
+    this.#clock = options.clock;
     this.#link = options.link;
     this.#dialogs = options.dialogs;
   }
@@ -36,19 +48,22 @@ export class IncomingCalls {
       return;
     }
     const transactionId = randomUUID();
-    this.#ringing.set(transactionId, invite);
-    invite.on('cancelled', (cancel) => {
-      this.#ringing.delete(transactionId);
-      this.#deliver(cancel ?? cancelOf(invite.request), invite, transactionId, '');
+    const cancelTimer = this.#clock.after(RING_MS_MAX, () => {
+      this.#ended(transactionId, invite, cancelOf(invite.request));
+      invite.reject(480);
+    });
+    this.#ringing.set(transactionId, { invite, cancelTimer });
+    invite.on('cancelled', (message) => {
+      this.#ended(transactionId, invite, message ?? cancelOf(invite.request));
     });
     this.#deliver(withContact(invite.request), invite, transactionId, '');
   }
 
   /** Sends the application's answer; false where no call waits for it. */
   answer(commandId: string, transactionId: string, answer: ApplicationMessage): boolean {
-    const invite = this.#ringing.get(transactionId);
+    const invite = this.#ringing.get(transactionId)?.invite;
     if (invite === undefined) return false;
-    if (answer.status >= 200) this.#ringing.delete(transactionId);
+    if (answer.status >= 200) this.#forget(transactionId);
     const message = this.#send(invite, answer);
     if (message === null) return false;
     const hasDialog = answer.status > 100 && answer.status < 300;
@@ -59,9 +74,21 @@ export class IncomingCalls {
 
   /** Refuses all calls that ring. */
   refuseAll(): void {
-    const ringing = [...this.#ringing.values()];
-    this.#ringing.clear();
-    ringing.forEach(refuse);
+    for (const [transactionId, { invite }] of this.#ringing) {
+      this.#forget(transactionId);
+      refuse(invite);
+    }
+  }
+
+  /** Tells the application that nobody waits for its answer any more. */
+  #ended(transactionId: string, invite: ServerInvite, message: SipMessage): void {
+    this.#forget(transactionId);
+    this.#deliver(message, invite, transactionId, '');
+  }
+
+  #forget(transactionId: string): void {
+    this.#ringing.get(transactionId)?.cancelTimer();
+    this.#ringing.delete(transactionId);
   }
 
   #send(invite: ServerInvite, answer: ApplicationMessage): SipMessage | null {
@@ -76,7 +103,7 @@ export class IncomingCalls {
   /** The application asks for reliability by Require; whether the caller can do it, the engine knows. */
   #progress(invite: ServerInvite, answer: ApplicationMessage): SipMessage {
     const { headers: { require: required, ...headers } = {}, ...parts } = responsePartsOf(answer);
-    const reliable = required?.includes('100rel') === true;
+    const reliable = String(required).includes('100rel');
     const progress = invite.progress(answer.status, { ...parts, headers, reliable });
     const dialogId = this.#dialogs.register(invite.dialog);
     void progress.acknowledged.then((prack) => {

@@ -1,0 +1,119 @@
+/** The whole server with stubs for models, as a process of its own, and calls to it. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { offer } from '../../src/rtp/sdp-answer.ts';
+import { parseSdp } from '../../src/rtp/sdp.ts';
+import type { Dialog } from '../../src/sip/dialog.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
+import { freePort } from '../../test/support/free-ports.ts';
+import { LineProcess } from './line-process.ts';
+import { nodeTool } from './rtp-run.ts';
+
+/** From the range that is kept for examples. */
+const NUMBER = '+12025550123';
+const ADDRESS = '127.0.0.1';
+const RTP_PORT_FIRST = 26_000;
+
+/** As many port pairs as the server has by itself, so that it has as many media threads. */
+const PORT_PAIRS = 500;
+
+/** Calls that ring at the same time. */
+const RINGING = 10;
+
+export interface TalkServerOptions {
+  readonly replyMs: number;
+  /** Replies begin up to so much later than models take, by chance. */
+  readonly spreadMs?: number;
+  /** Calls that will be made in all; the ports of each stay taken for half a minute after it. */
+  readonly calls: number;
+}
+
+export class TalkServer {
+  readonly #process: LineProcess;
+  readonly #folder: string;
+  readonly #uri: string;
+  readonly #phone = new UserAgent({ listen: [{ protocol: 'UDP', address: ADDRESS, port: 0 }] });
+  #dialogs: readonly Dialog[] = [];
+
+  private constructor(server: LineProcess, folder: string, uri: string) {
+    this.#process = server;
+    this.#folder = folder;
+    this.#uri = uri;
+  }
+
+  static async start(options: TalkServerOptions): Promise<TalkServer> {
+    const { replyMs, spreadMs = 0, calls } = options;
+    const folder = mkdtempSync(join(tmpdir(), 'bench-'));
+    const [port, sipPort] = [await freePort(), await freePort()];
+    const key = `svc_live_${randomBytes(16).toString('hex')}`;
+    const lastPort = RTP_PORT_FIRST + 2 * Math.max(PORT_PAIRS, calls + 20) - 1;
+    const command = nodeTool('talk-server');
+    const child = new LineProcess([...command, String(replyMs), String(spreadMs)], {
+      ...{ PORT: String(port), SIP_PORT: String(sipPort), SIP_HOST: ADDRESS, DATA_DIR: folder },
+      ...{ RTP_PORTS: `${RTP_PORT_FIRST}-${lastPort}`, MAX_CALLS: '1000' },
+      ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error' },
+    });
+    const server = new TalkServer(child, folder, `sip:${NUMBER}@${ADDRESS}:${sipPort}`);
+    await child.next('listening');
+    await createAgent(`http://${ADDRESS}:${port}/api/agents`, key);
+    await server.#phone.start();
+    return server;
+  }
+
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** Rings once for each of our RTP ports. @returns the server's ports, in the same order. */
+  async call(ports: readonly number[]): Promise<readonly number[]> {
+    const answered: { readonly dialog: Dialog; readonly port: number }[] = [];
+    for (let first = 0; first < ports.length; first += RINGING) {
+      const some = ports.slice(first, first + RINGING).map((port) => this.#ring(port));
+      answered.push(...(await Promise.all(some)));
+    }
+    this.#dialogs = answered.map(({ dialog }) => dialog);
+    return answered.map(({ port }) => port);
+  }
+
+  async hangUp(): Promise<void> {
+    const dialogs = this.#dialogs;
+    this.#dialogs = [];
+    for (const dialog of dialogs) await dialog.bye();
+  }
+
+  async stop(): Promise<void> {
+    await this.#process.end();
+    await this.#phone.stop();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #ring(port: number): Promise<{ readonly dialog: Dialog; readonly port: number }> {
+    const sdp = offer({ address: ADDRESS, port, sessionId: 1, version: 1 });
+    const invite = this.#phone.invite({
+      uri: this.#uri,
+      from: `<sip:+12025550187@${ADDRESS}>`,
+      acknowledge: 'automatic',
+      body: `${sdp}a=rtcp-mux\r\n`,
+    });
+    const { response, dialog } = await invite.outcome;
+    if (dialog === null) throw new Error(`Cannot call "${this.#uri}": it said ${response.status}`);
+    return { dialog, port: parseSdp(response.body.toString()).port };
+  }
+}
+
+async function createAgent(url: string, key: string): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      name: 'Bench',
+      greeting: 'Hello, this is a benchmark.',
+      systemPrompt: 'You are measured.',
+      phoneNumber: NUMBER,
+      settings: { silenceTimeoutSeconds: 120 },
+    }),
+  });
+  if (!response.ok) throw new Error(`Cannot create an agent: ${await response.text()}`);
+}

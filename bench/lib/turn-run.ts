@@ -1,0 +1,114 @@
+/** One run of callers that take turns with an agent: the whole server, or an ideal one. */
+import { cpuSecondsOf } from './harness.ts';
+import { LineProcess } from './line-process.ts';
+import type { Command } from './line-process.ts';
+import { buildNativeTool } from './native-tool.ts';
+import { nodeTool } from './rtp-run.ts';
+import type { TalkServer } from './talk-server.ts';
+
+/** What the callers measured, all in milliseconds. */
+interface CallerReport {
+  /** From the last voiced packet of a turn to the first packet of the reply. */
+  readonly replies: readonly number[];
+  /** From the first voiced packet of an interruption to the last packet of the reply interrupted. */
+  readonly stops: readonly number[];
+  /** From the last voiced packet of a "mm-hm" to the packet with which the agent went on. */
+  readonly resumes: readonly number[];
+  /** Turns without a reply. */
+  readonly missed: number;
+  readonly noises: number;
+  /** Noises of one or two packets for which the agent paused. */
+  readonly noiseStops: number;
+  readonly hums: number;
+  /** Times when the agent did not go on after a "mm-hm". */
+  readonly lostHums: number;
+  /** Packets of a reply that had been silenced by an interruption. */
+  readonly stale: number;
+  readonly sent: number;
+  readonly cpuSeconds: number;
+}
+
+export interface TurnRun extends CallerReport {
+  readonly calls: number;
+  /** Of the server, per call, in percent of a core. */
+  readonly cpuPercentPerCall: number;
+  /** Of the callers, in percent of a core; above 70 the run says nothing. */
+  readonly callerCpuPercent: number;
+}
+
+export interface TurnPlan {
+  readonly caller: Command;
+  readonly calls: number;
+  readonly seconds: number;
+  readonly behaviour: 'turns' | 'interrupts';
+}
+
+/** Time for every call to have a turn before measuring. */
+const WARM_S = 2.5;
+
+/** The callers in C where they can be built, else those in Node. */
+export function turnCaller(): Command {
+  const program = buildNativeTool('turn-caller');
+  return program === undefined ? nodeTool('turn-caller') : [program];
+}
+
+/** The ideal agent, likewise. */
+export function turnAgent(): Command {
+  const program = buildNativeTool('turn-agent');
+  return program === undefined ? nodeTool('turn-agent') : [program];
+}
+
+/** Calls a server that is running, and hangs up afterwards. */
+export async function runServer(server: TalkServer, plan: TurnPlan): Promise<TurnRun> {
+  try {
+    return await run(plan, server.pid, async (ports) => {
+      const theirs = await server.call(ports.split(' ').map(Number));
+      return theirs.join(' ');
+    });
+  } finally {
+    await server.hangUp();
+  }
+}
+
+/** Runs an agent that is nothing but a program. */
+export async function runAgent(
+  [program, ...args]: Command,
+  options: { readonly mode: 'aligned' | 'grid'; readonly replyMs: number; readonly plan: TurnPlan },
+): Promise<TurnRun> {
+  const { mode, replyMs, plan } = options;
+  const agent = new LineProcess([program, ...args, String(plan.calls), mode, String(replyMs)]);
+  try {
+    return await run(plan, agent.pid, (ports) => {
+      agent.say(ports);
+      return agent.next('ports');
+    });
+  } finally {
+    await agent.end();
+  }
+}
+
+async function run(
+  { caller: [program, ...args], calls, seconds, behaviour }: TurnPlan,
+  serverPid: number,
+  connect: (ports: string) => Promise<string>,
+): Promise<TurnRun> {
+  const times = [calls, WARM_S, seconds].map(String);
+  const caller = new LineProcess([program, ...args, ...times, behaviour]);
+  try {
+    caller.say(await connect(await caller.next('ports')));
+    await caller.next('begin');
+    const [before, startedMs] = [cpuSecondsOf(serverPid), performance.now()];
+    await caller.next('end');
+    const cpuSeconds = cpuSecondsOf(serverPid) - before;
+    const wallSeconds = (performance.now() - startedMs) / 1000;
+    const report: CallerReport = JSON.parse(await caller.next(''));
+    return {
+      ...report,
+      calls,
+      cpuPercentPerCall: (cpuSeconds * 100) / wallSeconds / calls,
+      callerCpuPercent: (report.cpuSeconds * 100) / (wallSeconds + WARM_S),
+    };
+  } finally {
+    await caller.end();
+  }
+}

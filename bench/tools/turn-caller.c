@@ -1,0 +1,234 @@
+/*
+ * Callers that take turns with an agent, 20 ms PCMU packets both ways, times by the kernel's receive time stamps,
+ * which on loopback are the moments of sending.
+ *
+ *   turn-caller N WARM_S MEASURE_S turns|interrupts
+ *
+ * `turns`: speaks for 600 ms when the agent has been silent for a while, and waits for the reply.
+ * `interrupts`: over every reply makes a noise of one or two packets, says "mm-hm" for 240 ms, then speaks for 600 ms.
+ *
+ * Prints "ports p1 ... pN", reads N target ports, prints "begin" and "end" around the measured time, then one line of
+ * JSON. The low three bits of a voiced byte are the mark of the agent's reply.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PACKET = 172, QUIET_BYTE = 0xff, SPEECH = 30, HUM = 12, SAMPLES = 100000 };
+#define MS 1000000ull
+enum state { PAUSE, TURN, REPLY, NOISE, WEIGH_NOISE, WEIGH_HUM, INTERRUPTION };
+
+typedef struct {
+  int fd, mark, left, is_dropped, interrupts;
+  struct sockaddr_in target;
+  enum state state;
+  uint16_t sent;
+  uint64_t next_send, act_at;
+  uint64_t onset, said_at;     /* when the first and the last voiced packet of ours left */
+  uint64_t heard_at, stop_at;  /* when the agent's last voiced packet left; the same of the reply that is interrupted */
+  uint64_t gap;                /* longest silence of the agent since the onset */
+} call;
+
+typedef struct { double ms[SAMPLES]; long count; } samples;
+static samples replies, stops, resumes;
+static long missed, noises, noise_stops, hums, lost_hums, stale, sent;
+static uint64_t begin, end;
+static int is_interrupting;
+
+static uint64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t chance_ms(int least, int most) { return MS * (uint64_t)(least + rand() % (most - least)); }
+static int counts(uint64_t at) { return at >= begin && at < end; }
+static void add(samples *list, uint64_t from, uint64_t to) {
+  if (counts(from) && list->count < SAMPLES) list->ms[list->count++] = ((double)to - (double)from) / 1e6;
+}
+
+static void enter(call *c, enum state state, uint64_t act_at) { c->state = state; c->act_at = act_at; }
+static void speak(call *c, int packets, uint64_t now) { c->left = packets; c->onset = now; c->gap = 0; }
+
+/* What is to be done before a packet leaves. */
+static void decide(call *c, uint64_t now) {
+  uint64_t silence = now > c->heard_at ? now - c->heard_at : 0;
+  if (c->left > 0) return;
+  switch (c->state) {
+    case PAUSE:
+      if (now < c->act_at || silence < 300 * MS) return;
+      speak(c, SPEECH, now);
+      enter(c, TURN, now + 4000 * MS);
+      return;
+    case TURN:
+    case INTERRUPTION:
+      if (now < c->act_at) return;
+      if (counts(c->onset)) missed++;
+      enter(c, PAUSE, now + chance_ms(300, 800));
+      return;
+    case REPLY:
+      if (!is_interrupting && silence > 100 * MS) enter(c, PAUSE, now + chance_ms(300, 800));
+      if (!is_interrupting || now < c->act_at) return;
+      speak(c, 1 + c->interrupts++ % 2, now);
+      enter(c, WEIGH_NOISE, now + 300 * MS);
+      return;
+    case WEIGH_NOISE:
+      if (now < c->act_at) return;
+      if (silence > c->gap) c->gap = silence;
+      if (counts(c->onset)) { noises++; noise_stops += c->gap > 60 * MS; }
+      enter(c, NOISE, now + chance_ms(100, 300));
+      return;
+    case NOISE:
+      if (now < c->act_at) return;
+      speak(c, HUM, now);
+      enter(c, WEIGH_HUM, now + 1500 * MS);
+      return;
+    case WEIGH_HUM:
+      if (now < c->act_at) return;
+      if (counts(c->onset)) { hums++; lost_hums += silence > 60 * MS; }
+      speak(c, SPEECH, now);
+      c->stop_at = c->heard_at;
+      c->is_dropped = silence > 60 * MS;
+      enter(c, INTERRUPTION, now + 4000 * MS);
+  }
+}
+
+static void hear_voice(call *c, int mark, uint64_t at) {
+  int is_new = mark != c->mark, has_spoken = c->left == 0 && at > c->said_at;
+  uint64_t gap = at > c->heard_at ? at - c->heard_at : 0;
+  if (at > c->onset && gap > c->gap) c->gap = gap;
+  if (c->state == WEIGH_HUM && has_spoken && !is_new && gap > 60 * MS) add(&resumes, c->said_at, at);
+  if (c->state == INTERRUPTION && !is_new) {
+    if (c->is_dropped && counts(c->onset)) stale++;
+    c->stop_at = at;
+  }
+  c->heard_at = at;
+  c->mark = mark;
+  if ((c->state != TURN && c->state != INTERRUPTION) || !has_spoken || (c->state == INTERRUPTION && !is_new)) return;
+  if (c->state == INTERRUPTION && c->stop_at > c->onset) add(&stops, c->onset, c->stop_at);
+  add(&replies, c->said_at, at);
+  enter(c, REPLY, at + chance_ms(300, 600));
+}
+
+static void hear(call *c, const unsigned char *bytes, uint64_t at) {
+  if ((bytes[1] & 0x7f) != 0) return; /* RTCP */
+  if (bytes[20] != QUIET_BYTE) hear_voice(c, bytes[20] & 7, at);
+  else if (c->state == INTERRUPTION && at > c->onset) c->is_dropped = 1;
+}
+
+static void send_packet(call *c, unsigned char *packet) {
+  uint32_t timestamp = c->sent * 160u;
+  decide(c, now_ns());
+  for (int i = 12; i < PACKET; i++) packet[i] = c->left > 0 ? (i & 8 ? 0x91 : 0x11) : QUIET_BYTE;
+  packet[2] = (unsigned char)(c->sent >> 8);
+  packet[3] = (unsigned char)c->sent;
+  for (int byte = 0; byte < 4; byte++) packet[4 + byte] = (unsigned char)(timestamp >> (24 - 8 * byte));
+  uint64_t at = now_ns();
+  if (c->left > 0) { c->left--; c->said_at = at; }
+  sendto(c->fd, packet, PACKET, 0, (struct sockaddr *)&c->target, sizeof c->target);
+  c->sent++;
+  c->next_send += 20 * MS;
+  sent++;
+}
+
+static uint64_t arrival_of(struct msghdr *header) {
+  for (struct cmsghdr *item = CMSG_FIRSTHDR(header); item; item = CMSG_NXTHDR(header, item)) {
+    if (item->cmsg_type != SCM_TIMESTAMPNS) continue;
+    struct timespec t;
+    memcpy(&t, CMSG_DATA(item), sizeof t);
+    return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+  }
+  return 0;
+}
+
+static void receive_all(call *c) {
+  unsigned char bytes[2048];
+  char control[256];
+  for (;;) {
+    struct iovec part = {bytes, sizeof bytes};
+    struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    ssize_t size = recvmsg(c->fd, &header, MSG_DONTWAIT);
+    if (size < 0) return;
+    if (size == PACKET) hear(c, bytes, arrival_of(&header));
+  }
+}
+
+static void open_call(call *c, int epoll, int index) {
+  int one = 1;
+  struct sockaddr_in address = {.sin_family = AF_INET};
+  socklen_t length = sizeof address;
+  inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+  c->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+  setsockopt(c->fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one);
+  if (bind(c->fd, (struct sockaddr *)&address, sizeof address) != 0) { perror("bind"); exit(1); }
+  getsockname(c->fd, (struct sockaddr *)&address, &length);
+  printf(" %d", ntohs(address.sin_port));
+  c->target = address;
+  struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)index};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event);
+}
+
+static void print_samples(const char *name, const samples *list) {
+  printf("\"%s\":[", name);
+  for (long i = 0; i < list->count; i++) printf(i ? ",%.3f" : "%.3f", list->ms[i]);
+  printf("],");
+}
+
+static void report(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  printf("{");
+  print_samples("replies", &replies);
+  print_samples("stops", &stops);
+  print_samples("resumes", &resumes);
+  printf("\"missed\":%ld,\"noises\":%ld,\"noiseStops\":%ld,\"hums\":%ld,\"lostHums\":%ld,\"stale\":%ld,\"sent\":%ld,\"cpuSeconds\":%.3f}\n",
+         missed, noises, noise_stops, hums, lost_hums, stale, sent,
+         (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 5) return 64;
+  int count = atoi(argv[1]), epoll = epoll_create1(0), next = 0;
+  is_interrupting = strcmp(argv[4], "interrupts") == 0;
+  call *calls = calloc((size_t)count, sizeof *calls);
+  unsigned char packet[PACKET] = {0x80};
+  printf("ports");
+  for (int i = 0; i < count; i++) open_call(&calls[i], epoll, i);
+  printf("\n");
+  fflush(stdout);
+  for (int i = 0, port; i < count; i++) {
+    if (scanf("%d", &port) != 1) return 65;
+    calls[i].target.sin_port = htons((uint16_t)port);
+  }
+  uint64_t start = now_ns() + 20 * MS;
+  begin = start + (uint64_t)(atof(argv[2]) * 1e9);
+  end = begin + (uint64_t)(atof(argv[3]) * 1e9);
+  for (int i = 0; i < count; i++) {
+    calls[i].next_send = start + 20 * MS * (uint64_t)i / (uint64_t)count;
+    calls[i].act_at = start + chance_ms(500, 1500);
+  }
+  int is_measuring = 0;
+  struct epoll_event events[256];
+  /* What was said in the measured time may be answered after it. */
+  for (uint64_t now = now_ns(); now < end + 700 * MS; now = now_ns()) {
+    if (!is_measuring && now >= begin) { is_measuring = 1; puts("begin"); fflush(stdout); }
+    while (calls[next].next_send <= now) { send_packet(&calls[next], packet); next = (next + 1) % count; }
+    int64_t wait = (int64_t)(calls[next].next_send - now_ns());
+    struct timespec pause = {0, wait < 0 ? 0 : wait > 2000000 ? 2000000 : wait};
+    int ready = epoll_pwait2(epoll, events, 256, &pause, NULL);
+    for (int i = 0; i < ready; i++) receive_all(&calls[events[i].data.u32]);
+  }
+  puts("end");
+  fflush(stdout);
+  report();
+  return 0;
+}

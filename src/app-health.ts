@@ -1,0 +1,81 @@
+/** Composition root, part 5: whether the server can take calls, and with what. */
+import type { SpeechParts } from './app-speech.ts';
+import { engineReports } from './app-speech.ts';
+import type { EmbeddedTelephony } from './app-telephony.ts';
+import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
+import type { Logger } from './lib/logger.ts';
+import type { Store } from './store/store.ts';
+
+const MODEL_CHECK_MS = 30_000;
+
+/** Loading a large model from a slow disk takes a minute and more. */
+const WARM_MS_MAX = 300_000;
+
+/** Watches what can fail while the server runs, and reports it to `/readyz`. */
+export class Health {
+  readonly #speech: SpeechParts;
+  readonly #telephony: EmbeddedTelephony;
+  readonly #store: Store;
+  readonly #log: Logger;
+  #modelProblem: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #warming = new AbortController();
+
+  constructor(parts: {
+    readonly speech: SpeechParts;
+    readonly telephony: EmbeddedTelephony;
+    readonly store: Store;
+    readonly log: Logger;
+  }) {
+    this.#speech = parts.speech;
+    this.#telephony = parts.telephony;
+    this.#store = parts.store;
+    this.#log = parts.log;
+  }
+
+  /** Asks the language models now and every half minute, and has the one that answers loaded into memory. */
+  async start(): Promise<void> {
+    await this.#checkModel();
+    this.#timer = setInterval(() => void this.#checkModel(), MODEL_CHECK_MS);
+    const signals = [this.#warming.signal, AbortSignal.timeout(WARM_MS_MAX)];
+    this.#speech.warmModel(AbortSignal.any(signals)).catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'language model could not be loaded ahead of the first call');
+    });
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#warming.abort();
+  }
+
+  /** Must be quick: it is asked at every `/readyz`. */
+  report(isDraining: boolean): ReadinessReport {
+    const carriers = this.#telephony.reports();
+    const problem = this.#modelProblem;
+    const checks = [
+      checkOf('database', () => this.#store.probe()),
+      { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
+    ];
+    const status = readinessStatus({ isDraining, carriers, checks });
+    return { status, engines: engineReports(this.#speech), carriers, checks };
+  }
+
+  async #checkModel(): Promise<void> {
+    try {
+      await this.#speech.model.check();
+      this.#modelProblem = undefined;
+    } catch (error) {
+      this.#modelProblem = error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+function checkOf(name: string, probe: () => void): ReadinessCheck {
+  try {
+    probe();
+    return { name, isOk: true, state: 'can be written' };
+  } catch (error) {
+    return { name, isOk: false, state: error instanceof Error ? error.message : String(error) };
+  }
+}
