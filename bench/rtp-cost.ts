@@ -4,6 +4,7 @@ import {
   markdownTable,
   numberArg,
   pairedRuns,
+  percentile,
   printJson,
   type Row,
   ratios,
@@ -79,8 +80,14 @@ async function compare(
   const row = {
     calls,
     peer: peer.name,
-    'ours, % of a core a call': middle(pairs.map(({ a }) => a.cpuPercentPerCall)),
-    'peer, % of a core a call': middle(pairs.map(({ b }) => b.cpuPercentPerCall)),
+    'ours, % of a core a call': percentile(
+      pairs.map(({ a }) => a.cpuPercentPerCall),
+      50,
+    ),
+    'peer, % of a core a call': percentile(
+      pairs.map(({ b }) => b.cpuPercentPerCall),
+      50,
+    ),
     'ours / peer': ratio.median,
     'least to greatest': `${ratio.min.toFixed(2)} to ${ratio.max.toFixed(2)}`,
     'pairs that counted': `${ratio.pairs} of ${pairs.length}`,
@@ -88,10 +95,6 @@ async function compare(
     load: Math.max(...pairs.map(({ machine }) => machine.load)),
   };
   return { row, ratio: ratio.median, lost };
-}
-
-function middle(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

@@ -9,6 +9,11 @@ import { toolboxFor } from './tool/toolbox.ts';
 export function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
   const { agent, audio, brief, control, log, onEvent } = options;
   const ear = speech.hearing.open({ heard: audio.heard, language: brief.language });
+  // Said on every call of this agent: the next one hears it at once.
+  const phrase = { text: brief.greeting, voice: brief.voice, language: brief.language };
+  speech.synthesizer.prepare(phrase).catch((error: unknown) => {
+    log.warn({ err: error }, 'greeting could not be prepared');
+  });
   const conversation = new Conversation({
     brief,
     audio,

@@ -40,7 +40,10 @@ export async function pairedRuns<T>(options: {
   return pairs;
 }
 
-async function observe<T>(run: () => Promise<T>): Promise<{ result: T; machine: MachineState }> {
+/** Runs something and tells how busy the machine was meanwhile. */
+export async function observe<T>(
+  run: () => Promise<T>,
+): Promise<{ result: T; machine: MachineState }> {
   const before = cpuTimes();
   const result = await run();
   const after = cpuTimes();

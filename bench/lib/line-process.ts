@@ -34,7 +34,9 @@ export class LineProcess {
     for (;;) {
       const { value, done } = await this.#lines.next();
       if (done === true) {
-        throw new Error(`Cannot run "${this.#child.spawnargs.join(' ')}": it ended before "${word}"`);
+        throw new Error(
+          `Cannot run "${this.#child.spawnargs.join(' ')}": it ended before "${word}"`,
+        );
       }
       if (value.startsWith(word)) return value.slice(word.length).trim();
       console.error(value);

@@ -45,6 +45,7 @@ function serverOf(child: ChildProcess, port: number): SipServer {
     port,
     cpuSeconds: () => cpuSecondsOf(pid),
     stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;

@@ -19,13 +19,21 @@ const BACKCHANNEL_MS_MAX = 450;
 /** The low bits of a reply's bytes tell it from the reply before it. */
 const MARKS = 8;
 
+export interface StubOptions {
+  readonly clock: StubClock;
+  /** Answers come up to so much later than the fixed time, by chance, so that packets do not march in step. */
+  readonly spreadMs: number;
+}
+
 /** Every utterance says one of two things, by its length. */
 export class StubHearing implements Hearing {
   readonly hasVoiceDetector = false;
   readonly #clock: StubClock;
+  readonly #spreadMs: number;
 
-  constructor(clock: StubClock) {
+  constructor({ clock, spreadMs }: StubOptions) {
     this.#clock = clock;
+    this.#spreadMs = spreadMs;
   }
 
   async start(): Promise<void> {}
@@ -41,7 +49,7 @@ export class StubHearing implements Hearing {
       },
       transcribe: async ({ signal }) => {
         const audioMs = systemClock.nowMs() - begunAtMs;
-        await this.#clock.wait(STUB_TIMES.hearing, signal);
+        await this.#clock.wait(STUB_TIMES.hearing + Math.random() * this.#spreadMs, signal);
         return utteranceOf(audioMs, language);
       },
       endUtterance: () => undefined,
@@ -86,15 +94,10 @@ export class StubSynthesizer implements Synthesizer {
   readonly #replyMs: number;
   readonly #spreadMs: number;
 
-  /** @param options.spreadMs up to so much longer than the fixed time, by chance. */
-  constructor(options: {
-    readonly clock: StubClock;
-    readonly replyMs: number;
-    readonly spreadMs: number;
-  }) {
-    this.#clock = options.clock;
-    this.#replyMs = options.replyMs;
-    this.#spreadMs = options.spreadMs;
+  constructor({ clock, spreadMs, replyMs }: StubOptions & { readonly replyMs: number }) {
+    this.#clock = clock;
+    this.#replyMs = replyMs;
+    this.#spreadMs = spreadMs;
   }
 
   async start(): Promise<void> {}

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { offer } from '../../src/rtp/sdp-answer.ts';
 import { parseSdp } from '../../src/rtp/sdp.ts';
+import { offer } from '../../src/rtp/sdp-answer.ts';
 import type { Dialog } from '../../src/sip/dialog.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { freePort } from '../../test/support/free-ports.ts';
@@ -24,7 +24,7 @@ const RINGING = 10;
 
 export interface TalkServerOptions {
   readonly replyMs: number;
-  /** Replies begin up to so much later than models take, by chance. */
+  /** The voice and the ear take up to so much longer than their fixed time, by chance. */
   readonly spreadMs?: number;
   /** Calls that will be made in all; the ports of each stay taken for half a minute after it. */
   readonly calls: number;

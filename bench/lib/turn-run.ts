@@ -1,7 +1,7 @@
 /** One run of callers that take turns with an agent: the whole server, or an ideal one. */
 import { cpuSecondsOf } from './harness.ts';
-import { LineProcess } from './line-process.ts';
 import type { Command } from './line-process.ts';
+import { LineProcess } from './line-process.ts';
 import { buildNativeTool } from './native-tool.ts';
 import { nodeTool } from './rtp-run.ts';
 import type { TalkServer } from './talk-server.ts';

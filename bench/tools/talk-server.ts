@@ -17,15 +17,11 @@ import { openStore } from '../../src/store/store.ts';
 import { StubClock } from '../lib/stub-clock.ts';
 import { STUB_TIMES, StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
 
-const [replyMs, spreadMs] = process.argv.slice(2).map(Number);
+const [replyMs = 400, spreadMs = 0] = process.argv.slice(2).map(Number);
 const config = readProcessConfig();
 const log = openLogger(config.LOG_LEVEL);
 const stubs = new StubClock();
-const synthesizer = new StubSynthesizer({
-  clock: stubs,
-  replyMs: replyMs ?? 400,
-  spreadMs: spreadMs ?? 0,
-});
+const synthesizer = new StubSynthesizer({ clock: stubs, spreadMs, replyMs });
 mkdirSync(join(config.DATA_DIR, 'recordings'), { recursive: true });
 const version = 'bench';
 const app = new App({
@@ -33,9 +29,10 @@ const app = new App({
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
   telephony: new EmbeddedTelephony({ config, version, clock, log }),
   speech: {
-    hearing: new StubHearing(stubs),
+    hearing: new StubHearing({ clock: stubs, spreadMs }),
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 2 ** 20 }),
     model: new FallbackModel({ models: [new StubModel(stubs)], clock, log }),
+    warmModel: async () => undefined,
     turnTaking: {
       mayThinkAhead: false,
       timing: { silenceMsMin: STUB_TIMES.silence, silenceMsMax: STUB_TIMES.silence },

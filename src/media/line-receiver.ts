@@ -33,6 +33,9 @@ const GAP_SAMPLES_MAX = 5 * LINE_RATE_HZ;
 /** A packet of more than this holds no telephone audio. */
 const PAYLOAD_BYTES_MAX = 1600;
 
+/** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const usualPcm = new Int16Array(FRAME_SAMPLES);
+
 const SILENCE = new Int16Array(FRAME_SAMPLES);
 
 const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
@@ -56,7 +59,6 @@ export class LineReceiver {
   #silenceByClockSamples = 0;
   #nextTimestamp: number | undefined;
   #packetMs = FRAME_MS;
-  #pcm = new Int16Array(FRAME_SAMPLES);
 
   constructor(options: LineReceiverOptions) {
     this.#options = options;
@@ -131,11 +133,11 @@ export class LineReceiver {
 
   /** Decodes into memory that is used again for the next packet. */
   #decode(codec: CodecName, payload: Uint8Array): Int16Array {
-    if (payload.length !== this.#pcm.length) this.#pcm = new Int16Array(payload.length);
+    const pcm = payload.length === FRAME_SAMPLES ? usualPcm : new Int16Array(payload.length);
     // A key's tone beside its reports is no speech.
-    if (this.#digits.isPressed) this.#pcm.fill(0);
-    else decodeG711Into(codec, payload, this.#pcm);
-    return this.#pcm;
+    if (this.#digits.isPressed) pcm.fill(0);
+    else decodeG711Into(codec, payload, pcm);
+    return pcm;
   }
 
   /** Puts silence where the timestamps say that something is missing, less what the clock has put there already. */

@@ -12,17 +12,20 @@ export interface LineSenderOptions {
   /** The wheel's seat of this line. */
   readonly rider: Rider;
   readonly nextUint32: () => number;
-  /** Puts a datagram on the network; it may keep the bytes for a tenth of a second. */
+  /** Puts a datagram on the network; it may keep the bytes for 20 ms. */
   readonly transmit: (datagram: Uint8Array) => void;
   readonly emit: (event: AudioEvent) => void;
-  /** Hears what the far end hears, for the recording. */
+  /** Hears what the far end hears, for the recording. The memory is used again afterwards. */
   readonly onFrame: (pcm: Int16Array, nowMs: number) => void;
 }
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
-/** Datagrams that may wait in the socket at a time. */
-const BUFFERS = 8;
+/** Datagrams of a line that may wait in the socket at a time; few, since memory out of reach costs more than work. */
+const BUFFERS = 2;
+
+/** The frame in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const frame = new Int16Array(FRAME_SAMPLES);
 
 /** Milliseconds by which rounding may make a stream seem ahead. */
 const AHEAD_TOLERANCE_MS = 1;
@@ -40,7 +43,6 @@ export class LineSender {
   readonly #buffers = Array.from({ length: BUFFERS }, () =>
     Buffer.alloc(RTP_HEADER_BYTES + FRAME_SAMPLES),
   );
-  readonly #frame = new Int16Array(FRAME_SAMPLES);
   #codec: CodecName = 'PCMU';
   #payloadType = 0;
   #digitPayloadType: number | undefined;
@@ -103,8 +105,8 @@ export class LineSender {
     const { playout } = this;
     const { generation } = playout;
     const isFirst = playout.playedMs === 0;
-    if (generation === undefined || !playout.takeInto(this.#frame)) return;
-    this.#sendFrame(this.#frame, nowMs, !this.#isTalking);
+    if (generation === undefined || !playout.takeInto(frame)) return;
+    this.#sendFrame(frame, nowMs, !this.#isTalking);
     this.#isTalking = true;
     if (isFirst) this.#options.emit({ kind: 'playout-started', generation, atMs: nowMs });
     this.report(playout.endIfPlayed());
@@ -128,13 +130,13 @@ export class LineSender {
     }
   }
 
-  #sendFrame(frame: Int16Array, nowMs: number, hasMarker: boolean): void {
+  #sendFrame(pcm: Int16Array, nowMs: number, hasMarker: boolean): void {
     const datagram = this.#nextBuffer();
-    if (frame === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
-    else encodeG711Into(this.#codec, frame, datagram, RTP_HEADER_BYTES);
+    if (pcm === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
+    else encodeG711Into(this.#codec, pcm, datagram, RTP_HEADER_BYTES);
     this.#send(datagram, { payloadType: this.#payloadType, hasMarker, ageSamples: 0 });
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
-    this.#options.onFrame(frame, nowMs);
+    this.#options.onFrame(pcm, nowMs);
   }
 
   /** Sends a key's report in place of audio; the reply under way waits meanwhile. */

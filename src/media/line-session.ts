@@ -24,7 +24,7 @@ export class LineSession implements MediaSession {
   readonly #worker: MediaWorkerHandle;
   readonly #waiting = new Map<number, (stats: AudioStats) => void>();
   readonly #closed = Promise.withResolvers<void>();
-  #listener: (event: AudioEvent) => void = () => undefined;
+  readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #stats = NO_STATS;
   #requests = 0;
   #isClosing = false;
@@ -44,7 +44,7 @@ export class LineSession implements MediaSession {
   }
 
   onEvent(listener: (event: AudioEvent) => void): void {
-    this.#listener = listener;
+    this.#listeners.push(listener);
   }
 
   setRemote(agreed: AgreedMedia): void {
@@ -110,7 +110,7 @@ export class LineSession implements MediaSession {
   handle(message: LineMessage): void {
     switch (message.kind) {
       case 'event':
-        this.#listener(message.event);
+        this.#emit(message.event);
         break;
       case 'stats':
         this.#stats = message.stats;
@@ -129,11 +129,15 @@ export class LineSession implements MediaSession {
     }
   }
 
+  #emit(event: AudioEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
   /** The line is gone without having been closed. */
   #lose(): void {
     const wasClosing = this.#isClosing;
     this.#isClosing = true;
-    if (!wasClosing) this.#listener({ kind: 'media-lost' });
+    if (!wasClosing) this.#emit({ kind: 'media-lost' });
     this.#end();
   }
 

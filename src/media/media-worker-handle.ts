@@ -8,6 +8,23 @@ export type StartWorker = (settings: WorkerSettings) => Worker;
 /** What concerns one line; `gone` means that the worker died under it. */
 export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kind: 'gone' };
 
+/** What is heard later when it is told later. */
+const IS_URGENT: Readonly<Record<ToWorker['kind'], boolean>> = {
+  open: false,
+  remote: false,
+  begin: false,
+  say: true,
+  finish: true,
+  drop: true,
+  resume: true,
+  interruptible: false,
+  digits: false,
+  record: false,
+  stats: false,
+  close: false,
+  stop: true,
+};
+
 /** Time that a worker has to end recordings and exit. */
 const STOP_MS_MAX = 2000;
 
@@ -23,6 +40,9 @@ export class MediaWorkerHandle {
   readonly #exited: Promise<void>;
   readonly #ready = Promise.withResolvers<void>();
   #isStopping = false;
+  #batch: ToWorker[] = [];
+  #transfer: ArrayBuffer[] = [];
+  #isFlushing = false;
 
   constructor(options: {
     readonly settings: WorkerSettings;
@@ -67,8 +87,26 @@ export class MediaWorkerHandle {
     this.#busyLines.delete(line);
   }
 
+  /**
+   * Sends a message, in order with all others. Waking a thread costs more than what it is told, so what can wait for
+   * the end of this turn of the event loop goes with what cannot, or together at its end.
+   */
   tell(message: ToWorker, transfer: ArrayBuffer[] = []): void {
-    this.#worker.postMessage(message, transfer);
+    this.#batch.push(message);
+    this.#transfer.push(...transfer);
+    if (this.#batch.length === 1) setImmediate(() => this.#flush());
+    if (IS_URGENT[message.kind] && !this.#isFlushing) {
+      this.#isFlushing = true;
+      queueMicrotask(() => this.#flush());
+    }
+  }
+
+  #flush(): void {
+    this.#isFlushing = false;
+    if (this.#batch.length === 0) return;
+    this.#worker.postMessage(this.#batch, this.#transfer);
+    this.#batch = [];
+    this.#transfer = [];
   }
 
   /** Lets the worker end its recordings and exit, within 2 s. Safe to call twice. */

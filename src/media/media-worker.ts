@@ -37,7 +37,9 @@ class MediaWorker {
   }
 
   async start(): Promise<void> {
-    this.#port.on('message', (message: ToWorker) => this.#handle(message));
+    this.#port.on('message', (messages: readonly ToWorker[]) => {
+      for (const message of messages) this.#handle(message);
+    });
     const priority = this.#settings.isRealTime ? await raiseThreadPriority() : 'normal: not asked';
     this.#tell({ kind: 'ready', priority });
   }

@@ -17,7 +17,8 @@ export const steadyClock: Clock = {
   ...systemClock,
   after: (delayMs, ring) => {
     const dueAtMs = systemClock.nowMs() + delayMs;
-    if (delayMs > TIMER_MS) return systemClock.after(delayMs - TIMER_MS, () => sleepOn(dueAtMs, ring));
+    if (delayMs > TIMER_MS)
+      return systemClock.after(delayMs - TIMER_MS, () => sleepOn(dueAtMs, ring));
     const immediate = setImmediate(() => sleepOn(dueAtMs, ring));
     return () => clearImmediate(immediate);
   },

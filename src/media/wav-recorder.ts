@@ -25,8 +25,8 @@ export class WavRecorder {
   #file: FileHandle | undefined;
   #writtenBytes = 0;
   /** The write under way; writes follow one another. */
-  #writing: Promise<void>;
-  #isWriting = true;
+  #writing: Promise<void> = Promise.resolve();
+  #isWriting = false;
   #closing: Promise<void> | undefined;
   #isOver = false;
 
@@ -39,7 +39,6 @@ export class WavRecorder {
     this.#path = options.path;
     this.#onFailed = options.onFailed;
     this.#track = new StereoTrack({ startedAtMs: options.startedAtMs });
-    this.#writing = this.#attempt(() => this.#open());
   }
 
   /** Adds what one side sounded like up to `untilMs`. */
@@ -65,17 +64,17 @@ export class WavRecorder {
     await this.#closeFile();
   }
 
-  async #open(): Promise<void> {
-    this.#file = await open(this.#path, 'w');
-    await writeAll(this.#file, wavHeader(SHAPE, 0), 0);
-  }
-
+  /** The first flush makes the file: calls that end at once are many under attack, and cost one write this way. */
   async #flush(frames: number): Promise<void> {
-    if (this.#file === undefined) return;
     const bytes = this.#track.take(frames);
-    await writeAll(this.#file, bytes, WAV_HEADER_BYTES + this.#writtenBytes);
+    if (this.#file === undefined) {
+      this.#file = await open(this.#path, 'w');
+      await writeAll(this.#file, Buffer.concat([wavHeader(SHAPE, bytes.length), bytes]), 0);
+    } else {
+      await writeAll(this.#file, bytes, WAV_HEADER_BYTES + this.#writtenBytes);
+      await writeAll(this.#file, wavHeader(SHAPE, this.#writtenBytes + bytes.length), 0);
+    }
     this.#writtenBytes += frames * FRAME_BYTES;
-    await writeAll(this.#file, wavHeader(SHAPE, this.#writtenBytes), 0);
   }
 
   /** Runs a step on the file; an error ends the recording, never the call. */

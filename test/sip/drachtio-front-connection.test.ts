@@ -121,7 +121,8 @@ test('DrachtioFront hangs up on who does not log in within five seconds', async 
   world = await openFrontWorld({ clock });
   const client = new RawClient(world.front.port);
   await once(client.socket, 'connect');
-  while (clock.waiting === 0) await world.peer.request({ method: 'INFO', uri: world.serverUri('x') });
+  while (clock.waiting === 0)
+    await world.peer.request({ method: 'INFO', uri: world.serverUri('x') });
 
   clock.advance(5_000);
 

@@ -113,7 +113,8 @@ test('a reliable 183 is acknowledged by the caller, and the application is told'
 
   const invite = world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) });
   invite.on('provisional', (response) => {
-    if (response.status > 100) heard.push([response.status, response.hasToken('require', '100rel')]);
+    if (response.status > 100)
+      heard.push([response.status, response.hasToken('require', '100rel')]);
   });
   const { response } = await invite.outcome;
 

@@ -30,20 +30,19 @@ export class ApplicationConnection {
   readonly #options: ApplicationConnectionOptions;
   readonly #link: ApplicationLink;
   readonly #frames = new FrameReader();
+  readonly #cancelTimer: () => void;
   #session: ApplicationSession | undefined;
 
   constructor(options: ApplicationConnectionOptions) {
     const { socket, clock, logger } = options;
     this.#options = options;
     this.#link = new ApplicationLink({ socket, clock });
-    const cancelTimer = clock.after(LOG_IN_MS_MAX, () => {
-      if (this.#session === undefined) socket.destroy();
-    });
+    this.#cancelTimer = clock.after(LOG_IN_MS_MAX, () => socket.destroy());
     socket.setNoDelay(true);
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.on('error', (error) => logger.warn({ err: error }, 'application connection failed'));
     socket.on('close', () => {
-      cancelTimer();
+      this.#cancelTimer();
       options.onClosed(this.#session);
     });
   }
@@ -70,6 +69,7 @@ export class ApplicationConnection {
       this.#turnAway(id, outcome.refusal);
       return;
     }
+    this.#cancelTimer();
     this.#session = outcome.session;
     this.#link.accept(id, ...outcome.details);
   }

@@ -1,0 +1,156 @@
+/**
+ * Row 1, call-loop: what the server itself adds to the time that a caller waits for a reply.
+ *
+ * Callers of a process of their own phone the whole server: SIP, RTP, conversation, database and recording are real,
+ * the models are stubs of fixed times. A caller speaks for 600 ms and falls silent. **Overhead** is the time from the
+ * moment when their last voiced packet leaves to the moment when the reply's first packet leaves, less the 460 ms that
+ * are not ours: 200 ms of silence that end the turn, 80 ms of hearing, 120 ms of thinking, 60 ms of voicing. A packet
+ * is sent when its 20 ms have been spoken, so those come off neither time. Peers: an ideal agent with the same waits
+ * and nothing else, and the same agent on a fixed 20 ms grid, where a reply waits for the next beat.
+ */
+import {
+  checkTargets,
+  markdownTable,
+  numberArg,
+  type Pair,
+  pairedRuns,
+  percentile,
+  printJson,
+  type Row,
+  ratios,
+  type Target,
+} from './lib/harness.ts';
+import { NOMINAL_MS } from './lib/stub-models.ts';
+import { TalkServer } from './lib/talk-server.ts';
+import {
+  runAgent,
+  runServer,
+  type TurnPlan,
+  type TurnRun,
+  turnAgent,
+  turnCaller,
+} from './lib/turn-run.ts';
+
+const REPLY_MS = 400;
+const CALLER_PERCENT_MAX = 70;
+
+/** Most calls first, so that the code of the server has warmed up when there are few. */
+const CALLS = [200, 50, 1];
+
+interface Count {
+  readonly calls: number;
+  readonly pairs: readonly Pair<TurnRun>[];
+  readonly grid: TurnRun;
+}
+
+/** `npm run bench -- call-loop [--calls N] [--pairs 2] [--seconds 5] [--gate]`; without `--calls`: 200, 50 and 1. */
+export async function run(args: readonly string[]): Promise<void> {
+  const asked = numberArg(args, 'calls', 0);
+  const counts = asked > 0 ? [asked] : CALLS;
+  const pairs = numberArg(args, 'pairs', 2);
+  const calls = counts.reduce((sum, count) => sum + count * pairs, 0);
+  const server = await TalkServer.start({ replyMs: REPLY_MS, calls });
+  const results: Count[] = [];
+  try {
+    for (const count of counts) results.push(await measure(server, count, args));
+  } finally {
+    await server.stop();
+  }
+  console.log(markdownTable(results.flatMap(rowsOf)));
+  checkTargets(args, results.flatMap(targetsOf));
+}
+
+async function measure(server: TalkServer, calls: number, args: readonly string[]): Promise<Count> {
+  const seconds = numberArg(args, 'seconds', 5);
+  const plan: TurnPlan = { caller: turnCaller(), calls, seconds, behaviour: 'turns' };
+  const agent = turnAgent();
+  const pairs = await pairedRuns({
+    pairs: calls === 1 ? 1 : numberArg(args, 'pairs', 2),
+    a: () => runServer(server, plan),
+    b: () => runAgent(agent, { mode: 'aligned', replyMs: REPLY_MS, plan }),
+  });
+  const grid = await runAgent(agent, { mode: 'grid', replyMs: REPLY_MS, plan });
+  for (const { a, b, machine, isVoid } of pairs) {
+    printJson({
+      bench: 'call-loop',
+      calls,
+      ours: figures([a]),
+      ideal: figures([b]),
+      machine,
+      isVoid,
+    });
+  }
+  printJson({ bench: 'call-loop', calls, grid: figures([grid]) });
+  return { calls, pairs, grid };
+}
+
+/** The overhead's percentiles over all turns of some runs. */
+function figures(runs: readonly TurnRun[]) {
+  const overheadsMs = runs.flatMap(({ replies }) => replies.map((ms) => ms - NOMINAL_MS));
+  const most = (pick: (run: TurnRun) => number) => Math.max(...runs.map(pick));
+  return {
+    turns: overheadsMs.length,
+    missed: runs.reduce((sum, { missed }) => sum + missed, 0),
+    p50: percentile(overheadsMs, 50),
+    p95: percentile(overheadsMs, 95),
+    p99: percentile(overheadsMs, 99),
+    cpuPercentPerCall: most(({ cpuPercentPerCall }) => cpuPercentPerCall),
+    callerCpuPercent: most(({ callerCpuPercent }) => callerCpuPercent),
+  };
+}
+
+function rowsOf({ calls, pairs, grid }: Count): Row[] {
+  const load = Math.max(...pairs.map(({ machine }) => machine.load));
+  const steal = Math.max(...pairs.map(({ machine }) => machine.stealPercent));
+  const row = (agent: string, runs: readonly TurnRun[]) => {
+    const { turns, missed, p50, p95, p99, cpuPercentPerCall } = figures(runs);
+    return {
+      ...{ calls, agent, turns, missed },
+      'overhead p50 ms': p50,
+      'p95 ms': p95,
+      'p99 ms': p99,
+      'CPU, % of a core a call': cpuPercentPerCall,
+      ...{ load, 'steal %': steal },
+    };
+  };
+  return [
+    row(
+      'ours',
+      pairs.map(({ a }) => a),
+    ),
+    row(
+      'ideal',
+      pairs.map(({ b }) => b),
+    ),
+    row('ideal on a grid', [grid]),
+  ];
+}
+
+function targetsOf({ calls, pairs, grid }: Count): Target[] {
+  const ours = figures(pairs.map(({ a }) => a));
+  const total = ratios(pairs, ({ replies }) => percentile(replies, 50));
+  const name = (what: string) => `${calls} calls: ${what}`;
+  return [
+    { name: name('turns without a reply'), value: ours.missed, limit: 0, tolerance: 0 },
+    { name: name('overhead p50, ms'), value: ours.p50, limit: 1.5, tolerance: 0.1 },
+    { name: name('overhead p99, ms'), value: ours.p99, limit: 5, tolerance: 0.1 },
+    {
+      name: name('whole wait over the ideal one'),
+      value: total.median,
+      limit: 1.02,
+      tolerance: 0.01,
+    },
+    {
+      name: name('overhead p99 over the grid’s'),
+      value: ours.p99 / figures([grid]).p99,
+      limit: 0.3,
+      tolerance: 0.1,
+    },
+    {
+      name: name('CPU of the callers, % of a core'),
+      value: ours.callerCpuPercent,
+      limit: CALLER_PERCENT_MAX,
+      tolerance: 0,
+    },
+  ];
+}
