@@ -38,11 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
     ...{ caller: turnCaller(), calls, seconds: numberArg(args, 'seconds', 12) },
     behaviour: 'interrupts' as const,
   };
-  const server = await TalkServer.start({
-    replyMs: REPLY_MS,
-    spreadMs: SPREAD_MS,
-    calls: calls * runs,
-  });
+  const server = await TalkServer.start({ replyMs: REPLY_MS, spreadMs: SPREAD_MS });
   const measured: TurnRun[] = [];
   try {
     for (let index = 0; index < runs; index += 1) {

@@ -20,7 +20,7 @@ import {
   ratios,
   type Target,
 } from './lib/harness.ts';
-import { NOMINAL_MS } from './lib/stub-models.ts';
+import { NOMINAL_MS } from './lib/stub-times.ts';
 import { TalkServer } from './lib/talk-server.ts';
 import {
   runAgent,
@@ -47,9 +47,7 @@ interface Count {
 export async function run(args: readonly string[]): Promise<void> {
   const asked = numberArg(args, 'calls', 0);
   const counts = asked > 0 ? [asked] : CALLS;
-  const pairs = numberArg(args, 'pairs', 2);
-  const calls = counts.reduce((sum, count) => sum + count * pairs, 0);
-  const server = await TalkServer.start({ replyMs: REPLY_MS, calls });
+  const server = await TalkServer.start({ replyMs: REPLY_MS });
   const results: Count[] = [];
   try {
     for (const count of counts) results.push(await measure(server, count, args));

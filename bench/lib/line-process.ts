@@ -1,7 +1,9 @@
 /** A child process that talks in lines. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { env } from 'node:process';
 import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 
 /** A program and its arguments. */
 export type Command = readonly [string, ...string[]];
@@ -9,16 +11,18 @@ export type Command = readonly [string, ...string[]];
 const END_MS_MAX = 8000;
 
 export class LineProcess {
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #lines: AsyncIterator<string>;
   readonly #exited: Promise<unknown>;
 
   /** @param environment is added to this process's own. */
   constructor([program, ...args]: Command, environment: Readonly<Record<string, string>> = {}) {
-    const { stdout, ...child } = start(program, args, environment);
-    this.#child = child.child;
+    this.#child = spawn(program, args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...env, ...environment },
+    });
     this.#exited = once(this.#child, 'exit');
-    this.#lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
   get pid(): number {
@@ -26,7 +30,7 @@ export class LineProcess {
   }
 
   say(line: string): void {
-    this.#child.stdin?.write(`${line}\n`);
+    this.#child.stdin.write(`${line}\n`);
   }
 
   /** The rest of the next line that begins with `word`; lines before it, such as a log's, are shown. */
@@ -45,15 +49,9 @@ export class LineProcess {
 
   /** Closes its input, which tells it to end, and waits until it has. */
   async end(): Promise<void> {
-    this.#child.stdin?.end();
+    this.#child.stdin.end();
     const limit = setTimeout(() => this.#child.kill('SIGKILL'), END_MS_MAX);
     await this.#exited;
     clearTimeout(limit);
   }
-}
-
-function start(program: string, args: readonly string[], environment: Record<string, string>) {
-  const env = { ...process.env, ...environment };
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env });
-  return { child, stdout: child.stdout };
 }

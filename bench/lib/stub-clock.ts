@@ -1,6 +1,7 @@
 /** Waits that are exact: models that are stubs answer after them, from another thread, as models do. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
-import { monotonicMs, type StubClockData, type StubWait } from '../tools/stub-clock.ts';
+import type { StubClockData, StubWait } from '../tools/stub-clock.ts';
+import { monotonicMs } from './monotonic.ts';
 
 export class StubClock {
   readonly #port: MessagePort;

@@ -6,12 +6,7 @@ import { decodeG711 } from '../../src/media/g711.ts';
 import type { Ear, EngineReport, Hearing, Utterance } from '../../src/speech/hearing.ts';
 import type { SpeechRequest, Synthesizer } from '../../src/speech/synthesizer.ts';
 import type { StubClock } from './stub-clock.ts';
-
-/** Silence that ends a turn, and how long each model takes, in milliseconds. */
-export const STUB_TIMES = { silence: 200, hearing: 80, thinking: 120, voicing: 60 } as const;
-
-/** What every reply takes without any time of ours: 460 ms after the caller's last voiced packet. */
-export const NOMINAL_MS = Object.values(STUB_TIMES).reduce((sum, ms) => sum + ms, 0);
+import { STUB_TIMES } from './stub-times.ts';
 
 /** Voice up to this long, with the pause after it, is taken for a "mm-hm". */
 const BACKCHANNEL_MS_MAX = 450;

@@ -14,10 +14,7 @@ import { nodeTool } from './rtp-run.ts';
 /** From the range that is kept for examples. */
 const NUMBER = '+12025550123';
 const ADDRESS = '127.0.0.1';
-const RTP_PORT_FIRST = 26_000;
-
-/** As many port pairs as the server has by itself, so that it has as many media threads. */
-const PORT_PAIRS = 500;
+const RTP_PORTS = '26000-26999';
 
 /** Calls that ring at the same time. */
 const RINGING = 10;
@@ -26,8 +23,6 @@ export interface TalkServerOptions {
   readonly replyMs: number;
   /** The voice and the ear take up to so much longer than their fixed time, by chance. */
   readonly spreadMs?: number;
-  /** Calls that will be made in all; the ports of each stay taken for half a minute after it. */
-  readonly calls: number;
 }
 
 export class TalkServer {
@@ -44,15 +39,14 @@ export class TalkServer {
   }
 
   static async start(options: TalkServerOptions): Promise<TalkServer> {
-    const { replyMs, spreadMs = 0, calls } = options;
+    const { replyMs, spreadMs = 0 } = options;
     const folder = mkdtempSync(join(tmpdir(), 'bench-'));
     const [port, sipPort] = [await freePort(), await freePort()];
     const key = `svc_live_${randomBytes(16).toString('hex')}`;
-    const lastPort = RTP_PORT_FIRST + 2 * Math.max(PORT_PAIRS, calls + 20) - 1;
     const command = nodeTool('talk-server');
     const child = new LineProcess([...command, String(replyMs), String(spreadMs)], {
       ...{ PORT: String(port), SIP_PORT: String(sipPort), SIP_HOST: ADDRESS, DATA_DIR: folder },
-      ...{ RTP_PORTS: `${RTP_PORT_FIRST}-${lastPort}`, MAX_CALLS: '1000' },
+      ...{ RTP_PORTS, MAX_CALLS: '250' },
       ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error' },
     });
     const server = new TalkServer(child, folder, `sip:${NUMBER}@${ADDRESS}:${sipPort}`);

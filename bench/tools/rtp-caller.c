@@ -100,12 +100,21 @@ static void receive_all(call *c, uint64_t begin, uint64_t end) {
   }
 }
 
-/* Slope of the offsets over the packets' numbers, in ms a second: how the sender's clock runs. */
+static double least_of(const double *values, int count) {
+  double least = INFINITY;
+  for (int i = 0; i < count; i++) least = fmin(least, values[i]);
+  return least;
+}
+
+/*
+ * How the sender's clock runs, in ms a second: the earliest packet of the last third against that of the first, since
+ * lateness only ever adds.
+ */
 static double drift_of(const call *c) {
-  double n = c->arrived, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (int i = 0; i < c->arrived; i++) { sx += i; sy += c->offsets[i]; sxx += (double)i * i; sxy += i * c->offsets[i]; }
-  double spread = n * sxx - sx * sx;
-  return spread == 0 ? 0 : (n * sxy - sx * sy) / spread * 50.0;
+  int third = c->arrived / 3;
+  if (third == 0) return 0;
+  double change = least_of(c->offsets + c->arrived - third, third) - least_of(c->offsets, third);
+  return change / ((c->arrived - third) * 0.02);
 }
 
 static void report(call *calls, int count, long sent) {
@@ -114,10 +123,9 @@ static void report(call *calls, int count, long sent) {
   double *late = malloc(sizeof(double) * (size_t)(received + 1)), *drift = malloc(sizeof(double) * (size_t)count);
   for (int i = 0; i < count; i++) {
     call *c = &calls[i];
-    double least = INFINITY;
+    double least = least_of(c->offsets, c->arrived);
     if (c->arrived == 0) silent++;
     else lost += c->extended + 1 - c->arrived;
-    for (int p = 0; p < c->arrived; p++) least = fmin(least, c->offsets[p]);
     for (int p = 0; p < c->arrived; p++) late[at++] = c->offsets[p] - least;
     drift[i] = drift_of(c);
   }

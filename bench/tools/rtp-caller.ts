@@ -87,11 +87,10 @@ function lostOf({ offsetsMs, packets }: Stream): number {
   return offsetsMs.length === 0 ? 0 : packets + 1 - offsetsMs.length;
 }
 
-/** Slope of the offsets over time, in ms a second. */
+/** How the sender's clock runs, in ms a second: the earliest packet of the last third against that of the first. */
 function driftOf({ offsetsMs }: Stream): number {
-  const middle = (offsetsMs.length - 1) / 2;
-  const mean = offsetsMs.reduce((sum, offsetMs) => sum + offsetMs, 0) / offsetsMs.length;
-  const across = offsetsMs.reduce((sum, offset, at) => sum + (at - middle) * (offset - mean), 0);
-  const along = offsetsMs.reduce((sum, _, at) => sum + (at - middle) ** 2, 0);
-  return along === 0 ? 0 : (across / along) * (1000 / FRAME_MS);
+  const third = Math.floor(offsetsMs.length / 3);
+  if (third === 0) return 0;
+  const change = Math.min(...offsetsMs.slice(-third)) - Math.min(...offsetsMs.slice(0, third));
+  return change / (((offsetsMs.length - third) * FRAME_MS) / 1000);
 }

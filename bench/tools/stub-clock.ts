@@ -1,6 +1,7 @@
 /** The thread behind `StubClock`: sleeps to the microsecond, which an event loop cannot, and says whose time it is. */
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { raiseThreadPriority } from '../../src/media/thread-priority.ts';
+import { monotonicMs } from '../lib/monotonic.ts';
 
 /** What is asked: ring `id` at the instant given. No id: end. */
 export interface StubWait {
@@ -13,11 +14,6 @@ export interface StubClockData {
   readonly port: MessagePort;
   /** Grows by one with every wait that is asked for. */
   readonly asked: Int32Array;
-}
-
-/** Comparable over threads, and never set anew. */
-export function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
 }
 
 function serve({ port, asked }: StubClockData): void {

@@ -15,7 +15,8 @@ import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
 import { StubClock } from '../lib/stub-clock.ts';
-import { STUB_TIMES, StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
+import { StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
+import { STUB_TIMES } from '../lib/stub-times.ts';
 
 const [replyMs = 400, spreadMs = 0] = process.argv.slice(2).map(Number);
 const config = readProcessConfig();

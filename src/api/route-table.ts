@@ -10,6 +10,8 @@ export function methodsByPath(api: Hono<ApiEnv>): (path: string) => readonly str
       .filter(({ method }) => method !== 'ALL')
       .map((route) => ({ method: route.method, pattern: patternOf(route.path) }));
     const methods = table.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    // Hono answers HEAD wherever it answers GET.
+    if (methods.includes('GET')) methods.push('HEAD');
     return [...new Set(methods)].sort();
   };
 }

@@ -1,4 +1,5 @@
 /** Writes one call's record in order, and keeps trying while the database cannot be written. */
+import { StoreError } from '../domain/store-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 
@@ -9,7 +10,8 @@ const RETRY_MS = 1000;
 
 /**
  * A call goes on when its record cannot be written: what is to be written waits here, in order, and is written as
- * soon as the database takes it. Nothing overtakes.
+ * soon as the database takes it. Nothing overtakes. Only `StoreError` is worth a new try: another error is a mistake of
+ * ours, and its entry is lost.
  */
 export class CallJournal {
   readonly #clock: Clock;
@@ -53,6 +55,12 @@ export class CallJournal {
       try {
         write();
       } catch (error) {
+        if (!(error instanceof StoreError)) {
+          // A mistake of ours would fail for ever, and hold up all that comes after it.
+          this.#log.error({ err: error }, 'call record: entry lost, it cannot be written');
+          this.#waiting.shift();
+          continue;
+        }
         this.#log.warn({ err: error, waiting: this.#waiting.length }, 'call record: will retry');
         this.#cancelRetry = this.#clock.after(RETRY_MS, () => this.#flush());
         return;

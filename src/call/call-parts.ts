@@ -10,7 +10,7 @@ import type { CallDirection, CallStore, EndReason } from '../domain/call.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { AudioStream } from '../media/audio-stream.ts';
+import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
 import type { Leg } from '../telephony/carrier.ts';
 
 /** Who speaks for the agent on one call. */
@@ -32,9 +32,15 @@ export interface TalkOptions {
 
 /** What is counted about calls. */
 export interface CallMetrics {
+  /** A call was answered. */
   callStarted(direction: CallDirection): void;
+  /** A call that was answered is over. */
   callEnded(direction: CallDirection, reason: EndReason, durationSeconds: number): void;
+  /** A call that rang and ended without an answer. */
+  callMissed(direction: CallDirection, reason: EndReason): void;
   callRefused(sipStatus: number): void;
+  /** The sound of a call that is over. */
+  audio(stats: AudioStats): void;
   turn(times: TurnTimes): void;
   bargeIn(): void;
 }

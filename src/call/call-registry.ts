@@ -3,7 +3,6 @@
 /** What the registry knows of a live call. */
 export interface LiveCall {
   readonly callId: string;
-  readonly agentId: string;
 
   /** Ends the call with a cause of our own, such as a shutdown. Resolves when it is on record. */
   end(reason: string): Promise<void>;
@@ -39,10 +38,6 @@ export class CallRegistry {
     for (const listener of listeners) listener();
   }
 
-  hasCallOf(agentId: string): boolean {
-    return [...this.#calls.values()].some((call) => call.agentId === agentId);
-  }
-
   /** Resolves when no call is left. */
   whenEmpty(): Promise<void> {
     if (this.#calls.size === 0) return Promise.resolve();
@@ -51,8 +46,8 @@ export class CallRegistry {
     });
   }
 
-  /** Ends every call. */
+  /** Ends every call. Never rejects: one that cannot be ended does not keep the others, or the server, alive. */
   async endAll(reason: string): Promise<void> {
-    await Promise.all([...this.#calls.values()].map((call) => call.end(reason)));
+    await Promise.allSettled([...this.#calls.values()].map((call) => call.end(reason)));
   }
 }

@@ -1,7 +1,7 @@
 /** Decides what becomes of a ringing call: which agent answers it, or which SIP status refuses it. */
 import type { Agent } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
-import type { IncomingCall } from '../telephony/carrier.ts';
+import type { IncomingCall, Leg } from '../telephony/carrier.ts';
 import { CarrierError } from '../telephony/carrier.ts';
 import { CallJournal } from './call-journal.ts';
 import type { CallParts } from './call-parts.ts';
@@ -41,7 +41,7 @@ export class InboundRouter {
     this.#findAgent = options.findAgent;
   }
 
-  /** Answers or refuses. Never throws: whatever goes wrong, the caller gets a status. */
+  /** Answers or refuses. Never rejects: whatever goes wrong, the caller gets a status or a BYE. */
   async take(incoming: IncomingCall): Promise<void> {
     try {
       const agent = this.#findAgent(incoming.to);
@@ -60,11 +60,15 @@ export class InboundRouter {
     const { sipStatus, retryAfterSeconds } = refusal;
     this.#parts.metrics.callRefused(sipStatus);
     this.#parts.log.info({ sipStatus }, 'incoming call refused');
-    incoming.reject(sipStatus, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    try {
+      incoming.reject(sipStatus, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    } catch (error) {
+      this.#parts.log.error({ err: error, sipStatus }, 'the refusal could not be sent');
+    }
   }
 
   async #connect(incoming: IncomingCall, agent: Agent): Promise<void> {
-    const { calls, clock, log, newId } = this.#parts;
+    const { calls, clock, newId } = this.#parts;
     const call = ringing({
       id: newId('call'),
       agent,
@@ -75,23 +79,42 @@ export class InboundRouter {
       now: clock.now(),
     });
     calls.insert(call, []);
-    let cancelled = false;
-    incoming.onCancelled(() => {
-      cancelled = true;
-    });
-    const live = { callId: call.id, agentId: agent.id, end: async () => incoming.reject(503) };
-    this.#registry.add(live);
+    this.#registry.add({ callId: call.id, end: async () => incoming.reject(503) });
     try {
-      const leg = await incoming.answer();
+      const leg = await this.#answer(incoming, call);
+      if (leg !== undefined) await this.#hold(leg, call, agent);
+    } finally {
+      this.#registry.delete(call.id);
+    }
+  }
+
+  /** @returns undefined when nobody is there; then the call is over. */
+  async #answer(incoming: IncomingCall, call: Call): Promise<Leg | undefined> {
+    let isCancelled = false;
+    incoming.onCancelled(() => {
+      isCancelled = true;
+    });
+    try {
+      return await incoming.answer();
+    } catch (error) {
+      const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
+      if (!isGone) {
+        this.#parts.log.error({ callId: call.id, err: error }, 'incoming call was not answered');
+      }
+      this.#unanswered(call, isGone ? 'no_answer' : 'error');
+      return undefined;
+    }
+  }
+
+  async #hold(leg: Leg, call: Call, agent: Agent): Promise<void> {
+    try {
       const session = new CallSession({ parts: this.#parts, agent, call, leg });
       this.#registry.add(session);
       await session.run();
     } catch (error) {
-      const isGone = cancelled || (error instanceof CarrierError && error.sipStatus === 487);
-      if (!isGone) log.error({ callId: call.id, err: error }, 'incoming call was not answered');
-      this.#unanswered(call, isGone ? 'no_answer' : 'error');
-    } finally {
-      this.#registry.delete(call.id);
+      this.#parts.log.error({ callId: call.id, err: error }, 'call could not be held');
+      // Nobody would ever end it.
+      await leg.hangUp();
     }
   }
 
@@ -101,6 +124,6 @@ export class InboundRouter {
     const change = ended(call, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
     const journal = new CallJournal({ clock, log });
     journal.write(() => calls.update(change.call, change.events));
-    metrics.callEnded('inbound', reason, 0);
+    metrics.callMissed('inbound', reason);
   }
 }

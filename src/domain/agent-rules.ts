@@ -101,6 +101,11 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
   };
 }
 
+/** Whether the text can be kept, spoken and given back as it came: no half characters, no NUL. */
+export function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
 /** Whether the text is a well-formed BCP 47 language tag, such as `pt-BR`. */
 export function isLanguageTag(text: string): boolean {
   try {

@@ -116,6 +116,7 @@ export interface CallStore {
 
   addTranscriptEntry(callId: string, entry: TranscriptEntry): void;
 
+  /** In the order in which they began to be spoken. */
   transcript(callId: string): readonly TranscriptEntry[];
 
   addTimelineEntry(callId: string, entry: TimelineEntry): void;

@@ -1,6 +1,20 @@
 /** The names, labels and buckets of what is counted and measured. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+/** What a SIP engine has counted since its start. */
+export interface MeasuredSip {
+  readonly messagesIn: number;
+  readonly messagesOut: number;
+  /** Part of `messagesIn`. */
+  readonly retransmissionsIn: number;
+  /** Part of `messagesOut`. */
+  readonly retransmissionsOut: number;
+  /** By reason. */
+  readonly dropped: Readonly<Record<string, number>>;
+  /** By SIP status. */
+  readonly rejected: ReadonlyMap<number, number>;
+}
+
 /** Calls and their turns. */
 export function callMetrics(registry: Registry) {
   const registers = [registry];
@@ -13,13 +27,13 @@ export function callMetrics(registry: Registry) {
     }),
     started: new Counter({
       name: 'offhook_calls_started_total',
-      help: 'Calls begun.',
+      help: 'Calls answered.',
       labelNames: ['direction'],
       registers,
     }),
     ended: new Counter({
       name: 'offhook_calls_ended_total',
-      help: 'Calls ended, by why.',
+      help: 'Calls ended, answered or not, by why.',
       labelNames: ['direction', 'end_reason'],
       registers,
     }),
@@ -57,29 +71,53 @@ export function callMetrics(registry: Registry) {
   };
 }
 
-/** SIP and RTP. */
-export function networkMetrics(registry: Registry) {
-  const registers = [registry];
+/** RTP. */
+export function audioMetrics(registry: Registry) {
   return {
-    sipRequests: new Counter({
-      name: 'offhook_sip_requests_total',
-      help: 'SIP requests answered.',
-      labelNames: ['method', 'status'],
-      registers,
-    }),
-    sipRejected: new Counter({
-      name: 'offhook_sip_rejected_total',
-      help: 'SIP messages refused before call control saw them.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    rtpPackets: new Counter({
+    packets: new Counter({
       name: 'offhook_rtp_packets_total',
-      help: 'RTP packets, by what became of them.',
+      help: 'RTP packets of calls that are over, by what became of them.',
       labelNames: ['direction', 'result'],
-      registers,
+      registers: [registry],
     }),
   };
+}
+
+/** SIP: the engine counts for itself, `read` takes its numbers at every scrape. */
+export function addSipMetrics(registry: Registry, read: () => MeasuredSip): void {
+  const add = (
+    name: string,
+    help: string,
+    label: string,
+    values: (counts: MeasuredSip) => Iterable<readonly [string | number, number]>,
+  ) =>
+    new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [value, count] of values(read())) this.inc({ [label]: value }, count);
+      },
+    });
+  add('offhook_sip_messages_total', 'SIP messages.', 'direction', (counts) => [
+    ['in', counts.messagesIn],
+    ['out', counts.messagesOut],
+  ]);
+  add('offhook_sip_retransmissions_total', 'Messages that came or went again.', 'direction', (c) => [
+    ['in', c.retransmissionsIn],
+    ['out', c.retransmissionsOut],
+  ]);
+  add('offhook_sip_dropped_total', 'SIP messages thrown away unanswered.', 'reason', (counts) =>
+    Object.entries(counts.dropped),
+  );
+  add(
+    'offhook_sip_rejected_total',
+    'SIP requests refused before call control saw them.',
+    'status',
+    (counts) => counts.rejected,
+  );
 }
 
 /** The REST interface. */

@@ -1,7 +1,13 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { EventLoopLag } from './event-loop-lag.ts';
-import { callMetrics, httpMetrics, networkMetrics } from './metric-families.ts';
+import {
+  addSipMetrics,
+  audioMetrics,
+  callMetrics,
+  httpMetrics,
+  type MeasuredSip,
+} from './metric-families.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
 export interface MeasuredTurn {
@@ -14,6 +20,15 @@ export interface MeasuredTurn {
   readonly bargeInMs?: number;
 }
 
+/** RTP packets of one call. */
+export interface MeasuredAudio {
+  readonly packetsReceived: number;
+  readonly packetsSent: number;
+  readonly packetsLost: number;
+  /** From strangers: dropped. */
+  readonly packetsRejected: number;
+}
+
 const STAGES = {
   endOfTurnMs: 'end_of_turn',
   textFinalMs: 'text_final',
@@ -23,19 +38,13 @@ const STAGES = {
   firstPacketMs: 'first_packet',
 } as const satisfies Partial<Record<keyof MeasuredTurn, string>>;
 
-const SIP_METHODS = new Set(
-  'INVITE ACK BYE CANCEL OPTIONS REGISTER INFO PRACK UPDATE REFER NOTIFY MESSAGE SUBSCRIBE'.split(
-    ' ',
-  ),
-);
-
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The server's metrics; made once, in the composition root. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #calls = callMetrics(this.#registry);
-  readonly #network = networkMetrics(this.#registry);
+  readonly #audio = audioMetrics(this.#registry);
   readonly #http = httpMetrics(this.#registry);
   readonly #loopLag = new EventLoopLag();
   #isStarted = false;
@@ -74,6 +83,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
+  /** A call was answered. */
   callStarted(direction: 'inbound' | 'outbound'): void {
     this.#calls.started.inc({ direction });
     this.#calls.active.inc({ direction });
@@ -84,6 +94,11 @@ export class Metrics {
     this.#calls.active.dec({ direction });
     this.#calls.ended.inc({ direction, end_reason: endReason });
     this.#calls.duration.observe({ direction }, durationSeconds);
+  }
+
+  /** A call that rang and ended without an answer. */
+  callMissed(direction: 'inbound' | 'outbound', endReason: string): void {
+    this.#calls.ended.inc({ direction, end_reason: endReason });
   }
 
   /** A call that was turned away with this SIP status before it became one. */
@@ -103,22 +118,17 @@ export class Metrics {
     this.#calls.bargeIns.inc();
   }
 
-  /** A SIP request that was answered. Methods we don't speak are counted as `other`. */
-  sipRequest(method: string, status: number): void {
-    this.#network.sipRequests.inc({ method: SIP_METHODS.has(method) ? method : 'other', status });
+  /** Adds what the SIP engine counts, read at every scrape. Once. */
+  watchSip(read: () => MeasuredSip): void {
+    addSipMetrics(this.#registry, read);
   }
 
-  /** A SIP message that was dropped or refused before any call control saw it. */
-  sipRejected(reason: 'parse' | 'scanner' | 'source' | 'overload'): void {
-    this.#network.sipRejected.inc({ reason });
-  }
-
-  rtpPackets(
-    direction: 'in' | 'out',
-    result: 'ok' | 'late' | 'lost' | 'rejected',
-    packets: number,
-  ): void {
-    this.#network.rtpPackets.inc({ direction, result }, packets);
+  /** The sound of one call, when it is over. */
+  audio(packets: MeasuredAudio): void {
+    this.#audio.packets.inc({ direction: 'in', result: 'ok' }, packets.packetsReceived);
+    this.#audio.packets.inc({ direction: 'in', result: 'lost' }, packets.packetsLost);
+    this.#audio.packets.inc({ direction: 'in', result: 'rejected' }, packets.packetsRejected);
+    this.#audio.packets.inc({ direction: 'out', result: 'ok' }, packets.packetsSent);
   }
 
   /** @param request.route The pattern, such as `/api/calls/{callId}`, never the path with its ids. */

@@ -9,15 +9,21 @@ export const SILENCE_BYTE: Readonly<Record<G711Law, number>> = { PCMU: 0xff, PCM
 const MU_BIAS = 0x84;
 const MU_CLIP = 32_635;
 
+/** What makes a byte negative. */
+const SIGN_BIT = 0x80;
+
 const DECODE: Readonly<Record<G711Law, Int16Array>> = {
   PCMU: Int16Array.from({ length: 256 }, (_, byte) => decodeMuLaw(byte)),
   PCMA: Int16Array.from({ length: 256 }, (_, byte) => decodeALaw(byte)),
 };
 
-/** Index: the sample as unsigned 16 bits. */
+/**
+ * Index: the magnitude of a sample that is not negative, in steps of 4. Neither law looks at the last two bits, and a
+ * table of 8 kB stays in the processor's nearest memory where one of 64 kB does not.
+ */
 const ENCODE: Readonly<Record<G711Law, Uint8Array>> = {
-  PCMU: Uint8Array.from({ length: 65_536 }, (_, index) => encodeMuLaw((index << 16) >> 16)),
-  PCMA: Uint8Array.from({ length: 65_536 }, (_, index) => encodeALaw((index << 16) >> 16)),
+  PCMU: Uint8Array.from({ length: 8192 }, (_, index) => encodeMuLaw(index << 2)),
+  PCMA: Uint8Array.from({ length: 8192 }, (_, index) => encodeALaw(index << 2)),
 };
 
 /** Turns bytes into signed 16-bit samples, one each, written to the beginning of `target`. */
@@ -43,8 +49,14 @@ export function encodeG711Into(
   offset: number,
 ): void {
   const table = ENCODE[law];
+  // A-law takes -1 to be as far from its middle as 0 is; mu-law takes it for 1. The loudest negative is clipped.
+  const negate = law === 'PCMA' ? -1 : 0;
   for (let index = 0; index < pcm.length; index += 1) {
-    target[offset + index] = table[(pcm[index] ?? 0) & 0xffff] ?? 0;
+    const sample = pcm[index] ?? 0;
+    target[offset + index] =
+      sample >= 0
+        ? (table[sample >> 2] ?? 0)
+        : (table[Math.min(negate - sample, 32_767) >> 2] ?? 0) ^ SIGN_BIT;
   }
 }
 
@@ -62,12 +74,11 @@ function decodeMuLaw(byte: number): number {
   return (bits & 0x80) === 0 ? magnitude - MU_BIAS : MU_BIAS - magnitude;
 }
 
-function encodeMuLaw(sample: number): number {
-  const sign = sample < 0 ? 0x80 : 0;
-  const magnitude = Math.min(Math.abs(sample), MU_CLIP) + MU_BIAS;
-  const exponent = 24 - Math.clz32(magnitude);
-  const mantissa = (magnitude >> (exponent + 3)) & 0x0f;
-  return ~(sign | (exponent << 4) | mantissa) & 0xff;
+function encodeMuLaw(magnitude: number): number {
+  const biased = Math.min(magnitude, MU_CLIP) + MU_BIAS;
+  const exponent = 24 - Math.clz32(biased);
+  const mantissa = (biased >> (exponent + 3)) & 0x0f;
+  return ~((exponent << 4) | mantissa) & 0xff;
 }
 
 /** @see ITU-T G.711 table 1a; the even bits are sent inverted */
@@ -79,11 +90,9 @@ function decodeALaw(byte: number): number {
   return (bits & 0x80) === 0 ? -magnitude : magnitude;
 }
 
-function encodeALaw(sample: number): number {
-  const sign = sample < 0 ? 0 : 0x80;
-  // A-law has 13 bits: -1 and 0 fall into the two smallest steps, one on either side.
-  const magnitude = Math.min(sample < 0 ? ~sample : sample, 32_767) >> 3;
-  const exponent = Math.max(0, 27 - Math.clz32(magnitude));
-  const mantissa = exponent === 0 ? magnitude >> 1 : magnitude >> exponent;
-  return (sign | (exponent << 4) | (mantissa & 0x0f)) ^ 0x55;
+function encodeALaw(magnitude: number): number {
+  const steps = magnitude >> 3;
+  const exponent = Math.max(0, 27 - Math.clz32(steps));
+  const mantissa = steps >> Math.max(1, exponent);
+  return (SIGN_BIT | (exponent << 4) | (mantissa & 0x0f)) ^ 0x55;
 }

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { DrainQueue } from './drain-queue.ts';
 import { HeardRing } from './heard-ring.ts';
 import { LineSession } from './line-session.ts';
 import type { WorkerSettings } from './media-protocol.ts';
@@ -47,6 +48,7 @@ export class MediaEngine {
   readonly #settings: WorkerSettings;
   readonly #address: string;
   readonly #pool: PortPool;
+  readonly #drains = new DrainQueue();
   #workers: MediaWorkerHandle[] = [];
   #lines = 0;
   #isRunning = false;
@@ -97,13 +99,25 @@ export class MediaEngine {
     const busyPorts: number[] = [];
     try {
       for (;;) {
-        const port = this.#pool.claim();
+        const port = await this.#claim();
         const session = await this.#tryPort(worker, port, options.signallingAddress);
         if (session !== undefined) return session;
         busyPorts.push(port);
       }
     } finally {
       for (const port of busyPorts) this.#pool.release(port);
+    }
+  }
+
+  /** A port that has rested, or, where none is left, the one that was quiet for longest. */
+  async #claim(): Promise<number> {
+    for (;;) {
+      try {
+        return this.#pool.claim();
+      } catch (error) {
+        const isFreed = await this.#drains.reclaim();
+        if (!isFreed) throw error;
+      }
     }
   }
 
@@ -171,9 +185,14 @@ export class MediaEngine {
       this.#options.log.warn({ line }, 'reply is too long: its end is left out');
     } else if (message.kind === 'fault') {
       this.#options.log.error({ line, reason: message.reason }, 'line failed: its call is lost');
+    } else if (message.kind === 'closed') {
+      this.#drains.add(line, worker);
+    } else if (message.kind === 'kept') {
+      this.#drains.settle(line, false);
     } else if (message.kind === 'drained' || message.kind === 'gone') {
       worker.detach(line);
       this.#pool.release(port);
+      this.#drains.settle(line, true);
     }
   }
 }

@@ -39,6 +39,8 @@ export type ToWorker =
   | { readonly kind: 'record'; readonly line: number; readonly path: string }
   | { readonly kind: 'stats'; readonly line: number; readonly request: number }
   | { readonly kind: 'close'; readonly line: number }
+  /** Free the ports of a closed line now, if nothing arrives on them. */
+  | { readonly kind: 'reclaim'; readonly line: number }
   /** Close everything and exit. */
   | { readonly kind: 'stop' };
 
@@ -66,5 +68,7 @@ export type FromWorker =
   | { readonly kind: 'fault'; readonly line: number; readonly reason: string }
   /** The recording is whole. */
   | { readonly kind: 'closed'; readonly line: number }
+  /** A reclaimed line's ports still hear something. */
+  | { readonly kind: 'kept'; readonly line: number }
   /** The ports may be used again. */
   | { readonly kind: 'drained'; readonly line: number };

@@ -11,7 +11,7 @@ export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kin
 /** What is heard later when it is told later. */
 const IS_URGENT: Readonly<Record<ToWorker['kind'], boolean>> = {
   open: false,
-  remote: false,
+  remote: true,
   begin: false,
   say: true,
   finish: true,
@@ -22,6 +22,7 @@ const IS_URGENT: Readonly<Record<ToWorker['kind'], boolean>> = {
   record: false,
   stats: false,
   close: false,
+  reclaim: false,
   stop: true,
 };
 

@@ -10,8 +10,19 @@ import { SendWheel } from './send-wheel.ts';
 import { steadyClock } from './steady-clock.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
+/** Ports on which nothing came for so long may be used early, when no others are left. */
+const QUIET_MS = 1000;
+
 /** A request about an open line. */
-type LineRequest = Exclude<ToWorker, { kind: 'open' | 'stop' }>;
+type LineRequest = Exclude<ToWorker, { kind: 'open' | 'stop' | 'reclaim' }>;
+
+/** Ports of a closed line. */
+interface DrainingPorts {
+  readonly ports: PortPair;
+  cancel: () => void;
+  /** When the line was closed, or something last arrived. */
+  heardAtMs: number;
+}
 
 interface OpenLine {
   readonly line: MediaLine;
@@ -30,6 +41,7 @@ class MediaWorker {
     },
   });
   readonly #lines = new Map<number, OpenLine>();
+  readonly #draining = new Map<number, DrainingPorts>();
 
   constructor(port: MessagePort, settings: WorkerSettings) {
     this.#port = port;
@@ -49,6 +61,8 @@ class MediaWorker {
       void this.#open(message);
     } else if (message.kind === 'stop') {
       void this.#stop();
+    } else if (message.kind === 'reclaim') {
+      this.#reclaim(message.line);
     } else {
       this.#handleGuarded(message);
     }
@@ -160,14 +174,37 @@ class MediaWorker {
 
   async #close(id: number, { line, ports }: OpenLine): Promise<void> {
     this.#lines.delete(id);
-    const closing = line.close(this.#clock.nowMs());
-    ports.drain();
-    await closing;
+    const nowMs = this.#clock.nowMs();
+    // From now on whatever comes is thrown away, so that the next call on these ports hears nothing of this one.
+    const draining: DrainingPorts = { ports, heardAtMs: nowMs, cancel: () => undefined };
+    const onDatagram = () => {
+      draining.heardAtMs = this.#clock.nowMs();
+    };
+    ports.listen({ onRtp: onDatagram, onRtcp: onDatagram });
+    try {
+      await line.close(nowMs);
+    } catch (error) {
+      this.#tell({ kind: 'fault', line: id, reason: String(error) });
+    }
     this.#tell({ kind: 'closed', line: id });
-    this.#clock.after(this.#settings.drainMs, () => {
-      ports.close();
-      this.#tell({ kind: 'drained', line: id });
-    });
+    draining.cancel = this.#clock.after(this.#settings.drainMs, () => this.#free(id));
+    this.#draining.set(id, draining);
+  }
+
+  #reclaim(id: number): void {
+    const draining = this.#draining.get(id);
+    if (draining === undefined) return;
+    const isQuiet = this.#clock.nowMs() - draining.heardAtMs >= QUIET_MS;
+    if (isQuiet) this.#free(id);
+    else this.#tell({ kind: 'kept', line: id });
+  }
+
+  #free(id: number): void {
+    const draining = this.#draining.get(id);
+    this.#draining.delete(id);
+    draining?.cancel();
+    draining?.ports.close();
+    this.#tell({ kind: 'drained', line: id });
   }
 
   async #stop(): Promise<void> {

@@ -44,12 +44,6 @@ export class PortPair {
     this.#rtcp.send(datagram, target);
   }
 
-  /** From now on whatever comes is thrown away, so that the next call on these ports hears nothing of this one. */
-  drain(): void {
-    this.#rtp.onDatagram = undefined;
-    this.#rtcp.onDatagram = undefined;
-  }
-
   close(): void {
     this.#rtp.close();
     this.#rtcp.close();

@@ -167,8 +167,8 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
     this.#cancelTimer();
     const open = this.#forks.win(reply);
     if (this.#options.acknowledge === 'automatic') await open.outgoing.acknowledge();
-    this.emit('accepted', reply.response, open.dialog);
     this.#resolve({ response: reply.response, dialog: open.dialog });
+    this.emit('accepted', reply.response, open.dialog);
   }
 
   #reject(response: SipMessage): void {
@@ -176,7 +176,7 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
     this.#state = 'rejected';
     this.#cancelTimer();
     this.#forks.endEarly(response);
-    this.emit('rejected', response);
     this.#resolve({ response, dialog: null });
+    this.emit('rejected', response);
   }
 }

@@ -1,4 +1,5 @@
 /** All dialogs of a user agent, by their id. */
+import type { Logger } from '../lib/logger.ts';
 import { Dialog } from './dialog.ts';
 import type { DialogCoreOptions } from './dialog-core.ts';
 import { DialogCore } from './dialog-core.ts';
@@ -39,11 +40,11 @@ export class DialogTable {
         onRequest: (request) => dialog.emit('request', request),
         onReinvite: (request) => dialog.emit('reinvite', request),
         onAck: (ack) => dialog.emit('ack', ack),
-        onDisconnected: () => dialog.emit('disconnected'),
+        onDisconnected: () => tell(() => dialog.emit('disconnected'), options.context.logger),
         onEnded: (end) => {
           incoming.dropPending();
           outgoing.sessionTimer.stop();
-          dialog.emit('ended', end);
+          tell(() => dialog.emit('ended', end), options.context.logger);
         },
         onOver: () => this.#dialogs.delete(core.id),
       },
@@ -61,5 +62,14 @@ export class DialogTable {
       core.end({ cause: 'stopped', message: null });
       core.hooks.onOver();
     }
+  }
+}
+
+/** These come from timers and lost connections too, where a fault in a listener would end the process. */
+function tell(emit: () => void, logger: Logger): void {
+  try {
+    emit();
+  } catch (error) {
+    logger.error({ error }, 'SIP dialog event could not be handled');
   }
 }

@@ -93,13 +93,17 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   }
 
   /**
-   * Sends 101 to 199. A reliable one waits for its turn while another waits for its PRACK.
+   * Sends 100 to 199. A reliable one waits for its turn while another waits for its PRACK.
    *
+   * @throws {RangeError} for another status, or when 16 reliable ones wait already.
    * @throws {SipError} 487 when the call is no longer ringing.
    * @throws {TypeError} when the parts hold what no message may.
    */
   progress(status: number, parts: ProgressParts = {}): SentProgress {
     this.#demandRinging();
+    if (status === 100) return { message: this.trying(), acknowledged: Promise.resolve(null) };
+    if (status < 100 || status > 199)
+      throw new RangeError(`Cannot send progress ${status}: not 1xx`);
     const { core } = this.#opened();
     const message = this.#newResponse(status, parts);
     if (message.body.length > 0) core.localSession = message.body;
@@ -147,10 +151,13 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
    * Refuses (300 to 699).
    *
    * @returns the response as sent; null when the call is no longer ringing.
+   * @throws {RangeError} for another status.
    * @throws {TypeError} when the parts hold what no message may.
    */
   reject(status: number, parts: ResponseParts = {}): SipMessage | null {
     if (this.#state !== 'ringing') return null;
+    if (status < 300 || status > 699)
+      throw new RangeError(`Cannot refuse with ${status}: not final`);
     const message = this.#newResponse(status, parts);
     this.#state = 'rejected';
     this.#finish(message);
@@ -167,7 +174,12 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     if (this.#state !== 'ringing') return;
     this.#state = 'cancelled';
     this.#finish(this.#newResponse(487, {}));
-    this.emit('cancelled', message);
+    try {
+      this.emit('cancelled', message);
+    } catch (error) {
+      // It may come from a lost connection, where a fault in a listener would end the process.
+      this.#context.logger.error({ error }, 'End of SIP call could not be handled');
+    }
   }
 
   #finish(message: SipMessage): void {

@@ -1,5 +1,6 @@
 /** All sockets of a user agent: what comes in is parsed and stamped, what goes out finds its flow. */
 import type { Clock } from '../lib/clock.ts';
+import { advertisedAddress } from './advertised-address.ts';
 import { BadMessageError } from './bad-message-error.ts';
 import type { EngineStats } from './engine-stats.ts';
 import type { Endpoint, Flow, Protocol } from './flow.ts';
@@ -24,7 +25,10 @@ export interface ListenOptions {
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
-  /** What Via and Contact tell peers instead of `address`, where a NAT is in front. */
+  /**
+   * What Via and Contact tell peers instead of `address`, where a NAT is in front. Default: `address`,
+   * and for `0.0.0.0` or `::` the machine's first address that others can reach.
+   */
   readonly advertisedAddress?: string;
 }
 
@@ -142,7 +146,7 @@ export class TransportLayer {
     return new UdpTransport({
       address: listen.address,
       port: listen.port,
-      advertisedAddress: listen.advertisedAddress ?? listen.address,
+      advertisedAddress: advertisedAddress(listen),
       openSocket: openUdpSocket,
       onDatagram: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
       onError: (error) => stats.drop('unsendable', error.message),
@@ -154,7 +158,7 @@ export class TransportLayer {
     return new TcpTransport({
       address: listen.address,
       port: listen.port,
-      advertisedAddress: listen.advertisedAddress ?? listen.address,
+      advertisedAddress: advertisedAddress(listen),
       clock,
       limits: tcpLimits,
       onFrame: (frame, flow) => this.#receiveFrame(frame, flow),
@@ -190,8 +194,9 @@ export class TransportLayer {
       message = read();
       via = message.isRequest ? stampReceived(message, flow.remote) : message.via;
     } catch (error) {
-      if (!(error instanceof SipError)) throw error;
-      this.#refuse(error, flow);
+      // Whatever a stranger's message does to us, the socket goes on.
+      if (error instanceof SipError) this.#refuse(error, flow);
+      else this.#options.stats.drop('unreadable', String(error));
       return;
     }
     if (!message.isRequest) this.#options.onResponse(message, via, flow);

@@ -83,6 +83,8 @@ function prepareDetails(database: Database) {
         .selectFrom('transcript_entries')
         .select(said)
         .where('call_id', '=', take('id'))
+        // A reply is kept when it is over, and the caller may have spoken meanwhile.
+        .orderBy('at')
         .orderBy('position'),
     ),
     addHappened: database.prepare((take: Take<TimelineRow>) =>

@@ -24,6 +24,8 @@ describe('POST /api/agents', () => {
     ['no name', { ...DRAFT, name: undefined }, 'name'],
     ['an empty name', { ...DRAFT, name: '' }, 'name'],
     ['a name of 121 characters', { ...DRAFT, name: 'n'.repeat(121) }, 'name'],
+    ['half a character', { ...DRAFT, name: 'a\ud800' }, 'name'],
+    ['a NUL', { ...DRAFT, greeting: 'Good\0bye' }, 'greeting'],
     ['a greeting of 2,001 characters', { ...DRAFT, greeting: 'g'.repeat(2001) }, 'greeting'],
     [
       'a prompt of 20,001 characters',

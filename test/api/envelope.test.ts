@@ -159,11 +159,11 @@ describe.each(WITH_BODY)('$method $path', ({ method, path, body }) => {
 });
 
 test.each([
-  ['PUT', '/api/agents', 'GET, POST'],
-  ['POST', '/api/agents/agent_1', 'DELETE, GET, PATCH'],
-  ['DELETE', '/api/calls', 'GET'],
-  ['PATCH', '/api/calls/call_1/recording', 'GET'],
-  ['OPTIONS', '/api/calls', 'GET'],
+  ['PUT', '/api/agents', 'GET, HEAD, POST'],
+  ['POST', '/api/agents/agent_1', 'DELETE, GET, HEAD, PATCH'],
+  ['DELETE', '/api/calls', 'GET, HEAD'],
+  ['PATCH', '/api/calls/call_1/recording', 'GET, HEAD'],
+  ['OPTIONS', '/api/calls', 'GET, HEAD'],
 ])('%s %s answers 404 with Allow: %s', async (method, path, allow) => {
   const api = await openWithAgent();
 

@@ -4,7 +4,11 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { LIVE_KEY, openTestApi } from '../support/test-api.ts';
 
 /** Sends `chunks` of 64 KiB over a real connection, without announcing how long they are. */
-async function postUnannounced(chunks: number): Promise<{ status: number; body: string }> {
+async function postUnannounced(chunks: number): Promise<{
+  status: number;
+  body: string;
+  connection: string | null;
+}> {
   const api = await openTestApi();
   const server = new HttpServer({
     host: '127.0.0.1',
@@ -29,16 +33,18 @@ async function postUnannounced(chunks: number): Promise<{ status: number; body: 
       body: stream,
       duplex: 'half',
     });
-    return { status: response.status, body: await response.text() };
+    const connection = response.headers.get('Connection');
+    return { status: response.status, body: await response.text(), connection };
   } finally {
     await server.stop();
   }
 }
 
 test('A body that grows over 1 MiB without saying so is refused with the envelope', async () => {
-  const { status, body } = await postUnannounced(17);
+  const { status, body, connection } = await postUnannounced(17);
 
   expect(status).toBe(400);
+  expect(connection).toBe('close');
   expect(body).toContain('expected 1 MiB at most');
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CallJournal } from '../../src/call/call-journal.ts';
+import { StoreError } from '../../src/domain/store-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
@@ -8,7 +9,7 @@ function flakyStore() {
   const written: string[] = [];
   const store = { isBroken: false, written };
   const write = (text: string) => () => {
-    if (store.isBroken) throw new Error('database or disk is full');
+    if (store.isBroken) throw new StoreError('the disk is full', 'full');
     written.push(text);
   };
   return { store, write };
@@ -66,4 +67,17 @@ test('CallJournal gives up waiting, not writing, when the time is over', async (
 
   expect(await drained).toBe(false);
   expect(store.written).toEqual(['one']);
+});
+
+test('CallJournal is not held up by an entry that can never be written', async () => {
+  const { store, write } = flakyStore();
+  const journal = new CallJournal({ clock: new FakeClock(), log: silentLogger });
+
+  journal.write(() => {
+    throw new Error('Cannot move call "call_1" to completed: it is failed');
+  });
+  journal.write(write('two'));
+
+  expect(store.written).toEqual(['two']);
+  expect(await journal.drained(0)).toBe(true);
 });

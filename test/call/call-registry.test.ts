@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
 
-const liveCall = (callId: string) => ({ callId, agentId: 'agent_a', end: async () => undefined });
+const liveCall = (callId: string) => ({ callId, end: async () => undefined });
 
 test('CallRegistry is full at its limit and takes calls again when one ends', () => {
   const registry = new CallRegistry({ callsMax: 2 });
@@ -39,10 +39,21 @@ test('CallRegistry ends every call', async () => {
   const registry = new CallRegistry({ callsMax: 2 });
   for (const callId of ['a', 'b']) {
     const end = async (reason: string) => void ended.push(`${callId} ${reason}`);
-    registry.add({ callId, agentId: 'agent_a', end });
+    registry.add({ callId, end });
   }
 
   await registry.endAll('shutdown');
 
   expect(ended).toEqual(['a shutdown', 'b shutdown']);
+});
+
+test('CallRegistry ends the others when one cannot be ended', async () => {
+  const ended: string[] = [];
+  const registry = new CallRegistry({ callsMax: 2 });
+  registry.add({ callId: 'a', end: () => Promise.reject(new Error('BYE cannot be sent')) });
+  registry.add({ callId: 'b', end: async () => void ended.push('b') });
+
+  await expect(registry.endAll('shutdown')).resolves.toBeUndefined();
+
+  expect(ended).toEqual(['b']);
 });

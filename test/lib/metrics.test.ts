@@ -52,28 +52,77 @@ test('Metrics measures the stages of a turn that happened, in seconds', async ()
   expect(await sample(metrics, 'offhook_barge_in_total')).toBe(1);
 });
 
+test('Metrics counts a call that was never answered as ended, and never as live', async () => {
+  const metrics = open();
+
+  metrics.callMissed('inbound', 'no_answer');
+
+  const ended = 'offhook_calls_ended_total{direction="inbound",end_reason="no_answer"}';
+  expect(await sample(metrics, ended)).toBe(1);
+  expect(await sample(metrics, 'offhook_calls_active{direction="inbound"}')).toBe(0);
+  expect(
+    await sample(metrics, 'offhook_call_duration_seconds_count{direction="inbound"}'),
+  ).toBeUndefined();
+});
+
 test('Metrics counts methods that nobody speaks as other, so that strangers make no labels', async () => {
   const metrics = open();
 
-  metrics.sipRequest('INVITE', 200);
-  metrics.sipRequest('X'.repeat(1000), 501);
-  metrics.sipRejected('parse');
-  metrics.rtpPackets('in', 'rejected', 3);
   metrics.httpRequest({ route: '/x', method: 'BREW', status: 404, durationMs: 5 });
+
+  expect(await metrics.render()).toContain('route="/x",method="other",status="404"');
+});
+
+test('Metrics adds up the packets of calls', async () => {
+  const metrics = open();
+
+  for (const packetsReceived of [100, 50]) {
+    metrics.audio({ packetsReceived, packetsSent: 70, packetsLost: 2, packetsRejected: 1 });
+  }
+
+  const packets = (labels: string) => sample(metrics, `offhook_rtp_packets_total{${labels}}`);
+  expect(await packets('direction="in",result="ok"')).toBe(150);
+  expect(await packets('direction="in",result="lost"')).toBe(4);
+  expect(await packets('direction="in",result="rejected"')).toBe(2);
+  expect(await packets('direction="out",result="ok"')).toBe(140);
+});
+
+test('Metrics shows what the SIP engine has counted at the moment of the scrape', async () => {
+  const metrics = open();
+  const counts = {
+    messagesIn: 0,
+    messagesOut: 0,
+    retransmissionsIn: 0,
+    retransmissionsOut: 0,
+    dropped: { unreadable: 0 },
+    rejected: new Map<number, number>(),
+  };
+  metrics.watchSip(() => counts);
+  await metrics.render();
+
+  counts.messagesIn = 7;
+  counts.retransmissionsOut = 2;
+  counts.dropped.unreadable = 3;
+  counts.rejected.set(400, 4);
+
+  expect(await sample(metrics, 'offhook_sip_messages_total{direction="in"}')).toBe(7);
+  expect(await sample(metrics, 'offhook_sip_retransmissions_total{direction="out"}')).toBe(2);
+  expect(await sample(metrics, 'offhook_sip_dropped_total{reason="unreadable"}')).toBe(3);
+  expect(await sample(metrics, 'offhook_sip_rejected_total{status="400"}')).toBe(4);
+});
+
+test('Metrics counts requests that were refused for their number', async () => {
+  const metrics = open();
+
   metrics.rateLimited();
 
-  expect(await sample(metrics, 'offhook_sip_requests_total{method="INVITE",status="200"}')).toBe(1);
-  expect(await sample(metrics, 'offhook_sip_requests_total{method="other",status="501"}')).toBe(1);
-  expect(await sample(metrics, 'offhook_sip_rejected_total{reason="parse"}')).toBe(1);
-  expect(await sample(metrics, 'offhook_rtp_packets_total{direction="in",result="rejected"}')).toBe(
-    3,
-  );
   expect(await sample(metrics, 'offhook_rate_limited_total')).toBe(1);
-  expect(await metrics.render()).toContain('route="/x",method="other",status="404"');
 });
 
 test('Metrics names everything as Prometheus advises', async () => {
   const metrics = open();
+  const none = { messagesIn: 0, messagesOut: 0, retransmissionsIn: 0, retransmissionsOut: 0 };
+  metrics.watchSip(() => ({ ...none, dropped: {}, rejected: new Map() }));
   metrics.start();
 
   const text = await metrics.render();

@@ -106,11 +106,12 @@ describe('CallStore', () => {
     expect(() => calls.update(buildCall(), [])).toThrow('it was never kept');
   });
 
-  test('keeps transcript and timeline in the order in which they came', async () => {
+  test('keeps the transcript in the order of speaking, and the timeline in the order in which it came', async () => {
     const { calls } = await openTestStore();
     calls.insert(buildCall(), []);
     const said = [
       { role: 'agent', text: 'Hello', at: NOW },
+      { role: 'agent', text: 'How are you?', at: NOW },
       { role: 'user', text: 'Hi', at: new Date(NOW.getTime() - 5), confidence: 0.5 },
     ] as const;
     const happened = [
@@ -121,7 +122,7 @@ describe('CallStore', () => {
     for (const entry of said) calls.addTranscriptEntry('call_1', entry);
     for (const entry of happened) calls.addTimelineEntry('call_1', entry);
 
-    expect(calls.transcript('call_1')).toEqual(said);
+    expect(calls.transcript('call_1')).toEqual([said[2], said[0], said[1]]);
     expect(calls.timeline('call_1')).toEqual(happened);
     expect(calls.transcript('call_2')).toEqual([]);
   });

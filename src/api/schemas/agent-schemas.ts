@@ -1,6 +1,6 @@
 /** What agents look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { AGENT_LIMITS, AGENT_TOOLS, isLanguageTag } from '../../domain/agent-rules.ts';
+import { AGENT_LIMITS, AGENT_TOOLS, isLanguageTag, isPlainText } from '../../domain/agent-rules.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const LIMITS = AGENT_LIMITS;
@@ -8,12 +8,19 @@ const LIMITS = AGENT_LIMITS;
 const seconds = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z.int().min(min).max(max);
 
+const words = (charsMax: number) =>
+  z
+    .string()
+    .min(1)
+    .max(charsMax)
+    .refine(isPlainText, 'expected well-formed Unicode without NUL');
+
 const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
 
 const transferTargets = z
   .array(
     z.strictObject({
-      label: z.string().min(1).max(LIMITS.transferLabelCharsMax).openapi({ example: 'sales' }),
+      label: words(LIMITS.transferLabelCharsMax).openapi({ example: 'sales' }),
       number: z.string().openapi({ example: '+390612345678' }),
     }),
   )
@@ -54,9 +61,9 @@ const phoneNumber = z.string().openapi({
 });
 
 const required = {
-  name: z.string().min(1).max(LIMITS.nameCharsMax),
-  greeting: z.string().min(1).max(LIMITS.greetingCharsMax),
-  systemPrompt: z.string().min(1).max(LIMITS.systemPromptCharsMax),
+  name: words(LIMITS.nameCharsMax),
+  greeting: words(LIMITS.greetingCharsMax),
+  systemPrompt: words(LIMITS.systemPromptCharsMax),
 };
 
 const optional = {

@@ -6,6 +6,11 @@ import type { DigestCredentials } from '../digest.ts';
  *
  * @param realm as the server's challenge names it
  * @param requestUri where the refused request was going
+ * @param from the refused request's From, which tells several accounts at one carrier apart
  * @returns undefined to pass the challenge on to the application
  */
-export type CredentialsFor = (realm: string, requestUri: string) => DigestCredentials | undefined;
+export type CredentialsFor = (
+  realm: string,
+  requestUri: string,
+  from: string | undefined,
+) => DigestCredentials | undefined;

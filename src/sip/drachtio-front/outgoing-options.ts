@@ -37,7 +37,7 @@ export function outgoingOptions(wish: OutgoingWish): Omit<OutgoingRequest, 'meth
     ...(route.length > 0 && { route }),
     ...(credentialsFor !== undefined && {
       digest: new DigestClient({
-        credentialsFor: (realm) => credentialsFor(realm, message.uri),
+        credentialsFor: (realm) => credentialsFor(realm, message.uri, from),
       }),
     }),
   };

@@ -1,0 +1,231 @@
+/**
+ * `turn-caller.c` again, for machines without a C compiler: same arguments, same lines, times taken in JavaScript.
+ *
+ * Its own lateness is in the figures: it checks itself, and fails when its packets leave more than 5 ms late.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { monotonicMs } from '../lib/monotonic.ts';
+
+const FRAME_MS = 20;
+const PACKET_BYTES = 172;
+const QUIET_BYTE = 0xff;
+const SPEECH_PACKETS = 30;
+const HUM_PACKETS = 12;
+/** A longer silence of the agent's than this is a pause. */
+const GAP_MS = 60;
+const LATE_MS_MAX = 5;
+
+type State = 'pause' | 'turn' | 'reply' | 'noise' | 'weigh-noise' | 'weigh-hum' | 'interruption';
+
+const [calls = '1', warm = '1', measure = '1', behaviour] = process.argv.slice(2);
+const isInterrupting = behaviour === 'interrupts';
+const report = {
+  replies: [] as number[],
+  stops: [] as number[],
+  resumes: [] as number[],
+  ...{ missed: 0, noises: 0, noiseStops: 0, hums: 0, lostHums: 0, stale: 0, sent: 0 },
+};
+const lateMs: number[] = [];
+let beginMs = Number.POSITIVE_INFINITY;
+let endMs = Number.POSITIVE_INFINITY;
+
+const counts = (atMs: number) => atMs >= beginMs && atMs < endMs;
+const chanceMs = (least: number, most: number) => least + Math.random() * (most - least);
+
+class Caller {
+  readonly socket: Socket = createSocket('udp4');
+  readonly #packet = Buffer.alloc(PACKET_BYTES);
+  readonly #startMs: number;
+  #port = 0;
+  #state: State = 'pause';
+  #actAtMs: number;
+  #left = 0;
+  #sent = 0;
+  #mark = 0;
+  #interrupts = 0;
+  #isDropped = false;
+  #onsetMs = 0;
+  #saidAtMs = 0;
+  #heardAtMs = 0;
+  #stopAtMs = 0;
+  #gapMs = 0;
+
+  constructor(startMs: number) {
+    this.#startMs = startMs;
+    this.#actAtMs = startMs + chanceMs(500, 1500);
+    this.#packet[0] = 0x80;
+    this.socket.on('message', (datagram) => this.#hear(datagram, monotonicMs()));
+  }
+
+  connect(port: number): void {
+    this.#port = port;
+    this.#tick();
+  }
+
+  #tick(): void {
+    const dueMs = this.#startMs + this.#sent * FRAME_MS;
+    const nowMs = monotonicMs();
+    if (nowMs >= dueMs) {
+      if (counts(nowMs)) lateMs.push(nowMs - dueMs);
+      this.#send(nowMs);
+    }
+    const nextMs = this.#startMs + this.#sent * FRAME_MS;
+    setTimeout(() => this.#tick(), Math.max(0, nextMs - monotonicMs()));
+  }
+
+  #send(nowMs: number): void {
+    this.#decide(nowMs);
+    const packet = this.#packet;
+    for (let index = 12; index < PACKET_BYTES; index += 1) {
+      packet[index] = this.#left > 0 ? (index & 8 ? 0x91 : 0x11) : QUIET_BYTE;
+    }
+    packet.writeUInt16BE(this.#sent & 0xffff, 2);
+    packet.writeUInt32BE((this.#sent * 160) >>> 0, 4);
+    if (this.#left > 0) {
+      this.#left -= 1;
+      this.#saidAtMs = monotonicMs();
+    }
+    this.socket.send(packet, this.#port, '127.0.0.1');
+    this.#sent += 1;
+    report.sent += 1;
+  }
+
+  #speak(packets: number, nowMs: number): void {
+    this.#left = packets;
+    this.#onsetMs = nowMs;
+    this.#gapMs = 0;
+  }
+
+  #enter(state: State, actAtMs: number): void {
+    this.#state = state;
+    this.#actAtMs = actAtMs;
+  }
+
+  /** What is to be done before a packet leaves. */
+  #decide(nowMs: number): void {
+    const silenceMs = nowMs - this.#heardAtMs;
+    if (this.#left > 0) return;
+    if (this.#state === 'reply' && !isInterrupting && silenceMs > 100) {
+      this.#enter('pause', nowMs + chanceMs(300, 800));
+    }
+    if (nowMs >= this.#actAtMs) this.#act(nowMs, silenceMs);
+  }
+
+  #act(nowMs: number, silenceMs: number): void {
+    switch (this.#state) {
+      case 'pause':
+        if (silenceMs < 300) return;
+        this.#speak(SPEECH_PACKETS, nowMs);
+        this.#enter('turn', nowMs + 4000);
+        return;
+      case 'turn':
+      case 'interruption':
+        if (counts(this.#onsetMs)) report.missed += 1;
+        this.#enter('pause', nowMs + chanceMs(300, 800));
+        return;
+      case 'reply':
+        if (!isInterrupting) return;
+        this.#speak(1 + (this.#interrupts % 2), nowMs);
+        this.#interrupts += 1;
+        this.#enter('weigh-noise', nowMs + 300);
+        return;
+      case 'weigh-noise':
+        this.#weighNoise(silenceMs);
+        this.#enter('noise', nowMs + chanceMs(100, 300));
+        return;
+      case 'noise':
+        this.#speak(HUM_PACKETS, nowMs);
+        this.#enter('weigh-hum', nowMs + 1500);
+        return;
+      case 'weigh-hum':
+        this.#weighHum(silenceMs);
+        this.#speak(SPEECH_PACKETS, nowMs);
+        this.#stopAtMs = this.#heardAtMs;
+        this.#isDropped = silenceMs > GAP_MS;
+        this.#enter('interruption', nowMs + 4000);
+        return;
+      default:
+        this.#state satisfies never;
+    }
+  }
+
+  #weighNoise(silenceMs: number): void {
+    if (!counts(this.#onsetMs)) return;
+    report.noises += 1;
+    if (Math.max(this.#gapMs, silenceMs) > GAP_MS) report.noiseStops += 1;
+  }
+
+  #weighHum(silenceMs: number): void {
+    if (!counts(this.#onsetMs)) return;
+    report.hums += 1;
+    if (silenceMs > GAP_MS) report.lostHums += 1;
+  }
+
+  #hear(datagram: Buffer, atMs: number): void {
+    const isAudio = datagram.length === PACKET_BYTES && ((datagram[1] ?? 0) & 0x7f) === 0;
+    if (!isAudio) return;
+    const byte = datagram[20] ?? QUIET_BYTE;
+    if (byte !== QUIET_BYTE) this.#hearVoice(byte & 7, atMs);
+    else if (this.#state === 'interruption' && atMs > this.#onsetMs) this.#isDropped = true;
+  }
+
+  #hearVoice(mark: number, atMs: number): void {
+    const isNew = mark !== this.#mark;
+    const hasSpoken = this.#left === 0 && atMs > this.#saidAtMs;
+    const gapMs = atMs - this.#heardAtMs;
+    if (atMs > this.#onsetMs) this.#gapMs = Math.max(this.#gapMs, gapMs);
+    this.#heardAtMs = atMs;
+    this.#mark = mark;
+    if (this.#state === 'weigh-hum' && hasSpoken && !isNew && gapMs > GAP_MS) {
+      if (counts(this.#saidAtMs)) report.resumes.push(atMs - this.#saidAtMs);
+    } else if (this.#state === 'interruption' && !isNew) {
+      if (this.#isDropped && counts(this.#onsetMs)) report.stale += 1;
+      this.#stopAtMs = atMs;
+    } else if (hasSpoken && (this.#state === 'turn' || this.#state === 'interruption')) {
+      this.#hearReply(atMs);
+    }
+  }
+
+  #hearReply(atMs: number): void {
+    const hasStopped = this.#state === 'interruption' && this.#stopAtMs > this.#onsetMs;
+    if (hasStopped && counts(this.#onsetMs)) report.stops.push(this.#stopAtMs - this.#onsetMs);
+    if (counts(this.#saidAtMs)) report.replies.push(atMs - this.#saidAtMs);
+    this.#enter('reply', atMs + chanceMs(300, 600));
+  }
+}
+
+const startMs = monotonicMs() + 100;
+const callers = Array.from({ length: Number(calls) }, (_, index) => {
+  return new Caller(startMs + (FRAME_MS * index) / Number(calls));
+});
+for (const { socket } of callers) {
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+}
+console.log(`ports ${callers.map(({ socket }) => socket.address().port).join(' ')}`);
+const [line] = await once(createInterface({ input: process.stdin }), 'line');
+const targets = String(line).split(' ').map(Number);
+for (const [index, caller] of callers.entries()) caller.connect(targets[index] ?? 0);
+
+setTimeout(() => {
+  beginMs = monotonicMs();
+  endMs = beginMs + Number(measure) * 1000;
+  console.log('begin');
+}, Number(warm) * 1000);
+// What was said in the measured time may be answered after it.
+setTimeout(finish, (Number(warm) + Number(measure)) * 1000 + 700);
+
+function finish(): void {
+  console.log('end');
+  const { user, system } = process.cpuUsage();
+  console.log(JSON.stringify({ ...report, cpuSeconds: (user + system) / 1e6 }));
+  const late = lateMs.toSorted((one, other) => one - other);
+  const lateP99Ms = late[Math.floor(late.length * 0.99)] ?? 0;
+  if (lateP99Ms > LATE_MS_MAX) {
+    console.error(`callers are late themselves, p99 ${lateP99Ms.toFixed(1)} ms: no figure counts`);
+    process.exit(1);
+  }
+  process.exit(0);
+}

@@ -1,0 +1,117 @@
+/** The whole engine under messages that nobody should send: it answers or drops, and goes on. */
+import type { RemoteInfo } from 'node:dgram';
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Logger } from '../../src/lib/logger.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import type { Resolver } from '../../src/sip/next-hop.ts';
+import { parseMessage } from '../../src/sip/parser.ts';
+import type { OpenUdpSocket } from '../../src/sip/transport-udp.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { seededChance } from '../support/sip-mutants.ts';
+import { request, SDP } from './messages.ts';
+
+const FOLDER = 'test/fixtures/rfc4475';
+const TORTURE = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.dat'))
+  .sort()
+  .map((file) => readFileSync(`${FOLDER}/${file}`));
+const MUTANTS = 3000;
+const SOURCE: RemoteInfo = { address: '192.0.2.1', port: 5060, family: 'IPv4', size: 0 };
+/** Makes one listener do for both of the socket's events. */
+const NO_ERROR = { name: '', message: '' };
+
+/** A user agent on a socket without a network, that answers every call and request. */
+async function startOffline() {
+  const clock = new FakeClock();
+  const faults: object[] = [];
+  const sent: Buffer[] = [];
+  let deliver: (bytes: Buffer) => void = () => undefined;
+  const openUdpSocket: OpenUdpSocket = () => ({
+    bind: (_port, _address, listening) => listening(),
+    send: (bytes) => sent.push(bytes),
+    close: (closed) => closed(),
+    address: () => ({ port: 5060 }),
+    off: () => undefined,
+    on: (event: string, listener: (bytes: Buffer & Error, source: RemoteInfo) => void) => {
+      if (event === 'message')
+        deliver = (bytes) => listener(Object.assign(bytes, NO_ERROR), SOURCE);
+    },
+  });
+  const logger: Logger = { ...silentLogger, error: (fields) => faults.push(fields) };
+  const listen = [{ protocol: 'UDP', address: '192.0.2.2', port: 5060 }] as const;
+  const resolver: Resolver = { addresses: async () => [], services: async () => [] };
+  const userAgent = new UserAgent({ listen, clock, logger, openUdpSocket, resolver });
+  await userAgent.start();
+  userAgent.on('request', ({ respond }) => respond(200));
+  userAgent.on('invite', (invite) => {
+    invite.progress(180);
+    const { dialog } = invite.accept({ body: SDP });
+    dialog.on('request', ({ respond }) => respond(200));
+    dialog.on('reinvite', ({ respond }) => respond(200, { body: SDP }));
+  });
+  return { clock, faults, sent, userAgent, deliver: (bytes: Buffer) => deliver(bytes) };
+}
+
+/** One to four octets changed, taken away, or a piece said twice. */
+function mutantOf(bytes: Buffer, chance: () => number): Buffer {
+  let mutant = Buffer.from(bytes);
+  for (let changes = 1 + Math.floor(chance() * 4); changes > 0; changes--) {
+    const at = Math.floor(chance() * mutant.length);
+    const until = at + Math.floor(chance() * 20);
+    const kind = chance();
+    if (kind < 0.5) mutant[at] = Math.floor(chance() * 256);
+    else if (kind < 0.75) mutant = Buffer.concat([mutant.subarray(0, at), mutant.subarray(until)]);
+    else mutant = Buffer.concat([mutant.subarray(0, until), mutant.subarray(at)]);
+  }
+  return mutant;
+}
+
+async function expectSound(world: Awaited<ReturnType<typeof startOffline>>): Promise<void> {
+  const { clock, deliver, faults, sent, userAgent } = world;
+  const via = 'SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKafter;rport';
+  deliver(request('OPTIONS', { 'Call-ID': 'after', Via: via }).toBuffer());
+  const answer = parseMessage(sent.at(-1) ?? Buffer.alloc(0));
+  for (let minute = 0; minute < 15; minute++) {
+    clock.advance(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  expect([answer.status, answer.callId]).toEqual([200, 'after']);
+  expect(faults).toEqual([]);
+  expect(userAgent.sizes).toEqual({ transactions: 0, dialogs: 0, connections: 0 });
+  await userAgent.stop();
+  expect(clock.waiting).toBe(0);
+}
+
+test('UserAgent serves on after all messages of RFC 4475', async () => {
+  const world = await startOffline();
+
+  for (const bytes of TORTURE) world.deliver(bytes);
+
+  await expectSound(world);
+});
+
+test('UserAgent serves on after mutants of calls and of the messages of RFC 4475', async () => {
+  const world = await startOffline();
+  const chance = seededChance(4475);
+  const calls = ['INVITE', 'ACK', 'BYE', 'CANCEL', 'UPDATE', 'PRACK', 'OPTIONS', 'REFER'].map(
+    (method) =>
+      request(method, {
+        Supported: 'timer, 100rel',
+        'Session-Expires': '1800',
+        'Record-Route': '<sip:192.0.2.7;lr>, <sip:192.0.2.8>',
+      }).toBuffer(),
+  );
+  const seeds = [...TORTURE, ...calls, ...calls, ...calls];
+
+  for (let count = 0; count < MUTANTS; count++) {
+    const seed = seeds[Math.floor(chance() * seeds.length)] ?? Buffer.alloc(0);
+    world.deliver(mutantOf(seed, chance));
+  }
+
+  expect(world.userAgent.counts.messagesIn).toBeGreaterThan(MUTANTS * 0.9);
+  expect(world.sent.length).toBeGreaterThan(MUTANTS / 10);
+  await expectSound(world);
+});
