@@ -12,7 +12,7 @@ import {
 } from './lib/harness.ts';
 import { isInstalled } from './lib/native-tool.ts';
 import type { SipServer } from './lib/sip-servers.ts';
-import { startEngine, startSippServer } from './lib/sip-servers.ts';
+import { startCallControl, startEngine, startSippServer } from './lib/sip-servers.ts';
 import type { SippResult } from './lib/sipp-run.ts';
 import { runSipp } from './lib/sipp-run.ts';
 
@@ -20,9 +20,13 @@ import { runSipp } from './lib/sipp-run.ts';
 interface Subject {
   readonly name: string;
   readonly start: () => Promise<SipServer>;
+  readonly rates: readonly number[];
 }
 
-const SUBJECTS: readonly Subject[] = [{ name: 'engine', start: startEngine }];
+const SUBJECTS: readonly Subject[] = [
+  { name: 'engine', start: startEngine, rates: [500, 1000, 3000] },
+  { name: 'through drachtio-srf', start: startCallControl, rates: [200, 500, 1000] },
+];
 
 /** What must merely work: no peer, only failures count. */
 const FLOWS = [
@@ -33,7 +37,6 @@ const FLOWS = [
   { name: 'cancel', extra: ['-s', 'ring'], callsPerSecond: 200, calls: 1000, scenario: 'cancel' },
 ] as const;
 
-const RATES = [500, 1000];
 const GENERATOR_PERCENT_MAX = 70;
 const WARM_UP_CALLS = 2000;
 
@@ -54,7 +57,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const peer = await startSippServer();
     try {
       await warmUp(server);
-      for (const rate of ratesOf(args)) {
+      for (const rate of ratesOf(subject, args)) {
         const { row, found } = await compare({ subject, server, peer, rate, args });
         rows.push(row);
         targets.push(...found);
@@ -68,9 +71,9 @@ export async function run(args: readonly string[]): Promise<void> {
   checkTargets(args, targets);
 }
 
-function ratesOf(args: readonly string[]): readonly number[] {
+function ratesOf({ rates }: Subject, args: readonly string[]): readonly number[] {
   const asked = numberArg(args, 'rate', 0);
-  return asked > 0 ? [asked] : RATES;
+  return asked > 0 ? [asked] : rates;
 }
 
 /** Code that has run a few times only is slower than what a server of some days runs. */

@@ -1,5 +1,6 @@
 /** Composition root, part 3: the SIP engine, the media engine, and call control over both. */
 import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import type { Config } from './config.ts';
 import { readSettingsFile } from './config.ts';
 import type { Clock } from './lib/clock.ts';
@@ -41,7 +42,9 @@ export class EmbeddedTelephony {
   constructor(options: Options) {
     const { config, version, clock, log } = options;
     const { SIP_HOST: address, SIP_PORT: port } = config;
-    const workers = Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER);
+    // They may run with real-time priority: one core is left to everything else.
+    const cores = Math.max(1, availableParallelism() - 1);
+    const workers = Math.min(cores, Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER));
     this.#options = options;
     this.#trunks = parseTrunks(readSettingsFile(config.SIP_TRUNKS));
     this.#engine = new UserAgent({

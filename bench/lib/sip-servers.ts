@@ -17,10 +17,19 @@ export interface SipServer {
 const SIPP_START_MS = 500;
 
 /** Our engine alone: rings and answers in the same moment. */
-export async function startEngine(): Promise<SipServer> {
+export function startEngine(): Promise<SipServer> {
+  return startTool('sip-answerer');
+}
+
+/** The same engine with drachtio's protocol, drachtio-srf and our call control over it, all in one process. */
+export function startCallControl(): Promise<SipServer> {
+  return startTool('sip-call-control');
+}
+
+async function startTool(name: string): Promise<SipServer> {
   const port = await freePort();
-  const answerer = fileURLToPath(new URL('../tools/sip-answerer.ts', import.meta.url));
-  const child = spawn(process.execPath, [answerer, String(port)], {
+  const tool = fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url));
+  const child = spawn(process.execPath, [tool, String(port)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   // Its first line says that it listens.

@@ -65,7 +65,7 @@ static void decide(call *c, uint64_t now) {
   if (c->left > 0) return;
   switch (c->state) {
     case PAUSE:
-      if (now < c->act_at || silence < 300 * MS) return;
+      if (now < c->act_at || (!is_interrupting && silence < 300 * MS)) return;
       speak(c, SPEECH, now);
       enter(c, TURN, now + 4000 * MS);
       return;

@@ -116,7 +116,7 @@ class Caller {
   #act(nowMs: number, silenceMs: number): void {
     switch (this.#state) {
       case 'pause':
-        if (silenceMs < 300) return;
+        if (!isInterrupting && silenceMs < 300) return;
         this.#speak(SPEECH_PACKETS, nowMs);
         this.#enter('turn', nowMs + 4000);
         return;

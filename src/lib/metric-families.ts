@@ -105,10 +105,15 @@ export function addSipMetrics(registry: Registry, read: () => MeasuredSip): void
     ['in', counts.messagesIn],
     ['out', counts.messagesOut],
   ]);
-  add('offhook_sip_retransmissions_total', 'Messages that came or went again.', 'direction', (c) => [
-    ['in', c.retransmissionsIn],
-    ['out', c.retransmissionsOut],
-  ]);
+  add(
+    'offhook_sip_retransmissions_total',
+    'Messages that came or went again.',
+    'direction',
+    (c) => [
+      ['in', c.retransmissionsIn],
+      ['out', c.retransmissionsOut],
+    ],
+  );
   add('offhook_sip_dropped_total', 'SIP messages thrown away unanswered.', 'reason', (counts) =>
     Object.entries(counts.dropped),
   );

@@ -128,7 +128,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       PORT: String(port),
       SIP_PORT: String(sipPort),
       DATA_DIR: dataDir,
-      RTP_PORTS: '24000-27999',
+      RTP_PORTS: '24000-24999',
       LLM: 'scripted',
       LOG_LEVEL: 'info',
       BOOTSTRAP_LIVE_KEY: LIVE_KEY,

@@ -9,11 +9,7 @@ const seconds = ({ min, max }: { readonly min: number; readonly max: number }) =
   z.int().min(min).max(max);
 
 const words = (charsMax: number) =>
-  z
-    .string()
-    .min(1)
-    .max(charsMax)
-    .refine(isPlainText, 'expected well-formed Unicode without NUL');
+  z.string().min(1).max(charsMax).refine(isPlainText, 'expected well-formed Unicode without NUL');
 
 const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
 

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+
+test('CallSession puts a call on record from its answer to the hang-up of the caller', async () => {
+  const world = await openCallWorld();
+
+  const { leg, talk, over } = await world.answered();
+  const answered = world.call();
+  world.store.clock.advance(41_200);
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(answered).toMatchObject({ status: 'in_progress', endReason: null });
+  expect(world.call()).toMatchObject({
+    status: 'completed',
+    endReason: 'user_hangup',
+    durationSeconds: 42,
+    from: '+390612345678',
+    to: AGENT_NUMBER,
+    carrierCallSid: 'sid@192.0.2.1',
+    recordingFile: `recordings/${answered.id}.wav`,
+  });
+  expect(leg.recorded).toEqual([`/data/${answered.id}.wav`]);
+  expect(world.events()).toEqual(['call.started', 'call.ended']);
+  expect(world.counted).toEqual(
+    expect.arrayContaining(['started inbound', 'ended inbound user_hangup 42']),
+  );
+  expect([talk.isStarted, talk.stops, world.registry.size]).toEqual([true, 1, 0]);
+});
+
+test.each([
+  [{ kind: 'agent-hangup' }, 'agent_hangup', 'completed'],
+  [{ kind: 'timeout', cause: 'silence' }, 'timeout', 'completed'],
+  [{ kind: 'timeout', cause: 'max-duration' }, 'timeout', 'completed'],
+  [{ kind: 'transferred' }, 'transferred', 'completed'],
+  [{ kind: 'failed', reason: 'no voice' }, 'error', 'failed'],
+] as const)('CallSession hangs up when the conversation ends with %o', async (end, reason, status) => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+
+  talk.say({ kind: 'ended', end });
+  await over;
+
+  expect(leg.hangUps).toBe(1);
+  expect(world.call()).toMatchObject({ endReason: reason, status });
+});
+
+test('CallSession keeps the first reason when the caller hangs up after the agent', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  leg.hangUp = async () => leg.release({ kind: 'far-end' });
+
+  talk.say({ kind: 'ended', end: { kind: 'timeout', cause: 'silence' } });
+  await over;
+
+  expect(world.call()).toMatchObject({ endReason: 'timeout' });
+});
+
+test('CallSession puts on record what was said, also while it stops, and the times of turns', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  const at = world.store.clock.now();
+  const entry = (role: 'agent' | 'user', text: string) => ({ role, text, at }) as const;
+
+  talk.say({ kind: 'said', entry: entry('agent', 'Hello') });
+  talk.say({ kind: 'turn', times: { turn: 1, endOfTurnMs: 250 } });
+  talk.say({ kind: 'barge-in' });
+  talk.lastWords = { kind: 'said', entry: entry('user', 'Bye') };
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  const { id } = world.call();
+  expect(world.store.calls.transcript(id).map(({ text }) => text)).toEqual(['Hello', 'Bye']);
+  expect(world.store.calls.timeline(id)).toEqual([
+    { at, kind: 'turn', details: { turn: 1, endOfTurnMs: 250 } },
+    { at, kind: 'barge_in', details: {} },
+  ]);
+});
+
+test('CallSession goes on without a recording that failed, and says so in the timeline', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+
+  leg.audio.emit({ kind: 'recording-failed', reason: 'the disk is full' });
+  const during = world.call();
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(during.status).toBe('in_progress');
+  expect(world.store.calls.timeline(during.id)).toMatchObject([
+    { kind: 'recording_failed', details: { reason: 'the disk is full' } },
+  ]);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+});
+
+test('CallSession goes on while the database refuses, and catches up in order', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  const said = (text: string) => {
+    talk.say({ kind: 'said', entry: { role: 'user', text, at: world.store.clock.now() } });
+  };
+
+  world.isDiskFull = true;
+  said('one');
+  said('two');
+  leg.release({ kind: 'far-end' });
+  await Promise.resolve();
+  const during = world.call();
+  world.isDiskFull = false;
+  world.store.clock.advance(1000);
+  await over;
+
+  expect(during.status).toBe('in_progress');
+  expect(world.store.calls.transcript(during.id).map(({ text }) => text)).toEqual(['one', 'two']);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(world.events()).toEqual(['call.started', 'call.ended']);
+});
+
+test('CallSession lets the call go when the database refuses for a minute, and still writes later', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+
+  world.isDiskFull = true;
+  leg.release({ kind: 'far-end' });
+  for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();
+  world.store.clock.advance(60_000);
+  await over;
+  const sizeWhenLetGo = world.registry.size;
+  world.isDiskFull = false;
+  world.store.clock.advance(1000);
+
+  expect(sizeWhenLetGo).toBe(0);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+});
+
+test('CallSession transfers to a number of others, and refuses one that rings here', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  const { control } = talk.options;
+
+  await control.transfer('+390698765432');
+  await expect(control.transfer(AGENT_NUMBER)).rejects.toThrow('would be a loop');
+  leg.release({ kind: 'transferred' });
+  await over;
+
+  expect(leg.transfers).toEqual(['+390698765432']);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
+});
+
+test('CallSession passes on digits that came by SIP INFO', async () => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+
+  leg.digit('5');
+
+  expect(talk.digits).toEqual(['5']);
+});
+
+test('CallSession ends with error when the server ends it', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+
+  await world.registry.endAll('the server stops');
+  await over;
+
+  expect(leg.hangUps).toBe(1);
+  expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+});
+
+test('CallSession ends with error when the line breaks', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+
+  leg.release({ kind: 'broken', reason: 'no audio comes' });
+  await over;
+
+  expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+});

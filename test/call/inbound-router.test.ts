@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { refusalOf } from '../../src/call/inbound-router.ts';
+import { CarrierError } from '../../src/telephony/carrier.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { ScriptedIncoming, ScriptedLeg } from './support/scripted-party.ts';
+
+test.each([
+  ['nobody', undefined, false, 404],
+  ['nobody, while the server is full', undefined, true, 404],
+  ['a paused agent', buildAgent({ status: 'paused' }), true, 480],
+  ['an agent, while the server is full', buildAgent(), true, 503],
+  ['an agent', buildAgent(), false, undefined],
+])('refusalOf: a call to %s', (_case, agent, isFull, sipStatus) => {
+  expect(refusalOf(agent, isFull)?.sipStatus).toBe(sipStatus);
+});
+
+test.each([
+  ['404 to a number that no agent has', {}, '+15550109999', { sipStatus: 404 }],
+  ['480 to a paused agent', { status: 'paused' }, AGENT_NUMBER, { sipStatus: 480 }],
+] as const)('InboundRouter answers %s, and keeps no record', async (_case, agent, to, refusal) => {
+  const world = await openCallWorld({ agent });
+  const incoming = new ScriptedIncoming(to);
+
+  await world.router.take(incoming);
+
+  expect(incoming.rejections).toEqual([refusal]);
+  expect(world.counted).toEqual([`refused ${refusal.sipStatus}`]);
+  expect(() => world.call()).toThrow('there is none');
+});
+
+test('InboundRouter answers 503 with Retry-After while the server is full, and takes the next call', async () => {
+  const world = await openCallWorld({ callsMax: 1 });
+  const first = await world.answered();
+  const second = new ScriptedIncoming(AGENT_NUMBER);
+
+  await world.router.take(second);
+  first.leg.release({ kind: 'far-end' });
+  await first.over;
+  const third = await world.answered();
+
+  expect(second.rejections).toEqual([{ sipStatus: 503, retryAfterSeconds: 30 }]);
+  expect(third.incoming.rejections).toEqual([]);
+});
+
+test('InboundRouter puts a caller who gives up while it rings on record as no_answer', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+
+  const over = world.router.take(incoming);
+  incoming.cancel();
+  incoming.fail(new CarrierError('Cannot answer: no port', 500));
+  await over;
+
+  expect(world.call()).toMatchObject({
+    status: 'failed',
+    endReason: 'no_answer',
+    answeredAt: null,
+    durationSeconds: 0,
+  });
+  expect(world.events()).toEqual(['call.ended']);
+  expect(world.counted).toEqual(['missed inbound no_answer']);
+  expect(world.registry.size).toBe(0);
+});
+
+test.each([
+  [487, 'no_answer'],
+  [488, 'error'],
+  [500, 'error'],
+])('InboundRouter puts an answer that fails with %i on record as %s', async (sipStatus, reason) => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+
+  incoming.fail(new CarrierError('Cannot answer', sipStatus));
+  await world.router.take(incoming);
+
+  expect(world.call()).toMatchObject({ status: 'failed', endReason: reason });
+  expect(world.counted).toEqual([`missed inbound ${reason}`]);
+});
+
+test('InboundRouter answers 503 when the call cannot be put on record', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+
+  world.isDiskFull = true;
+  await world.router.take(incoming);
+
+  expect(incoming.rejections).toEqual([{ sipStatus: 503, retryAfterSeconds: 30 }]);
+  expect(world.registry.size).toBe(0);
+});
+
+test('InboundRouter never rejects, even when the refusal cannot be sent', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming('+15550109999');
+  incoming.reject = () => {
+    throw new Error('the connection is lost');
+  };
+
+  await expect(world.router.take(incoming)).resolves.toBeUndefined();
+});
+
+test('InboundRouter refuses a call that still rings when every call is ended', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const over = world.router.take(incoming);
+
+  await world.registry.endAll('the server stops');
+  incoming.fail(new CarrierError('Cannot answer: rejected', 487));
+  await over;
+
+  expect(incoming.rejections).toEqual([{ sipStatus: 503 }]);
+  expect(world.registry.size).toBe(0);
+});
+
+test('InboundRouter leaves nobody on a line without an agent', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const leg = new ScriptedLeg();
+  world.onTalk = () => {
+    throw new Error('Cannot listen: the listening thread is gone');
+  };
+
+  incoming.connect(leg);
+  await world.router.take(incoming);
+
+  expect(leg.hangUps).toBe(1);
+  expect(world.registry.size).toBe(0);
+});

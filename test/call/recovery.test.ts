@@ -1,0 +1,130 @@
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type RecoveryParts, recoverCalls } from '../../src/call/recovery.ts';
+import type { Call } from '../../src/domain/call.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { buildCall } from '../support/build-call.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+
+const ANSWERED_AT = new Date('2026-11-20T12:00:05.000Z');
+
+const NOW = new Date('2026-11-20T13:00:00.000Z');
+
+function after(answerMs: number): Date {
+  return new Date(ANSWERED_AT.getTime() + answerMs);
+}
+
+/** A store that a process left in the middle of this call. */
+async function openLeft(fields: Partial<Call>): Promise<TestStore> {
+  const store = await openTestStore();
+  store.calls.insert(buildCall(fields), []);
+  return store;
+}
+
+function partsOf(store: TestStore, repaired: string[] = []): RecoveryParts {
+  let ids = 0;
+  return {
+    calls: store.calls,
+    recordingPath: (file) => join(store.folder, file),
+    repairRecording: async (path) => void repaired.push(path),
+    newId: (prefix) => {
+      ids += 1;
+      return `${prefix}_${ids}`;
+    },
+    now: NOW,
+    log: silentLogger,
+  };
+}
+
+test('recoverCalls ends a call that was ringing, as it began', async () => {
+  const store = await openLeft({ status: 'ringing' });
+
+  const count = await recoverCalls(partsOf(store));
+
+  expect(count).toBe(1);
+  expect(store.calls.findById('call_1')).toMatchObject({
+    status: 'failed',
+    endReason: 'error',
+    durationSeconds: 0,
+    endedAt: new Date(STORE_NOW_MS),
+  });
+});
+
+test('recoverCalls tells customers of the end, now', async () => {
+  const store = await openLeft({ status: 'in_progress', answeredAt: ANSWERED_AT });
+
+  await recoverCalls(partsOf(store));
+
+  expect(store.events.listByCall('call_1')).toMatchObject([
+    { kind: 'call.ended', createdAt: NOW, id: 'evt_1' },
+  ]);
+});
+
+test('recoverCalls ends an answered call where its recording ends, and repairs that', async () => {
+  const store = await openLeft({
+    status: 'in_progress',
+    answeredAt: ANSWERED_AT,
+    recordingFile: 'call_1.wav',
+  });
+  const file = join(store.folder, 'call_1.wav');
+  writeFileSync(file, 'RIFF');
+  utimesSync(file, after(30_000), after(30_000));
+  const repaired: string[] = [];
+
+  await recoverCalls(partsOf(store, repaired));
+
+  expect(repaired).toEqual([file]);
+  expect(store.calls.findById('call_1')).toMatchObject({
+    status: 'failed',
+    endReason: 'error',
+    durationSeconds: 30,
+    recordingFile: 'call_1.wav',
+  });
+});
+
+test('recoverCalls ends an answered call without a recording at its last words', async () => {
+  const store = await openLeft({
+    status: 'in_progress',
+    answeredAt: ANSWERED_AT,
+    recordingFile: 'never-written.wav',
+  });
+  store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
+
+  await recoverCalls(partsOf(store));
+
+  expect(store.calls.findById('call_1')).toMatchObject({ endedAt: after(7000), durationSeconds: 7 });
+});
+
+test('recoverCalls never ends a call in the future, whatever the clock was', async () => {
+  const store = await openLeft({ status: 'in_progress', answeredAt: ANSWERED_AT });
+  const tomorrow = new Date(NOW.getTime() + 86_400_000);
+  store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: tomorrow });
+
+  await recoverCalls(partsOf(store));
+
+  expect(store.calls.findById('call_1')).toMatchObject({ endedAt: NOW });
+});
+
+test('recoverCalls ends every call though a recording cannot be repaired', async () => {
+  const store = await openLeft({ status: 'in_progress', recordingFile: 'call_1.wav' });
+  store.calls.insert(buildCall({ id: 'call_2', status: 'ringing' }), []);
+  const repairRecording = () => Promise.reject(new Error('the disk fails'));
+
+  const count = await recoverCalls({ ...partsOf(store), repairRecording });
+
+  expect(count).toBe(2);
+  expect(store.calls.findUnfinished()).toEqual([]);
+});
+
+test('recoverCalls leaves queued and finished calls alone', async () => {
+  const store = await openLeft({ status: 'queued', startedAt: null });
+  const over = { status: 'completed', endReason: 'user_hangup', endedAt: ANSWERED_AT } as const;
+  store.calls.insert(buildCall({ id: 'call_2', ...over }), []);
+
+  const count = await recoverCalls(partsOf(store));
+
+  expect(count).toBe(0);
+  expect(store.calls.findById('call_1')?.status).toBe('queued');
+  expect(store.events.listByCall('call_2')).toEqual([]);
+});

@@ -1,0 +1,149 @@
+/** The calls of one server on a real store: who rings, who picks up and what the agent does is the test's to say. */
+import type { CallMetrics, CallParts, TalkOptions } from '../../../src/call/call-parts.ts';
+import { CallRegistry } from '../../../src/call/call-registry.ts';
+import { InboundRouter } from '../../../src/call/inbound-router.ts';
+import type { Agent } from '../../../src/domain/agent.ts';
+import type { Call, CallStore } from '../../../src/domain/call.ts';
+import { StoreError } from '../../../src/domain/store-error.ts';
+import { silentLogger } from '../../../src/lib/logger.ts';
+import { buildAgent } from '../../support/build-agent.ts';
+import { openTestStore, type TestStore } from '../../support/test-store.ts';
+import { ScriptedIncoming, ScriptedLeg, ScriptedTalk } from './scripted-party.ts';
+
+export const AGENT_NUMBER = '+15550100001';
+
+/** A call that was answered, with everybody on it. */
+export interface AnsweredCall {
+  readonly incoming: ScriptedIncoming;
+  readonly leg: ScriptedLeg;
+  readonly talk: ScriptedTalk;
+  /** Resolves when the call is over and on record. */
+  readonly over: Promise<void>;
+}
+
+export interface CallWorld {
+  readonly store: TestStore;
+  readonly registry: CallRegistry;
+  readonly router: InboundRouter;
+  /** What was counted, as `name detail …`. */
+  readonly counted: readonly string[];
+  /** While true, nothing can be written. */
+  isDiskFull: boolean;
+  /** Makes the talk; throws what the test wants. */
+  onTalk: (options: TalkOptions) => ScriptedTalk;
+  /** The newest call. */
+  call(): Call;
+  /** Kinds of the newest call's events. */
+  events(): string[];
+  /** Rings and waits until the agent talks. */
+  answered(): Promise<AnsweredCall>;
+}
+
+export async function openCallWorld(
+  options: { readonly agent?: Partial<Agent>; readonly callsMax?: number } = {},
+): Promise<CallWorld> {
+  const store = await openTestStore();
+  store.agents.insert(buildAgent({ phoneNumber: AGENT_NUMBER, ...options.agent }));
+  const registry = new CallRegistry({ callsMax: options.callsMax ?? 10 });
+  const counted: string[] = [];
+  const world: CallWorld = {
+    store,
+    registry,
+    counted,
+    isDiskFull: false,
+    onTalk: (given) => new ScriptedTalk(given),
+    router: new InboundRouter({
+      parts: partsOf(store, { counted, world: () => world }),
+      registry,
+      findAgent: (number) => store.agents.findByPhoneNumber(number),
+    }),
+    call: () => newestCall(store),
+    events: () => store.events.listByCall(newestCall(store).id).map(({ kind }) => kind),
+    answered: () => answeredCall(world),
+  };
+  return world;
+}
+
+async function answeredCall(world: CallWorld): Promise<AnsweredCall> {
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const leg = new ScriptedLeg();
+  const talking = new Promise<ScriptedTalk>((resolve) => {
+    world.onTalk = (options) => {
+      const talk = new ScriptedTalk(options);
+      resolve(talk);
+      return talk;
+    };
+  });
+  const over = world.router.take(incoming);
+  incoming.connect(leg);
+  return { incoming, leg, talk: await talking, over };
+}
+
+function partsOf(
+  store: TestStore,
+  given: { readonly counted: string[]; readonly world: () => CallWorld },
+): CallParts {
+  let ids = 0;
+  return {
+    calls: refusing(store.calls, () => given.world().isDiskFull),
+    recordings: {
+      start: (callId, leg) => {
+        leg.record(`/data/${callId}.wav`);
+        return `recordings/${callId}.wav`;
+      },
+    },
+    metrics: countingMetrics(given.counted),
+    newId: (prefix) => {
+      ids += 1;
+      return `${prefix}_${ids}`;
+    },
+    clock: store.clock,
+    log: silentLogger,
+    isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
+    talk: (options) => given.world().onTalk(options),
+  };
+}
+
+/** The real store, whose writes fail like those to a full disk while `isFull`. */
+function refusing(calls: CallStore, isFull: () => boolean): CallStore {
+  const write = <Values extends readonly unknown[]>(run: (...values: Values) => void) => {
+    return (...values: Values) => {
+      if (isFull()) throw new StoreError('Cannot use the database: the disk is full', 'full');
+      run(...values);
+    };
+  };
+  return {
+    insert: write((call, events) => calls.insert(call, events)),
+    update: write((call, events) => calls.update(call, events)),
+    addTranscriptEntry: write((callId, entry) => calls.addTranscriptEntry(callId, entry)),
+    addTimelineEntry: write((callId, entry) => calls.addTimelineEntry(callId, entry)),
+    transcript: (callId) => calls.transcript(callId),
+    timeline: (callId) => calls.timeline(callId),
+    find: (scope, callId) => calls.find(scope, callId),
+    findById: (callId) => calls.findById(callId),
+    list: (scope, query) => calls.list(scope, query),
+    findUnfinished: () => calls.findUnfinished(),
+  };
+}
+
+function countingMetrics(counted: string[]): CallMetrics {
+  const count = (name: string) => (...details: readonly unknown[]) => {
+    counted.push([name, ...details].join(' '));
+  };
+  return {
+    callStarted: count('started'),
+    callEnded: count('ended'),
+    callMissed: count('missed'),
+    callRefused: count('refused'),
+    audio: ({ packetsReceived }) => counted.push(`audio ${packetsReceived}`),
+    turn: ({ turn }) => counted.push(`turn ${turn}`),
+    bargeIn: count('barge-in'),
+  };
+}
+
+function newestCall(store: TestStore): Call {
+  const scope = { accountId: 'acct_1', environment: 'live' } as const;
+  const [call] = store.calls.list(scope, { limit: 1, offset: 0 }).calls;
+  if (call === undefined) throw new Error('Cannot show the call: there is none');
+  return call;
+}

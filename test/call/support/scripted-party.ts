@@ -1,0 +1,143 @@
+/** The far end of a call and the agent on it, both doing only what the test says. */
+import type { TalkingParty, TalkOptions } from '../../../src/call/call-parts.ts';
+import type { ConversationEvent } from '../../../src/conversation/conversation-port.ts';
+import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
+import { HeardRing } from '../../../src/media/heard-ring.ts';
+import type { IncomingCall, Leg, ReleaseCause } from '../../../src/telephony/carrier.ts';
+
+export class ScriptedAudio implements AudioStream {
+  readonly heard = new HeardRing();
+  readonly #listeners: ((event: AudioEvent) => void)[] = [];
+
+  onEvent(listener: (event: AudioEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  emit(event: AudioEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  stats(): Promise<AudioStats> {
+    const packets = { packetsReceived: 100, packetsSent: 90, packetsLost: 2, packetsRejected: 1 };
+    return Promise.resolve({ ...packets, jitterMs: 0 });
+  }
+
+  begin(): void {}
+  say(): void {}
+  finish(): void {}
+  drop(): void {}
+  resume(): void {}
+  setInterruptible(): void {}
+  sendDigits(): void {}
+}
+
+export class ScriptedLeg implements Leg {
+  readonly audio = new ScriptedAudio();
+  readonly recorded: string[] = [];
+  readonly transfers: string[] = [];
+  hangUps = 0;
+  digit: (digit: string) => void = () => undefined;
+  #cause: ReleaseCause | undefined;
+  #listener: (cause: ReleaseCause) => void = () => undefined;
+
+  /** The leg ends for this cause; later causes change nothing. */
+  release(cause: ReleaseCause): void {
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    this.#listener(cause);
+  }
+
+  onReleased(listener: (cause: ReleaseCause) => void): void {
+    this.#listener = listener;
+    if (this.#cause !== undefined) listener(this.#cause);
+  }
+
+  onDigit(listener: (digit: string) => void): void {
+    this.digit = listener;
+  }
+
+  record(path: string): void {
+    this.recorded.push(path);
+  }
+
+  hangUp(): Promise<void> {
+    this.hangUps += 1;
+    this.release({ kind: 'near-end' });
+    return Promise.resolve();
+  }
+
+  transfer(number: string): Promise<void> {
+    this.transfers.push(number);
+    return Promise.resolve();
+  }
+}
+
+export class ScriptedIncoming implements IncomingCall {
+  readonly carrierCallSid = 'sid@192.0.2.1';
+  readonly from = '+390612345678';
+  readonly to: string;
+  readonly rejections: { readonly sipStatus: number; readonly retryAfterSeconds?: number }[] = [];
+  readonly #answer = Promise.withResolvers<Leg>();
+  #onCancelled: () => void = () => undefined;
+
+  constructor(to: string) {
+    this.to = to;
+  }
+
+  /** What becomes of the answer. */
+  connect(leg: Leg): void {
+    this.#answer.resolve(leg);
+  }
+
+  fail(error: Error): void {
+    this.#answer.reject(error);
+  }
+
+  cancel(): void {
+    this.#onCancelled();
+  }
+
+  onCancelled(listener: () => void): void {
+    this.#onCancelled = listener;
+  }
+
+  reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
+    this.rejections.push({ sipStatus, ...options });
+  }
+
+  ring(): void {}
+
+  answer(): Promise<Leg> {
+    return this.#answer.promise;
+  }
+}
+
+export class ScriptedTalk implements TalkingParty {
+  readonly options: TalkOptions;
+  readonly digits: string[] = [];
+  /** Said when the talk is stopped. */
+  lastWords: ConversationEvent | undefined;
+  isStarted = false;
+  stops = 0;
+
+  constructor(options: TalkOptions) {
+    this.options = options;
+  }
+
+  say(event: ConversationEvent): void {
+    this.options.onEvent(event);
+  }
+
+  start(): void {
+    this.isStarted = true;
+  }
+
+  digit(digit: string): void {
+    this.digits.push(digit);
+  }
+
+  async stop(): Promise<void> {
+    this.stops += 1;
+    if (this.lastWords !== undefined) this.say(this.lastWords);
+  }
+}
