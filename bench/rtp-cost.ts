@@ -3,7 +3,6 @@ import {
   checkTargets,
   markdownTable,
   numberArg,
-  pairedRuns,
   percentile,
   printJson,
   type Row,
@@ -11,7 +10,7 @@ import {
   type Target,
 } from './lib/harness.ts';
 import { buildNativeTool, isInstalled } from './lib/native-tool.ts';
-import { type Command, callerCommand, nodeTool, type RtpRun, runRtp } from './lib/rtp-run.ts';
+import { type Command, callerCommand, nodeTool, pairedRtpRuns, runRtp } from './lib/rtp-run.ts';
 
 interface Peer {
   readonly name: string;
@@ -22,22 +21,20 @@ interface Peer {
   readonly isPidTold?: boolean;
 }
 
-/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 2] [--gate]`; without `--calls`: 100 and 500. */
+/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 1] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const caller = callerCommand();
   const peers = findPeers();
-  const asked = numberArg(args, 'calls', 0);
+  const calls = numberArg(args, 'calls', 500);
   const rows: Row[] = [];
   const targets: Target[] = [];
-  for (const calls of asked > 0 ? [asked] : [100, 500]) {
-    for (const peer of peers) {
-      const { row, ratio, lost } = await compare(peer, { caller, calls, args });
-      rows.push(row);
-      targets.push({ name: `packets lost, ${calls} calls`, value: lost, limit: 0, tolerance: 0 });
-      if (calls < peer.fromCalls) continue;
-      const name = `CPU against ${peer.name}, ${calls} calls`;
-      targets.push({ name, value: ratio, limit: peer.limit, tolerance: 0.1 });
-    }
+  for (const peer of peers) {
+    const { row, ratio, lost } = await compare(peer, { caller, calls, args });
+    rows.push(row);
+    const name = `${calls} calls, against ${peer.name}`;
+    targets.push({ name: `packets lost, ${name}`, value: lost, limit: 0, tolerance: 0 });
+    if (calls < peer.fromCalls) continue;
+    targets.push({ name: `CPU ratio, ${name}`, value: ratio, limit: peer.limit, tolerance: 0.1 });
   }
   console.log(markdownTable(rows));
   checkTargets(args, targets);
@@ -64,9 +61,9 @@ async function compare(
   options: { readonly caller: Command; readonly calls: number; readonly args: readonly string[] },
 ) {
   const { caller, calls, args } = options;
-  const seconds = numberArg(args, 'seconds', 2);
+  const seconds = numberArg(args, 'seconds', 1);
   const ours = nodeTool('rtp-engine');
-  const pairs = await pairedRuns<RtpRun>({
+  const pairs = await pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 5),
     a: () => runRtp({ server: ours, caller, calls, seconds, serverArgs: ['plain'] }),
     b: () => {

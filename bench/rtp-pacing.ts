@@ -5,14 +5,20 @@ import {
   markdownTable,
   numberArg,
   type Pair,
-  pairedRuns,
   percentile,
   printJson,
   type Row,
   type Target,
 } from './lib/harness.ts';
 import { buildNativeTool } from './lib/native-tool.ts';
-import { type Command, callerCommand, nodeTool, type RtpRun, runRtp } from './lib/rtp-run.ts';
+import {
+  type Command,
+  callerCommand,
+  nodeTool,
+  pairedRtpRuns,
+  type RtpRun,
+  runRtp,
+} from './lib/rtp-run.ts';
 
 /** Plain scheduling is judged only on a machine that is not overloaded: beyond this nobody is punctual. */
 const LOAD_MAX = 4;
@@ -26,7 +32,7 @@ interface Contest {
   readonly p99Max: number;
 }
 
-/** `npm run bench -- rtp-pacing [--calls 200] [--pairs 5] [--seconds 2] [--gate]`. */
+/** `npm run bench -- rtp-pacing [--calls 200] [--pairs 3] [--seconds 2] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const caller = callerCommand();
   const rows: Row[] = [];
@@ -67,8 +73,8 @@ function hold(
   const { caller, args } = options;
   const load = { calls: numberArg(args, 'calls', 200), seconds: numberArg(args, 'seconds', 2) };
   const server = nodeTool('rtp-engine');
-  return pairedRuns<RtpRun>({
-    pairs: numberArg(args, 'pairs', 5),
+  return pairedRtpRuns({
+    pairs: numberArg(args, 'pairs', 3),
     a: () => runRtp({ ...load, caller, server, serverArgs: [contest.priority] }),
     b: () => runRtp({ ...load, caller, server: contest.peer }),
   });

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { cpuSecondsOf } from './harness.ts';
+import { cpuSecondsOf, type Pair, pairedRuns } from './harness.ts';
 import { buildNativeTool } from './native-tool.ts';
 
 /** A program and its arguments. */
@@ -37,7 +37,10 @@ interface CallerReport {
 }
 
 /** Long enough for the compiler of a young process to have done its work. */
-const WARM_S = 3;
+const WARM_S = 2;
+
+/** A caller busier than this may itself be what is late or slow. */
+const CALLER_CPU_PERCENT_MAX = 70;
 
 /** The caller in C where it can be built, else the one in Node. */
 export function callerCommand(): Command {
@@ -47,6 +50,17 @@ export function callerCommand(): Command {
 
 export function nodeTool(name: string): Command {
   return [process.execPath, fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url))];
+}
+
+/** Runs pairs as the harness does; one with a caller that was too busy is void too. */
+export async function pairedRtpRuns(
+  options: Parameters<typeof pairedRuns<RtpRun>>[0],
+): Promise<readonly Pair<RtpRun>[]> {
+  const pairs = await pairedRuns(options);
+  return pairs.map((pair) => {
+    const busiest = Math.max(pair.a.callerCpuPercent, pair.b.callerCpuPercent);
+    return { ...pair, isVoid: pair.isVoid || busiest > CALLER_CPU_PERCENT_MAX };
+  });
 }
 
 /** Runs `server` with so many calls for so long. */

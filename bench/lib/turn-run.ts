@@ -25,6 +25,8 @@ interface CallerReport {
   /** Packets of a reply that had been silenced by an interruption. */
   readonly stale: number;
   readonly sent: number;
+  /** Turns that do not count, because the caller itself was late. */
+  readonly lateTurns: number;
   readonly cpuSeconds: number;
 }
 

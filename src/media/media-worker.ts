@@ -2,9 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { Alarm } from './alarm.ts';
 import { HeardRing } from './heard-ring.ts';
 import { MediaLine } from './media-line.ts';
-import type { FromWorker, ToWorker, WorkerSettings } from './media-protocol.ts';
+import type { FromWorker, ToWorker, WorkerStart } from './media-protocol.ts';
 import { type OnDatagram, PortPair } from './port-pair.ts';
 import { SendWheel } from './send-wheel.ts';
 import { steadyClock } from './steady-clock.ts';
@@ -31,21 +32,22 @@ interface OpenLine {
 
 class MediaWorker {
   readonly #port: MessagePort;
-  readonly #settings: WorkerSettings;
+  readonly #settings: WorkerStart;
   readonly #clock: Clock = systemClock;
-  readonly #wheel = new SendWheel({
-    clock: steadyClock,
-    onFault: (rider, error) => {
-      const [id] = [...this.#lines].find(([, { line }]) => line === rider) ?? [];
-      if (id !== undefined) this.#fail(id, error);
-    },
-  });
+  readonly #wheel: SendWheel;
   readonly #lines = new Map<number, OpenLine>();
   readonly #draining = new Map<number, DrainingPorts>();
 
-  constructor(port: MessagePort, settings: WorkerSettings) {
+  constructor(port: MessagePort, settings: WorkerStart) {
     this.#port = port;
     this.#settings = settings;
+    this.#wheel = new SendWheel({
+      clock: steadyClock(new Alarm(settings.alarm)),
+      onFault: (rider, error) => {
+        const [id] = [...this.#lines].find(([, { line }]) => line === rider) ?? [];
+        if (id !== undefined) this.#fail(id, error);
+      },
+    });
   }
 
   async start(): Promise<void> {

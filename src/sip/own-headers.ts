@@ -19,10 +19,14 @@ export function contactOf(flow: Flow, user?: string): string {
 
 /** The user part of a URI; undefined where there is none, or the text is no such URI. */
 export function userOf(uri: string): string | undefined {
-  return faultOf(() => parseUri(uri)) === undefined ? parseUri(uri).user : undefined;
+  let user: string | undefined;
+  faultOf(() => {
+    user = parseUri(uri).user;
+  });
+  return user;
 }
 
 /** Says what we can do, where a peer must know it: in requests that make or change a session, and 2xx to them. */
 export function addAbilities(message: SipMessage): void {
-  message.set('allow', ALLOW).set('supported', SUPPORTED);
+  message.add('allow', ALLOW).add('supported', SUPPORTED);
 }

@@ -1,5 +1,5 @@
 /** What the model of one call may use: checks what it asks for, and answers in words whatever happens. */
-
+import { AGENT_TOOLS } from '../domain/agent-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
 import { argumentFaults } from './argument-check.ts';
@@ -7,11 +7,6 @@ import { endCall } from './end-call.ts';
 import { RESULT_LENGTH_MAX, type Tool, type ToolContext, type ToolOutcome } from './tool.ts';
 import { createTransferCall } from './transfer-call.ts';
 import type { TransferRules } from './transfer-policy.ts';
-
-/** Names that an agent may list. */
-export const TOOL_NAMES = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
-
-export type ToolName = (typeof TOOL_NAMES)[number];
 
 /** A caller does not wait longer than this for anything. */
 const TIMEOUT_MS = 10_000;
@@ -60,7 +55,7 @@ export class Toolbox {
   }
 
   #unavailable(name: string): string {
-    const isKnown = (TOOL_NAMES as readonly string[]).includes(name);
+    const isKnown = (AGENT_TOOLS as readonly string[]).includes(name);
     const state = isKnown ? 'is not available here' : 'does not exist';
     return `Not done: "${name.slice(0, 60)}" ${state}. Do not say that it was done.`;
   }

@@ -79,6 +79,17 @@ test.each([
   });
 });
 
+test('HttpServer serves a request that expects what nobody knows', async () => {
+  const { port } = await startServer();
+
+  const answer = await sendRaw(
+    port,
+    'GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+  );
+
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
 test('HttpServer serves a request without Host', async () => {
   const { port } = await startServer();
 

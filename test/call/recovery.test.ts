@@ -93,7 +93,10 @@ test('recoverCalls ends an answered call without a recording at its last words',
 
   await recoverCalls(partsOf(store));
 
-  expect(store.calls.findById('call_1')).toMatchObject({ endedAt: after(7000), durationSeconds: 7 });
+  expect(store.calls.findById('call_1')).toMatchObject({
+    endedAt: after(7000),
+    durationSeconds: 7,
+  });
 });
 
 test('recoverCalls never ends a call in the future, whatever the clock was', async () => {

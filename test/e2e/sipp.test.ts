@@ -7,7 +7,9 @@ describeWith(['sipp'], 'sipp as the carrier', () => {
   let server: TestServer;
 
   beforeAll(async () => {
-    server = await (await startServer({ environment: { LOG_LEVEL: 'warn', MAX_CALLS: '1000' } })).ready();
+    server = await (
+      await startServer({ environment: { LOG_LEVEL: 'warn', MAX_CALLS: '1000' } })
+    ).ready();
     await server.createAgent();
   });
 

@@ -4,7 +4,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
@@ -25,16 +25,25 @@ const LOOPBACK = { signallingAddress: '127.0.0.1' };
 
 const cleanUps: (() => unknown)[] = [];
 
+/** For the tests that need nothing special of theirs. */
+const shared = engineWith({ ports: { first: 16_000, last: 16_199 } });
+beforeAll(() => shared.start());
+afterAll(() => shared.stop());
+
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-async function startEngine(options: Partial<MediaEngineOptions> = {}): Promise<MediaEngine> {
-  const engine = new MediaEngine({
-    ...{ clock: systemClock, log: silentLogger, ports: { first: 16_000, last: 16_199 } },
+function engineWith(options: Partial<MediaEngineOptions>): MediaEngine {
+  return new MediaEngine({
+    ...{ clock: systemClock, log: silentLogger, ports: { first: 16_200, last: 16_299 } },
     ...{ workers: 1, drainMs: 0, isRealTime: false },
     ...options,
   });
+}
+
+async function startEngine(options: Partial<MediaEngineOptions> = {}): Promise<MediaEngine> {
+  const engine = engineWith(options);
   cleanUps.push(() => engine.stop());
   await engine.start();
   return engine;
@@ -56,9 +65,8 @@ function eventOf(session: MediaSession, kind: AudioEvent['kind']): Promise<Audio
 }
 
 test('MediaEngine carries a reply to the far end and says when it was played', async () => {
-  const engine = await startEngine();
   const phone = await openPhone();
-  const session = await engine.open(LOOPBACK);
+  const session = await shared.open(LOOPBACK);
   const finished = eventOf(session, 'playout-finished');
   const pcm = reply(3);
 
@@ -73,9 +81,8 @@ test('MediaEngine carries a reply to the far end and says when it was played', a
 });
 
 test('MediaEngine hears the far end, in memory that is shared with it', async () => {
-  const engine = await startEngine();
   const phone = await openPhone();
-  const session = await engine.open(LOOPBACK);
+  const session = await shared.open(LOOPBACK);
   const started = eventOf(session, 'voice-started');
   session.setRemote(phone.agreed);
 
@@ -86,9 +93,8 @@ test('MediaEngine hears the far end, in memory that is shared with it', async ()
 });
 
 test('MediaEngine drops and counts what strangers send', async () => {
-  const engine = await startEngine();
   const [phone, stranger] = [await openPhone(), await openPhone('127.0.0.9')];
-  const session = await engine.open(LOOPBACK);
+  const session = await shared.open(LOOPBACK);
   session.setRemote(phone.agreed);
 
   for (let packet = 0; packet < 20; packet += 1) stranger.send(VOICE, session.localPort);
@@ -101,10 +107,9 @@ test('MediaEngine drops and counts what strangers send', async () => {
 });
 
 test('MediaEngine has a whole recording on disk when a session is closed', async () => {
-  const engine = await startEngine();
   const phone = await openPhone();
   const path = join(await mkdtemp(join(tmpdir(), 'offhook-media-')), 'call.wav');
-  const session = await engine.open(LOOPBACK);
+  const session = await shared.open(LOOPBACK);
   session.setRemote(phone.agreed);
 
   session.record(path);
@@ -117,9 +122,8 @@ test('MediaEngine has a whole recording on disk when a session is closed', async
 });
 
 test('MediaEngine tells that a recording cannot be written while the call goes on', async () => {
-  const engine = await startEngine();
   const phone = await openPhone();
-  const session = await engine.open(LOOPBACK);
+  const session = await shared.open(LOOPBACK);
   const failed = eventOf(session, 'recording-failed');
   session.setRemote(phone.agreed);
 
@@ -191,10 +195,20 @@ test('MediaEngine tells calls that their worker died, and opens new ones on the 
   expect((await engine.open(LOOPBACK)).localPort % 2).toBe(0);
 });
 
+test('MediaEngine says with which priority its thread runs', async () => {
+  const said: object[] = [];
+  const log = { ...silentLogger, info: (fields: object) => said.push(fields) };
+
+  await startEngine({ log, isRealTime: true });
+
+  expect(said).toEqual([
+    { priority: expect.stringMatching(/^(real-time \(SCHED_FIFO|niceness -15|normal: )/) },
+  ]);
+});
+
 test('MediaEngine gives the last figures of a session that was closed', async () => {
-  const engine = await startEngine();
   const phone = await openPhone();
-  const session = await engine.open(LOOPBACK);
+  const session = await shared.open(LOOPBACK);
   session.setRemote(phone.agreed);
   await phone.untilReceived(3);
 

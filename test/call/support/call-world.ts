@@ -127,9 +127,11 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
 }
 
 function countingMetrics(counted: string[]): CallMetrics {
-  const count = (name: string) => (...details: readonly unknown[]) => {
-    counted.push([name, ...details].join(' '));
-  };
+  const count =
+    (name: string) =>
+    (...details: readonly unknown[]) => {
+      counted.push([name, ...details].join(' '));
+    };
   return {
     callStarted: count('started'),
     callEnded: count('ended'),
