@@ -7,6 +7,7 @@ import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { MediaEngine } from './media/media-engine.ts';
 import { DrachtioFront } from './sip/drachtio-front/drachtio-front.ts';
+import type { EngineCounts } from './sip/engine-stats.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { Carrier, CarrierReport, IncomingCall } from './telephony/carrier.ts';
 import { DirectGateway } from './telephony/direct/direct-gateway.ts';
@@ -100,6 +101,11 @@ export class EmbeddedTelephony {
     await this.#front.stop();
     await this.#engine.stop();
     await this.#media.stop();
+  }
+
+  /** What the SIP engine has counted since the start. */
+  get sipCounts(): EngineCounts {
+    return this.#engine.counts;
   }
 
   reports(): readonly CarrierReport[] {

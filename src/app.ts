@@ -85,7 +85,10 @@ export class App {
     const { config, print, speech, telephony, store } = this.#parts;
     this.#stops.push(() => store.close());
     const secrets = this.#bootstrap();
+    // At once: they are kept as hashes only, and a start that fails later must not lose them.
+    if (secrets !== undefined) print(welcomeText(secrets));
     await this.#recover();
+    this.#metrics.watchSip(() => telephony.sipCounts);
     this.#metrics.start();
     this.#stops.push(() => this.#metrics.stop());
     this.#stops.push(() => speech.hearing.stop());
@@ -99,7 +102,6 @@ export class App {
     await telephony.start((incoming) => void router.take(incoming));
     this.#stops.push(() => this.#http.stop());
     const port = await this.#http.start();
-    if (secrets !== undefined) print(welcomeText(secrets));
     this.#logEngines();
     print(startText({ config, port, report: this.#health.report(false) }));
   }

@@ -2,6 +2,7 @@
 import { openApp } from './app.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
 import { openLogger } from './lib/logger.ts';
+import { TrunkSettingsError } from './telephony/trunks.ts';
 
 /** EX_CONFIG of sysexits.h: the settings are wrong, starting again will not help. */
 const EXIT_CONFIG = 78;
@@ -17,16 +18,22 @@ function settings(): Config | undefined {
   }
 }
 
+/** Says in one line why the server cannot start, and ends the process. */
+function giveUp(error: unknown): never {
+  const why = error instanceof Error ? error.message : String(error);
+  const isSetting = error instanceof ConfigError || error instanceof TrunkSettingsError;
+  console.error(isSetting ? why : `Cannot start: ${why}`);
+  process.exit(isSetting ? EXIT_CONFIG : 1);
+}
+
 async function serve(config: Config): Promise<void> {
   const log = openLogger(config.LOG_LEVEL);
-  const app = await openApp({ config, log, print: (text) => console.log(text) });
+  const app = await openApp({ config, log, print: (text) => console.log(text) }).catch(giveUp);
   try {
     await app.start();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    console.error(`Cannot start: ${why}`);
     await app.stop();
-    process.exit(1);
+    giveUp(error);
   }
   let signals = 0;
   const leave = async (signal: string) => {

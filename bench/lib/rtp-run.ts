@@ -11,6 +11,9 @@ export type Command = readonly [string, ...string[]];
 
 export interface RtpRun {
   readonly calls: number;
+  /** Packets of the caller, and those that came back to it. */
+  readonly sent: number;
+  readonly received: number;
   /** Of the server, per call, in percent of a core. */
   readonly cpuPercentPerCall: number;
   readonly lost: number;
@@ -27,6 +30,8 @@ export interface RtpRun {
 }
 
 interface CallerReport {
+  readonly sent: number;
+  readonly received: number;
   readonly lost: number;
   readonly silent: number;
   readonly p50: number;
@@ -52,15 +57,22 @@ export function nodeTool(name: string): Command {
   return [process.execPath, fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url))];
 }
 
-/** Runs pairs as the harness does; one with a caller that was too busy is void too. */
+/** A server that sent less than this share of what was due had no processor to run on: its cost says nothing. */
+const CARRIED_MIN = 0.95;
+
+/** Runs pairs as the harness does; void too when a caller was too busy, or a server starved. */
 export async function pairedRtpRuns(
   options: Parameters<typeof pairedRuns<RtpRun>>[0],
 ): Promise<readonly Pair<RtpRun>[]> {
   const pairs = await pairedRuns(options);
   return pairs.map((pair) => {
-    const busiest = Math.max(pair.a.callerCpuPercent, pair.b.callerCpuPercent);
-    return { ...pair, isVoid: pair.isVoid || busiest > CALLER_CPU_PERCENT_MAX };
+    const isVoid = pair.isVoid || [pair.a, pair.b].some(isUnusable);
+    return { ...pair, isVoid };
   });
+}
+
+function isUnusable(run: RtpRun): boolean {
+  return run.callerCpuPercent > CALLER_CPU_PERCENT_MAX || run.received < run.sent * CARRIED_MIN;
 }
 
 /** Runs `server` with so many calls for so long. */

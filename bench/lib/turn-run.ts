@@ -1,4 +1,5 @@
 /** One run of callers that take turns with an agent: the whole server, or an ideal one. */
+import { readFileSync } from 'node:fs';
 import { cpuSecondsOf } from './harness.ts';
 import type { Command } from './line-process.ts';
 import { LineProcess } from './line-process.ts';
@@ -34,6 +35,8 @@ export interface TurnRun extends CallerReport {
   readonly calls: number;
   /** Of the server, per call, in percent of a core. */
   readonly cpuPercentPerCall: number;
+  /** How much of the time the server's main thread was ready to run and no core was free, in percent. */
+  readonly waitPercent: number;
   /** Of the callers, in percent of a core; above 70 the run says nothing. */
   readonly callerCpuPercent: number;
 }
@@ -99,18 +102,26 @@ async function run(
   try {
     caller.say(await connect(await caller.next('ports')));
     await caller.next('begin');
-    const [before, startedMs] = [cpuSecondsOf(serverPid), performance.now()];
+    const [before, waitedMs] = [cpuSecondsOf(serverPid), waitMsOf(serverPid)];
+    const startedMs = performance.now();
     await caller.next('end');
     const cpuSeconds = cpuSecondsOf(serverPid) - before;
-    const wallSeconds = (performance.now() - startedMs) / 1000;
+    const wallMs = performance.now() - startedMs;
+    const waitPercent = ((waitMsOf(serverPid) - waitedMs) * 100) / wallMs;
     const report: CallerReport = JSON.parse(await caller.next(''));
     return {
       ...report,
       calls,
-      cpuPercentPerCall: (cpuSeconds * 100) / wallSeconds / calls,
-      callerCpuPercent: (report.cpuSeconds * 100) / (wallSeconds + WARM_S),
+      cpuPercentPerCall: (cpuSeconds * 1e5) / wallMs / calls,
+      waitPercent,
+      callerCpuPercent: (report.cpuSeconds * 1e5) / (wallMs + WARM_S * 1000),
     };
   } finally {
     await caller.end();
   }
+}
+
+function waitMsOf(pid: number): number {
+  const [, ns = ''] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');
+  return Number(ns) / 1e6;
 }

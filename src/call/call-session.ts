@@ -33,7 +33,6 @@ export function briefOf(agent: Agent, call: Call): ConversationBrief {
 /** A call that was answered. Made by `startCallSession`; ends by itself. */
 export class CallSession {
   readonly callId: string;
-  readonly agentId: string;
   readonly #parts: CallParts;
   readonly #agent: Agent;
   readonly #leg: Leg;
@@ -51,7 +50,6 @@ export class CallSession {
     readonly leg: Leg;
   }) {
     this.callId = options.call.id;
-    this.agentId = options.agent.id;
     this.#parts = options.parts;
     this.#agent = options.agent;
     this.#leg = options.leg;
@@ -60,8 +58,33 @@ export class CallSession {
     this.#journal = new CallJournal({ clock: options.parts.clock, log: this.#log });
   }
 
-  /** Puts the answer on record and lets the agent speak. Resolves when the call is over and on record. */
+  /**
+   * Puts the answer on record and lets the agent speak. Resolves when the call is over and on record; where nobody
+   * can speak for the agent, it is over at once.
+   */
   run(): Promise<void> {
+    this.#putAnswerOnRecord();
+    try {
+      this.#startTalk();
+    } catch (error) {
+      this.#log.error({ err: error }, 'nobody can speak for the agent');
+      this.#reason = 'error';
+      this.#hangUp();
+    }
+    // Last, because it is called at once when the caller is gone already.
+    this.#leg.onReleased((cause) => this.#release(this.#reason ?? endReasonOfRelease(cause)));
+    return this.#over.promise;
+  }
+
+  /** Ends the call from our side, such as at a shutdown. */
+  async end(reason: string): Promise<void> {
+    this.#log.warn({ reason }, 'call ended by the server');
+    this.#reason ??= 'error';
+    await this.#leg.hangUp();
+    await this.#over.promise;
+  }
+
+  #putAnswerOnRecord(): void {
     const { clock, calls, recordings, metrics, newId } = this.#parts;
     const recordingFile = recordings.start(this.callId, this.#leg);
     const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
@@ -69,7 +92,9 @@ export class CallSession {
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
     metrics.callStarted(this.#call.direction);
+  }
 
+  #startTalk(): void {
     this.#leg.audio.onEvent((event) => {
       if (event.kind === 'recording-failed') this.#recordingFailed(event.reason);
     });
@@ -82,17 +107,7 @@ export class CallSession {
       onEvent: (event) => this.#onConversation(event),
     });
     this.#leg.onDigit((digit) => this.#party?.digit(digit));
-    this.#leg.onReleased((cause) => this.#release(this.#reason ?? endReasonOfRelease(cause)));
     this.#party.start();
-    return this.#over.promise;
-  }
-
-  /** Ends the call from our side, such as at a shutdown. */
-  async end(reason: string): Promise<void> {
-    this.#log.warn({ reason }, 'call ended by the server');
-    this.#reason ??= 'error';
-    await this.#leg.hangUp();
-    await this.#over.promise;
   }
 
   #control(): CallControl {
@@ -164,7 +179,8 @@ export class CallSession {
   async #finish(reason: EndReason): Promise<void> {
     const { calls, clock, metrics, newId } = this.#parts;
     const endedAt = clock.now();
-    await this.#party?.stop();
+    this.#countPackets();
+    await this.#stopTalk();
     const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
     const change = ended(this.#call, facts);
     this.#call = change.call;
@@ -176,5 +192,22 @@ export class CallSession {
       { endReason: reason, durationSeconds: change.call.durationSeconds },
       'call over',
     );
+  }
+
+  /** To be called while the line is still there. Nothing waits for it. */
+  #countPackets(): void {
+    this.#leg.audio.stats().then(
+      (stats) => this.#parts.metrics.audio(stats),
+      (error: unknown) => this.#log.debug({ err: error }, 'packets of the call were not counted'),
+    );
+  }
+
+  /** A talk that cannot be stopped must not keep the call from ending. */
+  async #stopTalk(): Promise<void> {
+    try {
+      await this.#party?.stop();
+    } catch (error) {
+      this.#log.error({ err: error }, 'the talk could not be stopped');
+    }
   }
 }

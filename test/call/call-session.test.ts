@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { ScriptedIncoming, ScriptedLeg, ScriptedTalk } from './support/scripted-party.ts';
 
 test('CallSession puts a call on record from its answer to the hang-up of the caller', async () => {
   const world = await openCallWorld();
@@ -175,4 +176,63 @@ test('CallSession ends with error when the line breaks', async () => {
   await over;
 
   expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+});
+
+test('CallSession hangs up at once, with its record, when nobody can speak for the agent', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const leg = new ScriptedLeg();
+  world.onTalk = () => {
+    throw new Error('Cannot listen: the listening thread is gone');
+  };
+
+  incoming.connect(leg);
+  await world.router.take(incoming);
+
+  expect(leg.hangUps).toBe(1);
+  expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+  expect(world.events()).toEqual(['call.started', 'call.ended']);
+  expect(world.registry.size).toBe(0);
+});
+
+test('CallSession ends the record though the talk cannot be stopped', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+
+  talk.stop = () => Promise.reject(new Error('the thread is gone'));
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(world.counted).toContain('ended inbound user_hangup 0');
+});
+
+test('CallSession does not go on talking when the caller was gone before the agent could speak', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const leg = new ScriptedLeg();
+  const deeds: string[] = [];
+  world.onTalk = (options) => {
+    const talk = new ScriptedTalk(options);
+    talk.start = () => void deeds.push('start');
+    talk.stop = async () => void deeds.push('stop');
+    return talk;
+  };
+
+  leg.release({ kind: 'far-end' });
+  incoming.connect(leg);
+  await world.router.take(incoming);
+
+  expect(deeds).toEqual(['start', 'stop']);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+});
+
+test('CallSession counts the packets of the call when it is over', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(world.counted).toContain('audio 100');
 });

@@ -59,7 +59,7 @@ test('Hearing.start throws when an engine asked for by name is damaged', async (
   hearing = hearingWith({ modelsDir, stt: 'whisper' });
 
   await expect(hearing.start()).rejects.toThrow(
-    `Cannot load the speech model "${path}": the file is damaged; fetch it again with "npm run models", or remove it`,
+    `Cannot load the speech model "${path}": the file is damaged; put a whole copy there, or remove it`,
   );
 });
 

@@ -140,7 +140,7 @@ test.each([
   writeFileSync(path, bytes);
 
   await expect(openVoiceDetector(path)).rejects.toThrow(
-    `Cannot load the voice detector "${path}": the file is damaged; fetch it again with "npm run models", or remove it`,
+    `Cannot load the voice detector "${path}": the file is damaged; put a whole copy there, or remove it`,
   );
 });
 

@@ -69,7 +69,7 @@ test.each([
   const opened = openRecognizer(folder);
 
   await expect(opened).rejects.toThrow(
-    `Cannot load the speech model "${join(folder, file)}": ${reason}; fetch it again with "npm run models", or remove it`,
+    `Cannot load the speech model "${join(folder, file)}": ${reason}; put a whole copy there, or remove it`,
   );
 });
 
