@@ -1,6 +1,6 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
@@ -181,6 +181,7 @@ export class App {
           leg.record(join(config.DATA_DIR, file));
           return file;
         },
+        exists: (file) => existsSync(join(config.DATA_DIR, file)),
       },
       metrics: this.#metrics,
       newId: this.#newId,

@@ -31,7 +31,10 @@ const waits = z
 
 const engines = z
   .string()
-  .regex(/^[a-z-]+(,[a-z-]+)*$/, 'expected auto, or engine names separated by commas');
+  .regex(
+    /^(auto|(ollama|openai|scripted)(,(ollama|openai|scripted))*)$/,
+    'expected auto, or a list out of ollama, openai and scripted, best first',
+  );
 
 /** Variables that hold a secret: masked by `--print-config`, and readable from a file by `NAME_FILE`. */
 const SECRETS = [

@@ -1,7 +1,7 @@
 /** The server's process: settings in, signals in, exit status out. */
-import { openApp } from './app.ts';
+import { type App, openApp } from './app.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
-import { openLogger } from './lib/logger.ts';
+import { type Logger, openLogger } from './lib/logger.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
 
 /** EX_CONFIG of sysexits.h: the settings are wrong, starting again will not help. */
@@ -29,12 +29,17 @@ function giveUp(error: unknown): never {
 async function serve(config: Config): Promise<void> {
   const log = openLogger(config.LOG_LEVEL);
   const app = await openApp({ config, log, print: (text) => console.log(text) }).catch(giveUp);
+  obeySignals(app, config, log);
   try {
     await app.start();
   } catch (error) {
     await app.stop();
     giveUp(error);
   }
+}
+
+/** The first signal drains, the second ends the calls too. */
+function obeySignals(app: App, config: Config, log: Logger): void {
   let signals = 0;
   const leave = async (signal: string) => {
     signals += 1;

@@ -24,6 +24,8 @@ test.each([
   ['DATABASE_URL', 'postgres://localhost/offhook'],
   ['TELEPHONY', 'drachtio'],
   ['VAD', 'best'],
+  ['LLM', 'gpt'],
+  ['LLM', 'auto,scripted'],
 ])('readConfig refuses %s=%s by name', (name, value) => {
   const read = () => readConfig({ [name]: value });
 

@@ -42,7 +42,7 @@ interface CallerReport {
 }
 
 /** Long enough for the compiler of a young process to have done its work. */
-const WARM_S = 2;
+const WARM_S = 3;
 
 /** A caller busier than this may itself be what is late or slow. */
 const CALLER_CPU_PERCENT_MAX = 70;

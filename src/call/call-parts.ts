@@ -49,6 +49,9 @@ export interface CallMetrics {
 export interface Recordings {
   /** Starts recording the leg. @returns the file's path inside the data folder. */
   start(callId: string, leg: Leg): string;
+
+  /** Whether anything of the recording reached the disk; asked when the call is over. */
+  exists(file: string): boolean;
 }
 
 export interface CallParts {

@@ -16,6 +16,9 @@ import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
 
+/** Closing a line writes the last second of its recording. */
+const LINE_CLOSE_MS_MAX = 5000;
+
 /** Lays the call's overrides over the agent's configuration. */
 export function briefOf(agent: Agent, call: Call): ConversationBrief {
   const { overrides } = call;
@@ -92,6 +95,10 @@ export class CallSession {
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
     metrics.callStarted(this.#call.direction);
+    this.#log.info(
+      { agentId: change.call.agentId, direction: change.call.direction },
+      'call answered',
+    );
   }
 
   #startTalk(): void {
@@ -181,8 +188,9 @@ export class CallSession {
     const endedAt = clock.now();
     this.#countPackets();
     await this.#stopTalk();
+    await this.#lineClosed();
     const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
-    const change = ended(this.#call, facts);
+    const change = ended({ ...this.#call, recordingFile: this.#recordingFile() }, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
     metrics.callEnded(change.call.direction, reason, change.call.durationSeconds);
@@ -192,6 +200,22 @@ export class CallSession {
       { endReason: reason, durationSeconds: change.call.durationSeconds },
       'call over',
     );
+  }
+
+  /** Resolves when the recording is whole; a disk that hangs must not keep the record from its end. */
+  async #lineClosed(): Promise<void> {
+    const timeout = Promise.withResolvers<void>();
+    const cancel = this.#parts.clock.after(LINE_CLOSE_MS_MAX, timeout.resolve);
+    // Over already: nothing is said to the far end, only waited for what ends with the leg.
+    await Promise.race([this.#leg.hangUp().catch(() => undefined), timeout.promise]);
+    cancel();
+  }
+
+  /** A disk that was full from the beginning, or a call that was over at once, leaves no file. */
+  #recordingFile(): string | null {
+    const { recordingFile } = this.#call;
+    if (recordingFile === null) return null;
+    return this.#parts.recordings.exists(recordingFile) ? recordingFile : null;
   }
 
   /** To be called while the line is still there. Nothing waits for it. */

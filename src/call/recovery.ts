@@ -16,22 +16,15 @@ export interface RecoveryParts {
   readonly log: Logger;
 }
 
-/** The last sign of life of a call: its recording's last write, its last words, or its answer. */
-async function lastSignOf(call: Call, parts: RecoveryParts): Promise<Date> {
-  const signs = [call.createdAt, call.startedAt, call.answeredAt].filter((at) => at !== null);
-  for (const entry of parts.calls.transcript(call.id)) signs.push(entry.at);
-  if (call.recordingFile !== null) {
-    try {
-      signs.push((await stat(parts.recordingPath(call.recordingFile))).mtime);
-    } catch (error) {
-      parts.log.warn(
-        { callId: call.id, err: error },
-        'recording of an interrupted call is missing',
-      );
-    }
+/** When the recording was last written to; undefined when it never was. */
+async function recordedUntil(call: Call, parts: RecoveryParts): Promise<Date | undefined> {
+  if (call.recordingFile === null) return undefined;
+  try {
+    return (await stat(parts.recordingPath(call.recordingFile))).mtime;
+  } catch (error) {
+    parts.log.warn({ callId: call.id, err: error }, 'an interrupted call has no recording');
+    return undefined;
   }
-  const lastMs = Math.max(...signs.map((at) => at.getTime()));
-  return new Date(Math.min(lastMs, parts.now.getTime()));
 }
 
 async function repair(call: Call, parts: RecoveryParts): Promise<void> {
@@ -43,19 +36,29 @@ async function repair(call: Call, parts: RecoveryParts): Promise<void> {
   }
 }
 
+/** The last sign of life of a call: its recording's last write, its last words, or its answer. */
+function lastSignOf(call: Call, recordedAt: Date | undefined, parts: RecoveryParts): Date {
+  const words = parts.calls.transcript(call.id).map(({ at }) => at);
+  const signs = [call.createdAt, call.startedAt, call.answeredAt, recordedAt, ...words];
+  const lastMs = Math.max(...signs.map((at) => at?.getTime() ?? 0));
+  return new Date(Math.min(lastMs, parts.now.getTime()));
+}
+
 /** Gives each unfinished call its end (`failed`, `error`), its event and a playable recording. @returns how many. */
 export async function recoverCalls(parts: RecoveryParts): Promise<number> {
   const unfinished = parts.calls.findUnfinished();
   for (const call of unfinished) {
-    const endedAt = await lastSignOf(call, parts);
-    await repair(call, parts);
+    const recordedAt = await recordedUntil(call, parts);
+    const endedAt = lastSignOf(call, recordedAt, parts);
+    if (recordedAt !== undefined) await repair(call, parts);
     const facts = {
       endedAt,
       eventAt: parts.now,
       reason: 'error' as const,
       eventId: parts.newId('evt'),
     };
-    const change = ended(call, facts);
+    const recordingFile = recordedAt === undefined ? null : call.recordingFile;
+    const change = ended({ ...call, recordingFile }, facts);
     parts.calls.update(change.call, change.events);
   }
   if (unfinished.length > 0) {

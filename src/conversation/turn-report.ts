@@ -13,6 +13,8 @@ import {
 export function reportTurn(draft: Draft): void {
   const { endedTurn, reply } = draft.state;
   if (endedTurn === null || !isAgentsFloor(reply) || reply.kind !== 'answer') return;
+  // A reply that may not be interrupted is still being heard: the answer to this turn comes after it.
+  if (reply.startedAtMs !== null && reply.startedAtMs < endedTurn.lastVoicedAtMs) return;
   change(draft, { endedTurn: null });
   act(draft, { kind: 'emit', event: { kind: 'turn', times: timesOf(endedTurn, reply) } });
 }

@@ -12,7 +12,7 @@ import { Statement, type Take } from './statement.ts';
 const OPENING_BUSY_MS = 5000;
 
 /** Writes happen on the thread that also holds the conversations: rather a late record than a late word. */
-const RUNNING_BUSY_MS = 500;
+const RUNNING_BUSY_MS = 100;
 
 const WAL_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 

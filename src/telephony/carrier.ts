@@ -22,7 +22,10 @@ export interface Leg {
   /** Starts a stereo WAV file: caller left, agent right. */
   record(path: string): void;
 
-  /** Ends the leg with BYE. Resolves when the far end has agreed or 32 s have gone. Safe to call twice. */
+  /**
+   * Ends the leg with BYE. Resolves when the far end has agreed or 32 s have gone, and the recording is whole. Safe to
+   * call twice, and on a leg that is released.
+   */
   hangUp(): Promise<void>;
 
   /**

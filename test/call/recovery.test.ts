@@ -96,6 +96,7 @@ test('recoverCalls ends an answered call without a recording at its last words',
   expect(store.calls.findById('call_1')).toMatchObject({
     endedAt: after(7000),
     durationSeconds: 7,
+    recordingFile: null,
   });
 });
 

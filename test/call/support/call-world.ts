@@ -91,6 +91,7 @@ function partsOf(
         leg.record(`/data/${callId}.wav`);
         return `recordings/${callId}.wav`;
       },
+      exists: () => !given.world().isDiskFull,
     },
     metrics: countingMetrics(given.counted),
     newId: (prefix) => {

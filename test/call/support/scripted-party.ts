@@ -35,6 +35,7 @@ export class ScriptedLeg implements Leg {
   readonly audio = new ScriptedAudio();
   readonly recorded: string[] = [];
   readonly transfers: string[] = [];
+  /** How often BYE was said: asking again of a leg that is over says nothing. */
   hangUps = 0;
   digit: (digit: string) => void = () => undefined;
   #cause: ReleaseCause | undefined;
@@ -61,7 +62,7 @@ export class ScriptedLeg implements Leg {
   }
 
   hangUp(): Promise<void> {
-    this.hangUps += 1;
+    if (this.#cause === undefined) this.hangUps += 1;
     this.release({ kind: 'near-end' });
     return Promise.resolve();
   }
