@@ -103,9 +103,9 @@ test('a disk that is full for recordings is said in the log, and the call goes o
   await server.createAgent({ greeting: 'Hello. This is a long greeting, and it goes on and on.' });
 
   const heardMs = await listenFor(server, 5000);
-  const { body } = await server.api('GET', '/api/calls');
+  const calls = await server.endedCalls();
 
   expect(server.output).toContain('recording stopped, the call goes on');
   expect(heardMs).toBeGreaterThan(1500);
-  expect(body.data).toMatchObject([{ status: 'completed', endReason: 'user_hangup' }]);
+  expect(calls).toMatchObject([{ status: 'completed', endReason: 'user_hangup' }]);
 });

@@ -7,6 +7,7 @@ import { freePort } from './free-ports.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_MS_MAX = 30_000;
+const END_MS_MAX = 15_000;
 
 export const LIVE_KEY = `svc_live_${'L'.repeat(32)}`;
 export const TEST_KEY = `svc_test_${'T'.repeat(32)}`;
@@ -98,6 +99,18 @@ export class TestServer {
     const { status, body } = await this.api('POST', '/api/agents', agent);
     if (status !== 201) throw new Error(`Cannot create the agent: ${JSON.stringify(body)}`);
     return String(body.id);
+  }
+
+  /** Resolves with the newest calls once every one of them is over. */
+  async endedCalls(): Promise<readonly Record<string, unknown>[]> {
+    const deadlineMs = performance.now() + END_MS_MAX;
+    for (;;) {
+      const { body } = await this.api('GET', '/api/calls?limit=100');
+      const calls = body.data as readonly Record<string, unknown>[];
+      if (calls.every(({ endedAt }) => endedAt !== null)) return calls;
+      if (performance.now() > deadlineMs) throw new Error('Some calls did not end');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   }
 
   kill(signal: NodeJS.Signals): void {
