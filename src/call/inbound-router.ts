@@ -25,6 +25,22 @@ export function refusalOf(agent: Agent | undefined, isFull: boolean): Refusal | 
   return undefined;
 }
 
+/** E.164 without its plus sign, as some carriers send the called number. */
+const BARE_DIGITS = /^[1-9]\d{6,14}$/;
+
+/**
+ * The agent that has the called number. Bare digits are taken for E.164 only where some agent has exactly that number:
+ * a national number that looks alike rings nobody.
+ */
+export function agentOf(
+  calledNumber: string,
+  findAgent: (number: string) => Agent | undefined,
+): Agent | undefined {
+  const agent = findAgent(calledNumber);
+  if (agent !== undefined || !BARE_DIGITS.test(calledNumber)) return agent;
+  return findAgent(`+${calledNumber}`);
+}
+
 /** Takes ringing calls and turns them into sessions. */
 export class InboundRouter {
   readonly #parts: CallParts;
@@ -44,7 +60,7 @@ export class InboundRouter {
   /** Answers or refuses. Never rejects: whatever goes wrong, the caller gets a status or a BYE. */
   async take(incoming: IncomingCall): Promise<void> {
     try {
-      const agent = this.#findAgent(incoming.to);
+      const agent = agentOf(incoming.to, this.#findAgent);
       const refusal = refusalOf(agent, this.#registry.isFull);
       if (agent === undefined || refusal !== undefined) {
         return this.#refuse(incoming, refusal ?? { sipStatus: 404 });
@@ -74,7 +90,7 @@ export class InboundRouter {
       agent,
       direction: 'inbound',
       from: incoming.from,
-      to: incoming.to,
+      to: agent.phoneNumber ?? incoming.to,
       carrierCallSid: incoming.carrierCallSid,
       now: clock.now(),
     });

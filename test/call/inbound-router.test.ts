@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refusalOf } from '../../src/call/inbound-router.ts';
+import { agentOf, refusalOf } from '../../src/call/inbound-router.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
@@ -13,6 +13,19 @@ test.each([
   ['an agent', buildAgent(), false, undefined],
 ])('refusalOf: a call to %s', (_case, agent, isFull, sipStatus) => {
   expect(refusalOf(agent, isFull)?.sipStatus).toBe(sipStatus);
+});
+
+test.each([
+  ['as it is configured', '+12025550123', 'agent_1'],
+  ['without its plus sign', '12025550123', 'agent_1'],
+  ['without its country, which could be any', '2025550123', undefined],
+  ['with letters', 'sales', undefined],
+])('agentOf finds the agent of a number that is sent %s', (_case, calledNumber, expected) => {
+  const agents = new Map([['+12025550123', buildAgent({ id: 'agent_1' })]]);
+
+  const agent = agentOf(calledNumber, (number) => agents.get(number));
+
+  expect(agent?.id).toBe(expected);
 });
 
 test.each([
