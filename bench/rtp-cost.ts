@@ -9,8 +9,9 @@ import {
   ratios,
   type Target,
 } from './lib/harness.ts';
+import type { Command } from './lib/line-process.ts';
 import { buildNativeTool, isInstalled } from './lib/native-tool.ts';
-import { type Command, callerCommand, nodeTool, pairedRtpRuns, runRtp } from './lib/rtp-run.ts';
+import { callerCommand, nodeTool, pairedRtpRuns, runRtp } from './lib/rtp-run.ts';
 
 interface Peer {
   readonly name: string;

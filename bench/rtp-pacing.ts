@@ -10,15 +10,9 @@ import {
   type Row,
   type Target,
 } from './lib/harness.ts';
+import type { Command } from './lib/line-process.ts';
 import { buildNativeTool } from './lib/native-tool.ts';
-import {
-  type Command,
-  callerCommand,
-  nodeTool,
-  pairedRtpRuns,
-  type RtpRun,
-  runRtp,
-} from './lib/rtp-run.ts';
+import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
 
 /** Plain scheduling is judged only on a machine that is not overloaded: beyond this nobody is punctual. */
 const LOAD_MAX = 4;

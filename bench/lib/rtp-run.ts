@@ -1,13 +1,8 @@
 /** One run of a media benchmark: a server with N calls, a caller that measures it, and the server's CPU time. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { cpuSecondsOf, type Pair, pairedRuns } from './harness.ts';
+import { type Command, LineProcess } from './line-process.ts';
 import { buildNativeTool } from './native-tool.ts';
-
-/** A program and its arguments. */
-export type Command = readonly [string, ...string[]];
 
 export interface RtpRun {
   readonly calls: number;
@@ -107,47 +102,5 @@ export async function runRtp(options: {
     };
   } finally {
     await Promise.all([caller.end(), server.end()]);
-  }
-}
-
-/** A child that talks in lines. */
-class LineProcess {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-  readonly #exited: Promise<unknown>;
-
-  constructor([program = '', ...args]: readonly string[]) {
-    this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#exited = once(this.#child, 'exit');
-    const { stdout } = this.#child;
-    if (stdout === null) throw new Error(`Cannot read from "${program}": it has no output`);
-    const lines: Interface = createInterface({ input: stdout });
-    this.#lines = lines[Symbol.asyncIterator]();
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
-  }
-
-  say(line: string): void {
-    this.#child.stdin?.write(`${line}\n`);
-  }
-
-  /** The rest of the next line, which must begin with `word`. */
-  async next(word: string): Promise<string> {
-    const { value, done } = await this.#lines.next();
-    if (done === true || !value.startsWith(word)) {
-      throw new Error(
-        `Cannot run "${this.#child.spawnfile}": expected "${word}", it said "${value}"`,
-      );
-    }
-    return value.slice(word.length).trim();
-  }
-
-  async end(): Promise<void> {
-    this.#child.stdin?.end();
-    const limit = setTimeout(() => this.#child.kill('SIGKILL'), 3000);
-    await this.#exited;
-    clearTimeout(limit);
   }
 }
