@@ -29,6 +29,11 @@ function giveUp(error: unknown): never {
 async function serve(config: Config): Promise<void> {
   const log = openLogger(config.LOG_LEVEL);
   const app = await openApp({ config, log, print: (text) => console.log(text) }).catch(giveUp);
+  // A fault of one call must not end the hundreds beside it. What throws outright still ends the process: then nobody
+  // knows what state it is in, and the next start puts the calls on record.
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: error }, 'something failed that nobody waited for; calls go on');
+  });
   obeySignals(app, config, log);
   try {
     await app.start();

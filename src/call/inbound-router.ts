@@ -114,8 +114,10 @@ export class InboundRouter {
       return await incoming.answer();
     } catch (error) {
       const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
+      const isTheirFault = error instanceof CarrierError && error.sipStatus < 500;
+      const level = isTheirFault ? 'warn' : 'error';
       if (!isGone) {
-        this.#parts.log.error({ callId: call.id, err: error }, 'incoming call was not answered');
+        this.#parts.log[level]({ callId: call.id, err: error }, 'incoming call was not answered');
       }
       this.#unanswered(call, isGone ? 'no_answer' : 'error');
       return undefined;

@@ -13,13 +13,13 @@ export interface ExpectedSource extends Source {
 }
 
 /** How long after the answer an unannounced source may still prove itself. */
-export const LEARNING_MS = 5000;
+const LEARNING_MS = 5000;
 
 /** So many packets in sequence prove a source. */
-export const PROOF_PACKETS = 4;
+const PROOF_PACKETS = 4;
 
 /** Silence of the proven source after which another port of its host may prove itself. */
-export const RELEARN_AFTER_MS = 2000;
+const RELEARN_AFTER_MS = 2000;
 
 interface Candidate extends Source {
   readonly ssrc: number;
@@ -80,7 +80,8 @@ export class SourceLock {
 
   #mayLock(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
     const expected = this.#expected;
-    if (expected === undefined) return false;
+    // Nothing can be sent to port 0, so only a forged datagram comes from there.
+    if (expected === undefined || source.port === 0) return false;
     const isLearning = nowMs - this.#expectedAtMs <= LEARNING_MS;
     const isSilent =
       nowMs - Math.max(this.#lockedHeardAtMs, this.#expectedAtMs) >= RELEARN_AFTER_MS;

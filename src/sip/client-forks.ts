@@ -22,7 +22,7 @@ interface SentInvite {
   readonly flow: Flow;
 }
 
-/** More branches of one call than that ring unheard. */
+/** More branches of one call than that ring unheard; one of them may still answer. */
 const FORKS_MAX = 16;
 
 export class ClientForks {
@@ -45,8 +45,9 @@ export class ClientForks {
   early(response: SipMessage, sent: SentInvite): Dialog | null | 'repeat' {
     const tag = response.toTag;
     if (response.status === 100 || tag === '') return null;
-    const open = this.#forks.get(tag) ?? this.#open(response, sent);
-    if (open === undefined) return null;
+    const known = this.#forks.get(tag);
+    if (known === undefined && this.#forks.size >= FORKS_MAX) return null;
+    const open = known ?? this.#open(response, sent);
     open.core.refreshTarget(response);
     open.core.noteAbilities(response);
     if (!response.hasToken('require', '100rel')) return open.dialog;
@@ -89,8 +90,7 @@ export class ClientForks {
     this.#forks.clear();
   }
 
-  #open(response: SipMessage, { request, flow }: SentInvite): OpenDialog | undefined {
-    if (this.#forks.size >= FORKS_MAX) return undefined;
+  #open(response: SipMessage, { request, flow }: SentInvite): OpenDialog {
     const { context, dialogs, digest } = this.#options;
     const state = clientDialogState(request, response);
     const open = dialogs.open({ context, state, flow, digest });
@@ -108,7 +108,7 @@ export class ClientForks {
     const isUsable = early !== undefined && early.core.phase === 'early';
     if (!isUsable) this.#forks.delete(response.toTag);
     const open = isUsable || flow === null ? early : this.#open(response, { request, flow });
-    if (open === undefined) throw new SipError(503, 'Cannot take 2xx: too many forks');
+    if (open === undefined) throw new SipError(503, 'Cannot take 2xx: it came by no flow');
     const { core, outgoing } = open;
     core.state = withAnswer(core.state, response);
     core.noteAbilities(response);

@@ -46,7 +46,7 @@ export function strongestChallenge(lines: readonly string[]): DigestChallenge | 
 }
 
 /** Reads one challenge; undefined when it is none that can be answered. */
-export function parseChallenge(line: string): DigestChallenge | undefined {
+function parseChallenge(line: string): DigestChallenge | undefined {
   const schemeEnd = endOfRun(line, TOKEN, 0);
   if (line.slice(0, schemeEnd).toLowerCase() !== 'digest') return undefined;
   const fields = parseAuthFields(line, schemeEnd);

@@ -41,7 +41,7 @@ export function formatEndpoint({ address, port }: Endpoint): string {
 }
 
 /** An address as URIs write it: IPv6 in brackets. */
-export function formatHost(address: string): string {
+function formatHost(address: string): string {
   return address.includes(':') && !address.startsWith('[') ? `[${address}]` : address;
 }
 

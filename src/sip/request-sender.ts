@@ -55,7 +55,7 @@ export interface RequestSenderOptions {
 }
 
 /** RFC 3261, 18.1.1: longer requests must not go by UDP when the path's MTU is unknown. */
-export const UDP_REQUEST_BYTES_MAX = 1300;
+const UDP_REQUEST_BYTES_MAX = 1300;
 
 /** Proxy and server may both challenge, and each nonce may turn out to be stale. */
 const TRIES_MAX = 5;

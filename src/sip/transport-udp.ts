@@ -110,6 +110,8 @@ export class UdpTransport {
 
   send(bytes: Buffer, remote: Endpoint): void {
     if (!this.#isOpen) throw new SipError(503, 'Cannot send by UDP: socket is closed');
+    // A forged datagram may come from there, and a forged SRV record may lead there.
+    if (remote.port === 0) throw new SipError(503, 'Cannot send by UDP: port 0 is nobody');
     if (bytes.length > DATAGRAM_BYTES_MAX) {
       throw new SipError(513, `Cannot send ${bytes.length} bytes by UDP: too many for a datagram`);
     }

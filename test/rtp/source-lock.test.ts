@@ -56,6 +56,7 @@ test.each([
 
 test.each([
   ['a stranger', STRANGER, {}],
+  ['port 0, to which nothing can be sent', { address: '10.0.0.1', port: 0 }, {}],
   ['the host of signalling with gaps in the sequence', BEHIND_NAT, { step: 2 }],
   ['the host of signalling after 5 s', BEHIND_NAT, { fromMs: 5001 }],
 ])('SourceLock does not believe %s', (_name, source, options) => {

@@ -3,9 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { OutgoingInvite } from '../../src/sip/outgoing.ts';
 import type { Acceptance, ServerInvite } from '../../src/sip/server-invite.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
 import type { Pair } from './user-agents.ts';
-import { losingSocket, next, startPair, stopPair } from './user-agents.ts';
+import { eventually, losingSocket, next, startPair, stopPair } from './user-agents.ts';
 
 const HOLD = `${SDP}a=sendonly\r\n`;
 
@@ -176,17 +177,18 @@ describe('session timers', () => {
   const TWO_SECONDS = { sessionTimer: { intervalMs: 2000, intervalMsMin: 2000 } };
 
   test('are agreed on, and refreshed by UPDATE', async () => {
-    const { alice, bob, caller, response } = await answeredCall({
-      alice: ONE_SECOND,
-      bob: ONE_SECOND,
-    });
-    const before = bob.counts.messagesIn;
+    const clock = new FakeClock();
+    const options = { ...ONE_SECOND, clock };
+    const { alice, bob, caller, response } = await answeredCall({ alice: options, bob: options });
+    const before = { alice: alice.counts.messagesIn, bob: bob.counts.messagesIn };
 
-    await new Promise((resolve) => setTimeout(resolve, 1200));
+    clock.advance(600);
+    await eventually(() => alice.counts.messagesIn > before.alice, 'the answer to the refresh');
+    clock.advance(450);
 
     expect(response.get('session-expires')).toBe('1;refresher=uac');
     expect(caller.state).toBe('confirmed');
-    expect(bob.counts.messagesIn).toBeGreaterThan(before);
+    expect(bob.counts.messagesIn).toBeGreaterThan(before.bob);
     expect(alice.sizes.dialogs).toBe(1);
   });
 

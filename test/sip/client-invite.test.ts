@@ -41,6 +41,22 @@ test('ClientInvite acknowledges every repeat of a 2xx with the same ACK', async 
   expect(userAgent.sizes.dialogs).toBe(1);
 });
 
+test('ClientInvite is answered by a fork that was one too many to be heard ringing', async () => {
+  const invite = call();
+  const rung: string[] = [];
+  invite.on('provisional', (_, dialog) => rung.push(dialog?.remoteTag ?? ''));
+  const request = await peer.expect('INVITE');
+
+  for (let fork = 1; fork <= 17; fork += 1) peer.reply(request, 180, `fork-${fork}`);
+  peer.reply(request, 200, 'fork-17');
+  const { response, dialog } = await invite.outcome;
+  const ack = await peer.expect('ACK');
+
+  expect([rung.length, rung.at(-2), rung.at(-1)]).toEqual([17, 'fork-16', '']);
+  expect([response.status, dialog?.remoteTag, ack.toTag]).toEqual([200, 'fork-17', 'fork-17']);
+  expect(userAgent.sizes.dialogs).toBe(1);
+});
+
 test('ClientInvite keeps the first fork that answers and hangs up on the others', async () => {
   const invite = call();
   const rung: (string | undefined)[] = [];

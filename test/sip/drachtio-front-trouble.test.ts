@@ -6,10 +6,8 @@ import { FakeClock } from '../support/fake-clock.ts';
 import type { FrontWorld } from '../support/front-world.ts';
 import { openFrontWorld, sdp } from '../support/front-world.ts';
 import { seededChance } from '../support/sip-mutants.ts';
-import { losingSocket } from './user-agents.ts';
-
-/** A fiftieth of the standard's, so that nobody waits half a minute for a peer that is gone. */
-const FAST_TIMERS = { t1Ms: 10, t2Ms: 80, t4Ms: 100 };
+import { ScriptedPeer } from './scripted-peer.ts';
+import { eventually, losingSocket, SHORT_TIMERS } from './user-agents.ts';
 
 /** Slower, for a machine that is busy elsewhere loses no time on top of the datagrams. */
 const LOSS_TIMERS = { t1Ms: 50, t2Ms: 200, t4Ms: 200 };
@@ -33,7 +31,7 @@ function answering(): { readonly routes: (srf: Srf) => void; readonly uas: Promi
 
 test('a dialog whose 2xx is never acknowledged is destroyed, and says why', async () => {
   const { routes, uas } = answering();
-  world = await openFrontWorld({ routes, engine: { timers: FAST_TIMERS } });
+  world = await openFrontWorld({ routes, engine: { timers: SHORT_TIMERS } });
   const uri = world.serverUri('agent');
 
   world.peer.invite({ uri, body: sdp(5000), acknowledge: 'manual' });
@@ -46,7 +44,7 @@ test('a dialog whose 2xx is never acknowledged is destroyed, and says why', asyn
 
 test('a dialog whose peer is gone is destroyed when it is used', async () => {
   const { routes, uas } = answering();
-  world = await openFrontWorld({ routes, engine: { timers: FAST_TIMERS } });
+  world = await openFrontWorld({ routes, engine: { timers: SHORT_TIMERS } });
   await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) }).outcome;
   const dialog = await uas;
   const destroyed = once(dialog, 'destroy');
@@ -74,6 +72,25 @@ test('a dialog that has ended meanwhile is reported as ENODIALOG', async () => {
   const response = application.request(options);
 
   await expect(response).rejects.toMatchObject({ code: 'ENODIALOG' });
+});
+
+test('a call that is answered by a peer out of reach when the application has gone is given up', async () => {
+  const nowhere = { addresses: async () => [], services: async () => [] };
+  world = await openFrontWorld({ engine: { timers: SHORT_TIMERS, resolver: nowhere } });
+  const { server, srf, leave } = world;
+  const peer = await new ScriptedPeer().start();
+  srf.createUAC(peer.uri, { localSdp: sdp(4000) }).catch(() => undefined);
+  const invite = await peer.expect('INVITE');
+  peer.reply(invite, 180);
+  await eventually(() => server.sizes.dialogs === 1, 'it rings');
+
+  leave();
+  await peer.expect('CANCEL');
+  peer.reply(invite, 200, 'peer', { contact: '<sip:peer@nowhere.invalid>' });
+
+  await eventually(() => server.sizes.dialogs === 0, 'the dialog is over');
+  expect(peer.kinds).not.toContain('ACK');
+  peer.stop();
 });
 
 test('a call that is answered while it is cancelled is handed over, to be ended', async () => {

@@ -7,10 +7,12 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import type { Resolver } from '../../src/sip/next-hop.ts';
 import { parseMessage } from '../../src/sip/parser.ts';
 import type { OpenUdpSocket } from '../../src/sip/transport-udp.ts';
+import { openUdpSocket } from '../../src/sip/transport-udp.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededChance } from '../support/sip-mutants.ts';
 import { request, SDP } from './messages.ts';
+import { SHORT_TIMERS } from './user-agents.ts';
 
 const FOLDER = 'test/fixtures/rfc4475';
 const TORTURE = readdirSync(FOLDER)
@@ -114,4 +116,51 @@ test('UserAgent serves on after mutants of calls and of the messages of RFC 4475
   expect(world.userAgent.counts.messagesIn).toBeGreaterThan(MUTANTS * 0.9);
   expect(world.sent.length).toBeGreaterThan(MUTANTS / 10);
   await expectSound(world);
+});
+
+/** A user agent on a real socket, and a way to hand that socket datagrams as if they came from port 0. */
+async function startOnline(resolver?: Resolver) {
+  let deliver: (bytes: Buffer) => void = () => undefined;
+  const userAgent = new UserAgent({
+    listen: [{ protocol: 'UDP', address: '127.0.0.1', port: 0 }],
+    timers: SHORT_TIMERS,
+    ...(resolver && { resolver }),
+    openUdpSocket: (address) => {
+      const socket = openUdpSocket(address);
+      const source: RemoteInfo = { address: '127.0.0.1', port: 0, family: 'IPv4', size: 0 };
+      deliver = (bytes) => Object(socket).emit('message', bytes, source);
+      return socket;
+    },
+  });
+  await userAgent.start();
+  return { userAgent, deliver: (bytes: Buffer) => deliver(bytes) };
+}
+
+test.each([
+  ['whole', {}],
+  ['broken', { CSeq: 'x' }],
+])('UserAgent drops its answer to a %s request from port 0, where nobody can be', async (_, parts) => {
+  const { userAgent, deliver } = await startOnline();
+  const text = request('OPTIONS').toBuffer().toString();
+  const bytes = Object.entries(parts).reduce(
+    (changed, [name, value]) => changed.replace(new RegExp(`${name}: .*`), `${name}: ${value}`),
+    text,
+  );
+
+  deliver(Buffer.from(bytes));
+
+  expect(userAgent.counts.dropped.unsendable).toBe(1);
+  await userAgent.stop();
+});
+
+test('UserAgent.request resolves with 503 where DNS leads to port 0', async () => {
+  const { userAgent } = await startOnline({
+    addresses: async () => ['127.0.0.1'],
+    services: async () => [{ name: 'evil.example', port: 0, priority: 0, weight: 0 }],
+  });
+
+  const response = await userAgent.request({ method: 'OPTIONS', uri: 'sip:x@evil.example' });
+
+  expect(response.status).toBe(503);
+  await userAgent.stop();
 });

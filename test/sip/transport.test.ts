@@ -134,13 +134,12 @@ describe('over TCP', () => {
     const closed = await start();
     const uri = uriOf(closed, 'TCP');
     await closed.stop();
-    const userAgent = await start();
-    const startedAtMs = performance.now();
+    // Whoever waits for the limit here waits longer than the test may take.
+    const userAgent = await start({ tcpLimits: { connectMs: 600_000 } });
 
     const response = await userAgent.request({ method: 'OPTIONS', uri });
 
     expect(response.status).toBe(503);
-    expect(performance.now() - startedAtMs).toBeLessThan(1000);
   });
 
   test('a lost connection fails its request at once and is told to its dialogs', async () => {

@@ -2,24 +2,28 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
+/** Below what systems give to sockets that want any port, so that none of those takes it meanwhile. */
+const FIRST = 10_000;
+const COUNT = 6000;
+
+/** Where this process looks next: others begin elsewhere, and none is given out twice. */
+let offset = Math.floor(Math.random() * COUNT);
+
 /** A port that is free for TCP and UDP on 127.0.0.1. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
-    const port = await tcpPort();
-    if (await isFreeForUdp(port)) return port;
+    offset = (offset + 1) % COUNT;
+    const port = FIRST + offset;
+    if ((await isFreeForTcp(port)) && (await isFreeForUdp(port))) return port;
   }
   throw new Error('Cannot find a port that is free for TCP and UDP: 50 attempts failed');
 }
 
-function tcpPort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+function isFreeForTcp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
 

@@ -1,7 +1,7 @@
 /** Cuts what a drachtio client sends into frames; pure */
 
 /** A SIP message of the longest, and the line of fields before it. */
-export const FRAME_BYTES_MAX = 131_072;
+const FRAME_BYTES_MAX = 131_072;
 
 /** Enough digits for the longest frame. */
 const LENGTH_DIGITS_MAX = 6;

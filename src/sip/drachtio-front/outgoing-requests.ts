@@ -5,6 +5,7 @@ import type { Dialog } from '../dialog.ts';
 import type { Flow } from '../flow.ts';
 import { SipMessage } from '../message.ts';
 import type { OutgoingReinvite } from '../outgoing.ts';
+import { SipError } from '../sip-error.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';
@@ -155,7 +156,7 @@ export class OutgoingRequests {
 
   #accepted(exchange: Exchange, response: SipMessage, dialog: Dialog): void {
     if (this.#isStopped) {
-      void dialog.ack().then(() => dialog.bye());
+      void hangUp(dialog);
       return;
     }
     this.#respond(exchange, response, this.#dialogs.register(dialog));
@@ -178,6 +179,17 @@ export class OutgoingRequests {
     const { flow, transactionId } = exchange;
     this.#link.deliver({ message: response, flow, transactionId, dialogId });
   }
+}
+
+/** Ends a call that was answered when there was no application left to take it. */
+async function hangUp(dialog: Dialog): Promise<void> {
+  try {
+    await dialog.ack();
+  } catch (error) {
+    // Nothing leads to the peer: BYE will find that out too, and the dialog is over.
+    if (!(error instanceof SipError)) throw error;
+  }
+  await dialog.bye();
 }
 
 /** The request that a response answers, as far as the application needs it. */
