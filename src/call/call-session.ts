@@ -33,7 +33,7 @@ export function briefOf(agent: Agent, call: Call): ConversationBrief {
   };
 }
 
-/** A call that was answered. Made by `startCallSession`; ends by itself. */
+/** A call that was answered; `run` holds it until it is over. */
 export class CallSession {
   readonly callId: string;
   readonly #parts: CallParts;

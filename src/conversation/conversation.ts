@@ -89,9 +89,6 @@ export class Conversation {
   #hear(event: AudioEvent): void {
     const isVoice = event.kind === 'voice-started' || event.kind === 'voice-stopped';
     if (isVoice && this.#options.hasVoiceDetector) return;
-    if (event.kind === 'recording-failed') {
-      this.#options.log.warn({ reason: event.reason }, 'recording failed; the call goes on');
-    }
     const happening = happeningOf(event);
     if (happening !== undefined) this.#tell(happening);
   }

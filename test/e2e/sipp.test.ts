@@ -38,8 +38,8 @@ describeWith(['sipp'], 'sipp as the carrier', () => {
     const completed = await server.api('GET', '/api/calls?limit=1&status=completed');
 
     expect(all.body.total).toBe(1600);
-    // Where sipp loses ACK and BYE both, it takes the 200 that is sent again for the answer to its BYE: for us that
-    // call goes on until its silence is noticed.
+    // Where sipp loses ACK and BYE both, it takes the 200 that is sent again for the answer to its BYE, and says neither
+    // again: for us that call goes on until the ACK, or any sound, has been missing for long enough.
     expect(completed.body.total).toBeGreaterThanOrEqual(1590);
   });
 });
