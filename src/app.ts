@@ -1,14 +1,13 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
+import { liveCallParts, RECORDINGS } from './app-calls.ts';
 import { Health } from './app-health.ts';
 import { composeSpeech, engineReports, type SpeechParts } from './app-speech.ts';
-import { openTalk } from './app-talk.ts';
 import { EmbeddedTelephony } from './app-telephony.ts';
-import type { CallParts } from './call/call-parts.ts';
 import { CallRegistry } from './call/call-registry.ts';
 import { InboundRouter } from './call/inbound-router.ts';
 import { recoverCalls } from './call/recovery.ts';
@@ -30,7 +29,6 @@ interface AppOptions {
 }
 
 const PACKAGE = new URL('../package.json', import.meta.url);
-const RECORDINGS = 'recordings';
 
 /** Makes the server's parts; nothing listens yet. @throws {Error} naming what is missing and what to do. */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -165,31 +163,10 @@ export class App {
   #createRouter(): InboundRouter {
     const { store } = this.#parts;
     return new InboundRouter({
-      parts: this.#callParts(),
+      parts: liveCallParts({ ...this.#parts, metrics: this.#metrics, newId: this.#newId }),
       registry: this.#registry,
       findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
     });
-  }
-
-  #callParts(): CallParts {
-    const { config, store, speech, log } = this.#parts;
-    return {
-      calls: store.calls,
-      recordings: {
-        start: (callId, leg) => {
-          const file = join(RECORDINGS, `${callId}.wav`);
-          leg.record(join(config.DATA_DIR, file));
-          return file;
-        },
-        exists: (file) => existsSync(join(config.DATA_DIR, file)),
-      },
-      metrics: this.#metrics,
-      newId: this.#newId,
-      clock: systemClock,
-      log,
-      isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
-      talk: (options) => openTalk(speech, options),
-    };
   }
 
   #createApi() {
@@ -197,6 +174,7 @@ export class App {
     const makeSecret = () => randomBytes(32).toString('hex');
     return createApi({
       ...store,
+      liveCalls: this.#registry,
       metrics: this.#metrics,
       readiness: () => this.#health.report(this.#isDraining),
       clock: systemClock,

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
+import type { Plan } from './domain/account.ts';
 
 /** Says which settings are wrong and what was expected; the process ends with 78 (EX_CONFIG). */
 export class ConfigError extends Error {
@@ -28,6 +29,15 @@ const waits = z
   .string()
   .regex(/^\d+(,\d+)*$/, 'expected seconds separated by commas, such as 0,30,120,600,1800')
   .transform((text) => text.split(',').map(Number));
+
+/** Plans whose keys may not start calls. */
+const plans = z
+  .string()
+  .regex(
+    /^(starter|business|enterprise)(,(starter|business|enterprise))*$/,
+    'expected plans separated by commas: starter, business, enterprise',
+  )
+  .transform((text) => text.split(',') as Plan[]);
 
 const engines = z
   .string()
@@ -91,6 +101,7 @@ const SCHEMA = z.object({
   SCRIPT_FILE: z.string().min(1).optional(),
   SANDBOX_SPEED: positive.default(10),
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).default(3600),
+  PLANS_WITHOUT_OUTBOUND: plans.default([]),
   WEBHOOK_ALLOW_LOCAL: flag.default(false),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   WEBHOOK_BACKOFF_SECONDS: waits.default([0, 30, 120, 600, 1800]),

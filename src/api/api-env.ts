@@ -6,10 +6,13 @@ import type { AccountStore } from '../domain/account-store.ts';
 import type { AgentStore, Scope } from '../domain/agent.ts';
 import type { ApiKey, ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
+import type { IdempotencyStore } from '../domain/idempotency.ts';
 import type { NewId } from '../domain/ids.ts';
+import type { LiveCalls } from '../domain/live-calls.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { ReadinessReport } from '../domain/readiness.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import type { EventStore } from '../domain/service-event.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -20,6 +23,9 @@ export interface ApiDeps {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly calls: CallStore;
+  readonly events: EventStore;
+  readonly idempotency: IdempotencyStore;
+  readonly liveCalls: LiveCalls;
   readonly rates: RateStore;
   readonly metrics: Metrics;
   /** Asked at every `/readyz`; must be quick. */

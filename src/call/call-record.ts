@@ -41,6 +41,7 @@ export function ringing(facts: {
     intentDetected: null,
     metadata: {},
     overrides: {},
+    scenario: null,
   };
 }
 

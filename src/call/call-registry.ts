@@ -1,15 +1,19 @@
 /** The calls that are alive in this process, and how many more there may be. */
+import type { LiveCalls } from '../domain/live-calls.ts';
 
 /** What the registry knows of a live call. */
 export interface LiveCall {
   readonly callId: string;
+
+  /** Begins to end the call because a customer asked for it: as the agent's hang-up, or as a call nobody answered. */
+  hangUp(): void;
 
   /** Ends the call with a cause of our own, such as a shutdown. Resolves when it is on record. */
   end(reason: string): Promise<void>;
 }
 
 /** Counts and finds live calls. */
-export class CallRegistry {
+export class CallRegistry implements LiveCalls {
   readonly #callsMax: number;
   readonly #calls = new Map<string, LiveCall>();
   #emptyListeners: (() => void)[] = [];
@@ -36,6 +40,12 @@ export class CallRegistry {
     const listeners = this.#emptyListeners;
     this.#emptyListeners = [];
     for (const listener of listeners) listener();
+  }
+
+  hangUp(callId: string): boolean {
+    const call = this.#calls.get(callId);
+    call?.hangUp();
+    return call !== undefined;
   }
 
   /** Resolves when no call is left. */

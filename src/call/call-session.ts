@@ -1,9 +1,5 @@
 /** One call from its answer to its release: conversation, leg and record held together. */
-import type {
-  CallControl,
-  ConversationBrief,
-  ConversationEvent,
-} from '../conversation/conversation-port.ts';
+import type { ConversationBrief, ConversationEvent } from '../conversation/conversation-port.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -12,6 +8,7 @@ import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import { answered, ended } from './call-record.ts';
 import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+import { sessionControl } from './session-control.ts';
 
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
@@ -79,6 +76,12 @@ export class CallSession {
     return this.#over.promise;
   }
 
+  /** Begins to end the call because a customer asked for it. */
+  hangUp(): void {
+    this.#reason ??= 'agent_hangup';
+    this.#hangUp();
+  }
+
   /** Ends the call from our side, such as at a shutdown. */
   async end(reason: string): Promise<void> {
     this.#log.warn({ reason }, 'call ended by the server');
@@ -109,25 +112,17 @@ export class CallSession {
       brief: briefOf(this.#agent, this.#call),
       agent: this.#agent,
       audio: this.#leg.audio,
-      control: this.#control(),
+      control: sessionControl({
+        parts: this.#parts,
+        leg: this.#leg,
+        call: () => this.#call,
+        save: (call, events) => this.#journal.write(() => this.#parts.calls.update(call, events)),
+      }),
       log: this.#log,
       onEvent: (event) => this.#onConversation(event),
     });
     this.#leg.onDigit((digit) => this.#party?.digit(digit));
     this.#party.start();
-  }
-
-  #control(): CallControl {
-    return {
-      transfer: async (number) => {
-        if (this.#parts.isOwnNumber(number)) {
-          throw new Error(
-            'Cannot hand the call over: the number rings here, which would be a loop',
-          );
-        }
-        await this.#leg.transfer(number);
-      },
-    };
   }
 
   #onConversation(event: ConversationEvent): void {

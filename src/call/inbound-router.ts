@@ -95,7 +95,8 @@ export class InboundRouter {
       now: clock.now(),
     });
     calls.insert(call, []);
-    this.#registry.add({ callId: call.id, end: async () => incoming.reject(503) });
+    const refuse = () => incoming.reject(503);
+    this.#registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
     try {
       const leg = await this.#answer(incoming, call);
       if (leg !== undefined) await this.#hold(leg, call, agent);

@@ -1,4 +1,5 @@
 /** What a call gives to a conversation and what it hears back from it. */
+import type { Appointment } from '../domain/appointment.ts';
 import type { TranscriptEntry } from '../domain/call.ts';
 
 /** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
@@ -40,6 +41,14 @@ export type ConversationEvent =
 
 /** What a conversation may ask of the call it is part of. */
 export interface CallControl {
-  /** @throws when the transfer was refused or failed; the conversation goes on. */
-  transfer(number: string): Promise<void>;
+  /**
+   * Hands the caller over.
+   *
+   * @param summary what the caller wants, in a sentence or two; empty when nobody said.
+   * @throws when the transfer was refused or failed; the conversation goes on.
+   */
+  transfer(number: string, summary: string): Promise<void>;
+
+  /** Puts an appointment on record that was made for the caller. */
+  appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }

@@ -216,7 +216,7 @@ export class Conversation {
 
   async #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
     const { tools, control } = this.#options;
-    const context = { transfer: (number: string) => control.transfer(number) };
+    const context = control;
     const outcome = await tools.run(call, context, signal);
     if (!signal.aborted) this.#tell({ kind: 'tool-finished', reply, call, outcome });
   }

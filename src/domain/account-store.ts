@@ -1,5 +1,5 @@
 /** The contract of the store that keeps accounts and their signing secrets. */
-import type { Account, Environment } from './account.ts';
+import type { Account, Environment, SigningSecrets } from './account.ts';
 import type { ApiKey } from './api-key.ts';
 
 /** An account with all that it needs to be usable. */
@@ -17,9 +17,27 @@ export interface AccountStore {
 
   find(accountId: string): Account | undefined;
 
+  /** In the order of their making. */
+  list(): readonly Account[];
+
+  /** Saves every field. */
+  update(account: Account): void;
+
   /** How many accounts there are. */
   count(): number;
 
-  /** The key of webhook signatures; undefined when there is no such account. */
-  signingSecret(accountId: string, environment: Environment): string | undefined;
+  /** The keys of webhook signatures as of `now`; undefined when there is no such account. */
+  signingSecrets(
+    accountId: string,
+    environment: Environment,
+    now: Date,
+  ): SigningSecrets | undefined;
+
+  /** Makes `secret` the current one; the one before stays for `PREVIOUS_SECRET_KEPT_MS`. */
+  rotateSigningSecret(
+    accountId: string,
+    environment: Environment,
+    secret: string,
+    now: Date,
+  ): SigningSecrets;
 }

@@ -54,6 +54,8 @@ export function bootstrap(options: {
       name: 'Default',
       plan: settings.plan ?? 'business',
       minutesIncluded: 1000,
+      transferTargets: [],
+      allowedCountries: null,
       createdAt: now,
     },
     signingSecrets: secrets.signingSecrets,

@@ -1,5 +1,6 @@
 /** The events that a call's start and end cause, with the exact bodies that customers receive; pure */
-import type { Call } from './call.ts';
+import type { Appointment } from './appointment.ts';
+import type { Call, TranscriptEntry } from './call.ts';
 import type { ServiceEvent, ServiceEventKind } from './service-event.ts';
 
 /** What every event needs besides its data. */
@@ -39,6 +40,72 @@ export function callEndedEvent(call: Call, stamp: EventStamp): ServiceEvent {
     durationSeconds: call.durationSeconds,
     endReason: call.endReason,
     carrierCallSid: sidOf(call),
+  });
+}
+
+/**
+ * Tells what was said on a call that is over, and what was made of it.
+ *
+ * @param facts.recordingUrl empty where there is no recording: the field is a string in the contract.
+ * @see the interface specification, "Events": `call.transcribed`
+ */
+export function callTranscribedEvent(
+  call: Call,
+  facts: { readonly transcript: readonly TranscriptEntry[]; readonly recordingUrl: string },
+  stamp: EventStamp,
+): ServiceEvent {
+  return eventOf('call.transcribed', call, stamp, {
+    callId: call.id,
+    agentId: call.agentId,
+    durationSeconds: call.durationSeconds,
+    transcript: facts.transcript.map(({ role, text, at, confidence }) => ({
+      role,
+      text,
+      timestamp: at.toISOString(),
+      ...(confidence === undefined ? {} : { confidence }),
+    })),
+    summary: call.summary,
+    sentiment: call.sentiment,
+    intentDetected: call.intentDetected,
+    recordingUrl: facts.recordingUrl,
+  });
+}
+
+/** @see the interface specification, "Events": `appointment.booked` */
+export function appointmentBookedEvent(
+  call: Call,
+  appointment: Appointment,
+  stamp: EventStamp,
+): ServiceEvent {
+  return eventOf('appointment.booked', call, stamp, {
+    callId: call.id,
+    agentId: call.agentId,
+    appointment: {
+      ...appointment,
+      startTime: appointment.startTime.toISOString(),
+      endTime: appointment.endTime.toISOString(),
+    },
+  });
+}
+
+/** What the agent does once two other parties are connected. */
+export type AgentRole = 'observer' | 'participant' | 'left';
+
+export interface Bridge {
+  /** E.164. */
+  readonly bridgedTo: string;
+  readonly bridgedAt: Date;
+  /** What the caller wants, in a sentence or two. */
+  readonly qualificationSummary: string;
+  readonly agentRole: AgentRole;
+}
+
+/** @see the interface specification, "Events": `call.bridged` */
+export function callBridgedEvent(call: Call, bridge: Bridge, stamp: EventStamp): ServiceEvent {
+  return eventOf('call.bridged', call, stamp, {
+    callId: call.id,
+    ...bridge,
+    bridgedAt: bridge.bridgedAt.toISOString(),
   });
 }
 

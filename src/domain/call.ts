@@ -1,4 +1,6 @@
 /** The record of a call that a customer sees, its states, and the contract of the store that keeps it. */
+import type { Bell } from '../lib/bell.ts';
+import type { Environment } from './account.ts';
 import type { Scope } from './agent.ts';
 import type { ServiceEvent } from './service-event.ts';
 
@@ -76,6 +78,8 @@ export interface Call {
   readonly intentDetected: string | null;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly overrides: CallOverrides;
+  /** Which party the sandbox lets ring in; null for every call that is not simulated, and for outbound ones. */
+  readonly scenario: string | null;
 }
 
 /** A call as lists show it. */
@@ -135,4 +139,12 @@ export interface CallStore {
 
   /** Calls that a process before this one left `ringing` or `in_progress`. */
   findUnfinished(): readonly Call[];
+
+  /** Rings after a call was saved as `queued`. */
+  readonly queueBell: Bell;
+
+  /** Calls that wait to be placed, in the order in which they were asked for. */
+  queued(environment: Environment, limit: number): readonly Call[];
+
+  countQueued(environment: Environment): number;
 }

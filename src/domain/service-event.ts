@@ -1,12 +1,20 @@
 /** What a customer is told by webhook: the event's envelope and data, and the outbox row that holds its bytes. */
 import type { Environment } from './account.ts';
+import type { Scope } from './agent.ts';
 
-export type ServiceEventKind =
-  | 'call.started'
-  | 'call.ended'
-  | 'call.transcribed'
-  | 'appointment.booked'
-  | 'call.bridged';
+/** The kinds that an endpoint may listen to. @see the interface specification, "Events" */
+export const CUSTOMER_EVENT_KINDS = [
+  'call.started',
+  'call.ended',
+  'call.transcribed',
+  'appointment.booked',
+  'call.bridged',
+] as const;
+
+export type CustomerEventKind = (typeof CUSTOMER_EVENT_KINDS)[number];
+
+/** `webhook.test` goes to one endpoint only, because a customer asked for it. */
+export type ServiceEventKind = CustomerEventKind | 'webhook.test';
 
 /** Saved in the same transaction as the change that caused it. */
 export interface ServiceEvent {
@@ -14,14 +22,44 @@ export interface ServiceEvent {
   readonly accountId: string;
   readonly environment: Environment;
   readonly kind: ServiceEventKind;
-  readonly callId: string;
+  /** Null when no call caused it. */
+  readonly callId: string | null;
   readonly createdAt: Date;
   /** The body as it will be signed and sent, byte for byte. */
   readonly body: string;
+}
+
+/** How long events can be read and sent again. */
+export const EVENTS_KEPT_MS = 30 * 86_400_000;
+
+export interface EventQuery {
+  /** Place after which to begin, as `LedgerPage.nextPosition` gave it; 0 begins at the oldest. */
+  readonly afterPosition: number;
+  readonly limit: number;
+  readonly kind?: CustomerEventKind;
+  readonly callId?: string;
+  /** Inclusive. */
+  readonly createdFrom?: Date;
+  /** Exclusive. */
+  readonly createdBefore?: Date;
+}
+
+export interface LedgerPage {
+  readonly events: readonly ServiceEvent[];
+  /** Where the next page begins; stays where it was when there were no events. */
+  readonly nextPosition: number;
+  /** Whether there are more by now. */
+  readonly hasMore: boolean;
 }
 
 /** The outbox: events are written by the stores of what they tell, and read here. */
 export interface EventStore {
   /** In the order in which they happened. */
   listByCall(callId: string): readonly ServiceEvent[];
+
+  /** The ledger, oldest first, `webhook.test` left out. */
+  page(scope: Scope, query: EventQuery): LedgerPage;
+
+  /** Saves an event that no change of a call caused; nobody is sent it by itself. */
+  insertQuiet(event: ServiceEvent): void;
 }

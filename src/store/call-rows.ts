@@ -35,6 +35,7 @@ export const CALL_COLUMNS = [
   'intent_detected',
   'metadata',
   'overrides',
+  'scenario',
   'sort_at',
 ] as const satisfies readonly (keyof CallRow)[];
 
@@ -64,6 +65,7 @@ export function callRowOf(call: Call): CallRow {
     intent_detected: call.intentDetected,
     metadata: JSON.stringify(call.metadata),
     overrides: JSON.stringify(call.overrides),
+    scenario: call.scenario,
     sort_at: started_at ?? created_at,
   };
 }
@@ -92,6 +94,7 @@ export function callOf(row: CallRow): Call {
     intentDetected: row.intent_detected,
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,
     overrides: JSON.parse(row.overrides) as CallOverrides,
+    scenario: row.scenario,
   };
 }
 

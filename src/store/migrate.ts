@@ -3,10 +3,12 @@ import type Sqlite from 'better-sqlite3';
 import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { up as accountsAgentsCalls } from './migrations/m0001-accounts-agents-calls.ts';
+import { up as deliveryUsageRequests } from './migrations/m0002-delivery-usage-requests.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-accounts-agents-calls': { up: accountsAgentsCalls },
+  '0002-delivery-usage-requests': { up: deliveryUsageRequests },
 };
 
 /** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */

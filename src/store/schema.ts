@@ -7,12 +7,21 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import type { AnalysisJobRow, CallDayRow, IntentDayRow } from './usage-rows.ts';
+import type {
+  OutboxCursorRow,
+  WebhookAttemptRow,
+  WebhookDeliveryRow,
+  WebhookEndpointRow,
+} from './webhook-rows.ts';
 
 export interface AccountRow {
   readonly id: string;
   readonly name: string;
   readonly plan: string;
   readonly minutes_included: number;
+  readonly transfer_targets: string;
+  readonly allowed_countries: string | null;
   readonly created_at: number;
 }
 
@@ -21,6 +30,8 @@ export interface SigningSecretRow {
   readonly environment: string;
   readonly secret: string;
   readonly created_at: number;
+  readonly previous_secret: string | null;
+  readonly rotated_at: number | null;
 }
 
 export interface ApiKeyRow {
@@ -77,6 +88,7 @@ export interface CallRow {
   readonly intent_detected: string | null;
   readonly metadata: string;
   readonly overrides: string;
+  readonly scenario: string | null;
   /** When it started, or was asked for while it has not: what lists are sorted and filtered by. */
   readonly sort_at: number;
 }
@@ -101,9 +113,21 @@ export interface EventRow {
   readonly account_id: string;
   readonly environment: string;
   readonly kind: string;
-  readonly call_id: string;
+  readonly call_id: string | null;
   readonly created_at: number;
   readonly body: string;
+}
+
+export interface IdempotencyRow {
+  readonly account_id: string;
+  readonly environment: string;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string | null;
+  readonly created_at: number;
 }
 
 export interface RateCountRow {
@@ -128,6 +152,14 @@ export interface Tables {
   timeline_entries: TimelineRow & { readonly position: Generated<number> };
   /** The outbox, in the order of happening. */
   events: EventRow & { readonly position: Generated<number> };
+  call_days: CallDayRow;
+  intent_days: IntentDayRow;
+  analysis_jobs: AnalysisJobRow;
+  idempotency_keys: IdempotencyRow;
+  webhook_endpoints: WebhookEndpointRow;
+  webhook_deliveries: WebhookDeliveryRow;
+  webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
+  outbox_cursors: OutboxCursorRow;
   rate_counts: RateCountRow;
   secrets: SecretRow;
   probes: { readonly id: number; readonly probed_at: number };

@@ -1,5 +1,6 @@
 /** Calls in SQLite, with what was said on them, their timeline, and the events that they caused. */
 import { sql } from 'kysely';
+import type { Environment } from '../domain/account.ts';
 import type { Scope } from '../domain/agent.ts';
 import {
   type Call,
@@ -8,41 +9,28 @@ import {
   type CallStore,
   type CallSummary,
   canMove,
+  isOver,
   type TimelineEntry,
   type TranscriptEntry,
 } from '../domain/call.ts';
-import type { EventStore, ServiceEvent } from '../domain/service-event.ts';
+import type { ServiceEvent } from '../domain/service-event.ts';
+import { Bell } from '../lib/bell.ts';
 import { CallList } from './call-list.ts';
+import { CallRollups, ROLLED_COLUMNS, type RolledCall } from './call-rollups.ts';
 import {
   CALL_COLUMNS,
   callOf,
   callRowOf,
-  eventOf,
-  eventRowOf,
   timelineEntryOf,
   timelineRowOf,
   transcriptEntryOf,
   transcriptRowOf,
 } from './call-rows.ts';
 import type { Database } from './database.ts';
-import {
-  build,
-  type CallRow,
-  type EventRow,
-  type TimelineRow,
-  type TranscriptRow,
-} from './schema.ts';
+import { build, type CallRow, type TimelineRow, type TranscriptRow } from './schema.ts';
+import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
+import type { SqliteEventStore } from './sqlite-event-store.ts';
 import { type Take, takeAll } from './statement.ts';
-
-const EVENT_COLUMNS = [
-  'id',
-  'account_id',
-  'environment',
-  'kind',
-  'call_id',
-  'created_at',
-  'body',
-] as const satisfies readonly (keyof EventRow)[];
 
 function prepareCalls(database: Database) {
   return {
@@ -55,8 +43,25 @@ function prepareCalls(database: Database) {
     byId: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(CALL_COLUMNS).where('id', '=', take('id')),
     ),
-    status: database.prepare((take: Take<{ id: string }>) =>
-      build.selectFrom('calls').select('status').where('id', '=', take('id')),
+    rolled: database.prepare((take: Take<{ id: string }>) =>
+      build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),
+    ),
+    queued: database.prepare((take: Take<{ environment: string; limit: number }>) =>
+      build
+        .selectFrom('calls')
+        .select(CALL_COLUMNS)
+        .where('environment', '=', take('environment'))
+        .where(sql<boolean>`status = 'queued'`)
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(take('limit')),
+    ),
+    countQueued: database.prepare((take: Take<{ environment: string }>) =>
+      build
+        .selectFrom('calls')
+        .select((expression) => expression.fn.countAll<number>().as('n'))
+        .where('environment', '=', take('environment'))
+        .where(sql<boolean>`status = 'queued'`),
     ),
     unfinished: database.prepare(() =>
       build
@@ -97,45 +102,55 @@ function prepareDetails(database: Database) {
         .where('call_id', '=', take('id'))
         .orderBy('position'),
     ),
-    addEvent: database.prepare((take: Take<EventRow>) =>
-      build.insertInto('events').values(takeAll(take, EVENT_COLUMNS)),
-    ),
-    events: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('events')
-        .select(EVENT_COLUMNS)
-        .where('call_id', '=', take('id'))
-        .orderBy('position'),
-    ),
   };
 }
 
-/** Keeps calls in SQLite, and reads the outbox that it writes. */
-export class SqliteCallStore implements CallStore, EventStore {
+/** Keeps calls in SQLite; what they add up to and what they cause is written with them. */
+export class SqliteCallStore implements CallStore {
+  readonly queueBell = new Bell();
   readonly #database: Database;
   readonly #calls: ReturnType<typeof prepareCalls>;
   readonly #details: ReturnType<typeof prepareDetails>;
   readonly #list: CallList;
+  readonly #rollups: CallRollups;
+  readonly #events: SqliteEventStore;
+  readonly #analyses: SqliteAnalysisStore;
 
-  constructor(database: Database) {
+  constructor(
+    database: Database,
+    beside: { readonly events: SqliteEventStore; readonly analyses: SqliteAnalysisStore },
+  ) {
     this.#database = database;
     this.#calls = prepareCalls(database);
     this.#details = prepareDetails(database);
     this.#list = new CallList(database);
+    this.#rollups = new CallRollups(database);
+    this.#events = beside.events;
+    this.#analyses = beside.analyses;
+    this.#analyses.connect((call, events) => this.update(call, events));
   }
 
   insert(call: Call, events: readonly ServiceEvent[]): void {
+    const row = callRowOf(call);
     this.#database.write(() => {
-      this.#calls.insert.run(callRowOf(call));
-      this.#addEvents(events);
+      this.#calls.insert.run(row);
+      this.#rollups.added(row);
+      this.#events.add(events);
     });
+    if (call.status === 'queued') this.queueBell.ring();
   }
 
   update(call: Call, events: readonly ServiceEvent[]): void {
+    const row = callRowOf(call);
     this.#database.write(() => {
-      this.#refuseIllegalMove(call);
-      this.#calls.update.run(callRowOf(call));
-      this.#addEvents(events);
+      const before = this.#stored(call);
+      this.#calls.update.run(row);
+      this.#rollups.changed(before, row);
+      this.#events.add(events);
+      const isEnding = isOver(call.status) && before.ended_at === null;
+      if (isEnding && call.answeredAt !== null && call.endedAt !== null) {
+        this.#analyses.callEnded(call, call.endedAt);
+      }
     });
   }
 
@@ -179,19 +194,22 @@ export class SqliteCallStore implements CallStore, EventStore {
     return this.#database.read(() => this.#calls.unfinished.all({})).map(callOf);
   }
 
-  listByCall(callId: string): readonly ServiceEvent[] {
-    return this.#database.read(() => this.#details.events.all({ id: callId })).map(eventOf);
+  queued(environment: Environment, limit: number): readonly Call[] {
+    return this.#database.read(() => this.#calls.queued.all({ environment, limit })).map(callOf);
   }
 
-  #addEvents(events: readonly ServiceEvent[]): void {
-    for (const event of events) this.#details.addEvent.run(eventRowOf(event));
+  countQueued(environment: Environment): number {
+    return this.#database.read(() => this.#calls.countQueued.get({ environment }))?.n ?? 0;
   }
 
-  #refuseIllegalMove(call: Call): void {
-    const stored = this.#calls.status.get({ id: call.id })?.status as CallStatus | undefined;
-    if (stored === undefined) throw new Error(`Cannot save call "${call.id}": it was never kept`);
-    if (stored !== call.status && !canMove(stored, call.status)) {
-      throw new Error(`Cannot save call "${call.id}" as ${call.status}: it is ${stored}`);
+  /** What the call was before. @throws {Error} when it was never kept, or may not move to its new status. */
+  #stored(call: Call): RolledCall {
+    const before = this.#calls.rolled.get({ id: call.id });
+    if (before === undefined) throw new Error(`Cannot save call "${call.id}": it was never kept`);
+    const status = before.status as CallStatus;
+    if (status !== call.status && !canMove(status, call.status)) {
+      throw new Error(`Cannot save call "${call.id}" as ${call.status}: it is ${status}`);
     }
+    return before;
   }
 }

@@ -1,8 +1,10 @@
 /** Everything that is kept, behind the contracts of the domain, in one SQLite file. */
 import type { AccountStore } from '../domain/account-store.ts';
 import type { AgentStore } from '../domain/agent.ts';
+import type { AnalysisStore } from '../domain/analysis.ts';
 import type { ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
+import type { IdempotencyStore } from '../domain/idempotency.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { SecretStore } from '../domain/secret-store.ts';
 import type { EventStore } from '../domain/service-event.ts';
@@ -13,8 +15,11 @@ import type { FileSystemTypeOf } from './file-system.ts';
 import { build } from './schema.ts';
 import { SqliteAccountStore } from './sqlite-account-store.ts';
 import { SqliteAgentStore } from './sqlite-agent-store.ts';
+import { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 import { SqliteApiKeyStore } from './sqlite-api-key-store.ts';
 import { SqliteCallStore } from './sqlite-call-store.ts';
+import { SqliteEventStore } from './sqlite-event-store.ts';
+import { SqliteIdempotencyStore } from './sqlite-idempotency-store.ts';
 import { SqliteRateStore, SqliteSecretStore } from './sqlite-server-stores.ts';
 import type { Statement, Take } from './statement.ts';
 
@@ -26,7 +31,9 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly calls: CallStore;
+  readonly analyses: AnalysisStore;
   readonly events: EventStore;
+  readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
   readonly secrets: SecretStore;
 
@@ -65,7 +72,9 @@ class SqliteStore implements Store {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly calls: CallStore;
+  readonly analyses: AnalysisStore;
   readonly events: EventStore;
+  readonly idempotency: IdempotencyStore;
   readonly rates: RateStore;
   readonly secrets: SecretStore;
   readonly #database: Database;
@@ -82,9 +91,12 @@ class SqliteStore implements Store {
     this.accounts = new SqliteAccountStore(database);
     this.apiKeys = new SqliteApiKeyStore(database);
     this.agents = new SqliteAgentStore(database);
-    const calls = new SqliteCallStore(database);
-    this.calls = calls;
-    this.events = calls;
+    const events = new SqliteEventStore(database);
+    const analyses = new SqliteAnalysisStore(database);
+    this.events = events;
+    this.analyses = analyses;
+    this.calls = new SqliteCallStore(database, { events, analyses });
+    this.idempotency = new SqliteIdempotencyStore(database);
     this.rates = new SqliteRateStore(database);
     this.secrets = new SqliteSecretStore(database);
     this.#optimizeLater();

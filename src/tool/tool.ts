@@ -1,4 +1,5 @@
 /** The port to what a language model may do besides talking. */
+import type { Appointment } from '../domain/appointment.ts';
 import type { ToolDescription } from '../llm/language-model.ts';
 
 /** What a tool may ask of the call that it is used in. */
@@ -7,9 +8,13 @@ export interface ToolContext {
    * Hands the caller over.
    *
    * @param number E.164, already allowed.
+   * @param summary what the caller wants, in a sentence or two; empty when nobody said.
    * @throws when the transfer was refused or failed; the call goes on.
    */
-  transfer(number: string): Promise<void>;
+  transfer(number: string, summary: string): Promise<void>;
+
+  /** Puts an appointment on record that was made for the caller. */
+  appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }
 
 /** What came of a tool call. */

@@ -10,6 +10,8 @@ import {
 /** The other party's telephone has to ring, and somebody has to pick it up. */
 const TRANSFER_TIMEOUT_MS = 45_000;
 
+const SUMMARY_CHARS_MAX = 500;
+
 /** Makes the tool for one call. The model sees labels, never numbers. */
 export function createTransferCall(rules: TransferRules): Tool {
   const labels = transferLabels(rules);
@@ -32,12 +34,20 @@ export function createTransferCall(rules: TransferRules): Tool {
             maxLength: 120,
             ...(isClosedList ? { enum: labels } : {}),
           },
+          summary: {
+            type: 'string',
+            description: 'What the caller wants, in a sentence, for whoever picks up.',
+            maxLength: SUMMARY_CHARS_MAX,
+          },
         },
         required: ['destination'],
         additionalProperties: false,
       },
     },
-    run: (args, context) => transfer(String(args.destination), rules, context.transfer),
+    run: (args, context) =>
+      transfer(String(args.destination), rules, (number) =>
+        context.transfer(number, String(args.summary ?? '')),
+      ),
   };
 }
 

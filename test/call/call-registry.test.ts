@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
 
-const liveCall = (callId: string) => ({ callId, end: async () => undefined });
+const liveCall = (callId: string) => ({
+  callId,
+  hangUp: () => undefined,
+  end: async () => undefined,
+});
 
 test('CallRegistry is full at its limit and takes calls again when one ends', () => {
   const registry = new CallRegistry({ callsMax: 2 });
@@ -39,7 +43,7 @@ test('CallRegistry ends every call', async () => {
   const registry = new CallRegistry({ callsMax: 2 });
   for (const callId of ['a', 'b']) {
     const end = async (reason: string) => void ended.push(`${callId} ${reason}`);
-    registry.add({ callId, end });
+    registry.add({ ...liveCall(callId), end });
   }
 
   await registry.endAll('shutdown');
@@ -50,10 +54,21 @@ test('CallRegistry ends every call', async () => {
 test('CallRegistry ends the others when one cannot be ended', async () => {
   const ended: string[] = [];
   const registry = new CallRegistry({ callsMax: 2 });
-  registry.add({ callId: 'a', end: () => Promise.reject(new Error('BYE cannot be sent')) });
-  registry.add({ callId: 'b', end: async () => void ended.push('b') });
+  registry.add({ ...liveCall('a'), end: () => Promise.reject(new Error('BYE cannot be sent')) });
+  registry.add({ ...liveCall('b'), end: async () => void ended.push('b') });
 
   await expect(registry.endAll('shutdown')).resolves.toBeUndefined();
 
   expect(ended).toEqual(['b']);
+});
+
+test('CallRegistry hangs up a call that it holds, and says that it holds no other', () => {
+  const hungUp: string[] = [];
+  const registry = new CallRegistry({ callsMax: 2 });
+  registry.add({ ...liveCall('a'), hangUp: () => hungUp.push('a') });
+
+  const isFound = [registry.hangUp('a'), registry.hangUp('b')];
+
+  expect(isFound).toEqual([true, false]);
+  expect(hungUp).toEqual(['a']);
 });

@@ -33,7 +33,9 @@ test('bootstrap makes one account with a live key, a test key and two different 
   const sandbox = store.apiKeys.findByHash(hashOfKey(secrets?.testKey ?? ''));
   expect(live).toMatchObject({ environment: 'live', scopes: API_SCOPES, revokedAt: null });
   expect(sandbox).toMatchObject({ environment: 'test', accountId: live?.accountId });
-  expect(store.accounts.signingSecret(live?.accountId ?? '', 'live')).toMatch(/^whsec_/);
+  expect(store.accounts.signingSecrets(live?.accountId ?? '', 'live', NOW)?.current).toMatch(
+    /^whsec_/,
+  );
   expect(secrets?.signingSecrets.live).not.toBe(secrets?.signingSecrets.test);
   store.close();
 });
@@ -51,7 +53,7 @@ test('bootstrap takes what the operator set', async () => {
     testKey,
     signingSecrets: { live: 'whsec_chosen', test: 'whsec_chosen' },
   });
-  expect(store.accounts.signingSecret(accountId, 'test')).toBe('whsec_chosen');
+  expect(store.accounts.signingSecrets(accountId, 'test', NOW)?.current).toBe('whsec_chosen');
   store.close();
 });
 
@@ -88,7 +90,15 @@ test('AccountStore founds all or nothing', async () => {
     scopes: [],
     createdAt: NOW,
   });
-  const account = { id: 'acct_2', name: 'B', plan: 'starter', minutesIncluded: 0, createdAt: NOW };
+  const account = {
+    id: 'acct_2',
+    name: 'B',
+    plan: 'starter',
+    minutesIncluded: 0,
+    transferTargets: [],
+    allowedCountries: null,
+    createdAt: NOW,
+  };
   const signingSecrets = { live: 'a', test: 'b' };
   const twice = [
     { apiKey, hash: 'same' },

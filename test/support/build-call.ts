@@ -25,6 +25,7 @@ export function buildCall(fields: Partial<Call> = {}): Call {
     intentDetected: null,
     metadata: {},
     overrides: {},
+    scenario: null,
     ...fields,
   };
 }

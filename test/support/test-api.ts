@@ -76,6 +76,7 @@ export async function openTestApi(
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
     publicUrl: 'https://voice.example',
     dataFolder: store.folder,
+    liveCalls: { hangUp: () => false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',
     ...deps,

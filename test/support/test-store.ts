@@ -43,6 +43,8 @@ export function addAccount(store: Store, id: string, fields: Partial<Account> = 
       name: id,
       plan: 'business',
       minutesIncluded: 1000,
+      transferTargets: [],
+      allowedCountries: null,
       createdAt: new Date(STORE_NOW_MS),
       ...fields,
     },

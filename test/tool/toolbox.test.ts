@@ -14,7 +14,10 @@ const RULES: TransferRules = {
 };
 
 const never = new AbortController().signal;
-const idle: ToolContext = { transfer: () => Promise.resolve() };
+const idle: ToolContext = {
+  transfer: () => Promise.resolve(),
+  appointmentBooked: () => undefined,
+};
 const callOf = (name: string, args: Readonly<Record<string, unknown>> = {}) => ({
   id: 'call_1',
   name,
@@ -57,7 +60,7 @@ test('Toolbox hands the caller over to an allowed label', async () => {
   };
 
   const call = callOf('transfer_call', { destination: 'Sales' });
-  const outcome = await frontDesk(['transfer_call']).run(call, { transfer }, never);
+  const outcome = await frontDesk(['transfer_call']).run(call, { ...idle, transfer }, never);
 
   expect(dialled).toEqual(['+390612345678']);
   expect(outcome.next).toBe('transferred');
@@ -71,7 +74,7 @@ test('Toolbox dials nothing for a number that the caller has dictated', async ()
   };
 
   const call = callOf('transfer_call', { destination: '+442079460000' });
-  const outcome = await frontDesk(['transfer_call']).run(call, { transfer }, never);
+  const outcome = await frontDesk(['transfer_call']).run(call, { ...idle, transfer }, never);
 
   expect(dialled).toEqual([]);
   expect(outcome).toEqual({ text: expect.stringContaining('Not done') });
@@ -81,7 +84,7 @@ test('Toolbox tells the model of a failed transfer without the number', async ()
   const transfer = () => Promise.reject(new Error('Cannot transfer to "+390612345678": 486'));
 
   const call = callOf('transfer_call', { destination: 'sales' });
-  const outcome = await frontDesk(['transfer_call']).run(call, { transfer }, never);
+  const outcome = await frontDesk(['transfer_call']).run(call, { ...idle, transfer }, never);
 
   expect(outcome.text).toBe(
     'Not done: it was refused or failed. Tell the caller that it did not work.',

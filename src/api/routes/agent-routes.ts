@@ -4,6 +4,7 @@ import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
 import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { agentItemView, agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
+import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { limitBody } from '../middleware/limit-body.ts';
@@ -99,15 +100,19 @@ function addAgentReads(api: OpenAPIHono<ApiEnv>, { agents, clock }: ApiDeps): vo
   });
 }
 
-function addAgentWrites(api: OpenAPIHono<ApiEnv>, { agents, clock, newId }: ApiDeps): void {
+function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { agents, clock, newId } = deps;
+
   api.openapi(newRoute, (context) => {
-    const agent = createAgent(context.req.valid('json'), {
-      id: newId('agent'),
-      scope: scopeOf(context),
-      now: clock.now(),
+    const draft = context.req.valid('json');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
+        agents.insert(agent);
+        return { status: 201, body: createdAgentView(agent) };
+      },
     });
-    agents.insert(agent);
-    return context.json(createdAgentView(agent), 201);
   });
 
   api.openapi(patchRoute, (context) => {

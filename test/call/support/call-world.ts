@@ -124,6 +124,9 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
     findById: (callId) => calls.findById(callId),
     list: (scope, query) => calls.list(scope, query),
     findUnfinished: () => calls.findUnfinished(),
+    queueBell: calls.queueBell,
+    queued: (environment, limit) => calls.queued(environment, limit),
+    countQueued: (environment) => calls.countQueued(environment),
   };
 }
 

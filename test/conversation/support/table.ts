@@ -57,6 +57,7 @@ export function layTable(
         transfers.push(number);
         return Promise.resolve();
       },
+      appointmentBooked: () => undefined,
     },
     clock,
     log: silentLogger,

@@ -1,0 +1,99 @@
+/** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
+import { createHash } from 'node:crypto';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { IdempotencyScope, KeptAnswer } from '../domain/idempotency.ts';
+import { ERROR_STATUS, type ErrorCode, ServiceError } from '../domain/service-error.ts';
+import { type ApiContext, type ApiDeps, scopeOf } from './api-env.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+/** The header that a customer chooses freely. */
+const HEADER = 'X-Idempotency-Key';
+
+const VISIBLE_ASCII = /^[!-~]{1,255}$/;
+
+/** Errors that the same request would meet again; others are worth another try. */
+const KEPT_ERRORS: readonly number[] = [403, 404, 409, 422];
+
+export interface Answer<Body, Status extends ContentfulStatusCode> {
+  readonly status: Status;
+  readonly body: Body;
+}
+
+/**
+ * Answers with what `work` gives, or with the answer that the same key got before.
+ *
+ * @param options.work saves and answers, all of it synchronously: it runs inside one transaction.
+ * @param options.keep what to keep of the body, where the whole must not be kept, such as a secret shown once.
+ * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, and
+ * whatever `work` throws.
+ */
+export async function answerOnce<Body, Status extends ContentfulStatusCode>(
+  context: ApiContext,
+  deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
+  options: {
+    readonly work: () => Answer<Body, Status>;
+    readonly keep?: (body: Body) => Body;
+  },
+) {
+  const { work, keep = (body) => body } = options;
+  const scope = idempotencyScope(context);
+  if (scope === undefined) {
+    const { body, status } = work();
+    return context.json(body, status);
+  }
+  const request = { ...scope, fingerprint: await fingerprint(context), now: deps.clock.now() };
+  let fresh: Answer<Body, Status> | undefined;
+  const { answer, isReplay } = keepingErrors(deps, request, () => {
+    fresh = work();
+    return { status: fresh.status, body: JSON.stringify(keep(fresh.body)) };
+  });
+  if (fresh !== undefined && !isReplay) return context.json(fresh.body, fresh.status);
+  context.header('Idempotent-Replayed', 'true');
+  if (answer.status >= 400) throw errorOf(answer);
+  return context.json(JSON.parse(answer.body ?? 'null') as Body, answer.status as Status);
+}
+
+type Request = Parameters<ApiDeps['idempotency']['once']>[0];
+
+/** An error undoes what was saved, so it is kept by itself afterwards. */
+function keepingErrors(
+  deps: Pick<ApiDeps, 'idempotency'>,
+  request: Request,
+  work: () => KeptAnswer,
+): ReturnType<ApiDeps['idempotency']['once']> {
+  try {
+    return deps.idempotency.once(request, work);
+  } catch (error) {
+    if (error instanceof ServiceError && KEPT_ERRORS.includes(error.status)) {
+      const { code, message } = error;
+      const body = JSON.stringify({ code, message });
+      deps.idempotency.once(request, () => ({ status: error.status, body }));
+    }
+    throw error;
+  }
+}
+
+function errorOf(answer: KeptAnswer): ServiceError {
+  const kept = JSON.parse(answer.body ?? '{}') as { code?: string; message?: string };
+  const code = kept.code !== undefined && kept.code in ERROR_STATUS ? kept.code : 'INTERNAL_ERROR';
+  return new ServiceError(code as ErrorCode, kept.message ?? 'Cannot repeat the answer');
+}
+
+/** Undefined when the request has no key. */
+function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
+  const key = context.req.header(HEADER);
+  if (key === undefined) return undefined;
+  if (!VISIBLE_ASCII.test(key)) {
+    const message = 'expected 1 to 255 visible ASCII characters';
+    throw new ServiceError('VALIDATION_ERROR', `Cannot use ${HEADER}: ${message}`, [
+      { path: HEADER, message },
+    ]);
+  }
+  return { ...scopeOf(context), method: context.req.method, path: context.req.path, key };
+}
+
+async function fingerprint(context: ApiContext): Promise<string> {
+  const text = await context.req.text();
+  const meaning = text === '' ? '' : canonicalJson(JSON.parse(text));
+  return createHash('sha256').update(meaning).digest('hex');
+}

@@ -1,0 +1,43 @@
+/** Composition root, part 6: what the calls of the live environment are made from. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SpeechParts } from './app-speech.ts';
+import { openTalk } from './app-talk.ts';
+import type { CallParts } from './call/call-parts.ts';
+import type { Config } from './config.ts';
+import type { NewId } from './domain/ids.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import type { Metrics } from './lib/metrics.ts';
+import type { Store } from './store/store.ts';
+
+/** The folder of recordings inside the data folder. */
+export const RECORDINGS = 'recordings';
+
+export function liveCallParts(from: {
+  readonly config: Config;
+  readonly store: Store;
+  readonly speech: SpeechParts;
+  readonly metrics: Metrics;
+  readonly newId: NewId;
+  readonly log: Logger;
+}): CallParts {
+  const { config, store, speech, metrics, newId, log } = from;
+  return {
+    calls: store.calls,
+    recordings: {
+      start: (callId, leg) => {
+        const file = join(RECORDINGS, `${callId}.wav`);
+        leg.record(join(config.DATA_DIR, file));
+        return file;
+      },
+      exists: (file) => existsSync(join(config.DATA_DIR, file)),
+    },
+    metrics,
+    newId,
+    clock: systemClock,
+    log,
+    isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
+    talk: (options) => openTalk(speech, options),
+  };
+}

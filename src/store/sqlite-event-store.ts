@@ -1,0 +1,134 @@
+/** The outbox's events in SQLite: written beside what they tell, read by call and as a ledger. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Scope } from '../domain/agent.ts';
+import type { EventQuery, EventStore, LedgerPage, ServiceEvent } from '../domain/service-event.ts';
+import { Bell } from '../lib/bell.ts';
+import { eventOf, eventRowOf } from './call-rows.ts';
+import type { Database } from './database.ts';
+import { build, type EventRow } from './schema.ts';
+import { type Statement, type Take, takeAll } from './statement.ts';
+
+const EVENT_COLUMNS = [
+  'id',
+  'account_id',
+  'environment',
+  'kind',
+  'call_id',
+  'created_at',
+  'body',
+] as const satisfies readonly (keyof EventRow)[];
+
+function prepareEvents(database: Database) {
+  return {
+    add: database.prepare((take: Take<EventRow>) =>
+      build.insertInto('events').values(takeAll(take, EVENT_COLUMNS)),
+    ),
+    byCall: database.prepare((take: Take<{ id: string }>) =>
+      build
+        .selectFrom('events')
+        .select(EVENT_COLUMNS)
+        .where('call_id', '=', take('id'))
+        .orderBy('position'),
+    ),
+  };
+}
+
+interface PageValues extends Scope {
+  readonly afterPosition: number;
+  readonly limit: number;
+  readonly kind: string | undefined;
+  readonly callId: string | undefined;
+  readonly createdFrom: number | undefined;
+  readonly createdBefore: number | undefined;
+}
+
+const FILTERS = ['kind', 'callId', 'createdFrom', 'createdBefore'] as const;
+
+type Filter = (typeof FILTERS)[number];
+
+type PageRow = EventRow & { readonly position: number };
+
+/** Keeps events in SQLite. */
+export class SqliteEventStore implements EventStore {
+  /** Rings after events were written. */
+  readonly bell = new Bell();
+  readonly #database: Database;
+  readonly #statements: ReturnType<typeof prepareEvents>;
+  readonly #pages = new Map<string, Statement<PageValues, PageRow>>();
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#statements = prepareEvents(database);
+  }
+
+  /** Writes events inside the transaction of the change that they tell. */
+  add(events: readonly ServiceEvent[]): void {
+    for (const event of events) this.#statements.add.run(eventRowOf(event));
+    if (events.length > 0) this.bell.ring();
+  }
+
+  insertQuiet(event: ServiceEvent): void {
+    this.#database.write(() => this.#statements.add.run(eventRowOf(event)));
+  }
+
+  listByCall(callId: string): readonly ServiceEvent[] {
+    return this.#database.read(() => this.#statements.byCall.all({ id: callId })).map(eventOf);
+  }
+
+  page(scope: Scope, query: EventQuery): LedgerPage {
+    const values: PageValues = {
+      ...scope,
+      afterPosition: query.afterPosition,
+      limit: query.limit + 1,
+      kind: query.kind,
+      callId: query.callId,
+      createdFrom: query.createdFrom?.getTime(),
+      createdBefore: query.createdBefore?.getTime(),
+    };
+    const rows = this.#database.read(() => this.#pageFor(values).all(values));
+    const shown = rows.slice(0, query.limit);
+    return {
+      events: shown.map(eventOf),
+      nextPosition: shown.at(-1)?.position ?? query.afterPosition,
+      hasMore: rows.length > query.limit,
+    };
+  }
+
+  #pageFor(values: PageValues): Statement<PageValues, PageRow> {
+    const given = FILTERS.filter((filter) => values[filter] !== undefined);
+    const prepared =
+      this.#pages.get(given.join()) ??
+      this.#database.prepare((take: Take<PageValues>) => selectPage(take, given));
+    this.#pages.set(given.join(), prepared);
+    return prepared;
+  }
+}
+
+function selectPage(take: Take<PageValues>, given: readonly Filter[]) {
+  const every = build
+    .selectFrom('events')
+    .select([...EVENT_COLUMNS, 'position'])
+    .where('account_id', '=', take('accountId'))
+    .where('environment', '=', take('environment'))
+    .where('position', '>', take('afterPosition'))
+    .where('kind', '<>', 'webhook.test');
+  return given
+    .reduce((query, filter) => query.where(conditionOf(filter, take)), every)
+    .orderBy('position')
+    .limit(take('limit'));
+}
+
+function conditionOf(filter: Filter, take: Take<PageValues>): RawBuilder<boolean> {
+  switch (filter) {
+    case 'kind':
+      return sql`kind = ${take(filter)}`;
+    case 'callId':
+      return sql`call_id = ${take(filter)}`;
+    case 'createdFrom':
+      return sql`created_at >= ${take(filter)}`;
+    case 'createdBefore':
+      return sql`created_at < ${take(filter)}`;
+    default:
+      return filter satisfies never;
+  }
+}
