@@ -144,7 +144,7 @@ export interface CallStore {
   readonly queueBell: Bell;
 
   /** Calls that wait to be placed, in the order in which they were asked for. */
-  queued(environment: Environment, limit: number): readonly Call[];
+  queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[];
 
-  countQueued(environment: Environment): number;
+  countQueued(environment: Environment, direction: CallDirection): number;
 }

@@ -4,6 +4,7 @@ import type { Environment } from '../domain/account.ts';
 import type { Scope } from '../domain/agent.ts';
 import {
   type Call,
+  type CallDirection,
   type CallQuery,
   type CallStatus,
   type CallStore,
@@ -46,21 +47,24 @@ function prepareCalls(database: Database) {
     rolled: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),
     ),
-    queued: database.prepare((take: Take<{ environment: string; limit: number }>) =>
-      build
-        .selectFrom('calls')
-        .select(CALL_COLUMNS)
-        .where('environment', '=', take('environment'))
-        .where(sql<boolean>`status = 'queued'`)
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(take('limit')),
+    queued: database.prepare(
+      (take: Take<{ environment: string; direction: string; limit: number }>) =>
+        build
+          .selectFrom('calls')
+          .select(CALL_COLUMNS)
+          .where('environment', '=', take('environment'))
+          .where('direction', '=', take('direction'))
+          .where(sql<boolean>`status = 'queued'`)
+          .orderBy('created_at')
+          .orderBy('id')
+          .limit(take('limit')),
     ),
-    countQueued: database.prepare((take: Take<{ environment: string }>) =>
+    countQueued: database.prepare((take: Take<{ environment: string; direction: string }>) =>
       build
         .selectFrom('calls')
         .select((expression) => expression.fn.countAll<number>().as('n'))
         .where('environment', '=', take('environment'))
+        .where('direction', '=', take('direction'))
         .where(sql<boolean>`status = 'queued'`),
     ),
     unfinished: database.prepare(() =>
@@ -194,12 +198,14 @@ export class SqliteCallStore implements CallStore {
     return this.#database.read(() => this.#calls.unfinished.all({})).map(callOf);
   }
 
-  queued(environment: Environment, limit: number): readonly Call[] {
-    return this.#database.read(() => this.#calls.queued.all({ environment, limit })).map(callOf);
+  queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[] {
+    const values = { environment, direction, limit };
+    return this.#database.read(() => this.#calls.queued.all(values)).map(callOf);
   }
 
-  countQueued(environment: Environment): number {
-    return this.#database.read(() => this.#calls.countQueued.get({ environment }))?.n ?? 0;
+  countQueued(environment: Environment, direction: CallDirection): number {
+    const values = { environment, direction };
+    return this.#database.read(() => this.#calls.countQueued.get(values))?.n ?? 0;
   }
 
   /** What the call was before. @throws {Error} when it was never kept, or may not move to its new status. */

@@ -188,7 +188,7 @@ const INDEXES = [
   sql`create index attempts_by_delivery on webhook_attempts (delivery_id)`,
   sql`create index analysis_by_time on analysis_jobs (environment, due_at)`,
   sql`create index idempotency_by_time on idempotency_keys (created_at)`,
-  sql`create index calls_queued on calls (environment, created_at, id) where status = 'queued'`,
+  sql`create index calls_queued on calls (environment, direction, created_at, id) where status = 'queued'`,
   sql`create index api_keys_by_account on api_keys (account_id, environment, created_at)`,
 ];
 

@@ -125,8 +125,8 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
     list: (scope, query) => calls.list(scope, query),
     findUnfinished: () => calls.findUnfinished(),
     queueBell: calls.queueBell,
-    queued: (environment, limit) => calls.queued(environment, limit),
-    countQueued: (environment) => calls.countQueued(environment),
+    queued: (environment, direction, limit) => calls.queued(environment, direction, limit),
+    countQueued: (environment, direction) => calls.countQueued(environment, direction),
   };
 }
 
