@@ -3,8 +3,11 @@ import type { Config } from './config.ts';
 import type { ConversationOptions } from './conversation/conversation.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
+import type { ModelTimes } from './lib/model-metrics.ts';
 import { chooseLanguageModel } from './llm/choose-language-model.ts';
 import type { FallbackModel } from './llm/fallback-model.ts';
+import type { LanguageModel } from './llm/language-model.ts';
+import { MeasuredModel } from './llm/measured-model.ts';
 import { OllamaModel } from './llm/ollama/ollama-model.ts';
 import { OpenAiModel } from './llm/openai/openai-model.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from './llm/scripted/rule-book.ts';
@@ -13,6 +16,8 @@ import { chooseHearing } from './speech/choose-hearing.ts';
 import { chooseSynthesizer } from './speech/choose-synthesizer.ts';
 import { espeakEngines } from './speech/espeak/espeak-engines.ts';
 import type { EngineReport, Hearing } from './speech/hearing.ts';
+import { MeasuredHearing } from './speech/measured-hearing.ts';
+import { MeasuredSynthesizer } from './speech/measured-synthesizer.ts';
 import { PhraseCache } from './speech/phrase-cache.ts';
 import { sileroEngine } from './speech/silero/silero-engine.ts';
 import { loadVoiceBook } from './speech/voice-book.ts';
@@ -35,10 +40,12 @@ interface Options {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly times: ModelTimes;
 }
 
 /** Chooses the engines by the settings and what is installed. Nothing is started. */
-export async function composeSpeech({ config, clock, log }: Options): Promise<SpeechParts> {
+export async function composeSpeech(options: Options): Promise<SpeechParts> {
+  const { config, clock, log, times } = options;
   const hearing = chooseHearing({
     vad: config.VAD,
     stt: config.STT,
@@ -53,29 +60,42 @@ export async function composeSpeech({ config, clock, log }: Options): Promise<Sp
     engines: espeakEngines({ voices, clock, logger: log }),
   });
   return {
-    hearing,
-    synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: PHRASE_CACHE_BYTES_MAX }),
-    ...composeModel({ config, clock, log }),
+    hearing: new MeasuredHearing({ hearing, times }),
+    // Behind the cache: what is kept was not made by a model this time.
+    synthesizer: new PhraseCache({
+      synthesizer: new MeasuredSynthesizer({ synthesizer, times, clock }),
+      sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
+    }),
+    ...composeModel(options),
   };
 }
 
 /** LLM names the engines in order; only those are made. */
-function composeModel({ config, clock, log }: Options): Pick<SpeechParts, 'model' | 'warmModel'> {
+function composeModel(options: Options): Pick<SpeechParts, 'model' | 'warmModel'> {
+  const { config, clock, log, times } = options;
+  const measured = (model: LanguageModel) => new MeasuredModel({ model, times, clock });
   const ollama = new OllamaModel({ host: config.OLLAMA_HOST, model: config.OLLAMA_MODEL });
   const model = chooseLanguageModel({
     setting: config.LLM,
     clock,
     log,
     makers: {
-      ollama: () => ollama,
+      ollama: () => measured(ollama),
       openai: () =>
-        new OpenAiModel({
-          baseUrl: config.OPENAI_BASE_URL ?? '',
-          model: config.OPENAI_MODEL ?? '',
-          ...(config.OPENAI_API_KEY !== undefined && { apiKey: config.OPENAI_API_KEY }),
-        }),
+        measured(
+          new OpenAiModel({
+            baseUrl: config.OPENAI_BASE_URL ?? '',
+            model: config.OPENAI_MODEL ?? '',
+            ...(config.OPENAI_API_KEY !== undefined && { apiKey: config.OPENAI_API_KEY }),
+          }),
+        ),
       scripted: () =>
-        new ScriptedModel({ book: loadRuleBook(config.SCRIPT_FILE ?? DEFAULT_RULES_FILE), clock }),
+        measured(
+          new ScriptedModel({
+            book: loadRuleBook(config.SCRIPT_FILE ?? DEFAULT_RULES_FILE),
+            clock,
+          }),
+        ),
     },
   });
   return {

@@ -36,15 +36,17 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   const clock = systemClock;
   const telephony = new EmbeddedTelephony({ config, version, clock, log });
-  const speech = await composeSpeech({ config, clock, log });
+  const metrics = new Metrics({ version });
+  const speech = await composeSpeech({ config, clock, log, times: metrics.modelTimes });
   mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
   const file = config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
   const store = await openStore({ file, clock, log });
-  return new App({ ...options, version, store, speech, telephony });
+  return new App({ ...options, version, metrics, store, speech, telephony });
 }
 
 interface AppParts extends AppOptions {
   readonly version: string;
+  readonly metrics: Metrics;
   readonly store: Store;
   readonly speech: SpeechParts;
   readonly telephony: EmbeddedTelephony;
@@ -64,9 +66,9 @@ export class App {
 
   constructor(parts: AppParts) {
     this.#parts = parts;
-    const { config, version } = parts;
+    const { config } = parts;
     this.#registry = new CallRegistry({ callsMax: config.MAX_CALLS });
-    this.#metrics = new Metrics({ version });
+    this.#metrics = parts.metrics;
     this.#health = new Health(parts);
     this.#http = new HttpServer({
       host: config.HOST,
@@ -87,6 +89,7 @@ export class App {
     if (secrets !== undefined) print(welcomeText(secrets));
     await this.#recover();
     this.#metrics.watchSip(() => telephony.sipCounts);
+    this.#metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     this.#metrics.start();
     this.#stops.push(() => this.#metrics.stop());
     this.#stops.push(() => speech.hearing.stop());

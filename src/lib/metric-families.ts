@@ -80,6 +80,12 @@ export function audioMetrics(registry: Registry) {
       labelNames: ['direction', 'result'],
       registers: [registry],
     }),
+    jitter: new Histogram({
+      name: 'offhook_rtp_jitter_seconds',
+      help: 'Jitter of the packets that came in, when their call was over. RFC 3550, 6.4.1.',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16],
+      registers: [registry],
+    }),
   };
 }
 

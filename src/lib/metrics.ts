@@ -8,6 +8,7 @@ import {
   httpMetrics,
   type MeasuredSip,
 } from './metric-families.ts';
+import { modelMetrics } from './model-metrics.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
 export interface MeasuredTurn {
@@ -27,6 +28,7 @@ export interface MeasuredAudio {
   readonly packetsLost: number;
   /** From strangers: dropped. */
   readonly packetsRejected: number;
+  readonly jitterMs: number;
 }
 
 const STAGES = {
@@ -46,6 +48,7 @@ export class Metrics {
   readonly #calls = callMetrics(this.#registry);
   readonly #audio = audioMetrics(this.#registry);
   readonly #http = httpMetrics(this.#registry);
+  readonly modelTimes = modelMetrics(this.#registry);
   readonly #loopLag = new EventLoopLag();
   #isStarted = false;
 
@@ -123,12 +126,25 @@ export class Metrics {
     addSipMetrics(this.#registry, read);
   }
 
+  /** Adds how many calls wait to be placed, asked at every scrape. Once. */
+  watchQueue(read: () => number): void {
+    new Gauge({
+      name: 'offhook_calls_queued',
+      help: 'Calls that wait to be placed.',
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
   /** The sound of one call, when it is over. */
   audio(packets: MeasuredAudio): void {
     this.#audio.packets.inc({ direction: 'in', result: 'ok' }, packets.packetsReceived);
     this.#audio.packets.inc({ direction: 'in', result: 'lost' }, packets.packetsLost);
     this.#audio.packets.inc({ direction: 'in', result: 'rejected' }, packets.packetsRejected);
     this.#audio.packets.inc({ direction: 'out', result: 'ok' }, packets.packetsSent);
+    this.#audio.jitter.observe(packets.jitterMs / 1000);
   }
 
   /** @param request.route The pattern, such as `/api/calls/{callId}`, never the path with its ids. */

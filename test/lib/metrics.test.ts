@@ -77,7 +77,13 @@ test('Metrics adds up the packets of calls', async () => {
   const metrics = open();
 
   for (const packetsReceived of [100, 50]) {
-    metrics.audio({ packetsReceived, packetsSent: 70, packetsLost: 2, packetsRejected: 1 });
+    metrics.audio({
+      packetsReceived,
+      packetsSent: 70,
+      packetsLost: 2,
+      packetsRejected: 1,
+      jitterMs: 3,
+    });
   }
 
   const packets = (labels: string) => sample(metrics, `offhook_rtp_packets_total{${labels}}`);

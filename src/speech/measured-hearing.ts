@@ -1,0 +1,78 @@
+/** Hearing whose recognition is timed. */
+
+import type { ModelTimes } from '../lib/model-metrics.ts';
+import type { HeardRing } from '../media/heard-ring.ts';
+import type { Ear, EngineReport, Hearing, Utterance, VoiceEvent } from './hearing.ts';
+
+type Transcription = Parameters<Ear['transcribe']>[0];
+
+/** Passes everything on to another hearing, and reports how long each text took. */
+export class MeasuredHearing implements Hearing {
+  readonly #hearing: Hearing;
+  readonly #times: ModelTimes;
+
+  constructor(options: { readonly hearing: Hearing; readonly times: ModelTimes }) {
+    this.#hearing = options.hearing;
+    this.#times = options.times;
+  }
+
+  get hasVoiceDetector(): boolean {
+    return this.#hearing.hasVoiceDetector;
+  }
+
+  start(): Promise<void> {
+    return this.#hearing.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#hearing.stop();
+  }
+
+  open(options: { readonly heard: HeardRing; readonly language: string }): Ear {
+    const engine = this.reports().find(({ job }) => job === 'stt')?.engine ?? 'none';
+    return new MeasuredEar(this.#hearing.open(options), this.#times, engine);
+  }
+
+  reports(): readonly EngineReport[] {
+    return this.#hearing.reports();
+  }
+}
+
+class MeasuredEar implements Ear {
+  readonly #ear: Ear;
+  readonly #times: ModelTimes;
+  readonly #engine: string;
+
+  constructor(ear: Ear, times: ModelTimes, engine: string) {
+    this.#ear = ear;
+    this.#times = times;
+    this.#engine = engine;
+  }
+
+  onVoice(listener: (event: VoiceEvent) => void): void {
+    this.#ear.onVoice(listener);
+  }
+
+  beginUtterance(fromMs: number): void {
+    this.#ear.beginUtterance(fromMs);
+  }
+
+  async transcribe(request: Transcription): Promise<Utterance> {
+    try {
+      const utterance = await this.#ear.transcribe(request);
+      this.#times.answered('stt', this.#engine, utterance.tookMs);
+      return utterance;
+    } catch (error) {
+      if (request.signal?.aborted !== true) this.#times.failed('stt', this.#engine);
+      throw error;
+    }
+  }
+
+  endUtterance(): void {
+    this.#ear.endUtterance();
+  }
+
+  close(): void {
+    this.#ear.close();
+  }
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import type { Ear, Hearing, Utterance } from '../../src/speech/hearing.ts';
+import { MeasuredHearing } from '../../src/speech/measured-hearing.ts';
+import { MeasuredSynthesizer } from '../../src/speech/measured-synthesizer.ts';
+import type { Synthesizer } from '../../src/speech/synthesizer.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const REPORT = { reason: 'installed', isFallback: false };
+
+function notebook() {
+  const noted: string[] = [];
+  const times = {
+    answered: (job: string, engine: string, tookMs: number) =>
+      noted.push(`${job} ${engine} answered in ${tookMs}`),
+    failed: (job: string, engine: string) => noted.push(`${job} ${engine} failed`),
+  };
+  return { times, noted };
+}
+
+test('MeasuredSynthesizer reports the time to the first chunk, once', async () => {
+  const { times, noted } = notebook();
+  const clock = new FakeClock();
+  const synthesizer: Synthesizer = {
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    report: () => ({ job: 'tts', engine: 'espeak', ...REPORT }),
+    speak: async function* () {
+      clock.advance(40);
+      yield new Int16Array(160);
+      clock.advance(40);
+      yield new Int16Array(160);
+    },
+  };
+  const measured = new MeasuredSynthesizer({ synthesizer, times, clock });
+
+  let chunks = 0;
+  for await (const _chunk of measured.speak({ text: 'Hi', voice: 'v', language: 'en' }))
+    chunks += 1;
+
+  expect(chunks).toBe(2);
+  expect(noted).toEqual(['tts espeak answered in 40']);
+});
+
+test('MeasuredHearing reports what a recognition took, and one that failed', async () => {
+  const { times, noted } = notebook();
+  const answers: (() => Promise<Utterance>)[] = [
+    () => Promise.resolve({ text: 'yes', tookMs: 35 } as Utterance),
+    () => Promise.reject(new Error('every child is gone')),
+  ];
+  const ear = { transcribe: () => answers.shift()?.() } as unknown as Ear;
+  const hearing = {
+    reports: () => [{ job: 'stt', engine: 'whisper', ...REPORT }],
+    open: () => ear,
+  } as unknown as Hearing;
+  const measured = new MeasuredHearing({ hearing, times });
+
+  const opened = measured.open({ heard: new HeardRing(), language: 'en' });
+  await opened.transcribe({ priority: 'final' });
+  await expect(opened.transcribe({ priority: 'final' })).rejects.toThrow('every child');
+
+  expect(noted).toEqual(['stt whisper answered in 35', 'stt whisper failed']);
+});
