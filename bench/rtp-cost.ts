@@ -22,7 +22,7 @@ interface Peer {
   readonly isPidTold?: boolean;
 }
 
-/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 1] [--gate]`. */
+/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 4] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const caller = callerCommand();
   const peers = findPeers();
@@ -62,7 +62,7 @@ async function compare(
   options: { readonly caller: Command; readonly calls: number; readonly args: readonly string[] },
 ) {
   const { caller, calls, args } = options;
-  const seconds = numberArg(args, 'seconds', 1);
+  const seconds = numberArg(args, 'seconds', 4);
   const ours = nodeTool('rtp-engine');
   const pairs = await pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 5),

@@ -24,6 +24,9 @@ const OVERDUE_MS = 60;
 /** Silence by the clock stays so far behind it, since the packet that ends it is on its way. */
 const CLOCK_LAG_MS = 2 * FRAME_MS;
 
+/** Ticks further apart than this mean that our thread stood still, and that packets may wait in the socket. */
+const TICK_APART_MS_MAX = 2 * FRAME_MS + 1;
+
 /** After a longer stall of ours (a suspended machine) there is nothing to make up for. */
 const STALL_MS_MAX = 5000;
 
@@ -53,6 +56,9 @@ export class LineReceiver {
   /** Instant up to which sound or silence has been passed on. */
   #heardUntilMs = 0;
   #lastPacketAtMs = 0;
+  #tickedAtMs = 0;
+  /** The instant of the ticks that made up for a stall of ours. */
+  #stalledAtMs: number | undefined;
   #isLost = false;
   #isResting = false;
   #isSilentByClock = false;
@@ -65,7 +71,10 @@ export class LineReceiver {
   }
 
   setRemote(agreed: AgreedMedia, nowMs: number): void {
-    if (this.#agreed === undefined) this.#heardUntilMs = nowMs;
+    if (this.#agreed === undefined) {
+      this.#heardUntilMs = nowMs;
+      this.#tickedAtMs = nowMs;
+    }
     this.#agreed = agreed;
     this.#lastPacketAtMs = nowMs;
     this.#isResting = false;
@@ -95,7 +104,7 @@ export class LineReceiver {
 
   /** Gives up on late packets, fills silence in, notices loss. Called every 20 ms. */
   tick(nowMs: number): void {
-    if (this.#agreed === undefined) return;
+    if (this.#agreed === undefined || this.#hasStalled(nowMs)) return;
     for (const ordered of this.#order.expire(nowMs)) this.#hear(ordered, nowMs);
     for (const digit of this.#digits.expire(nowMs)) this.#options.onDigit(digit);
     this.#fillByClock(nowMs);
@@ -104,6 +113,16 @@ export class LineReceiver {
       this.#isLost = true;
       this.#options.onLost();
     }
+  }
+
+  /**
+   * Whether what came lately may be unread still, so that nothing can be said of what is missing. Ticks that were
+   * missed are made up for at one instant; before the next instant the sockets are read.
+   */
+  #hasStalled(nowMs: number): boolean {
+    if (nowMs - this.#tickedAtMs > TICK_APART_MS_MAX) this.#stalledAtMs = nowMs;
+    this.#tickedAtMs = nowMs;
+    return nowMs === this.#stalledAtMs;
   }
 
   /** On hold there is nothing to hear: music for those who wait is not the caller's voice. */

@@ -78,7 +78,7 @@ class Line {
   send(datagram: Uint8Array, target: Source): void {
     // Nobody listens on port 0, and the system's answer would be an exception.
     if (target.port === 0) return;
-    this.#socket.send(datagram, 0, datagram.length, target.port, target.address);
+    this.#socket.send(datagram, target.port, target.address);
   }
 
   close(): void {

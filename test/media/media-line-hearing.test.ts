@@ -84,6 +84,18 @@ test('MediaLine keeps all of a burst that the network held up', () => {
   expect(line.heardAsLetters().match(/v/g)).toHaveLength(20);
 });
 
+test('MediaLine hears what waited in the socket while its own thread stood still, before it judges', () => {
+  const line = listening();
+  line.speakFor(300);
+
+  line.stallFor(140);
+  for (let packet = 0; packet < 7; packet += 1) line.hear(VOICE);
+  line.speakFor(100);
+
+  expect(line.heardAsLetters()).toBe('v'.repeat(27));
+  expect(line.kinds()).toEqual(['voice-started']);
+});
+
 test.each([
   ['another SSRC', { ssrc: 5, sequence: 30_000, timestamp: 77 }],
   ['a count begun anew', { sequence: 30_000, timestamp: 77 }],

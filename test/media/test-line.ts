@@ -80,6 +80,12 @@ export class TestLine {
 
   /** The far end sends 20 ms, and 20 ms go by. */
   speak(pcm: Int16Array, options: Partial<RtpPacket> & { readonly source?: Source } = {}): void {
+    this.hear(pcm, options);
+    this.clock.advance(20);
+  }
+
+  /** A packet of the far end is read, and no time goes by. */
+  hear(pcm: Int16Array, options: Partial<RtpPacket> & { readonly source?: Source } = {}): void {
     const { source = FAR_END, ...changes } = options;
     const datagram = writeRtp({
       ...{ payloadType: 0, hasMarker: false, ssrc: 99 },
@@ -88,14 +94,24 @@ export class TestLine {
       ...changes,
     });
     this.line.onRtp(datagram, source, this.nowMs);
-    this.lose();
+    this.#count();
   }
 
   /** A packet of the far end gets lost, and 20 ms go by. */
   lose(): void {
-    this.#sequence = (this.#sequence + 1) & 0xffff;
-    this.#timestamp = (this.#timestamp + 160) >>> 0;
+    this.#count();
     this.clock.advance(20);
+  }
+
+  /** The line's own thread stands still for so long; what it does first then is its turn of the wheel. */
+  stallFor(ms: number): void {
+    const { clock } = this;
+    const { nowMs } = clock;
+    const lateAtMs = clock.nowMs() + ms;
+    clock.nowMs = () => lateAtMs;
+    clock.advance(20);
+    clock.nowMs = nowMs;
+    clock.advance(ms - 20);
   }
 
   speakFor(ms: number, pcm = VOICE): void {
@@ -120,6 +136,11 @@ export class TestLine {
 
   kinds(): string[] {
     return this.events.map(({ kind }) => kind);
+  }
+
+  #count(): void {
+    this.#sequence = (this.#sequence + 1) & 0xffff;
+    this.#timestamp = (this.#timestamp + 160) >>> 0;
   }
 
   #note(datagram: Uint8Array, target: Source): void {
