@@ -3,7 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpeechParts } from './app-speech.ts';
 import { openTalk } from './app-talk.ts';
+import type { EmbeddedTelephony } from './app-telephony.ts';
 import type { CallParts } from './call/call-parts.ts';
+import type { CallRegistry } from './call/call-registry.ts';
+import { OutboundDialer } from './call/outbound-dialer.ts';
+import { TransferCap } from './call/transfer-cap.ts';
 import type { Config } from './config.ts';
 import type { NewId } from './domain/ids.ts';
 import { systemClock } from './lib/clock.ts';
@@ -23,6 +27,7 @@ export function liveCallParts(from: {
   readonly log: Logger;
 }): CallParts {
   const { config, store, speech, metrics, newId, log } = from;
+  const transfers = new TransferCap({ clock: systemClock });
   return {
     calls: store.calls,
     recordings: {
@@ -38,6 +43,28 @@ export function liveCallParts(from: {
     clock: systemClock,
     log,
     isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
-    talk: (options) => openTalk(speech, options),
+    talk: (options) => {
+      const { id, accountId } = options.agent;
+      const control = transfers.limit(options.control, id);
+      return openTalk(speech, { ...options, control }, store.accounts.find(accountId));
+    },
   };
+}
+
+/** Dials the outgoing calls of the live environment. */
+export function liveDialer(from: {
+  readonly store: Store;
+  readonly telephony: EmbeddedTelephony;
+  readonly callParts: CallParts;
+  readonly registry: CallRegistry;
+}): OutboundDialer {
+  const { store, telephony, callParts, registry } = from;
+  return new OutboundDialer({
+    ...callParts,
+    environment: 'live',
+    carrier: telephony,
+    parts: () => callParts,
+    registry,
+    findAgent: (scope, agentId) => store.agents.find(scope, agentId),
+  });
 }

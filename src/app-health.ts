@@ -3,10 +3,15 @@ import type { SpeechParts } from './app-speech.ts';
 import { engineReports } from './app-speech.ts';
 import type { EmbeddedTelephony } from './app-telephony.ts';
 import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
+import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
+import { remembered } from './lib/remembered.ts';
 import type { Store } from './store/store.ts';
 
 const MODEL_CHECK_MS = 30_000;
+
+/** The check writes a row, and anybody may ask. */
+const DATABASE_CHECK_MS = 1000;
 
 /** Loading a large model from a slow disk takes a minute and more. */
 const WARM_MS_MAX = 300_000;
@@ -15,8 +20,8 @@ const WARM_MS_MAX = 300_000;
 export class Health {
   readonly #speech: SpeechParts;
   readonly #telephony: EmbeddedTelephony;
-  readonly #store: Store;
   readonly #log: Logger;
+  readonly #checkDatabase: () => ReadinessCheck;
   #modelProblem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #warming = new AbortController();
@@ -29,8 +34,11 @@ export class Health {
   }) {
     this.#speech = parts.speech;
     this.#telephony = parts.telephony;
-    this.#store = parts.store;
     this.#log = parts.log;
+    this.#checkDatabase = remembered(() => checkOf('database', () => parts.store.probe()), {
+      keptMs: DATABASE_CHECK_MS,
+      clock: systemClock,
+    });
   }
 
   /** Asks the language models now and every half minute, and has the one that answers loaded into memory. */
@@ -54,7 +62,7 @@ export class Health {
     const carriers = this.#telephony.reports();
     const problem = this.#modelProblem;
     const checks = [
-      checkOf('database', () => this.#store.probe()),
+      this.#checkDatabase(),
       { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
     ];
     const status = readinessStatus({ isDraining, carriers, checks });

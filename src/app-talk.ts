@@ -2,11 +2,23 @@
 import type { SpeechParts } from './app-speech.ts';
 import type { TalkingParty, TalkOptions } from './call/call-parts.ts';
 import { Conversation } from './conversation/conversation.ts';
+import type { ConversationBrief } from './conversation/conversation-port.ts';
+import type { Account } from './domain/account.ts';
+import type { Agent } from './domain/agent.ts';
 import { systemClock } from './lib/clock.ts';
 import { toolboxFor } from './tool/toolbox.ts';
+import type { TransferRules } from './tool/transfer-policy.ts';
 
-/** Opens an ear on the call and a conversation over it. */
-export function openTalk(speech: SpeechParts, options: TalkOptions): TalkingParty {
+/**
+ * Opens an ear on the call and a conversation over it.
+ *
+ * @param account whose agent it is; without one, transfers go by what the agent says alone.
+ */
+export function openTalk(
+  speech: SpeechParts,
+  options: TalkOptions,
+  account: Account | undefined,
+): TalkingParty {
   const { agent, audio, brief, control, log, onEvent } = options;
   const ear = speech.hearing.open({ heard: audio.heard, language: brief.language });
   // Said on every call of this agent: the next one hears it at once.
@@ -24,12 +36,7 @@ export function openTalk(speech: SpeechParts, options: TalkOptions): TalkingPart
     tools: toolboxFor({
       names: agent.tools,
       clock: systemClock,
-      transferRules: {
-        targets: agent.settings.transferTargets,
-        systemPrompt: brief.systemPrompt,
-        agentNumber: agent.phoneNumber,
-        ownNumbers: agent.phoneNumber === null ? [] : [agent.phoneNumber],
-      },
+      transferRules: transferRulesOf(agent, brief, account),
     }),
     control,
     clock: systemClock,
@@ -44,5 +51,21 @@ export function openTalk(speech: SpeechParts, options: TalkOptions): TalkingPart
       conversation.stop();
       ear.close();
     },
+  };
+}
+
+/** The agent's own list goes before the account's, where both have a label. */
+function transferRulesOf(
+  agent: Agent,
+  brief: ConversationBrief,
+  account: Account | undefined,
+): TransferRules {
+  const allowedCountries = account?.allowedCountries ?? undefined;
+  return {
+    targets: [...agent.settings.transferTargets, ...(account?.transferTargets ?? [])],
+    systemPrompt: brief.systemPrompt,
+    agentNumber: agent.phoneNumber,
+    ownNumbers: agent.phoneNumber === null ? [] : [agent.phoneNumber],
+    ...(allowedCountries === undefined ? {} : { allowedCountries }),
   };
 }

@@ -9,10 +9,13 @@ import { MediaEngine } from './media/media-engine.ts';
 import { DrachtioFront } from './sip/drachtio-front/drachtio-front.ts';
 import type { EngineCounts } from './sip/engine-stats.ts';
 import { UserAgent } from './sip/user-agent.ts';
-import type { Carrier, CarrierReport, IncomingCall } from './telephony/carrier.ts';
+import type { CarrierReport, IncomingCall, OutgoingCall } from './telephony/carrier.ts';
+import { CarrierError } from './telephony/carrier.ts';
 import { DirectGateway } from './telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from './telephony/drachtio/drachtio-carrier.ts';
 import { credentialsOf } from './telephony/trunk-credentials.ts';
+import type { TrunkLine } from './telephony/trunk-line.ts';
+import { TrunkTable } from './telephony/trunk-table.ts';
 import { parseTrunks, type Trunk } from './telephony/trunks.ts';
 
 /** Refreshed every half hour; a peer that is gone is noticed within the hour. RFC 4028. */
@@ -37,7 +40,8 @@ export class EmbeddedTelephony {
   /** Only this process knows it, so that no other program on this machine can take the calls. */
   readonly #secret = randomBytes(24).toString('hex');
   readonly #trunks: readonly Trunk[];
-  #carrier: Carrier | undefined;
+  readonly #table: TrunkTable;
+  #carrier: DrachtioCarrier | undefined;
 
   /** @throws {Error} naming the trunk file and what is wrong in it. */
   constructor(options: Options) {
@@ -48,6 +52,7 @@ export class EmbeddedTelephony {
     const workers = Math.min(cores, Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER));
     this.#options = options;
     this.#trunks = parseTrunks(readSettingsFile(config.SIP_TRUNKS));
+    this.#table = new TrunkTable(this.#trunks);
     this.#engine = new UserAgent({
       listen: [
         { protocol: 'UDP', address, port },
@@ -87,6 +92,24 @@ export class EmbeddedTelephony {
       log: this.#options.log,
     });
     await this.#carrier.start(onIncoming);
+  }
+
+  /** @throws {CarrierError} as every carrier does, and 503 before the start. */
+  place(request: Parameters<DrachtioCarrier['place']>[0]): OutgoingCall {
+    if (this.#carrier === undefined) {
+      throw new CarrierError('Cannot place the call: telephony has not been started', 503);
+    }
+    return this.#carrier.place(request);
+  }
+
+  /** Whether some trunk may call from this number; known before the start as well. */
+  hasTrunkFor(from: string): boolean {
+    return this.#table.ofOutgoing(from) !== undefined;
+  }
+
+  /** The line that calls from this number take; undefined when no trunk has the number. */
+  lineOf(from: string): TrunkLine | undefined {
+    return this.#carrier?.lineOf(from);
   }
 
   /** From now on carriers are told to go elsewhere; calls in progress go on. */

@@ -4,12 +4,18 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
-import { liveCallParts, RECORDINGS } from './app-calls.ts';
+import { recordingSecretOf, startAnalysis } from './app-analysis.ts';
+import { liveCallParts, liveDialer, RECORDINGS } from './app-calls.ts';
 import { Health } from './app-health.ts';
+import { startRetention } from './app-retention.ts';
+import { Sandbox } from './app-sandbox.ts';
 import { composeSpeech, engineReports, type SpeechParts } from './app-speech.ts';
 import { EmbeddedTelephony } from './app-telephony.ts';
+import { startWebhooks } from './app-webhooks.ts';
+import type { CallParts } from './call/call-parts.ts';
 import { CallRegistry } from './call/call-registry.ts';
 import { InboundRouter } from './call/inbound-router.ts';
+import type { OutboundDialer } from './call/outbound-dialer.ts';
 import { recoverCalls } from './call/recovery.ts';
 import type { Config } from './config.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
@@ -18,6 +24,7 @@ import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import { repairWav } from './media/wav-repair.ts';
+import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
 import { openStore, type Store } from './store/store.ts';
 import { startText, welcomeText } from './welcome.ts';
 
@@ -40,13 +47,15 @@ export async function openApp(options: AppOptions): Promise<App> {
   const speech = await composeSpeech({ config, clock, log, times: metrics.modelTimes });
   mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
   const file = config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
+  const lock = lockDatabase(file);
   const store = await openStore({ file, clock, log });
-  return new App({ ...options, version, metrics, store, speech, telephony });
+  return new App({ ...options, version, metrics, lock, store, speech, telephony });
 }
 
 interface AppParts extends AppOptions {
   readonly version: string;
   readonly metrics: Metrics;
+  readonly lock?: DatabaseLock;
   readonly store: Store;
   readonly speech: SpeechParts;
   readonly telephony: EmbeddedTelephony;
@@ -57,6 +66,9 @@ export class App {
   readonly #registry: CallRegistry;
   readonly #metrics: Metrics;
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
+  readonly #callParts: CallParts;
+  readonly #dialer: OutboundDialer;
+  readonly #sandbox: Sandbox;
   readonly #health: Health;
   readonly #http: HttpServer;
   /** How to stop what has been started, in the order of starting. */
@@ -69,6 +81,9 @@ export class App {
     const { config } = parts;
     this.#registry = new CallRegistry({ callsMax: config.MAX_CALLS });
     this.#metrics = parts.metrics;
+    this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
+    this.#dialer = liveDialer({ ...parts, callParts: this.#callParts, registry: this.#registry });
+    this.#sandbox = new Sandbox({ ...parts, newId: this.#newId, clock: systemClock });
     this.#health = new Health(parts);
     this.#http = new HttpServer({
       host: config.HOST,
@@ -83,11 +98,13 @@ export class App {
   /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
   async start(): Promise<void> {
     const { config, print, speech, telephony, store } = this.#parts;
+    this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
     const secrets = this.#bootstrap();
     // At once: they are kept as hashes only, and a start that fails later must not lose them.
     if (secrets !== undefined) print(welcomeText(secrets));
     await this.#recover();
+    this.#stops.push(startWebhooks(this.#parts));
     this.#metrics.watchSip(() => telephony.sipCounts);
     this.#metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     this.#metrics.start();
@@ -98,9 +115,15 @@ export class App {
     await speech.synthesizer.start();
     this.#stops.push(() => this.#health.stop());
     await this.#health.start();
+    this.#stops.push(startRetention(this.#parts));
+    this.#stops.push(startAnalysis({ ...this.#parts, newId: this.#newId }));
     const router = this.#createRouter();
     this.#stops.push(() => telephony.stop());
     await telephony.start((incoming) => void router.take(incoming));
+    this.#stops.push(() => this.#dialer.stop());
+    this.#dialer.start();
+    this.#stops.push(() => this.#sandbox.stop());
+    this.#sandbox.start();
     this.#stops.push(() => this.#http.stop());
     const port = await this.#http.start();
     this.#logEngines();
@@ -110,10 +133,12 @@ export class App {
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
+    this.#dialer.drain();
     this.#parts.telephony.drain();
     const timeOver = Promise.withResolvers<void>();
     const cancel = systemClock.after(timeoutMs, timeOver.resolve);
-    await Promise.race([this.#registry.whenEmpty(), timeOver.promise]);
+    const isEmpty = Promise.all([this.#registry.whenEmpty(), this.#sandbox.drain()]);
+    await Promise.race([isEmpty, timeOver.promise]);
     cancel();
   }
 
@@ -125,6 +150,7 @@ export class App {
 
   async #stopAll(): Promise<void> {
     this.#isDraining = true;
+    this.#dialer.drain();
     this.#parts.telephony.drain();
     await this.#registry.endAll('the server stops');
     for (const stop of this.#stops.reverse()) {
@@ -166,7 +192,7 @@ export class App {
   #createRouter(): InboundRouter {
     const { store } = this.#parts;
     return new InboundRouter({
-      parts: liveCallParts({ ...this.#parts, metrics: this.#metrics, newId: this.#newId }),
+      parts: this.#callParts,
       registry: this.#registry,
       findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
     });
@@ -174,18 +200,24 @@ export class App {
 
   #createApi() {
     const { config, store, log, version } = this.#parts;
-    const makeSecret = () => randomBytes(32).toString('hex');
     return createApi({
       ...store,
-      liveCalls: this.#registry,
+      liveCalls: { hangUp: (id) => this.#registry.hangUp(id) || this.#sandbox.hangUp(id) },
+      dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
+      plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
       metrics: this.#metrics,
       readiness: () => this.#health.report(this.#isDraining),
       clock: systemClock,
       log,
       newId: this.#newId,
+      random: randomBytes,
+      webhookUrlRules: {
+        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      },
       publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
       dataFolder: config.DATA_DIR,
-      recordingSecret: store.secrets.ensure('recording-links', makeSecret),
+      recordingSecret: recordingSecretOf(store),
       version,
     });
   }

@@ -11,6 +11,7 @@ import { EmbeddedTelephony } from '../../src/app-telephony.ts';
 import { readProcessConfig } from '../../src/config.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { openLogger } from '../../src/lib/logger.ts';
+import { Metrics } from '../../src/lib/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -27,6 +28,7 @@ mkdirSync(join(config.DATA_DIR, 'recordings'), { recursive: true });
 const version = 'bench';
 const app = new App({
   ...{ config, log, version, print: () => undefined },
+  metrics: new Metrics({ version }),
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
   telephony: new EmbeddedTelephony({ config, version, clock, log }),
   speech: {

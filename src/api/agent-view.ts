@@ -1,6 +1,6 @@
 /** Agents as customers see them: one view for each answer of the specification; pure */
 import type { z } from '@hono/zod-openapi';
-import type { Agent, AgentWithUsage } from '../domain/agent.ts';
+import type { Agent, AgentSummary, AgentWithUsage } from '../domain/agent.ts';
 import type {
   agentItemSchema,
   agentSchema,
@@ -18,7 +18,7 @@ export function patchedAgentView(agent: Agent): z.infer<typeof patchedAgentSchem
   return { id, name, status, updatedAt: updatedAt.toISOString() };
 }
 
-export function agentItemView(agent: AgentWithUsage): z.infer<typeof agentItemSchema> {
+export function agentItemView(agent: AgentSummary): z.infer<typeof agentItemSchema> {
   const { id, name, status, voice, language, phoneNumber } = agent;
   return {
     id,

@@ -1,5 +1,6 @@
 /** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
 import { createHash } from 'node:crypto';
+import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { IdempotencyScope, KeptAnswer } from '../domain/idempotency.ts';
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../domain/service-error.ts';
@@ -21,6 +22,9 @@ export interface Answer<Body, Status extends ContentfulStatusCode> {
 
 /**
  * Answers with what `work` gives, or with the answer that the same key got before.
+ *
+ * There is no moment in which a second request could find the first one still running: between looking for the key
+ * and keeping the answer this thread does nothing else.
  *
  * @param options.work saves and answers, all of it synchronously: it runs inside one transaction.
  * @param options.keep what to keep of the body, where the whole must not be kept, such as a secret shown once.
@@ -94,6 +98,15 @@ function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
 
 async function fingerprint(context: ApiContext): Promise<string> {
   const text = await context.req.text();
-  const meaning = text === '' ? '' : canonicalJson(JSON.parse(text));
-  return createHash('sha256').update(meaning).digest('hex');
+  return createHash('sha256').update(meaningOf(text)).digest('hex');
+}
+
+/** Routes without a body have nobody else who looks whether it is JSON. */
+function meaningOf(text: string): string {
+  if (text === '') return '';
+  try {
+    return canonicalJson(JSON.parse(text));
+  } catch (error) {
+    throw new HTTPException(400, { cause: error });
+  }
 }

@@ -1,18 +1,23 @@
 /** What a request carries through the middleware, and what the whole interface is made from. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { Account } from '../domain/account.ts';
+import type { Account, Environment, Plan } from '../domain/account.ts';
 import type { AccountStore } from '../domain/account-store.ts';
 import type { AgentStore, Scope } from '../domain/agent.ts';
+import type { AnalyticsStore } from '../domain/analytics.ts';
 import type { ApiKey, ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
+import type { DialQueue } from '../domain/dial-queue.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
-import type { NewId } from '../domain/ids.ts';
+import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { LiveCalls } from '../domain/live-calls.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { ReadinessReport } from '../domain/readiness.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { EventStore } from '../domain/service-event.ts';
+import type { DeliveryStore } from '../domain/webhook-delivery.ts';
+import type { WebhookEndpointStore } from '../domain/webhook-endpoint.ts';
+import type { WebhookUrlRules } from '../domain/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
@@ -23,9 +28,17 @@ export interface ApiDeps {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly calls: CallStore;
+  readonly analytics: AnalyticsStore;
   readonly events: EventStore;
+  readonly webhookEndpoints: WebhookEndpointStore;
+  readonly deliveries: DeliveryStore;
+  /** Which receivers the operator has opened besides public ones. */
+  readonly webhookUrlRules: WebhookUrlRules;
   readonly idempotency: IdempotencyStore;
   readonly liveCalls: LiveCalls;
+  readonly dialQueues: Readonly<Record<Environment, DialQueue>>;
+  /** Plans whose keys may not start calls. */
+  readonly plansWithoutOutbound: readonly Plan[];
   readonly rates: RateStore;
   readonly metrics: Metrics;
   /** Asked at every `/readyz`; must be quick. */
@@ -33,6 +46,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly newId: NewId;
+  /** Cryptographically secure: keys and secrets are made of it. */
+  readonly random: RandomBytes;
   /** Base of links handed out, without a slash at its end. */
   readonly publicUrl: string;
   /** The folder that `Call.recordingFile` is relative to. */

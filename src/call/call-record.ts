@@ -45,10 +45,15 @@ export function ringing(facts: {
   };
 }
 
+/** The record of a call that leaves the queue to be dialled: it began now. */
+export function dialling(call: Call, now: Date): Call {
+  return moveCall(call, 'ringing', { startedAt: now });
+}
+
 /** The caller was picked up, or the callee answered: `call.started`. */
 export function answered(
   call: Call,
-  facts: { readonly now: Date; readonly recordingFile: string; readonly eventId: string },
+  facts: { readonly now: Date; readonly recordingFile: string | null; readonly eventId: string },
 ): RecordChange {
   const changes = { answeredAt: facts.now, recordingFile: facts.recordingFile };
   const moved = moveCall(call, 'in_progress', changes);

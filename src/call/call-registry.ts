@@ -1,5 +1,6 @@
 /** The calls that are alive in this process, and how many more there may be. */
 import type { LiveCalls } from '../domain/live-calls.ts';
+import { Bell } from '../lib/bell.ts';
 
 /** What the registry knows of a live call. */
 export interface LiveCall {
@@ -14,12 +15,15 @@ export interface LiveCall {
 
 /** Counts and finds live calls. */
 export class CallRegistry implements LiveCalls {
-  readonly #callsMax: number;
+  /** How many calls there may be. */
+  readonly callsMax: number;
+  /** Rings after a call has gone. */
+  readonly freed = new Bell();
   readonly #calls = new Map<string, LiveCall>();
   #emptyListeners: (() => void)[] = [];
 
   constructor(options: { readonly callsMax: number }) {
-    this.#callsMax = options.callsMax;
+    this.callsMax = options.callsMax;
   }
 
   get size(): number {
@@ -27,7 +31,12 @@ export class CallRegistry implements LiveCalls {
   }
 
   get isFull(): boolean {
-    return this.#calls.size >= this.#callsMax;
+    return this.#calls.size >= this.callsMax;
+  }
+
+  /** How many more calls there may be now. */
+  get free(): number {
+    return Math.max(0, this.callsMax - this.#calls.size);
   }
 
   add(call: LiveCall): void {
@@ -35,7 +44,7 @@ export class CallRegistry implements LiveCalls {
   }
 
   delete(callId: string): void {
-    this.#calls.delete(callId);
+    if (this.#calls.delete(callId)) this.freed.ring();
     if (this.#calls.size > 0) return;
     const listeners = this.#emptyListeners;
     this.#emptyListeners = [];

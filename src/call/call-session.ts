@@ -91,8 +91,8 @@ export class CallSession {
   }
 
   #putAnswerOnRecord(): void {
-    const { clock, calls, recordings, metrics, newId } = this.#parts;
-    const recordingFile = recordings.start(this.callId, this.#leg);
+    const { clock, calls, metrics, newId } = this.#parts;
+    const recordingFile = this.#startRecording();
     const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
     const change = answered(this.#call, facts);
     this.#call = change.call;
@@ -102,6 +102,16 @@ export class CallSession {
       { agentId: change.call.agentId, direction: change.call.direction },
       'call answered',
     );
+  }
+
+  /** @returns null when it cannot be recorded, which is no reason not to talk. */
+  #startRecording(): string | null {
+    try {
+      return this.#parts.recordings.start(this.callId, this.#leg);
+    } catch (error) {
+      this.#log.error({ err: error }, 'the call is not recorded');
+      return null;
+    }
   }
 
   #startTalk(): void {

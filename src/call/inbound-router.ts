@@ -1,13 +1,12 @@
 /** Decides what becomes of a ringing call: which agent answers it, or which SIP status refuses it. */
 import type { Agent } from '../domain/agent.ts';
-import type { Call, EndReason } from '../domain/call.ts';
+import type { Call } from '../domain/call.ts';
 import type { IncomingCall, Leg } from '../telephony/carrier.ts';
 import { CarrierError } from '../telephony/carrier.ts';
-import { CallJournal } from './call-journal.ts';
 import type { CallParts } from './call-parts.ts';
-import { ended, ringing } from './call-record.ts';
+import { ringing } from './call-record.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { CallSession } from './call-session.ts';
+import { endUnanswered, holdCall } from './hold-call.ts';
 
 /** How long a refused caller is asked to wait; a typical call has ended by then. */
 const RETRY_AFTER_SECONDS = 30;
@@ -99,7 +98,9 @@ export class InboundRouter {
     this.#registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
     try {
       const leg = await this.#answer(incoming, call);
-      if (leg !== undefined) await this.#hold(leg, call, agent);
+      if (leg !== undefined) {
+        await holdCall({ parts: this.#parts, registry: this.#registry, agent, call, leg });
+      }
     } finally {
       this.#registry.delete(call.id);
     }
@@ -120,29 +121,8 @@ export class InboundRouter {
       if (!isGone) {
         this.#parts.log[level]({ callId: call.id, err: error }, 'incoming call was not answered');
       }
-      this.#unanswered(call, isGone ? 'no_answer' : 'error');
+      await endUnanswered(this.#parts, call, isGone ? 'no_answer' : 'error');
       return undefined;
     }
-  }
-
-  async #hold(leg: Leg, call: Call, agent: Agent): Promise<void> {
-    try {
-      const session = new CallSession({ parts: this.#parts, agent, call, leg });
-      this.#registry.add(session);
-      await session.run();
-    } catch (error) {
-      this.#parts.log.error({ callId: call.id, err: error }, 'call could not be held');
-      // Nobody would ever end it.
-      await leg.hangUp();
-    }
-  }
-
-  #unanswered(call: Call, reason: EndReason): void {
-    const { calls, clock, log, metrics, newId } = this.#parts;
-    const now = clock.now();
-    const change = ended(call, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
-    const journal = new CallJournal({ clock, log });
-    journal.write(() => calls.update(change.call, change.events));
-    metrics.callMissed('inbound', reason);
   }
 }

@@ -43,7 +43,7 @@ export interface Agent {
   readonly updatedAt: Date;
 }
 
-/** An agent as lists show it. */
+/** An agent with what it did today. */
 export interface AgentWithUsage extends Agent {
   readonly totalCallsToday: number;
   /** Rounded to 0.1. */
@@ -56,8 +56,11 @@ export interface Scope {
   readonly environment: Environment;
 }
 
+/** An agent as lists show it: without its words, which may be long. */
+export type AgentSummary = Omit<AgentWithUsage, 'greeting' | 'systemPrompt' | 'tools' | 'settings'>;
+
 export interface AgentPage {
-  readonly agents: readonly AgentWithUsage[];
+  readonly agents: readonly AgentSummary[];
   readonly total: number;
 }
 

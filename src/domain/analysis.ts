@@ -43,7 +43,7 @@ export interface AnalysisStore {
   /** Puts a job off after a failed try. */
   retryAt(callId: string, dueAt: Date): void;
 
-  /** Saves the analysed call with its event, and takes the job away: all or nothing. */
+  /** Saves the analysed call with its event, and takes the job away: all or nothing. Nothing when the job is gone. */
   finish(call: Call, events: readonly ServiceEvent[]): void;
 
   /** Labels that calls of this agent have had, most frequent first. */

@@ -33,15 +33,36 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
+/** An account and environment may have so many keys that are not revoked. */
+export const API_KEYS_MAX = 100;
+
+export interface ApiKeyPage {
+  readonly apiKeys: readonly ApiKey[];
+  readonly total: number;
+}
+
 /** Keeps API keys by the SHA-256 of the whole key; the key itself is nowhere. */
 export interface ApiKeyStore {
+  /** @throws {ServiceError} CONFLICT when there are `API_KEYS_MAX` already. */
   insert(apiKey: ApiKey, hash: string): void;
+
+  find(accountId: string, apiKeyId: string): ApiKey | undefined;
 
   /** Finds revoked keys too: the caller looks at `revokedAt`. */
   findByHash(hash: string): ApiKey | undefined;
 
   /** Newest first. */
   list(scope: Scope): readonly ApiKey[];
+
+  /** Newest first, ties by id, revoked ones too. */
+  page(
+    accountId: string,
+    query: {
+      readonly environments: readonly Environment[];
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): ApiKeyPage;
 
   touch(apiKeyId: string, usedAt: Date): void;
 
@@ -60,6 +81,31 @@ const SECRET_CHARS = 32;
 /** Makes a key's text. It is shown once and never kept. */
 export function newKeyText(environment: Environment, random: RandomBytes): string {
   return `${KEY_PREFIX[environment]}${base62(SECRET_CHARS, random)}`;
+}
+
+/**
+ * Makes a key and its text.
+ *
+ * @param draft.scopes everything but `admin` unless given.
+ */
+export function createApiKey(
+  draft: {
+    readonly name: string;
+    readonly scopes?: readonly ApiScope[] | undefined;
+  },
+  made: {
+    readonly id: string;
+    readonly scope: Scope;
+    readonly now: Date;
+    readonly random: RandomBytes;
+  },
+): { readonly apiKey: ApiKey; readonly keyText: string } {
+  const { id, scope, now, random } = made;
+  const { accountId, environment } = scope;
+  const keyText = newKeyText(environment, random);
+  const scopes = draft.scopes ?? API_SCOPES.filter((each) => each !== 'admin');
+  const facts = { id, accountId, environment, name: draft.name, scopes, createdAt: now };
+  return { apiKey: describeKey(keyText, facts), keyText };
 }
 
 /** Makes a webhook signing secret: `whsec_` and 24 bytes in base64, the form that Standard Webhooks reads. */
@@ -89,4 +135,12 @@ export function describeKey(
 /** Whether a key may do what needs `scope`; `admin` may do everything. */
 export function mayUse(apiKey: Pick<ApiKey, 'scopes'>, scope: ApiScope): boolean {
   return apiKey.scopes.includes(scope) || apiKey.scopes.includes('admin');
+}
+
+/**
+ * The environments whose keys an admin key manages. A key of the sandbox costs nothing to lose, so it must not make
+ * one that places real calls.
+ */
+export function environmentsManagedBy(apiKey: Pick<ApiKey, 'environment'>): readonly Environment[] {
+  return apiKey.environment === 'live' ? ['live', 'test'] : ['test'];
 }

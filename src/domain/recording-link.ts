@@ -5,6 +5,9 @@ import { ServiceError } from './service-error.ts';
 /** How long a link works unless said otherwise: a day. */
 export const LINK_LIFETIME_MS = 86_400_000;
 
+/** How long the link in `call.transcribed` works: a week, because receivers may be down, or read the ledger later. */
+export const EVENT_LINK_LIFETIME_MS = 7 * LINK_LIFETIME_MS;
+
 /** The two query parameters of a link, as they stand in the URL. */
 export interface LinkProof {
   /** Unix seconds. */
@@ -17,6 +20,20 @@ export interface LinkProof {
 export function signRecordingLink(callId: string, expiresAt: Date, secret: string): LinkProof {
   const expires = String(Math.floor(expiresAt.getTime() / 1000));
   return { expires, signature: signatureOf(callId, expires, secret) };
+}
+
+/**
+ * Makes the whole link to a call's recording.
+ *
+ * @param options.publicUrl The server's address as customers reach it, without a slash at its end.
+ */
+export function recordingLink(
+  callId: string,
+  options: { readonly publicUrl: string; readonly secret: string; readonly expiresAt: Date },
+): string {
+  const { publicUrl, secret, expiresAt } = options;
+  const query = new URLSearchParams({ ...signRecordingLink(callId, expiresAt, secret) });
+  return `${publicUrl}/api/calls/${callId}/recording?${query}`;
 }
 
 /** @throws {ServiceError} FORBIDDEN when the link was changed or has expired. */

@@ -46,9 +46,12 @@ export interface EventQuery {
 
 export interface LedgerPage {
   readonly events: readonly ServiceEvent[];
-  /** Where the next page begins; stays where it was when there were no events. */
+  /** Where the next page begins; stays where it was at the end. */
   readonly nextPosition: number;
-  /** Whether there are more by now. */
+  /**
+   * Whether there may be more by now. A page looks at a bounded number of events: where its filters leave out many, it
+   * may hold few, even none, and the next page goes on.
+   */
   readonly hasMore: boolean;
 }
 

@@ -96,7 +96,7 @@ export interface DeliveryStore {
    */
   resend(scope: Scope, deliveryId: string, now: Date): WebhookDelivery;
 
-  /** Resends what the range holds, 10,000 at most. @returns how many. */
+  /** Resends what the range holds, `RESENDS_MAX` at most. @returns how many. */
   resendRange(scope: Scope, range: ResendRange, now: Date): number;
 
   /** Sends an event to one endpoint, whichever kinds it listens to. */

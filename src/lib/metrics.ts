@@ -1,5 +1,6 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { AnalysisMetrics } from './analysis-metrics.ts';
 import { EventLoopLag } from './event-loop-lag.ts';
 import {
   addSipMetrics,
@@ -9,6 +10,7 @@ import {
   type MeasuredSip,
 } from './metric-families.ts';
 import { modelMetrics } from './model-metrics.ts';
+import { webhookMetrics } from './webhook-metrics.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
 export interface MeasuredTurn {
@@ -49,6 +51,8 @@ export class Metrics {
   readonly #audio = audioMetrics(this.#registry);
   readonly #http = httpMetrics(this.#registry);
   readonly modelTimes = modelMetrics(this.#registry);
+  readonly analysis = new AnalysisMetrics(this.#registry);
+  readonly webhooks = webhookMetrics(this.#registry);
   readonly #loopLag = new EventLoopLag();
   #isStarted = false;
 
@@ -126,14 +130,18 @@ export class Metrics {
     addSipMetrics(this.#registry, read);
   }
 
-  /** Adds how many calls wait to be placed, asked at every scrape. Once. */
+  /** Adds how many calls wait to be placed, asked at every scrape; `read` may fail. Once. */
   watchQueue(read: () => number): void {
     new Gauge({
       name: 'offhook_calls_queued',
       help: 'Calls that wait to be placed.',
       registers: [this.#registry],
       collect() {
-        this.set(read());
+        try {
+          this.set(read());
+        } catch {
+          // A database that cannot be read must not take the other figures with it: the last value stays.
+        }
       },
     });
   }

@@ -1,6 +1,12 @@
 /** Turns rows of the agents table into agents and back; pure */
 import type { Environment } from '../domain/account.ts';
-import type { Agent, AgentSettings, AgentStatus, AgentWithUsage } from '../domain/agent.ts';
+import type {
+  Agent,
+  AgentSettings,
+  AgentStatus,
+  AgentSummary,
+  AgentWithUsage,
+} from '../domain/agent.ts';
 import type { AgentRow } from './schema.ts';
 
 export const AGENT_COLUMNS = [
@@ -20,8 +26,24 @@ export const AGENT_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof AgentRow)[];
 
-/** An agent's row with what it did since midnight. */
-export interface AgentUsageRow extends AgentRow {
+/** What lists read of a row. */
+export const AGENT_SUMMARY_COLUMNS = [
+  'id',
+  'account_id',
+  'environment',
+  'name',
+  'voice',
+  'language',
+  'phone_number',
+  'status',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof AgentRow)[];
+
+type SummaryRow = Pick<AgentRow, (typeof AGENT_SUMMARY_COLUMNS)[number]>;
+
+/** What an agent did since midnight. */
+export interface UsageColumns {
   readonly calls_today: number;
   readonly seconds_today: number;
 }
@@ -47,26 +69,39 @@ export function agentRowOf(agent: Agent): AgentRow {
 
 export function agentOf(row: AgentRow): Agent {
   return {
+    ...headOf(row),
+    greeting: row.greeting,
+    systemPrompt: row.system_prompt,
+    tools: JSON.parse(row.tools) as string[],
+    settings: JSON.parse(row.settings) as AgentSettings,
+  };
+}
+
+export function withUsage(row: AgentRow & UsageColumns): AgentWithUsage {
+  return { ...agentOf(row), ...usageOf(row) };
+}
+
+export function summaryOf(row: SummaryRow & UsageColumns): AgentSummary {
+  return { ...headOf(row), ...usageOf(row) };
+}
+
+function headOf(row: SummaryRow): Omit<AgentSummary, keyof ReturnType<typeof usageOf>> {
+  return {
     id: row.id,
     accountId: row.account_id,
     environment: row.environment as Environment,
     name: row.name,
-    greeting: row.greeting,
-    systemPrompt: row.system_prompt,
     voice: row.voice,
     language: row.language,
     phoneNumber: row.phone_number,
-    tools: JSON.parse(row.tools) as string[],
-    settings: JSON.parse(row.settings) as AgentSettings,
     status: row.status as AgentStatus,
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
   };
 }
 
-export function withUsage(row: AgentUsageRow): AgentWithUsage {
+function usageOf(row: UsageColumns) {
   return {
-    ...agentOf(row),
     totalCallsToday: row.calls_today,
     totalMinutesToday: Math.round(row.seconds_today / 6) / 10,
   };

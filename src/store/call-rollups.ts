@@ -1,13 +1,15 @@
 /** Adds calls up by day as they change, in the transaction that changes them: what totals and analytics read. */
-import { sql } from 'kysely';
 import type { Database } from './database.ts';
-import { build, type CallRow } from './schema.ts';
-import { type Take, takeAll } from './statement.ts';
+import type { CallRow } from './schema.ts';
+import { SumTable } from './sum-table.ts';
 import type { CallDayRow, IntentDayRow } from './usage-rows.ts';
 
 const DAY_MS = 86_400_000;
 
-const DAY_KEY = ['account_id', 'environment', 'agent_id', 'day', 'direction', 'status'] as const;
+/** The `agent_id` of the rows that add up all agents of an account; no agent has it. */
+export const EVERY_AGENT = '';
+
+const DAY_KEY = ['agent_id', 'account_id', 'environment', 'day', 'direction', 'status'] as const;
 
 const DAY_SUMS = [
   'calls',
@@ -17,6 +19,8 @@ const DAY_SUMS = [
   'sentiment_sum',
   'sentiment_count',
 ] as const;
+
+const INTENT_KEY = ['agent_id', 'account_id', 'environment', 'day', 'intent'] as const;
 
 /** The columns of a call that are added up. */
 export const ROLLED_COLUMNS = [
@@ -35,77 +39,69 @@ export const ROLLED_COLUMNS = [
 
 export type RolledCall = Pick<CallRow, (typeof ROLLED_COLUMNS)[number]>;
 
-function prepareRollups(database: Database) {
-  const intentKey = ['account_id', 'environment', 'agent_id', 'day', 'intent'] as const;
-  return {
-    day: database.prepare((take: Take<CallDayRow>) =>
-      build
-        .insertInto('call_days')
-        .values(takeAll(take, [...DAY_KEY, ...DAY_SUMS]))
-        .onConflict((conflict) =>
-          conflict
-            .columns([...DAY_KEY])
-            .doUpdateSet(
-              Object.fromEntries(
-                DAY_SUMS.map((sum) => [
-                  sum,
-                  sql<number>`${sql.ref(`call_days.${sum}`)} + ${sql.ref(`excluded.${sum}`)}`,
-                ]),
-              ),
-            ),
-        ),
-    ),
-    intent: database.prepare((take: Take<IntentDayRow>) =>
-      build
-        .insertInto('intent_days')
-        .values(takeAll(take, [...intentKey, 'calls']))
-        .onConflict((conflict) =>
-          conflict
-            .columns([...intentKey])
-            .doUpdateSet({ calls: sql<number>`intent_days.calls + excluded.calls` }),
-        ),
-    ),
-  };
-}
-
-/** Keeps `call_days` and `intent_days` equal to what a scan of the calls would give. Runs inside a transaction. */
+/**
+ * Keeps `call_days` and `intent_days` equal to what a scan of the calls would give, for each agent and for all agents of
+ * an account together. Runs inside a transaction.
+ */
 export class CallRollups {
-  readonly #statements: ReturnType<typeof prepareRollups>;
+  readonly #days: SumTable<CallDayRow>;
+  readonly #intents: SumTable<IntentDayRow>;
 
   constructor(database: Database) {
-    this.#statements = prepareRollups(database);
+    this.#days = new SumTable(database, 'call_days', { key: DAY_KEY, sums: DAY_SUMS });
+    this.#intents = new SumTable(database, 'intent_days', { key: INTENT_KEY, sums: ['calls'] });
   }
 
   added(call: RolledCall): void {
-    this.#count(call, 1);
+    this.#replace(undefined, call);
   }
 
   changed(before: RolledCall, after: RolledCall): void {
     if (ROLLED_COLUMNS.every((column) => before[column] === after[column])) return;
-    this.#count(before, -1);
-    this.#count(after, 1);
+    this.#replace(before, after);
   }
 
-  #count(call: RolledCall, sign: 1 | -1): void {
-    const day = Math.floor(call.sort_at / DAY_MS);
-    const isOver = call.ended_at !== null;
-    const { account_id, environment, agent_id, direction, status } = call;
-    this.#statements.day.run({
-      account_id,
-      environment,
-      agent_id,
-      day,
-      direction,
-      status,
-      calls: sign,
-      answered: isOver && call.answered_at !== null ? sign : 0,
-      missed: isOver && call.answered_at === null ? sign : 0,
-      billed_seconds: sign * call.duration_seconds,
-      sentiment_sum: sign * (call.sentiment_score ?? 0),
-      sentiment_count: call.sentiment_score === null ? 0 : sign,
-    });
-    if (call.intent_detected === null) return;
-    const intent = call.intent_detected;
-    this.#statements.intent.run({ account_id, environment, agent_id, day, intent, calls: sign });
+  #replace(before: RolledCall | undefined, after: RolledCall): void {
+    replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
+    replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
   }
+}
+
+/** In the agent's own row, and in that of all agents. */
+function replaceInBoth<Row extends { readonly calls: number; readonly agent_id: string }>(
+  table: SumTable<Row>,
+  was: Row | undefined,
+  is: Row | undefined,
+): void {
+  table.replace(was, is);
+  table.replace(was && { ...was, agent_id: EVERY_AGENT }, is && { ...is, agent_id: EVERY_AGENT });
+}
+
+function dayRowOf(call: RolledCall): CallDayRow {
+  const isOver = call.ended_at !== null;
+  return {
+    account_id: call.account_id,
+    environment: call.environment,
+    agent_id: call.agent_id,
+    day: dayOf(call),
+    direction: call.direction,
+    status: call.status,
+    calls: 1,
+    answered: isOver && call.answered_at !== null ? 1 : 0,
+    missed: isOver && call.answered_at === null ? 1 : 0,
+    billed_seconds: call.duration_seconds,
+    sentiment_sum: call.sentiment_score ?? 0,
+    sentiment_count: call.sentiment_score === null ? 0 : 1,
+  };
+}
+
+/** Undefined while nobody knows what the caller wanted. */
+function intentRowOf(call: RolledCall): IntentDayRow | undefined {
+  const { account_id, environment, agent_id, intent_detected } = call;
+  if (intent_detected === null) return undefined;
+  return { account_id, environment, agent_id, day: dayOf(call), intent: intent_detected, calls: 1 };
+}
+
+function dayOf(call: RolledCall): number {
+  return Math.floor(call.sort_at / DAY_MS);
 }

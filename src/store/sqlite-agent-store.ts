@@ -1,5 +1,5 @@
 /** Agents in SQLite, with what they did today. */
-import { type Compilable, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type {
   Agent,
   AgentPage,
@@ -9,7 +9,15 @@ import type {
   Scope,
 } from '../domain/agent.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import { AGENT_COLUMNS, type AgentUsageRow, agentOf, agentRowOf, withUsage } from './agent-rows.ts';
+import {
+  AGENT_COLUMNS,
+  AGENT_SUMMARY_COLUMNS,
+  agentOf,
+  agentRowOf,
+  summaryOf,
+  type UsageColumns,
+  withUsage,
+} from './agent-rows.ts';
 import type { Database } from './database.ts';
 import { type AgentRow, build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
@@ -64,7 +72,10 @@ function prepareReads(database: Database) {
       agentsOf(take).select(AGENT_COLUMNS).where('id', '=', take('id')),
     ),
     findWithUsage: database.prepare((take: Take<ById & { midnight: number }>) =>
-      selectUsage(agentsOf(take).where('id', '=', take('id')), take('midnight')),
+      agentsOf(take)
+        .where('id', '=', take('id'))
+        .select(AGENT_COLUMNS)
+        .select(usageSince(take('midnight'))),
     ),
     byNumber: database.prepare((take: Take<{ phoneNumber: string }>) =>
       build
@@ -104,7 +115,9 @@ function preparePage(
 ) {
   return {
     rows: database.prepare((take: Take<Page>) =>
-      selectUsage(filter(take), take('midnight'))
+      filter(take)
+        .select(AGENT_SUMMARY_COLUMNS)
+        .select(usageSince(take('midnight')))
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(take('limit'))
@@ -123,15 +136,16 @@ function agentsOf(take: Take<Scope>) {
     .where('environment', '=', take('environment'));
 }
 
-/** Adds what each agent did since midnight, read from the index of its calls alone. */
-function selectUsage(query: ReturnType<typeof agentsOf>, midnight: RawBuilder<number>) {
+/** What each agent did since midnight, read from the index of its calls alone. */
+function usageSince(midnight: RawBuilder<number>) {
   const today = sql`calls where calls.agent_id = agents.id and sort_at >= ${midnight}
     and started_at is not null`;
-  return query.select([
-    ...AGENT_COLUMNS,
-    sql<number>`(select count(*) from ${today})`.as('calls_today'),
-    sql<number>`(select coalesce(sum(duration_seconds), 0) from ${today})`.as('seconds_today'),
-  ]) satisfies Compilable<AgentUsageRow>;
+  return [
+    sql<number>`(select count(*) from ${today})`.as('calls_today' satisfies keyof UsageColumns),
+    sql<number>`(select coalesce(sum(duration_seconds), 0) from ${today})`.as(
+      'seconds_today' satisfies keyof UsageColumns,
+    ),
+  ] as const;
 }
 
 /** Keeps agents in SQLite. */
@@ -191,7 +205,7 @@ export class SqliteAgentStore implements AgentStore {
     const values = { ...scope, status, limit, offset, midnight: midnightMs(now) };
     const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
     return this.#database.read(() => ({
-      agents: page.rows.all(values).map(withUsage),
+      agents: page.rows.all(values).map(summaryOf),
       total: page.total.get(values)?.n ?? 0,
     }));
   }

@@ -102,8 +102,9 @@ export class SqliteAnalysisStore implements AnalysisStore {
 
   finish(call: Call, events: readonly ServiceEvent[]): void {
     this.#database.write(() => {
+      // Whoever takes the job away tells it; nobody else does.
+      if (this.#statements.delete.run({ id: call.id }) === 0) return;
       this.#saveCall(call, events);
-      this.#statements.delete.run({ id: call.id });
     });
   }
 

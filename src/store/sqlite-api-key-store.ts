@@ -1,7 +1,15 @@
 /** API keys in SQLite: their hashes, and what is shown of them. */
+import { sql } from 'kysely';
 import type { Environment } from '../domain/account.ts';
 import type { Scope } from '../domain/agent.ts';
-import type { ApiKey, ApiKeyStore, ApiScope } from '../domain/api-key.ts';
+import {
+  API_KEYS_MAX,
+  type ApiKey,
+  type ApiKeyPage,
+  type ApiKeyStore,
+  type ApiScope,
+} from '../domain/api-key.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import type { Database } from './database.ts';
 import { type ApiKeyRow, build } from './schema.ts';
 import { type Statement, type Take, takeAll } from './statement.ts';
@@ -27,9 +35,55 @@ export function prepareKeyInsert(database: Database): Statement<ApiKeyRow, unkno
   );
 }
 
+interface Page {
+  readonly accountId: string;
+  readonly first: Environment;
+  readonly last: Environment;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function keysOf(take: Take<Page>) {
+  return build
+    .selectFrom('api_keys')
+    .where('account_id', '=', take('accountId'))
+    .where('environment', 'in', [take('first'), take('last')]);
+}
+
+function preparePages(database: Database) {
+  return {
+    page: database.prepare((take: Take<Page>) =>
+      keysOf(take)
+        .select(KEY_COLUMNS)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(take('limit'))
+        .offset(take('offset')),
+    ),
+    total: database.prepare((take: Take<Page>) =>
+      keysOf(take).select((expression) => expression.fn.countAll<number>().as('n')),
+    ),
+  };
+}
+
 function prepareKeys(database: Database) {
   return {
     insert: prepareKeyInsert(database),
+    countValid: database.prepare((take: Take<Scope>) =>
+      build
+        .selectFrom('api_keys')
+        .select(sql<number>`count(*)`.as('n'))
+        .where('account_id', '=', take('accountId'))
+        .where('environment', '=', take('environment'))
+        .where('revoked_at', 'is', null),
+    ),
+    find: database.prepare((take: Take<{ id: string; accountId: string }>) =>
+      build
+        .selectFrom('api_keys')
+        .select(KEY_COLUMNS)
+        .where('id', '=', take('id'))
+        .where('account_id', '=', take('accountId')),
+    ),
     byHash: database.prepare((take: Take<{ hash: string }>) =>
       build.selectFrom('api_keys').select(KEY_COLUMNS).where('hash', '=', take('hash')),
     ),
@@ -64,14 +118,43 @@ function prepareKeys(database: Database) {
 export class SqliteApiKeyStore implements ApiKeyStore {
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepareKeys>;
+  readonly #pages: ReturnType<typeof preparePages>;
 
   constructor(database: Database) {
     this.#database = database;
     this.#statements = prepareKeys(database);
+    this.#pages = preparePages(database);
   }
 
   insert(apiKey: ApiKey, hash: string): void {
-    this.#database.write(() => this.#statements.insert.run(keyRowOf(apiKey, hash)));
+    const row = keyRowOf(apiKey, hash);
+    this.#database.write(() => {
+      const { accountId, environment } = apiKey;
+      const valid = this.#statements.countValid.get({ accountId, environment })?.n ?? 0;
+      if (valid >= API_KEYS_MAX) {
+        throw new ServiceError(
+          'CONFLICT',
+          `Cannot make the key: the environment has ${API_KEYS_MAX} that are not revoked`,
+        );
+      }
+      this.#statements.insert.run(row);
+    });
+  }
+
+  find(accountId: string, apiKeyId: string): ApiKey | undefined {
+    const values = { accountId, id: apiKeyId };
+    const row = this.#database.read(() => this.#statements.find.get(values));
+    return row === undefined ? undefined : keyOf(row);
+  }
+
+  page(accountId: string, query: Parameters<ApiKeyStore['page']>[1]): ApiKeyPage {
+    const { environments, limit, offset } = query;
+    const [first = 'live', last = first] = environments;
+    const values = { accountId, first, last, limit, offset };
+    return this.#database.read(() => ({
+      apiKeys: this.#pages.page.all(values).map(keyOf),
+      total: this.#pages.total.get(values)?.n ?? 0,
+    }));
   }
 
   findByHash(hash: string): ApiKey | undefined {

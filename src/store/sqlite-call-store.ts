@@ -55,8 +55,8 @@ function prepareCalls(database: Database) {
           .where('environment', '=', take('environment'))
           .where('direction', '=', take('direction'))
           .where(sql<boolean>`status = 'queued'`)
-          .orderBy('created_at')
-          .orderBy('id')
+          // The order of saving; ids of one millisecond are in no order.
+          .orderBy(sql`rowid`)
           .limit(take('limit')),
     ),
     countQueued: database.prepare((take: Take<{ environment: string; direction: string }>) =>

@@ -35,6 +35,7 @@ function prepareEvents(database: Database) {
 
 interface PageValues extends Scope {
   readonly afterPosition: number;
+  readonly upToPosition: number;
   readonly limit: number;
   readonly kind: string | undefined;
   readonly callId: string | undefined;
@@ -48,17 +49,49 @@ type Filter = (typeof FILTERS)[number];
 
 type PageRow = EventRow & { readonly position: number };
 
+/**
+ * Events that one page looks at, whatever its filters leave: a few milliseconds, because the thread that reads them also
+ * holds the conversations.
+ */
+const LOOKED_AT_MAX = 10_000;
+
+function prepareBounds(database: Database) {
+  return {
+    /** The last event that a page may look at, and the one behind it. */
+    horizon: database.prepare((take: Take<PageValues>) =>
+      build
+        .selectFrom('events')
+        .select('position')
+        .where('account_id', '=', take('accountId'))
+        .where('environment', '=', take('environment'))
+        .where('position', '>', take('afterPosition'))
+        .orderBy('position')
+        .limit(2)
+        .offset(LOOKED_AT_MAX - 1),
+    ),
+    firstSince: database.prepare((take: Take<{ createdFrom: number }>) =>
+      build
+        .selectFrom('events')
+        // With the bare column SQLite would walk the events themselves, from the oldest.
+        .select(sql<number | null>`min(+position)`.as('position'))
+        .where('created_at', '>=', take('createdFrom')),
+    ),
+  };
+}
+
 /** Keeps events in SQLite. */
 export class SqliteEventStore implements EventStore {
   /** Rings after events were written. */
   readonly bell = new Bell();
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepareEvents>;
+  readonly #bounds: ReturnType<typeof prepareBounds>;
   readonly #pages = new Map<string, Statement<PageValues, PageRow>>();
 
   constructor(database: Database) {
     this.#database = database;
     this.#statements = prepareEvents(database);
+    this.#bounds = prepareBounds(database);
   }
 
   /** Writes events inside the transaction of the change that they tell. */
@@ -76,22 +109,42 @@ export class SqliteEventStore implements EventStore {
   }
 
   page(scope: Scope, query: EventQuery): LedgerPage {
-    const values: PageValues = {
-      ...scope,
-      afterPosition: query.afterPosition,
+    return this.#database.read(() => this.#page(scope, query));
+  }
+
+  #page(scope: Scope, query: EventQuery): LedgerPage {
+    const unbounded = {
+      accountId: scope.accountId,
+      environment: scope.environment,
+      afterPosition: this.#start(query),
+      upToPosition: Number.MAX_SAFE_INTEGER,
       limit: query.limit + 1,
       kind: query.kind,
       callId: query.callId,
       createdFrom: query.createdFrom?.getTime(),
       createdBefore: query.createdBefore?.getTime(),
     };
-    const rows = this.#database.read(() => this.#pageFor(values).all(values));
+    // A call has few events, and an index that leads to them.
+    const isSmall = query.callId !== undefined;
+    const [horizon, behind] = isSmall ? [] : this.#bounds.horizon.all(unbounded);
+    const values = horizon && behind ? { ...unbounded, upToPosition: horizon.position } : unbounded;
+    const rows = this.#pageFor(values).all(values);
     const shown = rows.slice(0, query.limit);
-    return {
-      events: shown.map(eventOf),
-      nextPosition: shown.at(-1)?.position ?? query.afterPosition,
-      hasMore: rows.length > query.limit,
-    };
+    const last = shown.at(-1)?.position ?? query.afterPosition;
+    if (rows.length > query.limit) {
+      return { events: shown.map(eventOf), nextPosition: last, hasMore: true };
+    }
+    const isCut = values !== unbounded;
+    const nextPosition = isCut ? values.upToPosition : last;
+    return { events: shown.map(eventOf), nextPosition, hasMore: isCut };
+  }
+
+  /** A ledger that is read from its beginning begins at the first day asked for. */
+  #start({ afterPosition, createdFrom }: EventQuery): number {
+    if (afterPosition > 0 || createdFrom === undefined) return afterPosition;
+    const values = { createdFrom: createdFrom.getTime() };
+    const first = this.#bounds.firstSince.get(values)?.position ?? Number.MAX_SAFE_INTEGER;
+    return first - 1;
   }
 
   #pageFor(values: PageValues): Statement<PageValues, PageRow> {
@@ -111,6 +164,7 @@ function selectPage(take: Take<PageValues>, given: readonly Filter[]) {
     .where('account_id', '=', take('accountId'))
     .where('environment', '=', take('environment'))
     .where('position', '>', take('afterPosition'))
+    .where('position', '<=', take('upToPosition'))
     .where('kind', '<>', 'webhook.test');
   return given
     .reduce((query, filter) => query.where(conditionOf(filter, take)), every)

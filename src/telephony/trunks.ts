@@ -81,6 +81,7 @@ const TRUNK = z
       .default(['PCMU', 'PCMA']),
     allowedSources: z.array(network).max(1000).default([]),
     maxCalls: z.number().int().min(1).optional(),
+    callsPerSecond: z.number().min(0.1).max(1000).optional(),
   })
   .refine(({ username, password }) => (username === undefined) === (password === undefined), {
     path: ['password'],

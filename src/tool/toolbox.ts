@@ -3,6 +3,7 @@ import { AGENT_TOOLS } from '../domain/agent-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
 import { argumentFaults } from './argument-check.ts';
+import { type BookingRules, createBookAppointment } from './book-appointment.ts';
 import { endCall } from './end-call.ts';
 import { RESULT_LENGTH_MAX, type Tool, type ToolContext, type ToolOutcome } from './tool.ts';
 import { createTransferCall } from './transfer-call.ts';
@@ -90,10 +91,15 @@ export class Toolbox {
 export function toolboxFor(options: {
   readonly names: readonly string[];
   readonly transferRules: TransferRules;
+  /** Undefined where no calendar is configured: then nobody can book. */
+  readonly booking?: BookingRules;
   readonly clock: Clock;
 }): Toolbox {
-  const tools = options.names.includes('transfer_call')
-    ? [createTransferCall(options.transferRules), endCall]
-    : [endCall];
-  return new Toolbox({ tools, clock: options.clock });
+  const { names, transferRules, booking, clock } = options;
+  const tools: Tool[] = [endCall];
+  if (names.includes('transfer_call')) tools.unshift(createTransferCall(transferRules));
+  if (booking !== undefined && names.includes('book_appointment')) {
+    tools.unshift(createBookAppointment(booking));
+  }
+  return new Toolbox({ tools, clock });
 }

@@ -2,10 +2,10 @@
 import {
   type CountryCode,
   findPhoneNumbersInText,
-  type PhoneNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js/max';
 import type { TransferTarget } from '../domain/agent.ts';
+import { type DialDecision, decideDial } from '../domain/dial-policy.ts';
 
 /** What the operator laid down. Nothing in it comes from a caller or a model. */
 export interface TransferRules {
@@ -17,29 +17,14 @@ export interface TransferRules {
   readonly agentNumber: string | null;
   /** Every number that rings here, E.164: a transfer to one of them would go round in a circle. */
   readonly ownNumbers: readonly string[];
-  /** ISO 3166 codes; without them the country of `agentNumber`, and where that is null any country. */
+  /**
+   * ISO 3166 codes; without them the country of `agentNumber`. Where that is null too, targets of the list may be in
+   * any country, since the operator named each of them as a number to call; numbers in the prompt may not be called.
+   */
   readonly allowedCountries?: readonly string[];
 }
 
-export type TransferDecision =
-  | { readonly isAllowed: true; readonly number: string }
-  | { readonly isAllowed: false; readonly reason: string };
-
-/** Kinds of number that cost what a call costs; premium, shared-cost, pager and personal numbers are not here. */
-const ALLOWED_TYPES: readonly (string | undefined)[] = [
-  'FIXED_LINE',
-  'MOBILE',
-  'FIXED_LINE_OR_MOBILE',
-  'VOIP',
-  'TOLL_FREE',
-];
-
-/**
- * Satellite, international networks and universal services: dear, without a country, and loved by fraud.
- *
- * @see ITU-T E.164, list of assigned country codes
- */
-const REFUSED_CALLING_CODES: readonly string[] = ['870', '878', '881', '882', '883', '888', '979'];
+export type TransferDecision = DialDecision;
 
 /** What the model may choose from. */
 export function transferLabels(rules: TransferRules): string[] {
@@ -61,46 +46,30 @@ export function numbersInPrompt(rules: TransferRules): string[] {
  * Whatever is not allowed by name is denied.
  */
 export function decideTransfer(destination: string, rules: TransferRules): TransferDecision {
-  const number = resolve(destination, rules);
-  if (number === undefined) return denied('it is not on the list of transfer targets');
-
-  const parsed = parsePhoneNumberFromString(number, { extract: false });
-  if (parsed === undefined || !parsed.isValid()) return denied('its number is not a valid one');
-  return judge(parsed, rules);
+  const { agentNumber, allowedCountries, ownNumbers } = rules;
+  const onList = targetOf(destination, rules);
+  const number = onList ?? numberInPrompt(destination, rules);
+  if (number === undefined) {
+    return { isAllowed: false, reason: 'it is not on the list of transfer targets' };
+  }
+  const hasNoHome = allowedCountries === undefined && agentNumber === null;
+  return decideDial(number, {
+    allowedCountries: hasNoHome && onList !== undefined ? 'any' : allowedCountries,
+    homeNumber: agentNumber,
+    isOwnNumber: (own) => ownNumbers.includes(own),
+  });
 }
 
-function judge(parsed: PhoneNumber, rules: TransferRules): TransferDecision {
-  if (REFUSED_CALLING_CODES.includes(parsed.countryCallingCode)) {
-    return denied('numbers of that network may not be called');
-  }
-  if (!ALLOWED_TYPES.includes(parsed.getType())) {
-    return denied('numbers of that kind may not be called');
-  }
-  if (rules.ownNumbers.includes(parsed.number) || parsed.number === rules.agentNumber) {
-    return denied('it would lead back here');
-  }
-  const countries = allowedCountries(rules);
-  if (countries !== undefined && !countries.includes(parsed.country ?? '')) {
-    return denied('its country may not be called');
-  }
-  return { isAllowed: true, number: parsed.number };
-}
-
-function resolve(destination: string, rules: TransferRules): string | undefined {
+function targetOf(destination: string, rules: TransferRules): string | undefined {
   const wanted = fold(destination);
-  const target = rules.targets.find(({ label }) => fold(label) === wanted);
-  if (target !== undefined) return target.number;
+  return rules.targets.find(({ label }) => fold(label) === wanted)?.number;
+}
 
+function numberInPrompt(destination: string, rules: TransferRules): string | undefined {
   const country = countryOf(rules.agentNumber);
   const options = country === undefined ? {} : { defaultCountry: country };
   const parsed = parsePhoneNumberFromString(destination, { ...options, extract: false });
   return numbersInPrompt(rules).find((number) => number === parsed?.number);
-}
-
-function allowedCountries(rules: TransferRules): readonly string[] | undefined {
-  if (rules.allowedCountries !== undefined) return rules.allowedCountries;
-  const country = countryOf(rules.agentNumber);
-  return country === undefined ? undefined : [country];
 }
 
 function countryOf(number: string | null): CountryCode | undefined {
@@ -109,8 +78,4 @@ function countryOf(number: string | null): CountryCode | undefined {
 
 function fold(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
-}
-
-function denied(reason: string): TransferDecision {
-  return { isAllowed: false, reason };
 }

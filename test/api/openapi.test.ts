@@ -1,67 +1,206 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { followed, type JsonSchema, operationsOf } from '../../src/api/openapi/description.ts';
+import { API_SCOPES } from '../../src/domain/api-key.ts';
+import {
+  appointmentBookedEvent,
+  callBridgedEvent,
+  callEndedEvent,
+  callStartedEvent,
+  callTranscribedEvent,
+} from '../../src/domain/call-events.ts';
+import { CUSTOMER_EVENT_KINDS } from '../../src/domain/service-event.ts';
+import { createHollowApi, readDescription } from '../support/api-description.ts';
+import { buildCall } from '../support/build-call.ts';
+import { faultsOf } from '../support/json-schema.ts';
 import { openTestApi } from '../support/test-api.ts';
 
-interface Operation {
-  readonly responses: Readonly<Record<string, unknown>>;
-  readonly security?: readonly object[];
-}
+const DESCRIPTION = await readDescription();
 
-interface Description {
-  readonly openapi: string;
-  readonly servers: readonly { readonly url: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, { readonly required: string[] }>>;
-  };
-}
+const OPERATIONS = operationsOf(DESCRIPTION);
 
-async function readDescription(): Promise<Description> {
-  const api = await openTestApi();
-  const response = await api.request('GET', '/api/openapi.json', { key: null });
-  expect(response.status).toBe(200);
-  return (await response.json()) as Description;
-}
+const WEBHOOKS = Object.entries(DESCRIPTION.webhooks).map(([kind, methods]) => ({
+  kind,
+  docs: methods.post,
+}));
+
+/** Keywords of JSON Schema 2020-12 that our schemas may use. Others would pass the checks of these tests unseen. */
+const KEYWORDS = [
+  ...['$ref', 'type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'],
+  ...['properties', 'required', 'additionalProperties', 'propertyNames'],
+  ...['items', 'minItems', 'maxItems', 'minLength', 'maxLength', 'pattern', 'format'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  ...['default', 'example', 'description'],
+];
+
+const NOON = new Date('2026-11-20T12:00:00.000Z');
 
 test('GET /api/openapi.json is OpenAPI 3.1, without a key', async () => {
-  const description = await readDescription();
+  const api = await openTestApi();
 
-  expect(description.openapi).toBe('3.1.0');
-  expect(description.servers).toEqual([{ url: 'https://voice.example' }]);
+  const response = await api.request('GET', '/api/openapi.json', { key: null });
+
+  expect(response.status).toBe(200);
+  expect(response.headers.get('Content-Type')).toBe('application/json');
+  expect(DESCRIPTION.openapi).toBe('3.1.0');
+  expect(DESCRIPTION.info).toMatchObject({ title: 'Offhook', version: '1.2.3' });
+  expect(DESCRIPTION.servers).toEqual([{ url: 'https://voice.example' }]);
 });
 
-test('GET /api/openapi.json describes exactly the routes that are served', async () => {
-  const { paths } = await readDescription();
+test('The document describes exactly the routes that are served', () => {
+  const served = createHollowApi()
+    .routes.filter(({ method, path }) => method !== 'ALL' && path.startsWith('/api/'))
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    .filter((route) => route !== 'GET /api/openapi.json');
 
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-  );
+  const described = OPERATIONS.map(({ method, path }) => `${method} ${path}`);
 
-  expect(operations.sort()).toEqual([
-    'DELETE /api/agents/{agentId}',
-    'GET /api/agents',
-    'GET /api/agents/{agentId}',
-    'GET /api/calls',
-    'GET /api/calls/{callId}',
-    'GET /api/calls/{callId}/events',
-    'GET /api/calls/{callId}/recording',
-    'PATCH /api/agents/{agentId}',
-    'POST /api/agents',
-  ]);
+  expect(described.length).toBeGreaterThan(15);
+  expect(described.sort()).toEqual([...new Set(served)].sort());
 });
 
-test('GET /api/openapi.json documents the errors that every route may answer with', async () => {
-  const { paths } = await readDescription();
+test('Every operation has a name of its own, a group that is explained, and a summary', () => {
+  const names = OPERATIONS.map(({ method, path, docs }) => docs.operationId ?? `${method} ${path}`);
+  const groups = DESCRIPTION.tags.map(({ name }) => name);
 
-  for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    expect(Object.keys(operation.responses)).toEqual(
-      expect.arrayContaining(['401', '403', '429', '500', '503']),
-    );
-    expect(operation.security).toContainEqual({ bearer: [] });
+  expect(names.filter((name) => !/^[a-z][A-Za-z]+$/.test(name))).toEqual([]);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { docs } of OPERATIONS) {
+    expect(groups, docs.operationId).toContain(docs.tags?.[0]);
+    expect(docs.summary, docs.operationId).toMatch(/^[A-Z]/);
   }
 });
 
-test('GET /api/openapi.json says what a new agent must have', async () => {
-  const { components } = await readDescription();
+describe.each(OPERATIONS)('$method $path', (operation) => {
+  const { method, path, docs, parameters, body } = operation;
 
-  expect(components.schemas.CreateAgent?.required).toEqual(['name', 'greeting', 'systemPrompt']);
+  test('documents the errors that every route may answer with, and the scope of its key', () => {
+    const own = body === undefined ? [] : ['400'];
+    const ofId = path.includes('{') ? ['404'] : [];
+
+    expect(Object.keys(docs.responses)).toEqual(
+      expect.arrayContaining([...own, ...ofId, '401', '403', '429', '500', '503']),
+    );
+    const [scope, ...others] = docs.security?.[0]?.bearer ?? [];
+    expect(API_SCOPES).toContain(scope);
+    expect(others).toEqual([]);
+  });
+
+  test('documents the headers of every answer', () => {
+    const always = ['X-Request-Id', 'X-API-Version', 'X-RateLimit-Limit'];
+
+    for (const [status, { headers }] of Object.entries(docs.responses)) {
+      const names = Object.keys(headers ?? {});
+      expect(names).toEqual(expect.arrayContaining(always));
+      expect(names.includes('Retry-After')).toBe(['429', '503'].includes(status));
+      for (const name of names) expect(DESCRIPTION.components.headers).toHaveProperty(name);
+    }
+  });
+
+  test('documents each parameter of its path, and the idempotency key of a POST', () => {
+    const inPath = parameters.filter((parameter) => parameter.in === 'path');
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+
+    expect(inPath.map(({ name }) => name)).toEqual(names);
+    expect(inPath.every(({ required }) => required)).toBe(true);
+    expect(parameters.some(({ name }) => name === 'X-Idempotency-Key')).toBe(method === 'POST');
+    if (method !== 'POST') return;
+    expect(Object.keys(docs.responses)).toEqual(expect.arrayContaining(['400', '422']));
+  });
 });
+
+describe('Schemas', () => {
+  const roots: readonly JsonSchema[] = [
+    ...Object.values(DESCRIPTION.components.schemas),
+    ...OPERATIONS.flatMap(({ docs, parameters, body }) => [
+      ...parameters.map(({ schema }) => schema),
+      ...(body === undefined ? [] : [body]),
+      ...Object.values(docs.responses).flatMap(({ content }) =>
+        Object.values(content ?? {}).map(({ schema }) => schema),
+      ),
+    ]),
+    ...WEBHOOKS.map(({ docs }) => docs?.requestBody?.content['application/json']?.schema ?? {}),
+  ];
+
+  const all = roots.flatMap(withParts);
+
+  test('use no keyword that is unknown here', () => {
+    const used = new Set(all.flatMap((schema) => Object.keys(schema)));
+
+    expect(all.length).toBeGreaterThan(100);
+    expect([...used].filter((keyword) => !KEYWORDS.includes(keyword))).toEqual([]);
+  });
+
+  test('refer only to what is there', () => {
+    const references = all.filter(({ $ref }) => $ref !== undefined);
+
+    expect(references.length).toBeGreaterThan(10);
+    for (const reference of references) expect(followed(reference, DESCRIPTION)).toBeDefined();
+  });
+
+  test('require only fields that they have, and have patterns that compile', () => {
+    for (const { properties = {}, required = [], pattern } of all) {
+      expect(Object.keys(properties)).toEqual(expect.arrayContaining([...required]));
+      if (pattern !== undefined) expect(() => new RegExp(pattern, 'u')).not.toThrow();
+    }
+  });
+
+  test('have examples and defaults that fit them', () => {
+    for (const schema of all) {
+      const { example, default: byDefault } = schema;
+      for (const value of [example, byDefault]) {
+        if (value !== undefined) expect(faultsOf(value, schema, DESCRIPTION)).toEqual([]);
+      }
+    }
+  });
+});
+
+test('A new agent must have a name, a greeting and a prompt', () => {
+  expect(DESCRIPTION.components.schemas.CreateAgent?.required).toEqual([
+    'name',
+    'greeting',
+    'systemPrompt',
+  ]);
+});
+
+test('The five events are the webhooks', () => {
+  expect(WEBHOOKS.map(({ kind }) => kind)).toEqual([...CUSTOMER_EVENT_KINDS]);
+});
+
+test('Each event as it is made fits its documentation', () => {
+  const call = buildCall({ answeredAt: NOON, endedAt: NOON, endReason: 'busy', status: 'failed' });
+  const stamp = { id: 'evt_1', now: NOON };
+  const appointment = {
+    ...{ id: 'appt_1', title: 'Visit', startTime: NOON, endTime: NOON, calendarId: 'c' },
+    ...{ attendeePhone: '+390612345678', attendeeName: 'Ann', confirmed: true },
+  };
+  const bridge = { bridgedTo: '+390612345678', bridgedAt: NOON, qualificationSummary: 'Sales.' };
+  const transcript = [{ role: 'user', text: 'Hello', at: NOON, confidence: 0.5 }] as const;
+  const events = [
+    callStartedEvent(call, stamp),
+    callEndedEvent(call, stamp),
+    callTranscribedEvent(call, { transcript, recordingUrl: '' }, stamp),
+    appointmentBookedEvent(call, appointment, stamp),
+    callBridgedEvent(call, { ...bridge, agentRole: 'left' }, stamp),
+  ];
+
+  expect(events.map(({ kind }) => kind).sort()).toEqual([...CUSTOMER_EVENT_KINDS].sort());
+  for (const { kind, body } of events) {
+    const schema = DESCRIPTION.webhooks[kind]?.post?.requestBody?.content['application/json'];
+    expect(faultsOf(JSON.parse(body), schema?.schema ?? {}, DESCRIPTION)).toEqual([]);
+  }
+});
+
+/** A schema and all that lie in it. */
+function withParts(schema: JsonSchema): readonly JsonSchema[] {
+  const { additionalProperties, items, propertyNames } = schema;
+  const parts = [
+    ...Object.values(schema.properties ?? {}),
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...(schema.allOf ?? []),
+    ...(items === undefined ? [] : [items]),
+    ...(propertyNames === undefined ? [] : [propertyNames]),
+    ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+  ];
+  return [schema, ...parts.flatMap(withParts)];
+}

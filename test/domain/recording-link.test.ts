@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { checkRecordingLink, signRecordingLink } from '../../src/domain/recording-link.ts';
+import {
+  checkRecordingLink,
+  recordingLink,
+  signRecordingLink,
+} from '../../src/domain/recording-link.ts';
 
 const SECRET = 'a secret of thirty-two characters';
 
@@ -38,4 +42,15 @@ test.each([
   expect(check(changes)).toThrow(
     expect.objectContaining({ code: 'FORBIDDEN', message: expect.stringContaining('genuine') }),
   );
+});
+
+test('recordingLink makes a link that checkRecordingLink takes', () => {
+  const publicUrl = 'https://voice.example/phone';
+
+  const link = recordingLink('call_1', { publicUrl, secret: SECRET, expiresAt: EXPIRES_AT });
+
+  const { href, searchParams } = new URL(link);
+  expect(href).toMatch(/^https:\/\/voice\.example\/phone\/api\/calls\/call_1\/recording\?/);
+  expect(Object.fromEntries(searchParams)).toEqual(proof);
+  expect(check(Object.fromEntries(searchParams))).not.toThrow();
 });

@@ -4,6 +4,7 @@ import { createApi } from '../../src/api/api.ts';
 import type { ApiDeps } from '../../src/api/api-env.ts';
 import type { Environment, Plan } from '../../src/domain/account.ts';
 import { API_SCOPES, type ApiScope, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
+import type { DialQueue } from '../../src/domain/dial-queue.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
@@ -32,6 +33,11 @@ export interface AnswerBody {
   readonly summary: string;
   readonly recordingUrl: string;
   readonly settings: object;
+  readonly status: string;
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
   readonly total: number;
   readonly data: readonly { readonly id: string }[];
   readonly error: {
@@ -74,9 +80,13 @@ export async function openTestApi(
     readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
     log: silentLogger,
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
+    random: randomBytes,
     publicUrl: 'https://voice.example',
     dataFolder: store.folder,
     liveCalls: { hangUp: () => false },
+    dialQueues: { live: idleQueue(store.clock), test: idleQueue(store.clock) },
+    plansWithoutOutbound: [],
+    webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',
     ...deps,
@@ -105,6 +115,11 @@ export function addKey(
   const id = `key_${text.slice(-12)}`;
   const apiKey = describeKey(text, { ...facts, scopes, id, name: id, createdAt: new Date(0) });
   store.apiKeys.insert(apiKey, hashOfKey(text));
+}
+
+/** A queue whose way out is free, through a trunk for every number. */
+function idleQueue(clock: TestStore['clock']): DialQueue {
+  return { isDraining: false, hasTrunkFor: () => true, estimatedStart: () => clock.now() };
 }
 
 function initOf(

@@ -91,6 +91,26 @@ test('decideTransfer allows a number that the operator wrote into the system pro
   expect(decideTransfer('+390612345679', rules).isAllowed).toBe(false);
 });
 
+test('decideTransfer denies a number of the prompt where no country is home, and none is allowed', () => {
+  const prompt = { targets: [], systemPrompt: 'In doubt, transfer to +390612345678.' };
+  const rules = { ...RULES, ...prompt, agentNumber: null };
+
+  expect(decideTransfer('+390612345678', rules)).toEqual({
+    isAllowed: false,
+    reason: 'its country may not be called',
+  });
+  expect(decideTransfer('+390612345678', { ...rules, allowedCountries: ['IT'] }).isAllowed).toBe(
+    true,
+  );
+});
+
+test('decideTransfer denies premium and satellite numbers though the operator has listed them', () => {
+  const rules = (number: string) => withNumber(number, { agentNumber: null });
+
+  expect(decideTransfer('x', rules('+39899123456')).isAllowed).toBe(false);
+  expect(decideTransfer('x', rules('+88213300655')).isAllowed).toBe(false);
+});
+
 test('numbersInPrompt reads numbers the way they are written in the agent’s country', () => {
   const rules = { ...RULES, systemPrompt: 'Call 06 1234 5678 or +49 30 123456. We open at 9.' };
 

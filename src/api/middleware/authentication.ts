@@ -17,12 +17,22 @@ export function authentication(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
   };
 }
 
+/** Which scope a handler made by `requireScope` needs, for the documentation. */
+const SCOPES = new WeakMap<object, ApiScope>();
+
 /** Lets through only keys that may do what needs `scope`: 401 without a valid key, 403 without the scope. */
 export function requireScope(scope: ApiScope): MiddlewareHandler<ApiEnv> {
-  return async (context, next) => {
+  const handler: MiddlewareHandler<ApiEnv> = async (context, next) => {
     if (!mayUse(callerOf(context).apiKey, scope)) {
       throw new ServiceError('FORBIDDEN', `Cannot use this API key: it lacks the scope "${scope}"`);
     }
     await next();
   };
+  SCOPES.set(handler, scope);
+  return handler;
+}
+
+/** The scope that lets a request through a handler; undefined where `requireScope` did not make it. */
+export function scopeRequiredBy(handler: object): ApiScope | undefined {
+  return SCOPES.get(handler);
 }

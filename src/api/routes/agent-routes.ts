@@ -7,7 +7,6 @@ import { agentItemView, agentView, createdAgentView, patchedAgentView } from '..
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
-import { limitBody } from '../middleware/limit-body.ts';
 import {
   agentPageSchema,
   agentPathSchema,
@@ -21,24 +20,26 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 
-const security = [{ bearer: [] }];
+const shared = { tags: ['Agents'], security: [{ bearer: [] }] };
 
 const listRoute = createRoute({
+  ...shared,
+  operationId: 'listAgents',
   method: 'get',
   path: '/api/agents',
   summary: 'Lists agents, newest first',
-  security,
   middleware: requireScope('agents:read'),
   request: { query: agentQuerySchema },
   responses: { 200: jsonResponse('A page of agents.', agentPageSchema), ...errorResponses(400) },
 });
 
 const newRoute = createRoute({
+  ...shared,
+  operationId: 'createAgent',
   method: 'post',
   path: '/api/agents',
   summary: 'Makes an agent',
-  security,
-  middleware: [requireScope('agents:write'), limitBody] as const,
+  middleware: requireScope('agents:write'),
   request: { body: jsonBody(createAgentSchema) },
   responses: {
     201: jsonResponse('The agent was made and is active.', createdAgentSchema),
@@ -47,21 +48,23 @@ const newRoute = createRoute({
 });
 
 const getRoute = createRoute({
+  ...shared,
+  operationId: 'getAgent',
   method: 'get',
   path: '/api/agents/{agentId}',
   summary: 'Shows an agent',
-  security,
   middleware: requireScope('agents:read'),
   request: { params: agentPathSchema },
   responses: { 200: jsonResponse('Every field.', agentSchema), ...errorResponses(404) },
 });
 
 const patchRoute = createRoute({
+  ...shared,
+  operationId: 'updateAgent',
   method: 'patch',
   path: '/api/agents/{agentId}',
   summary: 'Changes the fields that the body has',
-  security,
-  middleware: [requireScope('agents:write'), limitBody] as const,
+  middleware: requireScope('agents:write'),
   request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
   responses: {
     200: jsonResponse('The agent was changed.', patchedAgentSchema),
@@ -70,10 +73,11 @@ const patchRoute = createRoute({
 });
 
 const deleteRoute = createRoute({
+  ...shared,
+  operationId: 'deleteAgent',
   method: 'delete',
   path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
-  security,
   middleware: requireScope('agents:write'),
   request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(404, 409) },

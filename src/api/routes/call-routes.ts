@@ -1,7 +1,7 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Call, CallQuery } from '../../domain/call.ts';
-import { LINK_LIFETIME_MS, signRecordingLink } from '../../domain/recording-link.ts';
+import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { callItemView, callView, timelineEntryView } from '../call-view.ts';
@@ -19,38 +19,40 @@ import { jsonResponse } from '../schemas/json-content.ts';
 
 const DAY_MS = 86_400_000;
 
-const security = [{ bearer: [] }];
-
-const middleware = requireScope('calls:read');
+const shared = {
+  tags: ['Calls'],
+  security: [{ bearer: [] }],
+  middleware: requireScope('calls:read'),
+};
 
 const listRoute = createRoute({
+  ...shared,
+  operationId: 'listCalls',
   method: 'get',
   path: '/api/calls',
   summary: 'Lists calls, newest start first',
   description:
     'A call that has not started is sorted and filtered by when it was asked for. Days are UTC and inclusive.',
-  security,
-  middleware,
   request: { query: callQuerySchema },
   responses: { 200: jsonResponse('A page of calls.', callPageSchema), ...errorResponses(400) },
 });
 
 const getRoute = createRoute({
+  ...shared,
+  operationId: 'getCall',
   method: 'get',
   path: '/api/calls/{callId}',
   summary: 'Shows a call, with its transcript when there is one',
-  security,
-  middleware,
   request: { params: callPathSchema },
   responses: { 200: jsonResponse('The whole call.', callSchema), ...errorResponses(404) },
 });
 
 const timelineRoute = createRoute({
+  ...shared,
+  operationId: 'listCallEvents',
   method: 'get',
   path: '/api/calls/{callId}/events',
   summary: "Shows a call's timeline, with the latencies of every turn",
-  security,
-  middleware,
   request: { params: callPathSchema, query: timelineQuerySchema },
   responses: {
     200: jsonResponse('A page of the timeline, oldest first.', timelinePageSchema),
@@ -106,9 +108,8 @@ export function existing(call: Call | undefined): Call {
 function recordingUrl(call: Call, deps: ApiDeps): string | null {
   if (call.recordingFile === null) return null;
   const expiresAt = new Date(deps.clock.now().getTime() + LINK_LIFETIME_MS);
-  const proof = signRecordingLink(call.id, expiresAt, deps.recordingSecret);
-  const query = new URLSearchParams({ ...proof });
-  return `${deps.publicUrl}/api/calls/${call.id}/recording?${query}`;
+  const { publicUrl, recordingSecret: secret } = deps;
+  return recordingLink(call.id, { publicUrl, secret, expiresAt });
 }
 
 type Given<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };

@@ -18,12 +18,14 @@ import { existing } from './call-routes.ts';
 const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
 
 const recordingRoute = createRoute({
+  tags: ['Calls'],
+  operationId: 'getCallRecording',
   method: 'get',
   path: '/api/calls/{callId}/recording',
   summary: 'Sends the recording as WAV: caller left, agent right',
   description:
     'Needs a key, or the two parameters of a link that `recordingUrl` gave. Takes `Range`.',
-  security: [{ bearer: [] }, {}],
+  security: [{ bearer: ['calls:read'] }, {}],
   request: { params: callPathSchema, query: recordingQuerySchema },
   responses: {
     200: { description: 'The whole recording.', content: wav },

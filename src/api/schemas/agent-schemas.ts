@@ -8,27 +8,41 @@ const LIMITS = AGENT_LIMITS;
 const seconds = ({ min, max }: { readonly min: number; readonly max: number }) =>
   z.int().min(min).max(max);
 
-const words = (charsMax: number) =>
+/** A text that can be kept and given back as it came. */
+export const words = (charsMax: number) =>
   z.string().min(1).max(charsMax).refine(isPlainText, 'expected well-formed Unicode without NUL');
 
-const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
+/** Whether no value is there twice. */
+export const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
 
-const transferTargets = z
-  .array(
-    z.strictObject({
-      label: words(LIMITS.transferLabelCharsMax).openapi({ example: 'sales' }),
-      number: z.string().openapi({ example: '+390612345678' }),
-    }),
-  )
-  .max(LIMITS.transferTargetsMax)
-  .refine((targets) => allDifferent(targets.map(({ label }) => label)), 'labels must differ')
-  .openapi({ description: 'Where `transfer_call` may go; empty denies. The model sees labels.' });
+/** Where calls may be handed to; no two have the same label. */
+export const transferTargetList = (targetsMax: number) =>
+  z
+    .array(
+      z.strictObject({
+        label: words(LIMITS.transferLabelCharsMax).openapi({ example: 'sales' }),
+        number: z.string().openapi({ description: 'E.164.', example: '+390612345678' }),
+      }),
+    )
+    .max(targetsMax)
+    .refine((targets) => allDifferent(targets.map(({ label }) => label)), 'labels must differ');
+
+const transferTargets = transferTargetList(LIMITS.transferTargetsMax).openapi({
+  description: 'Where `transfer_call` may go; empty denies. The model sees labels.',
+});
 
 const settingsInput = z
   .strictObject({
-    maxDurationSeconds: seconds(LIMITS.maxDurationSeconds).optional(),
-    silenceTimeoutSeconds: seconds(LIMITS.silenceTimeoutSeconds).optional(),
-    interruptible: z.boolean().optional(),
+    maxDurationSeconds: seconds(LIMITS.maxDurationSeconds)
+      .optional()
+      .openapi({ description: 'A call that lasts longer is ended.' }),
+    silenceTimeoutSeconds: seconds(LIMITS.silenceTimeoutSeconds)
+      .optional()
+      .openapi({ description: 'A call on which nobody speaks for so long is ended.' }),
+    interruptible: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'Whether the caller may interrupt the agent.' }),
     transferTargets: transferTargets.optional(),
   })
   .openapi('AgentSettingsInput', {
@@ -38,18 +52,22 @@ const settingsInput = z
 const voice = z
   .string()
   .regex(/^[A-Za-z0-9][\w.:+-]{0,99}$/, 'expected a voice name, such as en-US-JennyNeural')
-  .openapi({ example: 'en-US-JennyNeural' });
+  .openapi({
+    description: 'A new agent has en-US-JennyNeural unless given.',
+    example: 'en-US-JennyNeural',
+  });
 
 const language = z
   .string()
   .max(35)
   .refine(isLanguageTag, 'expected a BCP 47 language tag, such as en-US')
-  .openapi({ example: 'en-US' });
+  .openapi({ description: 'BCP 47. A new agent has en-US unless given.', example: 'en-US' });
 
 const tools = z
   .array(z.enum(AGENT_TOOLS))
   .max(LIMITS.toolsMax)
-  .refine(allDifferent, 'tools must differ');
+  .refine(allDifferent, 'tools must differ')
+  .openapi({ description: 'What the agent may do besides speaking; none unless given.' });
 
 const phoneNumber = z.string().openapi({
   description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
@@ -57,9 +75,15 @@ const phoneNumber = z.string().openapi({
 });
 
 const required = {
-  name: words(LIMITS.nameCharsMax),
-  greeting: words(LIMITS.greetingCharsMax),
-  systemPrompt: words(LIMITS.systemPromptCharsMax),
+  name: words(LIMITS.nameCharsMax).openapi({ example: 'Reception' }),
+  greeting: words(LIMITS.greetingCharsMax).openapi({
+    description: 'The first thing that the agent says.',
+    example: 'Good morning, how can I help?',
+  }),
+  systemPrompt: words(LIMITS.systemPromptCharsMax).openapi({
+    description: 'Instructions for the agent, which nobody hears.',
+    example: 'You answer the telephone of a dentist. Be friendly and brief.',
+  }),
 };
 
 const optional = {

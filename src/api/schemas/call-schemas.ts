@@ -6,9 +6,9 @@ const timestamp = z.iso.datetime();
 
 const status = z.enum(['queued', 'ringing', 'in_progress', 'completed', 'failed']);
 
-const direction = z.enum(['inbound', 'outbound']);
+export const directionSchema = z.enum(['inbound', 'outbound']);
 
-const endReason = z.enum([
+export const endReasonSchema = z.enum([
   'user_hangup',
   'agent_hangup',
   'timeout',
@@ -21,14 +21,14 @@ const endReason = z.enum([
 const common = {
   id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
   agentId: z.string(),
-  direction,
+  direction: directionSchema,
   status,
   from: z.string(),
   to: z.string(),
   durationSeconds: z.int(),
   startedAt: timestamp.nullable().openapi({ description: 'null while queued.' }),
   endedAt: timestamp.nullable().openapi({ description: 'null until the call is over.' }),
-  endReason: endReason.nullable().openapi({ description: 'null until the call is over.' }),
+  endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
 };
 
 export const callItemSchema = z
@@ -37,7 +37,7 @@ export const callItemSchema = z
 
 export const callPageSchema = pageOf(callItemSchema).openapi('CallPage');
 
-const transcriptEntrySchema = z
+export const transcriptEntrySchema = z
   .object({
     role: z.enum(['agent', 'user']),
     text: z.string(),
@@ -85,7 +85,7 @@ export const callQuerySchema = z
     ...pagingFields(PAGE_LIMIT),
     agentId: z.string().min(1).max(100).optional(),
     status: status.optional(),
-    direction: direction.optional(),
+    direction: directionSchema.optional(),
     startDate: day.optional().openapi({ ...dayDocs, param: { description: 'First UTC day.' } }),
     endDate: day.optional().openapi({ ...dayDocs, param: { description: 'Last UTC day.' } }),
   })

@@ -6,6 +6,7 @@ import type { Carrier, CarrierReport, IncomingCall, OutgoingCall } from '../carr
 import { CarrierError } from '../carrier.ts';
 import type { MediaGateway } from '../media-gateway.ts';
 import { isDialable, numberOfUri } from '../number.ts';
+import type { TrunkLine } from '../trunk-line.ts';
 import { TrunkTable } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { Door, refuse } from './door.ts';
@@ -134,6 +135,15 @@ export class DrachtioCarrier implements Carrier {
 
   hasTrunkFor(from: string): boolean {
     return this.#table.ofOutgoing(from) !== undefined;
+  }
+
+  /** The line that calls from this number take; undefined when no trunk has the number. */
+  lineOf(from: string): TrunkLine | undefined {
+    const trunk = this.#table.ofOutgoing(from);
+    if (trunk === undefined) return undefined;
+    const registration = this.#registrations.find(({ trunk: own }) => own === trunk);
+    const isReady = registration?.report().isReady ?? this.#link.isConnected;
+    return this.#lines.lineOf(trunk, isReady);
   }
 
   reports(): readonly CarrierReport[] {

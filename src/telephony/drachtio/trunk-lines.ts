@@ -1,4 +1,5 @@
 /** Counts the calls of each trunk against its `maxCalls`; pure */
+import type { TrunkLine } from '../trunk-line.ts';
 import type { Trunk } from '../trunks.ts';
 
 export class TrunkLines {
@@ -19,6 +20,13 @@ export class TrunkLines {
       if (isTaken) this.#inUse.set(trunk, this.inUse(trunk) - 1);
       isTaken = false;
     };
+  }
+
+  /** @param isReady whether the carrier takes calls now. */
+  lineOf(trunk: Trunk, isReady: boolean): TrunkLine {
+    const { name, callsPerSecond, maxCalls: total = Number.POSITIVE_INFINITY } = trunk;
+    const free = isReady ? Math.max(0, total - this.inUse(trunk)) : 0;
+    return { trunk: name, callsPerSecond, free, total };
   }
 
   inUse(trunk: Trunk): number {

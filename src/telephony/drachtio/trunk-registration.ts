@@ -51,6 +51,10 @@ export class TrunkRegistration {
     this.#expiresSeconds = options.trunk.registerExpiresSeconds;
   }
 
+  get trunk(): Trunk {
+    return this.#options.trunk;
+  }
+
   /** Registers now, and anew whenever needed. Call it again when the server has been out of reach. */
   start(): void {
     this.#isRunning = true;

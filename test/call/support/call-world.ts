@@ -25,6 +25,7 @@ export interface CallWorld {
   readonly store: TestStore;
   readonly registry: CallRegistry;
   readonly router: InboundRouter;
+  readonly parts: CallParts;
   /** What was counted, as `name detail …`. */
   readonly counted: readonly string[];
   /** While true, nothing can be written. */
@@ -46,14 +47,16 @@ export async function openCallWorld(
   store.agents.insert(buildAgent({ phoneNumber: AGENT_NUMBER, ...options.agent }));
   const registry = new CallRegistry({ callsMax: options.callsMax ?? 10 });
   const counted: string[] = [];
+  const parts = partsOf(store, { counted, world: () => world });
   const world: CallWorld = {
     store,
     registry,
     counted,
     isDiskFull: false,
     onTalk: (given) => new ScriptedTalk(given),
+    parts,
     router: new InboundRouter({
-      parts: partsOf(store, { counted, world: () => world }),
+      parts,
       registry,
       findAgent: (number) => store.agents.findByPhoneNumber(number),
     }),

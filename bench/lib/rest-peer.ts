@@ -1,0 +1,147 @@
+/** What the peers of the rest benchmark do for each request: the same reads and writes, the same headers and bodies. */
+
+import { agentItemView, agentView, createdAgentView } from '../../src/api/agent-view.ts';
+import { callItemView, callView } from '../../src/api/call-view.ts';
+import type { Account } from '../../src/domain/account.ts';
+import type { Scope } from '../../src/domain/agent.ts';
+import { createAgent } from '../../src/domain/agent-rules.ts';
+import { hashOfKey } from '../../src/domain/api-key.ts';
+import { queueCall } from '../../src/domain/outbound-rules.ts';
+import {
+  ANONYMOUS_REQUESTS_AN_HOUR,
+  requestsAnHour,
+  windowOf,
+} from '../../src/domain/rate-limit.ts';
+import { LINK_LIFETIME_MS, signRecordingLink } from '../../src/domain/recording-link.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { LINK_SECRET, type RestWorld } from './rest-world.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** What is known of a request before its route is chosen. */
+export interface Admission {
+  readonly requestId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Who asks; undefined when `refusal` says why nobody may. */
+  readonly caller: { readonly scope: Scope; readonly account: Account } | undefined;
+  readonly refusal: Answer | undefined;
+}
+
+interface AgentBody {
+  readonly name: string;
+  readonly greeting: string;
+  readonly systemPrompt: string;
+}
+
+/** Reads key and account anew for each request, as most servers do. */
+export class RestPeer {
+  readonly #world: RestWorld;
+
+  constructor(world: RestWorld) {
+    this.#world = world;
+  }
+
+  admit(authorization: string | undefined, address: string): Admission {
+    const { rates, newId } = this.#world;
+    const requestId = newId('req');
+    const now = systemClock.now();
+    const window = windowOf(now);
+    const caller = this.#callerOf(authorization);
+    const limit =
+      caller === undefined ? ANONYMOUS_REQUESTS_AN_HOUR : requestsAnHour(caller.account.plan);
+    const subject =
+      caller === undefined ? `address:${address}` : `account:${caller.account.id}:live`;
+    const count = rates.count(subject, window);
+    const headers = {
+      'X-Request-Id': requestId,
+      'X-API-Version': '2026-11-21',
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(Math.max(0, limit - count)),
+      'X-RateLimit-Reset': String(window.endsAt.getTime() / 1000),
+      'X-Content-Type-Options': 'nosniff',
+      'Cache-Control': 'no-store',
+    };
+    if (count > limit) {
+      const retry = { 'Retry-After': String((window.endsAt.getTime() - now.getTime()) / 1000) };
+      const refusal = errorAnswer(429, 'RATE_LIMITED', requestId);
+      return { requestId, headers: { ...headers, ...retry }, caller, refusal };
+    }
+    const refusal = caller === undefined ? errorAnswer(401, 'UNAUTHORIZED', requestId) : undefined;
+    return { requestId, headers, caller, refusal };
+  }
+
+  listAgents(scope: Scope, limit: number): Answer {
+    const page = this.#world.store.agents.list(scope, { limit, offset: 0 }, systemClock.now());
+    const data = page.agents.map(agentItemView);
+    return { status: 200, body: { data, total: page.total, limit, offset: 0 } };
+  }
+
+  showAgent(scope: Scope, agentId: string, requestId: string): Answer {
+    const agent = this.#world.store.agents.findWithUsage(scope, agentId, systemClock.now());
+    if (agent === undefined) return errorAnswer(404, 'AGENT_NOT_FOUND', requestId);
+    return { status: 200, body: agentView(agent) };
+  }
+
+  listCalls(scope: Scope, limit: number): Answer {
+    const page = this.#world.store.calls.list(scope, { limit, offset: 0 });
+    const data = page.calls.map(callItemView);
+    return { status: 200, body: { data, total: page.total, limit, offset: 0 } };
+  }
+
+  showCall(scope: Scope, callId: string, requestId: string): Answer {
+    const { calls } = this.#world.store;
+    const call = calls.find(scope, callId);
+    if (call === undefined) return errorAnswer(404, 'CALL_NOT_FOUND', requestId);
+    const transcript = calls.transcript(callId);
+    const expiresAt = new Date(systemClock.now().getTime() + LINK_LIFETIME_MS);
+    const proof = signRecordingLink(callId, expiresAt, LINK_SECRET);
+    const recordingUrl = `http://127.0.0.1/api/calls/${callId}/recording?${new URLSearchParams({ ...proof })}`;
+    return { status: 200, body: callView(call, { transcript, recordingUrl }) };
+  }
+
+  createAgent(scope: Scope, body: AgentBody): Answer {
+    const { store, newId } = this.#world;
+    const agent = createAgent(body, { id: newId('agent'), scope, now: systemClock.now() });
+    store.agents.insert(agent);
+    return { status: 201, body: createdAgentView(agent) };
+  }
+
+  startCall(
+    { scope, account }: NonNullable<Admission['caller']>,
+    draft: { readonly agentId: string; readonly to: string; readonly from: string },
+  ): Answer {
+    const { store, newId, queue } = this.#world;
+    const agent = store.agents.find(scope, draft.agentId);
+    if (agent === undefined) throw new Error(`Cannot find the agent "${draft.agentId}"`);
+    const now = systemClock.now();
+    const holderOf = (number: string) => store.agents.findByPhoneNumber(number);
+    const facts = { id: newId('call'), now, agent, account, holderOf };
+    const call = queueCall(draft, { ...facts, hasTrunkFor: queue.hasTrunkFor });
+    store.calls.countQueued('live', 'outbound');
+    store.calls.insert(call, []);
+    const createdAt = now.toISOString();
+    return {
+      status: 202,
+      body: { callId: call.id, status: 'queued', estimatedStartTime: createdAt, createdAt },
+    };
+  }
+
+  #callerOf(authorization: string | undefined): Admission['caller'] {
+    const key = authorization?.slice('Bearer '.length);
+    if (key === undefined) return undefined;
+    const { store } = this.#world;
+    const apiKey = store.apiKeys.findByHash(hashOfKey(key));
+    if (apiKey === undefined || apiKey.revokedAt !== null) return undefined;
+    const account = store.accounts.find(apiKey.accountId);
+    if (account === undefined) return undefined;
+    return { scope: { accountId: account.id, environment: apiKey.environment }, account };
+  }
+}
+
+/** The envelope of an error. */
+export function errorAnswer(status: number, code: string, requestId: string): Answer {
+  return { status, body: { error: { code, message: 'Cannot answer', status, requestId } } };
+}

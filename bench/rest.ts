@@ -1,0 +1,149 @@
+/** Row 11, rest: CPU time of a request on our interface, on Fastify, and on bare node:http, over the same records. */
+import { copyFileSync } from 'node:fs';
+import { makeCallHistory } from './lib/call-history.ts';
+import {
+  checkTargets,
+  cpuSecondsOf,
+  markdownTable,
+  numberArg,
+  type Pair,
+  pairedRuns,
+  percentile,
+  printJson,
+  type Row,
+  ratios,
+  type Target,
+} from './lib/harness.ts';
+import { LineProcess } from './lib/line-process.ts';
+import { REQUESTS, type RestRequest, sendAll } from './lib/rest-requests.ts';
+import { addRestRecords } from './lib/rest-world.ts';
+import { nodeTool } from './lib/rtp-run.ts';
+
+const PEERS = ['fastify', 'raw'] as const;
+
+type Peer = (typeof PEERS)[number];
+
+/** As `npm start` has them. */
+const FLAGS = ['--max-semi-space-size=64'];
+
+const HISTORY = { calls: 1000, days: 30 } as const;
+
+/** A caller busier than this may itself be what is slow. */
+const CALLER_PERCENT_MAX = 70;
+
+interface Cost {
+  readonly cpuUs: number;
+  readonly wallUs: number;
+  readonly callerPercent: number;
+}
+
+interface Server {
+  readonly port: number;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** `npm run bench -- rest [--only NAME-PART] [--requests 2000] [--pairs 5] [--gate]`. */
+export async function run(args: readonly string[]): Promise<void> {
+  const history = await makeCallHistory(HISTORY);
+  const servers = new Map<'ours' | Peer, Server>();
+  const rows: Row[] = [];
+  const targets: Target[] = [];
+  try {
+    await addRestRecords(history.file);
+    for (const name of ['ours', ...PEERS] as const) {
+      servers.set(name, await startServer(name, history.file));
+    }
+    for (const request of chosen(args)) {
+      const { row, found } = await compare(servers, { request, args });
+      rows.push(row);
+      targets.push(...found);
+    }
+  } finally {
+    await Promise.all([...servers.values()].map((server) => server.stop()));
+    history.remove();
+  }
+  console.log(markdownTable(rows));
+  checkTargets(args, targets);
+}
+
+function chosen(args: readonly string[]): readonly RestRequest[] {
+  const part = args[args.indexOf('--only') + 1];
+  return args.includes('--only') && part !== undefined
+    ? REQUESTS.filter(({ name }) => name.includes(part))
+    : REQUESTS;
+}
+
+/** Each has a copy of the records, so that none waits for another's writes. */
+async function startServer(name: string, file: string): Promise<Server> {
+  const own = `${file}.${name}`;
+  copyFileSync(file, own);
+  const [node, ...tool] = nodeTool(`rest-${name}`);
+  const child = new LineProcess([node, ...FLAGS, ...tool, own]);
+  const port = Number(await child.next('listening'));
+  return { port, pid: child.pid, stop: () => child.end() };
+}
+
+async function compare(
+  servers: ReadonlyMap<string, Server>,
+  options: { readonly request: RestRequest; readonly args: readonly string[] },
+): Promise<{ readonly row: Row; readonly found: readonly Target[] }> {
+  const { request, args } = options;
+  const requests = request.requests ?? numberArg(args, 'requests', 2000);
+  const pairs = numberArg(args, 'pairs', 5);
+  const row: Record<string, string | number> = { request: request.name };
+  const found: Target[] = [];
+  const ours = existing(servers, 'ours');
+  await sendAll(ours.port, request, requests);
+  for (const peer of PEERS) {
+    const other = existing(servers, peer);
+    await sendAll(other.port, request, requests);
+    const runs = (
+      await pairedRuns({
+        pairs,
+        a: () => costOf(ours, request, requests),
+        b: () => costOf(other, request, requests),
+      })
+    ).map(voidIfOverdriven);
+    for (const pair of runs) printJson({ bench: 'rest', request: request.name, peer, ...pair });
+    const ratio = ratios(runs, ({ cpuUs }) => cpuUs);
+    row['ours µs'] ??= median(runs, ({ a }) => a.cpuUs);
+    row[`${peer} µs`] = median(runs, ({ b }) => b.cpuUs);
+    row[`/ ${peer}`] = ratio.median;
+    row[`${peer} min…max`] = `${ratio.min.toFixed(2)}…${ratio.max.toFixed(2)}`;
+    const limit = peer === 'fastify' ? request.fastifyMax : request.rawMax;
+    if (limit === undefined) continue;
+    const name = `${request.name}: CPU against ${peer}`;
+    found.push({ name, value: ratio.median, limit, tolerance: 0.05 });
+  }
+  return { row, found };
+}
+
+function existing(servers: ReadonlyMap<string, Server>, name: string): Server {
+  const server = servers.get(name);
+  if (server === undefined) throw new Error(`Cannot measure "${name}": it was not started`);
+  return server;
+}
+
+async function costOf(server: Server, request: RestRequest, count: number): Promise<Cost> {
+  const startedMs = performance.now();
+  const callerBefore = process.cpuUsage();
+  const before = cpuSecondsOf(server.pid);
+  await sendAll(server.port, request, count);
+  const cpuUs = ((cpuSecondsOf(server.pid) - before) * 1e6) / count;
+  const { user, system } = process.cpuUsage(callerBefore);
+  const wallUs = (performance.now() - startedMs) * 1000;
+  const callerPercent = ((user + system) * 100) / wallUs;
+  return { cpuUs, wallUs: wallUs / count, callerPercent };
+}
+
+function voidIfOverdriven(pair: Pair<Cost>): Pair<Cost> {
+  const busiest = Math.max(pair.a.callerPercent, pair.b.callerPercent);
+  return { ...pair, isVoid: pair.isVoid || busiest > CALLER_PERCENT_MAX };
+}
+
+function median(runs: readonly Pair<Cost>[], pick: (pair: Pair<Cost>) => number): number {
+  return percentile(runs.map(pick), 50);
+}
+
+if (import.meta.main) await run(process.argv.slice(2));

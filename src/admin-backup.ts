@@ -1,0 +1,162 @@
+/** `admin backup`, `restore` and `migrate`: the database as a whole. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Argument, type Command, Option } from 'commander';
+import {
+  type Console,
+  databaseFileOf,
+  existingDatabaseFile,
+  type Result,
+  showing,
+} from './admin-command.ts';
+import { systemClock } from './lib/clock.ts';
+import { makeBackup } from './store/backup.ts';
+import { type CopyProgress, copyDatabase } from './store/backup-database.ts';
+import { DatabaseInUseError, lockDatabase } from './store/backup-lock.ts';
+import type { RecordingMode } from './store/backup-recordings.ts';
+import { DatabasePresentError, restoreBackup } from './store/backup-restore.ts';
+import { openDatabase } from './store/database.ts';
+
+const PACKAGE = new URL('../package.json', import.meta.url);
+
+export function addBackupCommands(root: Command, console: Console): void {
+  const folder = new Argument('<folder>', 'where the backup lies, or is to lie');
+
+  const backup = root.command('backup').description('saves database and recordings into a folder');
+  backup.addArgument(folder);
+  backup.addOption(
+    new Option('--recordings <how>', 'link: hard links, on the same disk only')
+      .choices(['copy', 'link', 'none'])
+      .default('copy'),
+  );
+  showing<{ readonly recordings: RecordingMode }>(backup, console, ({ recordings }, path) =>
+    back(console, path ?? '', recordings),
+  );
+
+  const restore = root
+    .command('restore')
+    .description('brings a backup back; the server must be stopped');
+  restore.addArgument(folder);
+  restore.option('--force', 'though there is a database already; that one is kept beside it');
+  showing<{ readonly force?: boolean }>(restore, console, ({ force = false }, path) =>
+    bringBack(console, path ?? '', force),
+  );
+
+  const migrate = root
+    .command('migrate')
+    .description("brings the database to this version's schema");
+  migrate.option('--dry-run', 'on a copy only, to see what would be done and that it works');
+  showing<{ readonly dryRun?: boolean }>(migrate, console, ({ dryRun = false }) =>
+    dryRun ? tryMigration(console) : migrateNow(console),
+  );
+}
+
+async function back(console: Console, folder: string, recordings: RecordingMode): Promise<Result> {
+  const config = console.config();
+  const manifest = await makeBackup({
+    databaseFile: existingDatabaseFile(config),
+    dataFolder: config.DATA_DIR,
+    folder,
+    recordings,
+    version: JSON.parse(readFileSync(PACKAGE, 'utf8')).version,
+    now: systemClock.now(),
+    onProgress: showProgress(console),
+  });
+  console.progress('');
+  const { counts, recordings: carried } = manifest;
+  const lines = [
+    `Saved in "${folder}": ${counts.accounts} accounts, ${counts.agents} agents, ${counts.calls} calls.`,
+    carriedText(carried, manifest.recordings.included),
+  ];
+  return { text: lines.join('\n'), json: { folder, ...manifest } };
+}
+
+async function bringBack(console: Console, folder: string, isForced: boolean): Promise<Result> {
+  const config = console.config();
+  const databaseFile = databaseFileOf(config);
+  try {
+    const restored = await restoreBackup({
+      folder,
+      databaseFile,
+      dataFolder: config.DATA_DIR,
+      mayReplace: isForced,
+    });
+    const { manifest, recordings, keptAs } = restored;
+    const lines = [
+      `Restored "${databaseFile}" as it was at ${manifest.createdAt}: ${manifest.counts.calls} calls.`,
+      carriedText(recordings, manifest.recordings.included),
+      ...(keptAs === null ? [] : [`The database from before is kept as "${keptAs}".`]),
+    ];
+    return { text: lines.join('\n'), json: { databaseFile, ...restored } };
+  } catch (error) {
+    throw withAdvice(error);
+  }
+}
+
+async function migrateNow(console: Console): Promise<Result> {
+  const file = existingDatabaseFile(console.config());
+  try {
+    const lock = lockDatabase(file);
+    try {
+      const { database, migrations } = await openDatabase({ file });
+      database.close();
+      return migrationResult(migrations, 'done');
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    throw withAdvice(error);
+  }
+}
+
+/** On a copy beside the database: where there is room for one there is room for the steps as well. */
+async function tryMigration(console: Console): Promise<Result> {
+  const file = existingDatabaseFile(console.config());
+  const folder = mkdtempSync(join(dirname(file), 'migration-'));
+  try {
+    const copy = join(folder, 'offhook.db');
+    await copyDatabase({ from: file, to: copy, onProgress: showProgress(console) });
+    console.progress('');
+    const { database, migrations } = await openDatabase({ file: copy });
+    database.close();
+    return migrationResult(migrations, 'would be done, and worked on a copy');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function migrationResult(migrations: readonly string[], state: string): Result {
+  const text =
+    migrations.length === 0
+      ? 'The database has the schema of this version already.'
+      : [`Steps, ${state}:`, ...migrations.map((name) => `  ${name}`)].join('\n');
+  return { text, json: { migrations } };
+}
+
+function carriedText(
+  { files, sizeBytes, missing }: { files: number; sizeBytes: number; missing: number },
+  isIncluded: boolean,
+): string {
+  if (!isIncluded) return 'Recordings are not part of it.';
+  const size = `${(sizeBytes / 1e6).toFixed(1)} MB`;
+  const gone = missing === 0 ? '' : `; ${missing} that calls name were not there`;
+  return `${files} recordings, ${size}${gone}.`;
+}
+
+function showProgress(console: Console): (progress: CopyProgress) => void {
+  return ({ donePages, totalPages }) => {
+    console.progress(`database: ${Math.floor((100 * donePages) / Math.max(1, totalPages))} %`);
+  };
+}
+
+/** Adds what to do. */
+function withAdvice(error: unknown): unknown {
+  if (error instanceof DatabaseInUseError) {
+    return new Error(`${error.message}; stop the server first`, { cause: error });
+  }
+  if (error instanceof DatabasePresentError) {
+    const advice = '--force puts the backup in its place and keeps the old one beside it';
+    return new Error(`${error.message}; ${advice}`, { cause: error });
+  }
+  return error;
+}

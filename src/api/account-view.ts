@@ -1,0 +1,43 @@
+/** Accounts and their signing secrets as customers see them; pure */
+import type { z } from '@hono/zod-openapi';
+import type { Account, Environment, SigningSecrets } from '../domain/account.ts';
+import { monthOf } from '../domain/account-rules.ts';
+import type { accountSchema, signingSecretSchema } from './schemas/account-schemas.ts';
+
+/** @param usage.seconds billed in the calendar month that `usage.now` lies in. */
+export function accountView(
+  account: Account,
+  usage: { readonly environment: Environment; readonly seconds: number; readonly now: Date },
+): z.infer<typeof accountSchema> {
+  const { minutesIncluded, allowedCountries } = account;
+  const minutesUsed = toOneDecimal(usage.seconds / 60);
+  const { startsAt, endsAt } = monthOf(usage.now);
+  return {
+    id: account.id,
+    name: account.name,
+    plan: account.plan,
+    environment: usage.environment,
+    minutesIncluded,
+    minutesUsed,
+    minutesRemaining: toOneDecimal(Math.max(0, minutesIncluded - minutesUsed)),
+    period: {
+      start: startsAt.toISOString(),
+      end: new Date(endsAt.getTime() - 1).toISOString(),
+    },
+    transferTargets: [...account.transferTargets],
+    allowedCountries: allowedCountries === null ? null : [...allowedCountries],
+    createdAt: account.createdAt.toISOString(),
+  };
+}
+
+export function signingSecretView(secrets: SigningSecrets): z.infer<typeof signingSecretSchema> {
+  return {
+    signingSecret: secrets.current,
+    previousSecret: secrets.previous,
+    previousValidUntil: secrets.previousUntil?.toISOString() ?? null,
+  };
+}
+
+function toOneDecimal(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,37 @@
+/** How deep JSON is nested, found without parsing it; pure */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** Brackets and braces differ in this bit alone. */
+const BRACE_BIT = 0x20;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/**
+ * Whether lists and objects lie in each other deeper than `depthMax`. Looks no further than to where they do.
+ *
+ * @param text need not be well-formed: whoever parses it will say so.
+ */
+export function isDeeperThan(text: string, depthMax: number): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = endOfString(text, index);
+    else if ((code | BRACE_BIT) === CLOSING_BRACE) depth -= 1;
+    else if ((code | BRACE_BIT) === OPENING_BRACE) {
+      depth += 1;
+      if (depth > depthMax) return true;
+    }
+  }
+  return false;
+}
+
+/** Where the closing quote is; the text's end when there is none. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) return index;
+    if (code === BACKSLASH) index += 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,49 @@
+/** Documents the five events as the webhooks of OpenAPI 3.1: what an endpoint receives, with which headers. */
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
+import { CUSTOMER_EVENT_KINDS } from '../../domain/service-event.ts';
+import type { ApiEnv } from '../api-env.ts';
+import { EVENT_BODIES } from '../schemas/event-body-schemas.ts';
+import { jsonBody } from '../schemas/json-content.ts';
+
+const DESCRIPTION = [
+  'Sent by HTTP POST to every active endpoint that names the kind. An answer of 2xx within 10 seconds ends it; otherwise',
+  'there are four more attempts, after 30 seconds, 2, 10 and 30 minutes. Events may come twice and in any order:',
+  '`id` tells them apart, `createdAt` orders them.',
+].join(' ');
+
+const headers = z.object({
+  'X-Service-Signature': z.string().openapi({
+    description:
+      'HMAC-SHA256, in lowercase hexadecimal, of `X-Service-Timestamp`, a dot and the raw body; the key is the signing secret.',
+  }),
+  'X-Service-Timestamp': z.string().openapi({
+    description: 'Unix seconds, new for every attempt. Refuse one that is over 5 minutes old.',
+  }),
+  'webhook-id': z.string().openapi({ description: 'The event id (Standard Webhooks).' }),
+  'webhook-timestamp': z.string().openapi({ description: 'As X-Service-Timestamp.' }),
+  'webhook-signature': z.string().openapi({
+    description:
+      'Signatures by Standard Webhooks, separated by a blank: two for 24 h after the secret was rotated.',
+  }),
+});
+
+export function addWebhookDocs(api: OpenAPIHono<ApiEnv>): void {
+  for (const kind of CUSTOMER_EVENT_KINDS) {
+    const { when, schema } = EVENT_BODIES[kind];
+    api.openAPIRegistry.registerWebhook({
+      method: 'post',
+      path: kind,
+      operationId: `on${kind.replaceAll(/(?:^|\.)(\w)/g, (_dot, letter) => letter.toUpperCase())}`,
+      tags: ['Webhooks'],
+      summary: when,
+      description: DESCRIPTION,
+      security: [],
+      request: { headers, body: jsonBody(schema) },
+      responses: {
+        '2XX': { description: 'The event was received.' },
+        default: { description: 'Anything else, a redirect too, is tried again.' },
+      },
+    });
+  }
+}

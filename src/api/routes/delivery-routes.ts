@@ -1,0 +1,150 @@
+/** `/api/webhooks/deliveries` and `/api/webhooks/resend`: shows what was sent where, and sends it again. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { WebhookDelivery } from '../../domain/webhook-delivery.ts';
+import { RESENDS_MAX } from '../../domain/webhook-rules.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { given } from '../given.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import {
+  deliveryDetailSchema,
+  deliveryPageSchema,
+  deliveryPathSchema,
+  deliveryQuerySchema,
+  deliverySchema,
+  resendSchema,
+  resentSchema,
+} from '../schemas/webhook-schemas.ts';
+import { deliveryDetailView, deliveryView } from '../webhook-view.ts';
+import { existingEndpoint } from './webhook-endpoint-routes.ts';
+
+const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
+
+const reads = { ...shared, middleware: requireScope('webhooks:read') } as const;
+
+const writes = { ...shared, middleware: requireScope('webhooks:write') } as const;
+
+const listRoute = createRoute({
+  ...reads,
+  operationId: 'listWebhookDeliveries',
+  method: 'get',
+  path: '/api/webhooks/deliveries',
+  summary: 'Lists deliveries, newest first',
+  description: 'Kept for 30 days, as their events.',
+  request: { query: deliveryQuerySchema },
+  responses: {
+    200: jsonResponse('A page of deliveries.', deliveryPageSchema),
+    ...errorResponses(400),
+  },
+});
+
+const getRoute = createRoute({
+  ...reads,
+  operationId: 'getWebhookDelivery',
+  method: 'get',
+  path: '/api/webhooks/deliveries/{deliveryId}',
+  summary: 'Shows a delivery with its attempts',
+  request: { params: deliveryPathSchema },
+  responses: {
+    200: jsonResponse('The delivery and what each attempt met.', deliveryDetailSchema),
+    ...errorResponses(404),
+  },
+});
+
+const resendRoute = createRoute({
+  ...writes,
+  operationId: 'resendWebhookDelivery',
+  method: 'post',
+  path: '/api/webhooks/deliveries/{deliveryId}/resend',
+  summary: 'Sends a delivery again',
+  description:
+    'From its first attempt, with the same event id and body, whether it failed or succeeded. While it is pending, or its endpoint is disabled: 409.',
+  request: { params: deliveryPathSchema },
+  responses: {
+    202: jsonResponse('The delivery is on its way.', deliverySchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+const rangeRoute = createRoute({
+  ...writes,
+  operationId: 'resendWebhooks',
+  method: 'post',
+  path: '/api/webhooks/resend',
+  summary: 'Sends the deliveries of a span of time again',
+  description: `Chosen by when their events were created, ${RESENDS_MAX} at most, oldest first; deliveries of disabled endpoints are left out. An endpointId that is disabled is 409. Events that an endpoint was never sent are in the ledger, \`GET /api/events\`.`,
+  request: { body: jsonBody(resendSchema) },
+  responses: {
+    202: jsonResponse('The deliveries are on their way.', resentSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+export function addDeliveryRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  addDeliveryReads(api, deps);
+  addResends(api, deps);
+}
+
+function addDeliveryReads(api: OpenAPIHono<ApiEnv>, { deliveries }: ApiDeps): void {
+  api.openapi(listRoute, (context) => {
+    const { limit, offset, ...filters } = context.req.valid('query');
+    const page = deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
+    const data = page.deliveries.map(deliveryView);
+    return context.json({ data, total: page.total, limit, offset }, 200);
+  });
+
+  api.openapi(getRoute, (context) => {
+    const { deliveryId } = context.req.valid('param');
+    const delivery = existing(deliveries.find(scopeOf(context), deliveryId));
+    const attempts = deliveries.attempts(delivery.id);
+    return context.json(deliveryDetailView(delivery, attempts), 200);
+  });
+}
+
+function addResends(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { deliveries, webhookEndpoints, clock } = deps;
+
+  api.openapi(resendRoute, (context) => {
+    const { deliveryId } = context.req.valid('param');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        const { id } = existing(deliveries.find(scope, deliveryId));
+        const resent = deliveries.resend(scope, id, clock.now());
+        return { status: 202, body: deliveryView(resent) };
+      },
+    });
+  });
+
+  api.openapi(rangeRoute, (context) => {
+    const { from, to: before, endpointId, status } = context.req.valid('json');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        if (endpointId !== undefined) {
+          refuseDisabled(existingEndpoint(webhookEndpoints.find(scope, endpointId)));
+        }
+        const range = { from, before, status, ...given({ endpointId }) };
+        const resent = deliveries.resendRange(scope, range, clock.now());
+        return { status: 202, body: { resent } };
+      },
+    });
+  });
+}
+
+function refuseDisabled({ status }: { readonly status: string }): void {
+  if (status === 'disabled') {
+    throw new ServiceError('CONFLICT', 'Cannot resend to the webhook endpoint: it is disabled');
+  }
+}
+
+/** The same words whether the delivery never was or is another account's, so that nobody learns which. */
+function existing(delivery: WebhookDelivery | undefined): WebhookDelivery {
+  if (delivery === undefined) {
+    throw new ServiceError('NOT_FOUND', 'Cannot find the delivery: there is none with this id');
+  }
+  return delivery;
+}

@@ -1,0 +1,35 @@
+/** `/docs`: the interface for people, from this server alone: no script, nothing from elsewhere. */
+import { readFileSync } from 'node:fs';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiContext, ApiEnv } from '../api-env.ts';
+import { docsPage } from '../docs/docs-page.ts';
+import type { Description } from '../openapi/description.ts';
+
+const STYLE = new URL('../docs/style.css', import.meta.url);
+
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The same for everybody, until the server is another version. */
+const CACHE_SECONDS = 300;
+
+export function addDocsRoutes(api: OpenAPIHono<ApiEnv>, document: () => Description): void {
+  let page: string | undefined;
+  let style: string | undefined;
+
+  api.get('/docs', (context) => {
+    page ??= docsPage(document());
+    context.header('Content-Security-Policy', CONTENT_SECURITY_POLICY);
+    return send(context, page, 'text/html');
+  });
+
+  api.get('/docs/style.css', (context) => {
+    style ??= readFileSync(STYLE, 'utf8');
+    return send(context, style, 'text/css');
+  });
+}
+
+function send(context: ApiContext, text: string, type: string): Response {
+  context.header('Cache-Control', `public, max-age=${CACHE_SECONDS}`);
+  return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
+}

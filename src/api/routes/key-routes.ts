@@ -1,0 +1,125 @@
+/** `/api/keys`: lists, makes and revokes API keys. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Environment } from '../../domain/account.ts';
+import {
+  type ApiKey,
+  createApiKey,
+  environmentsManagedBy,
+  hashOfKey,
+} from '../../domain/api-key.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, callerOf } from '../api-env.ts';
+import { createdKeyView, keyView } from '../key-view.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import {
+  createdKeySchema,
+  createKeySchema,
+  keyPageSchema,
+  keyPathSchema,
+  keyQuerySchema,
+} from '../schemas/key-schemas.ts';
+
+const shared = {
+  tags: ['Keys'],
+  security: [{ bearer: [] }],
+  middleware: requireScope('admin'),
+};
+
+const listRoute = createRoute({
+  ...shared,
+  operationId: 'listKeys',
+  method: 'get',
+  path: '/api/keys',
+  summary: 'Lists API keys, newest first',
+  description:
+    "Revoked ones too. A live key sees the account's keys of both environments, a test key those of the sandbox.",
+  request: { query: keyQuerySchema },
+  responses: { 200: jsonResponse('A page of keys.', keyPageSchema), ...errorResponses(400) },
+});
+
+const newRoute = createRoute({
+  ...shared,
+  operationId: 'createKey',
+  method: 'post',
+  path: '/api/keys',
+  summary: 'Makes an API key, and shows it this once',
+  description:
+    'At most 100 keys that are not revoked an environment (409). Only a hash of the key is kept.',
+  request: { body: jsonBody(createKeySchema) },
+  responses: {
+    201: jsonResponse('The key was made.', createdKeySchema),
+    ...errorResponses(400, 409, 422),
+  },
+});
+
+const deleteRoute = createRoute({
+  ...shared,
+  operationId: 'revokeKey',
+  method: 'delete',
+  path: '/api/keys/{keyId}',
+  summary: 'Revokes an API key',
+  description:
+    'It stops within a second, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
+  request: { params: keyPathSchema },
+  responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(404) },
+});
+
+export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { apiKeys, clock, newId, random } = deps;
+
+  api.openapi(listRoute, (context) => {
+    const { limit, offset, environment } = context.req.valid('query');
+    const { accountId } = callerOf(context).apiKey;
+    const environments =
+      environment === undefined ? managedBy(context) : [manageable(context, environment)];
+    const page = apiKeys.page(accountId, { environments, limit, offset });
+    return context.json({ data: page.apiKeys.map(keyView), total: page.total, limit, offset }, 200);
+  });
+
+  api.openapi(newRoute, (context) => {
+    const draft = context.req.valid('json');
+    const { accountId, environment: own } = callerOf(context).apiKey;
+    const environment = manageable(context, draft.environment ?? own);
+    return answerOnce(context, deps, {
+      work: () => {
+        const scope = { accountId, environment };
+        const made = { id: newId('key'), scope, now: clock.now(), random };
+        const { apiKey, keyText } = createApiKey(draft, made);
+        apiKeys.insert(apiKey, hashOfKey(keyText));
+        return { status: 201, body: createdKeyView(apiKey, keyText) };
+      },
+      keep: (body) => ({ ...body, key: null }),
+    });
+  });
+
+  api.openapi(deleteRoute, (context) => {
+    const { accountId } = callerOf(context).apiKey;
+    const apiKey = apiKeys.find(accountId, context.req.valid('param').keyId);
+    const { id, environment } = existing(apiKey, managedBy(context));
+    apiKeys.revoke({ accountId, environment }, id, clock.now());
+    return context.body(null, 204);
+  });
+}
+
+function managedBy(context: ApiContext): readonly Environment[] {
+  return environmentsManagedBy(callerOf(context).apiKey);
+}
+
+/** @throws {ServiceError} FORBIDDEN when the key does not manage keys of the environment. */
+function manageable(context: ApiContext, environment: Environment): Environment {
+  if (!managedBy(context).includes(environment)) {
+    throw new ServiceError('FORBIDDEN', 'Cannot manage live keys: this API key is a test key');
+  }
+  return environment;
+}
+
+/** The same words for a key that never was, of another account, or out of reach. */
+function existing(apiKey: ApiKey | undefined, managed: readonly Environment[]): ApiKey {
+  if (apiKey === undefined || !managed.includes(apiKey.environment)) {
+    throw new ServiceError('NOT_FOUND', 'Cannot find the key: there is none with this id');
+  }
+  return apiKey;
+}

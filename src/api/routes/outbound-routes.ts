@@ -1,0 +1,146 @@
+/** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Call } from '../../domain/call.ts';
+import { isOver } from '../../domain/call.ts';
+import { type DialQueue, QUEUED_CALLS_MAX } from '../../domain/dial-queue.ts';
+import { abandonQueued, queueCall, requireOutbound } from '../../domain/outbound-rules.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { callPathSchema } from '../schemas/call-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import {
+  hungUpCallSchema,
+  queuedCallSchema,
+  startCallSchema,
+} from '../schemas/outbound-schemas.ts';
+import { existing } from './call-routes.ts';
+
+/** A place in a full queue, and a restarted server, are there sooner or later than this; nobody can tell. */
+const RETRY_AFTER_SECONDS = 30;
+
+const shared = {
+  tags: ['Calls'],
+  security: [{ bearer: ['calls:write'] }],
+  middleware: requireScope('calls:write'),
+};
+
+const startRoute = createRoute({
+  ...shared,
+  operationId: 'startOutboundCall',
+  method: 'post',
+  path: '/api/calls/outbound',
+  summary: 'Asks for an outbound call',
+  description:
+    'The call joins the queue and is dialled in order, as soon as the trunk of `from` has a free line. ' +
+    'Emergency, short, premium and satellite numbers, numbers that ring here, and numbers outside of the ' +
+    "account's countries (without a list: the country of `from`) are refused. With a test key nobody is called.",
+  request: { body: jsonBody(startCallSchema) },
+  responses: {
+    202: jsonResponse('The call waits to be dialled.', queuedCallSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+const hangUpRoute = createRoute({
+  ...shared,
+  operationId: 'hangUpCall',
+  method: 'post',
+  path: '/api/calls/{callId}/hangup',
+  summary: 'Ends a call',
+  description:
+    'A call that still waits is never dialled and ends as `failed`, `no_answer`; so does one that rings. ' +
+    'A call in progress ends as `agent_hangup`. `call.ended` tells when it is over.',
+  request: { params: callPathSchema },
+  responses: {
+    202: jsonResponse('The call is being ended, or has ended.', hungUpCallSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+export function addOutboundRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { calls, dialQueues } = deps;
+
+  api.openapi(startRoute, (context) =>
+    answerOnce(context, deps, {
+      work: () => {
+        const { agentId, ...draft } = context.req.valid('json');
+        const call = callToQueue(context, deps, agentId, draft);
+        const queue = dialQueues[call.environment];
+        requireRoom(context, queue, calls.countQueued(call.environment, 'outbound'));
+        const estimatedStartTime = queue.estimatedStart(call.from).toISOString();
+        calls.insert(call, []);
+        const createdAt = call.createdAt.toISOString();
+        const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
+        return { status: 202, body };
+      },
+    }),
+  );
+
+  api.openapi(hangUpRoute, (context) =>
+    answerOnce(context, deps, {
+      work: () => {
+        const { callId } = context.req.valid('param');
+        const call = existing(calls.find(scopeOf(context), callId));
+        return { status: 202, body: { callId, status: hangUp(call, deps) } };
+      },
+    }),
+  );
+}
+
+/** @throws {ServiceError} FORBIDDEN, AGENT_NOT_FOUND, CONFLICT or UNPROCESSABLE. */
+function callToQueue(
+  context: ApiContext,
+  deps: ApiDeps,
+  agentId: string,
+  draft: Parameters<typeof queueCall>[0],
+): Call {
+  const { agents, clock, dialQueues, newId, plansWithoutOutbound } = deps;
+  const { account } = callerOf(context);
+  requireOutbound(account, plansWithoutOutbound);
+  const agent = agents.find(scopeOf(context), agentId);
+  if (agent === undefined) {
+    throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
+  }
+  return queueCall(draft, {
+    id: newId('call'),
+    now: clock.now(),
+    agent,
+    account,
+    hasTrunkFor: (from) => dialQueues[agent.environment].hasTrunkFor(from),
+    holderOf: (number) => agents.findByPhoneNumber(number),
+  });
+}
+
+/** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
+function requireRoom(context: ApiContext, queue: DialQueue, queued: number): void {
+  if (!queue.isDraining && queued < QUEUED_CALLS_MAX) return;
+  context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+  const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';
+  throw new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);
+}
+
+/**
+ * Ends the call, or begins to.
+ *
+ * @returns its status afterwards.
+ * @throws {ServiceError} CONFLICT when it is over.
+ */
+function hangUp(call: Call, deps: ApiDeps): 'failed' | 'ringing' | 'in_progress' {
+  const { calls, clock, liveCalls, metrics, newId } = deps;
+  const { status } = call;
+  if (status === 'queued') {
+    const change = abandonQueued(call, { now: clock.now(), eventId: newId('evt') });
+    calls.update(change.call, change.events);
+    // The sandbox is not counted anywhere else either.
+    if (call.environment === 'live') metrics.callMissed(call.direction, 'no_answer');
+    return 'failed';
+  }
+  // A call that is not over, but that nobody holds any more, is about to be.
+  if (isOver(status) || !liveCalls.hangUp(call.id)) {
+    throw new ServiceError('CONFLICT', 'Cannot hang up the call: it is over');
+  }
+  return status === 'ringing' ? 'ringing' : 'in_progress';
+}

@@ -1,0 +1,126 @@
+/** `/api/sandbox`: lets a scripted party ring in; for test keys alone. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Agent, Scope } from '../../domain/agent.ts';
+import type { Call } from '../../domain/call.ts';
+import { QUEUED_CALLS_MAX } from '../../domain/dial-queue.ts';
+import { parsePhoneNumber } from '../../domain/phone-number.ts';
+import { scenarioRingingIn } from '../../domain/sandbox-scenario.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { queuedCallSchema } from '../schemas/outbound-schemas.ts';
+import { inboundSandboxCallSchema } from '../schemas/sandbox-schemas.ts';
+
+/** Who rings in when nobody is named, and what an agent without a number is reached by: numbers that are nobody's. */
+const NOBODYS_NUMBERS = { from: '+15005550110', to: '+15005550006' } as const;
+
+/** By then a good part of a full queue has been worked off. */
+const RETRY_AFTER_SECONDS = 10;
+
+const inboundRoute = createRoute({
+  tags: ['Sandbox'],
+  security: [{ bearer: [] }],
+  operationId: 'createSandboxInboundCall',
+  method: 'post',
+  path: '/api/sandbox/calls/inbound',
+  summary: 'Simulates a caller ringing in',
+  description:
+    'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
+    'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length.',
+  middleware: requireScope('calls:write'),
+  request: { body: jsonBody(inboundSandboxCallSchema) },
+  responses: {
+    202: jsonResponse('The caller will ring.', queuedCallSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+export function addSandboxRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { calls, clock, dialQueues, newId } = deps;
+
+  api.openapi(inboundRoute, (context) => {
+    const { agentId, from, scenario } = context.req.valid('json');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        refuseLive(scope);
+        const agent = answeringAgent(deps, scope, agentId);
+        const call = ringingIn(agent, {
+          id: newId('call'),
+          now: clock.now(),
+          scenario: scenarioRingingIn({ from, scenario }),
+          from: from === undefined ? NOBODYS_NUMBERS.from : parsePhoneNumber(from, 'from'),
+        });
+        if (calls.countQueued('test', 'inbound') >= QUEUED_CALLS_MAX) {
+          context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+          throw new ServiceError(
+            'SERVICE_UNAVAILABLE',
+            'Cannot simulate the call: too many wait already; retry later',
+          );
+        }
+        // Simulated calls of both directions share their lines.
+        const estimatedStartTime = dialQueues.test.estimatedStart(call.to).toISOString();
+        calls.insert(call, []);
+        const createdAt = call.createdAt.toISOString();
+        const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
+        return { status: 202, body };
+      },
+    });
+  });
+}
+
+function refuseLive({ environment }: Scope): void {
+  if (environment === 'test') return;
+  throw new ServiceError(
+    'FORBIDDEN',
+    'Cannot simulate a call with a live key: the sandbox is for test keys',
+  );
+}
+
+/** @throws {ServiceError} AGENT_NOT_FOUND, or CONFLICT when the agent is paused. */
+function answeringAgent({ agents }: ApiDeps, scope: Scope, agentId: string): Agent {
+  const agent = agents.find(scope, agentId);
+  if (agent === undefined) {
+    throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
+  }
+  if (agent.status === 'paused') {
+    throw new ServiceError(
+      'CONFLICT',
+      `Cannot simulate a call to agent "${agent.id}": it is paused`,
+    );
+  }
+  return agent;
+}
+
+function ringingIn(
+  agent: Agent,
+  facts: Pick<Call, 'id' | 'from' | 'scenario'> & { readonly now: Date },
+): Call {
+  const { now, ...rest } = facts;
+  return {
+    ...rest,
+    accountId: agent.accountId,
+    environment: agent.environment,
+    agentId: agent.id,
+    direction: 'inbound',
+    status: 'queued',
+    to: agent.phoneNumber ?? NOBODYS_NUMBERS.to,
+    createdAt: now,
+    startedAt: null,
+    answeredAt: null,
+    endedAt: null,
+    endReason: null,
+    durationSeconds: 0,
+    carrierCallSid: null,
+    recordingFile: null,
+    summary: null,
+    sentiment: null,
+    sentimentScore: null,
+    intentDetected: null,
+    metadata: {},
+    overrides: {},
+  };
+}

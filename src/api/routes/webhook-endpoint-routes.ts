@@ -1,0 +1,191 @@
+/** `/api/webhooks/endpoints`: registers, lists, shows, changes, deletes and tries webhook endpoints. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { ServiceError } from '../../domain/service-error.ts';
+import { WEBHOOK_ENDPOINTS_MAX, type WebhookEndpoint } from '../../domain/webhook-endpoint.ts';
+import { createEndpoint, patchEndpoint, testEvent } from '../../domain/webhook-rules.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import {
+  createdEndpointSchema,
+  createEndpointSchema,
+  endpointPageSchema,
+  endpointPathSchema,
+  endpointQuerySchema,
+  endpointSchema,
+  patchEndpointSchema,
+  testSentSchema,
+} from '../schemas/webhook-schemas.ts';
+import { createdEndpointView, endpointView } from '../webhook-view.ts';
+
+const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
+
+const reads = { ...shared, middleware: requireScope('webhooks:read') } as const;
+
+const writes = { ...shared, middleware: requireScope('webhooks:write') } as const;
+
+const listRoute = createRoute({
+  ...reads,
+  operationId: 'listWebhookEndpoints',
+  method: 'get',
+  path: '/api/webhooks/endpoints',
+  summary: 'Lists webhook endpoints, newest first',
+  request: { query: endpointQuerySchema },
+  responses: {
+    200: jsonResponse('A page of endpoints.', endpointPageSchema),
+    ...errorResponses(400),
+  },
+});
+
+const newRoute = createRoute({
+  ...writes,
+  operationId: 'createWebhookEndpoint',
+  method: 'post',
+  path: '/api/webhooks/endpoints',
+  summary: 'Registers a webhook endpoint',
+  description: `At most ${WEBHOOK_ENDPOINTS_MAX} an environment (409). It is sent the events that happen from now on. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
+  request: { body: jsonBody(createEndpointSchema) },
+  responses: {
+    201: jsonResponse('The endpoint was registered and is active.', createdEndpointSchema),
+    ...errorResponses(400, 409, 422),
+  },
+});
+
+const getRoute = createRoute({
+  ...reads,
+  operationId: 'getWebhookEndpoint',
+  method: 'get',
+  path: '/api/webhooks/endpoints/{endpointId}',
+  summary: 'Shows a webhook endpoint',
+  request: { params: endpointPathSchema },
+  responses: { 200: jsonResponse('Every field.', endpointSchema), ...errorResponses(404) },
+});
+
+const patchRoute = createRoute({
+  ...writes,
+  operationId: 'updateWebhookEndpoint',
+  method: 'patch',
+  path: '/api/webhooks/endpoints/{endpointId}',
+  summary: 'Changes the fields that the body has',
+  description:
+    'The status that it already has is 409. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
+  request: { params: endpointPathSchema, body: jsonBody(patchEndpointSchema) },
+  responses: {
+    200: jsonResponse('The endpoint was changed.', endpointSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+const deleteRoute = createRoute({
+  ...writes,
+  operationId: 'deleteWebhookEndpoint',
+  method: 'delete',
+  path: '/api/webhooks/endpoints/{endpointId}',
+  summary: 'Deletes a webhook endpoint with its deliveries',
+  description: 'An attempt that is on its way is not called back.',
+  request: { params: endpointPathSchema },
+  responses: { 204: { description: 'The endpoint is gone.' }, ...errorResponses(404) },
+});
+
+const testRoute = createRoute({
+  ...writes,
+  operationId: 'testWebhookEndpoint',
+  method: 'post',
+  path: '/api/webhooks/endpoints/{endpointId}/test',
+  summary: 'Sends a test event to a webhook endpoint',
+  description:
+    'An event of the kind `webhook.test`, whichever kinds the endpoint listens to; its data is `{endpointId}`. A disabled endpoint is 409.',
+  request: { params: endpointPathSchema },
+  responses: {
+    202: jsonResponse('The event is on its way.', testSentSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+export function addWebhookEndpointRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  addEndpointReads(api, deps);
+  addEndpointWrites(api, deps);
+  addEndpointTest(api, deps);
+}
+
+function addEndpointReads(api: OpenAPIHono<ApiEnv>, { webhookEndpoints }: ApiDeps): void {
+  api.openapi(listRoute, (context) => {
+    const { limit, offset } = context.req.valid('query');
+    const page = webhookEndpoints.list(scopeOf(context), { limit, offset });
+    const data = page.endpoints.map(endpointView);
+    return context.json({ data, total: page.total, limit, offset }, 200);
+  });
+
+  api.openapi(getRoute, (context) => {
+    const { endpointId } = context.req.valid('param');
+    const endpoint = webhookEndpoints.find(scopeOf(context), endpointId);
+    return context.json(endpointView(existingEndpoint(endpoint)), 200);
+  });
+}
+
+function addEndpointWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { webhookEndpoints, clock, newId, webhookUrlRules: urlRules } = deps;
+
+  api.openapi(newRoute, (context) => {
+    const draft = context.req.valid('json');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        const facts = { id: newId('we'), scope, now: clock.now(), urlRules };
+        const endpoint = createEndpoint(draft, facts);
+        webhookEndpoints.insert(endpoint);
+        return { status: 201, body: createdEndpointView(endpoint) };
+      },
+    });
+  });
+
+  api.openapi(patchRoute, (context) => {
+    const { endpointId } = context.req.valid('param');
+    const endpoint = existingEndpoint(webhookEndpoints.find(scopeOf(context), endpointId));
+    const facts = { now: clock.now(), urlRules };
+    const changed = patchEndpoint(endpoint, context.req.valid('json'), facts);
+    webhookEndpoints.update(changed);
+    return context.json(endpointView(changed), 200);
+  });
+
+  api.openapi(deleteRoute, (context) => {
+    const { endpointId } = context.req.valid('param');
+    const scope = scopeOf(context);
+    existingEndpoint(webhookEndpoints.find(scope, endpointId));
+    webhookEndpoints.delete(scope, endpointId);
+    return context.body(null, 204);
+  });
+}
+
+function addEndpointTest(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { webhookEndpoints, deliveries, events, clock, newId } = deps;
+
+  api.openapi(testRoute, (context) => {
+    const { endpointId } = context.req.valid('param');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        const now = clock.now();
+        const endpoint = existingEndpoint(webhookEndpoints.find(scope, endpointId));
+        const event = testEvent(endpoint, { id: newId('evt'), now });
+        const deliveryId = newId('dlv');
+        events.insertQuiet(event);
+        deliveries.sendTo(endpoint.id, event, deliveryId, now);
+        return { status: 202, body: { deliveryId, eventId: event.id } };
+      },
+    });
+  });
+}
+
+/** The same words whether the endpoint never was or is another account's, so that nobody learns which. */
+export function existingEndpoint(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
+  if (endpoint === undefined) {
+    throw new ServiceError(
+      'WEBHOOK_ENDPOINT_NOT_FOUND',
+      'Cannot find the webhook endpoint: there is none with this id',
+    );
+  }
+  return endpoint;
+}

@@ -1,0 +1,63 @@
+/** What accounts look like in bodies and answers: the one source of validation, types and documentation. */
+import { z } from '@hono/zod-openapi';
+import { PLANS } from '../../domain/account.ts';
+import { ACCOUNT_LIMITS, isCountryCode } from '../../domain/account-rules.ts';
+import { allDifferent, transferTargetList, words } from './agent-schemas.ts';
+
+const timestamp = z.iso.datetime();
+
+const minutes = z.number().min(0);
+
+const COUNTRIES = 'ISO 3166 codes that may be called; null: the country of the calling number.';
+
+export const patchAccountSchema = z
+  .strictObject({
+    name: words(ACCOUNT_LIMITS.nameCharsMax).optional(),
+    transferTargets: transferTargetList(ACCOUNT_LIMITS.transferTargetsMax).optional().openapi({
+      description: "Where every agent may hand calls to, besides the agent's own list.",
+    }),
+    allowedCountries: z
+      .array(z.string().refine(isCountryCode, 'expected an ISO 3166 code, such as IT'))
+      .max(ACCOUNT_LIMITS.allowedCountriesMax)
+      .refine(allDifferent, 'countries must differ')
+      .nullable()
+      .optional()
+      .openapi({ description: COUNTRIES, example: ['IT', 'FR'] }),
+  })
+  .openapi('PatchAccount', { description: 'Only the fields that are there change; one at least.' });
+
+export const accountSchema = z
+  .object({
+    id: z.string().openapi({ example: 'acct_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    name: z.string(),
+    plan: z.enum(PLANS),
+    environment: z.enum(['live', 'test']).openapi({ description: 'Of the key that asks.' }),
+    minutesIncluded: minutes.openapi({ description: 'A calendar month.' }),
+    minutesUsed: minutes.openapi({
+      description:
+        'In the environment, in the calendar month so far, one decimal; simulated ones cost nothing.',
+    }),
+    minutesRemaining: minutes.openapi({ description: 'Never less than 0.' }),
+    period: z
+      .object({ start: timestamp, end: timestamp })
+      .openapi({ description: 'The calendar month in UTC, first and last millisecond.' }),
+    transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
+    allowedCountries: z.array(z.string()).nullable().openapi({ description: COUNTRIES }),
+    createdAt: timestamp,
+  })
+  .openapi('Account');
+
+const secret = z.string().nullable().openapi({ example: 'whsec_plJ3nmyCDGBKInavdOK15jsl1AabcdeF' });
+
+export const signingSecretSchema = z
+  .object({
+    signingSecret: secret.openapi({
+      description: 'Signs every delivery of the environment; null when the answer is a replay.',
+    }),
+    previousSecret: secret.openapi({
+      description:
+        'The one before the last rotation, for 24 h; null without one, and when the answer is a replay.',
+    }),
+    previousValidUntil: timestamp.nullable(),
+  })
+  .openapi('SigningSecret');

@@ -1,0 +1,172 @@
+/** What webhook endpoints and deliveries look like in bodies and answers: the one source of validation, types and docs. */
+import { z } from '@hono/zod-openapi';
+import { isPlainText } from '../../domain/agent-rules.ts';
+import { CUSTOMER_EVENT_KINDS } from '../../domain/service-event.ts';
+import {
+  DESCRIPTION_CHARS_MAX,
+  RESEND_SPAN_MS_MAX,
+  RESENDS_MAX,
+} from '../../domain/webhook-rules.ts';
+import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook-url.ts';
+import { dayEnd, dayStart } from './day-schema.ts';
+import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
+
+const timestamp = z.iso.datetime();
+
+const url = z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).openapi({
+  description:
+    'https, without user name and password. The address that its host resolves to is checked at every delivery.',
+  example: 'https://example.com/webhooks',
+});
+
+const events = z
+  .array(z.enum(CUSTOMER_EVENT_KINDS))
+  .min(1)
+  .refine((kinds) => new Set(kinds).size === kinds.length, 'kinds must differ')
+  .openapi({ description: 'Event kinds to receive.', example: ['call.started', 'call.ended'] });
+
+const description = z
+  .string()
+  .max(DESCRIPTION_CHARS_MAX)
+  .refine(isPlainText, 'expected well-formed Unicode without NUL');
+
+const endpointStatus = z.enum(['active', 'disabled']);
+
+export const createEndpointSchema = z
+  .strictObject({ url, events, description: description.optional() })
+  .openapi('CreateWebhookEndpoint');
+
+export const patchEndpointSchema = z
+  .strictObject({
+    url: url.optional(),
+    events: events.optional(),
+    description: description.optional(),
+    status: endpointStatus.optional(),
+  })
+  .openapi('PatchWebhookEndpoint', {
+    description: 'Only the fields that are there change; one at least.',
+  });
+
+export const endpointSchema = z
+  .object({
+    id: z.string().openapi({ example: 'we_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    url: z.string(),
+    events: z.array(z.enum(CUSTOMER_EVENT_KINDS)),
+    description: z.string(),
+    status: endpointStatus,
+    disabledReason: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why the server disabled it; null when it did not.' }),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .openapi('WebhookEndpoint');
+
+export const createdEndpointSchema = endpointSchema
+  .pick({ id: true, url: true, events: true, description: true, status: true, createdAt: true })
+  .openapi('CreatedWebhookEndpoint');
+
+export const endpointPageSchema = pageOf(endpointSchema).openapi('WebhookEndpointPage');
+
+export const endpointQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
+
+export const endpointPathSchema = z.object({ endpointId: z.string() });
+
+export const testSentSchema = z
+  .object({ deliveryId: z.string(), eventId: z.string() })
+  .openapi('WebhookTestSent');
+
+const deliveryStatus = z.enum(['pending', 'succeeded', 'failed']);
+
+export const deliverySchema = z
+  .object({
+    id: z.string().openapi({ example: 'dlv_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    endpointId: z.string(),
+    eventId: z.string().openapi({ description: 'The same in every attempt and after a resend.' }),
+    event: z.enum([...CUSTOMER_EVENT_KINDS, 'webhook.test']),
+    status: deliveryStatus,
+    attempts: z.int().openapi({ description: 'Made since it was sent or last resent.' }),
+    nextAttemptAt: timestamp.nullable().openapi({ description: 'null when none will follow.' }),
+    lastStatusCode: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Of the newest answer; null when there was none.' }),
+    lastError: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Why the newest attempt failed; null when it did not.' }),
+    createdAt: timestamp,
+    finishedAt: timestamp.nullable().openapi({ description: 'null while pending.' }),
+  })
+  .openapi('WebhookDelivery');
+
+export const deliveryPageSchema = pageOf(deliverySchema).openapi('WebhookDeliveryPage');
+
+const attemptSchema = z
+  .object({
+    attempt: z.int().openapi({ description: 'From 1, counted anew after a resend.' }),
+    timestamp,
+    durationMs: z.number(),
+    statusCode: z.int().nullable(),
+    error: z.string().nullable(),
+    responseText: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The beginning of the answer; null when there was none.' }),
+  })
+  .openapi('WebhookAttempt');
+
+export const deliveryDetailSchema = deliverySchema
+  .extend({
+    attemptDetails: z
+      .array(attemptSchema)
+      .openapi({ description: 'Oldest first, the newest 50, those before a resend too.' }),
+  })
+  .openapi('WebhookDeliveryDetail');
+
+export const deliveryQuerySchema = z.strictObject({
+  ...pagingFields(PAGE_LIMIT),
+  status: deliveryStatus.optional(),
+  endpointId: z.string().min(1).max(100).optional(),
+  eventId: z.string().min(1).max(100).optional(),
+});
+
+export const deliveryPathSchema = z.object({ deliveryId: z.string() });
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+const expected = 'expected a timestamp or a day';
+
+const instantDocs = { type: 'string', example: '2026-11-21T08:00:00.000Z' } as const;
+
+export const resendSchema = z
+  .strictObject({
+    from: z.union([dayStart, instant], expected).openapi({
+      ...instantDocs,
+      description: 'ISO 8601 timestamp, or a UTC day from its beginning. Inclusive.',
+    }),
+    to: z.union([dayEnd, instant], expected).openapi({
+      ...instantDocs,
+      description: 'ISO 8601 timestamp, exclusive; or a UTC day, to its end.',
+    }),
+    endpointId: z.string().min(1).max(100).optional(),
+    status: z
+      .enum(['failed', 'succeeded'])
+      .default('failed')
+      .openapi({ description: 'Deliveries that are pending go out anyway.' }),
+  })
+  .refine(({ from, to }) => from < to, { path: ['to'], message: 'expected a time after from' })
+  .refine(({ from, to }) => to.getTime() - from.getTime() <= RESEND_SPAN_MS_MAX, {
+    path: ['to'],
+    message: 'expected a time at most 31 days after from',
+  })
+  .openapi('ResendWebhooks');
+
+export const resentSchema = z
+  .object({
+    resent: z.int().openapi({
+      description: `How many deliveries go out again; ${RESENDS_MAX} means that there may be more.`,
+    }),
+  })
+  .openapi('ResentWebhooks');

@@ -1,0 +1,65 @@
+/** Holds an answered call until it is over, and sees that every record comes to its end. */
+import type { Agent } from '../domain/agent.ts';
+import { type Call, type EndReason, isOver } from '../domain/call.ts';
+import type { Leg } from '../telephony/carrier.ts';
+import { CallJournal } from './call-journal.ts';
+import type { CallParts } from './call-parts.ts';
+import { ended } from './call-record.ts';
+import type { CallRegistry } from './call-registry.ts';
+import { CallSession } from './call-session.ts';
+
+/** How long the end of a call that nobody answered may wait for the database before the call is let go. */
+const RECORD_WAIT_MS = 60_000;
+
+/** Runs the session of an answered call. Never rejects: a call that cannot be held is hung up and ends as `error`. */
+export async function holdCall(options: {
+  readonly parts: CallParts;
+  readonly registry: CallRegistry;
+  readonly agent: Agent;
+  readonly call: Call;
+  readonly leg: Leg;
+}): Promise<void> {
+  const { parts, registry, call, leg } = options;
+  try {
+    const session = new CallSession(options);
+    registry.add(session);
+    await session.run();
+  } catch (error) {
+    parts.log.error({ callId: call.id, err: error }, 'call could not be held');
+    // Nobody else would ever end it.
+    leg.hangUp().catch((cause: unknown) => {
+      parts.log.warn({ callId: call.id, err: cause }, 'BYE was not answered');
+    });
+    await endRecord(parts, call.id, 'error');
+  }
+}
+
+/** Puts a call that nobody answered on record. Resolves when it is written, or has waited for too long. */
+export async function endUnanswered(
+  parts: CallParts,
+  call: Call,
+  reason: EndReason,
+): Promise<void> {
+  const { calls, clock, log, metrics, newId } = parts;
+  const now = clock.now();
+  const change = ended(call, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
+  const journal = new CallJournal({ clock, log });
+  journal.write(() => calls.update(change.call, change.events));
+  metrics.callMissed(call.direction, reason);
+  const isWritten = await journal.drained(RECORD_WAIT_MS);
+  if (!isWritten) log.error({ callId: call.id }, 'call record not written, the database refuses');
+}
+
+/** Ends the record as it was kept last, unless it is over. */
+async function endRecord(parts: CallParts, callId: string, reason: EndReason): Promise<void> {
+  const { calls, clock, log, newId } = parts;
+  const journal = new CallJournal({ clock, log });
+  journal.write(() => {
+    const kept = calls.findById(callId);
+    if (kept === undefined || isOver(kept.status)) return;
+    const now = clock.now();
+    const change = ended(kept, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
+    calls.update(change.call, change.events);
+  });
+  await journal.drained(RECORD_WAIT_MS);
+}

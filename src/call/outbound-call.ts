@@ -1,0 +1,137 @@
+/** One outgoing call from its dialling to its end. */
+import type { Agent } from '../domain/agent.ts';
+import type { Call, EndReason } from '../domain/call.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Carrier, Leg, OutgoingCall } from '../telephony/carrier.ts';
+import { CarrierError } from '../telephony/carrier.ts';
+import type { CallParts } from './call-parts.ts';
+import type { CallRegistry, LiveCall } from './call-registry.ts';
+import { endReasonOfUnanswered } from './end-reason.ts';
+import { endUnanswered, holdCall } from './hold-call.ts';
+
+/** A carrier that was told to cancel has an answer within a SIP transaction, 32 s; one that has not is not waited for. */
+const SETTLE_MS_MAX = 40_000;
+
+/** How long a far end may take to agree to a CANCEL when the server stops. */
+const CANCEL_MS_MAX = 2000;
+
+export interface OutboundCallOptions {
+  readonly carrier: Pick<Carrier, 'place'>;
+  readonly parts: CallParts;
+  readonly registry: CallRegistry;
+  readonly agent: Agent;
+  /** On record as ringing. */
+  readonly call: Call;
+  readonly ringingTimeoutMs: number;
+  readonly clock: Clock;
+}
+
+export class OutboundCall implements LiveCall {
+  readonly callId: string;
+  readonly #options: OutboundCallOptions;
+  readonly #abandoned = Promise.withResolvers<undefined>();
+  readonly #over = Promise.withResolvers<void>();
+  #call: Call;
+  #outgoing: OutgoingCall | undefined;
+  /** Why it ends, where that was our side's will. */
+  #reason: EndReason | undefined;
+
+  constructor(options: OutboundCallOptions) {
+    this.callId = options.call.id;
+    this.#options = options;
+    this.#call = options.call;
+  }
+
+  /** Dials, and holds the call until it is over and on record. Never rejects. */
+  async run(): Promise<void> {
+    const { parts, registry, agent } = this.#options;
+    registry.add(this);
+    try {
+      const leg = await this.#dial();
+      if (leg !== undefined) {
+        await holdCall({ parts, registry, agent, call: this.#call, leg });
+      }
+    } finally {
+      registry.delete(this.callId);
+      this.#over.resolve();
+    }
+  }
+
+  /** CANCEL before the answer: for the record, nobody answered. */
+  hangUp(): void {
+    this.#cancel('no_answer');
+  }
+
+  async end(reason: string): Promise<void> {
+    this.#options.parts.log.warn({ callId: this.callId, reason }, 'dialling given up');
+    this.#cancel('error');
+    const stop = this.#options.clock.after(CANCEL_MS_MAX, () => this.#abandoned.resolve(undefined));
+    await this.#over.promise;
+    stop();
+  }
+
+  /** @returns undefined when nobody answered; then the call is over and on record. */
+  async #dial(): Promise<Leg | undefined> {
+    const { carrier, parts, clock, ringingTimeoutMs } = this.#options;
+    const { from, to } = this.#call;
+    const stopWaiting = clock.after(ringingTimeoutMs + SETTLE_MS_MAX, () => {
+      this.#cancel('error');
+      this.#abandoned.resolve(undefined);
+    });
+    try {
+      this.#outgoing = carrier.place({ from, to, ringingTimeoutMs });
+      this.#keepSid(this.#outgoing.carrierCallSid);
+      const leg = await this.#answerOf(this.#outgoing);
+      if (leg !== undefined && this.#reason === undefined) return leg;
+      await endUnanswered(parts, this.#call, this.#reason ?? 'error');
+    } catch (error) {
+      await this.#failed(error);
+    } finally {
+      stopWaiting();
+    }
+    return undefined;
+  }
+
+  /** @returns undefined when the carrier was not waited for any longer, or the call was not wanted any more. */
+  async #answerOf(outgoing: OutgoingCall): Promise<Leg | undefined> {
+    const leg = await Promise.race([outgoing.answered, this.#abandoned.promise]);
+    if (leg !== undefined && this.#reason === undefined) return leg;
+    // An answer that has crossed our CANCEL, or comes after all, has nobody to talk to.
+    outgoing.answered
+      .then((late) => late.hangUp())
+      .catch((error: unknown) => {
+        this.#options.parts.log.debug({ callId: this.callId, err: error }, 'no late answer');
+      });
+    return undefined;
+  }
+
+  #failed(error: unknown): Promise<void> {
+    const { parts } = this.#options;
+    const sipStatus = error instanceof CarrierError ? error.sipStatus : 500;
+    const reason = this.#reason ?? endReasonOfUnanswered(sipStatus);
+    const facts = { callId: this.callId, sipStatus, endReason: reason };
+    if (reason === 'error') parts.log.warn({ ...facts, err: error }, 'outgoing call failed');
+    else parts.log.info(facts, 'outgoing call was not answered');
+    return endUnanswered(parts, this.#call, reason);
+  }
+
+  #cancel(reason: EndReason): void {
+    this.#reason ??= reason;
+    try {
+      this.#outgoing?.cancel();
+    } catch (error) {
+      this.#options.parts.log.warn({ callId: this.callId, err: error }, 'could not cancel');
+      this.#abandoned.resolve(undefined);
+    }
+  }
+
+  /** For whoever looks at the record after a crash; where it cannot be written now, it comes with the next change. */
+  #keepSid(carrierCallSid: string): void {
+    this.#call = { ...this.#call, carrierCallSid };
+    try {
+      this.#options.parts.calls.update(this.#call, []);
+    } catch (error) {
+      this.#options.parts.log.warn({ callId: this.callId, err: error }, 'Call-ID not kept yet');
+    }
+  }
+}

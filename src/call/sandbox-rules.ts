@@ -1,0 +1,72 @@
+/** What the agent answers to the sandbox's parties, as a rule book for the scripted model; pure */
+
+/** When the appointment of a simulated call begins, for how long it lasts, and for whom it is. */
+export const SANDBOX_APPOINTMENT = {
+  title: 'Consultation',
+  durationMinutes: 30,
+  attendeeName: 'Alex Morgan',
+} as const;
+
+const DAY_MS = 86_400_000;
+
+/** 10:00 UTC of the day after `now`. */
+export function tomorrowAtTen(now: Date): Date {
+  const tomorrow = new Date(now.getTime() + DAY_MS);
+  return new Date(
+    Date.UTC(tomorrow.getUTCFullYear(), tomorrow.getUTCMonth(), tomorrow.getUTCDate(), 10),
+  );
+}
+
+/**
+ * Makes the rule book of one call. Every scenario has its outcome by it, whichever language model the server has: the
+ * same number always makes the same call, at once and at no cost.
+ */
+export function sandboxRules(now: Date) {
+  const appointment = { ...SANDBOX_APPOINTMENT, startTime: tomorrowAtTen(now).toISOString() };
+  const transfer = {
+    destination: '{first}',
+    summary: 'The caller has a question about a contract and asked for a person.',
+  };
+  return {
+    name: 'sandbox',
+    rules: [
+      ...[
+        answer('hours', 'opening hours', 'We are open from nine to five, from Monday to Friday.'),
+        answer('place', 'where can I find you', 'You will find us at Market Square twelve.'),
+        answer('bye', 'goodbye', 'You are welcome. Goodbye.'),
+        answer('line', 'can you hear me', 'Yes, I can hear you well. How can I help you today?'),
+        answer('book', 'appointment', 'Tomorrow at ten is free. Please press one to confirm.'),
+      ],
+      {
+        id: 'person',
+        when: { regex: 'speak to a person' },
+        say: 'Of course. One moment, please, I am connecting you.',
+        call: { tool: 'transfer_call', arguments: transfer },
+        priority: 1,
+      },
+      {
+        id: 'confirmed',
+        when: { regex: 'pressed 1' },
+        say: 'One moment, please.',
+        call: { tool: 'book_appointment', arguments: appointment },
+      },
+      {
+        id: 'booked',
+        when: { tool: 'book_appointment' },
+        say: 'Your appointment is booked. We will see you tomorrow at ten.',
+      },
+      {
+        id: 'mailbox',
+        when: { regex: 'leave a message' },
+        say: 'Hello, I am sorry that I missed you. I will call again tomorrow. Goodbye.',
+        call: { tool: 'end_call' },
+        priority: 1,
+      },
+    ],
+    otherwise: { say: 'I see. What else can I do for you?' },
+  };
+}
+
+function answer(id: string, regex: string, say: string) {
+  return { id, when: { regex }, say };
+}

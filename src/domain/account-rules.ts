@@ -1,0 +1,56 @@
+/** How accounts are changed: limits, and what a change may not say; pure */
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import type { Account } from './account.ts';
+import { parsePhoneNumber } from './phone-number.ts';
+import { ServiceError } from './service-error.ts';
+
+export const ACCOUNT_LIMITS = {
+  nameCharsMax: 120,
+  transferTargetsMax: 100,
+  allowedCountriesMax: 250,
+} as const;
+
+/** A change: only the fields that are there. */
+export interface AccountPatch {
+  readonly name?: string | undefined;
+  readonly transferTargets?: Account['transferTargets'] | undefined;
+  /** Null: the country of the calling number. */
+  readonly allowedCountries?: Account['allowedCountries'] | undefined;
+}
+
+/**
+ * Changes the fields that the patch has.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, UNPROCESSABLE when a telephone number is impossible.
+ */
+export function patchAccount(account: Account, patch: AccountPatch): Account {
+  const { name, transferTargets, allowedCountries } = patch;
+  if (name === undefined && transferTargets === undefined && allowedCountries === undefined) {
+    throw new ServiceError('VALIDATION_ERROR', 'Cannot change the account: the body is empty', [
+      { path: '', message: 'expected at least one field' },
+    ]);
+  }
+  for (const [index, { number }] of (transferTargets ?? []).entries()) {
+    parsePhoneNumber(number, `transferTargets.${index}.number`);
+  }
+  return {
+    ...account,
+    name: name ?? account.name,
+    transferTargets: transferTargets ?? account.transferTargets,
+    allowedCountries: allowedCountries === undefined ? account.allowedCountries : allowedCountries,
+  };
+}
+
+/** Whether the text is an ISO 3166 alpha-2 code, in capitals, of a country with telephone numbers. */
+export function isCountryCode(text: string): boolean {
+  return isSupportedCountry(text);
+}
+
+/** The calendar month, in UTC, that an instant lies in. */
+export function monthOf(now: Date): { readonly startsAt: Date; readonly endsAt: Date } {
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return {
+    startsAt: new Date(Date.UTC(year, month)),
+    endsAt: new Date(Date.UTC(year, month + 1)),
+  };
+}

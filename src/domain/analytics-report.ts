@@ -1,0 +1,86 @@
+/** What an account is told about a period: the sums of its days, one line for each, and what callers wanted; pure */
+import type { DayUsage, IntentCount } from './analytics.ts';
+import { daysOf, type Period } from './period.ts';
+
+const TOP_INTENTS_MAX = 10;
+
+type Sums = Omit<DayUsage, 'date'>;
+
+/** Nothing is rounded. */
+export interface AnalyticsReport {
+  readonly period: Period;
+  readonly totals: Sums;
+  /** Of this calendar month so far, of all agents. */
+  readonly monthSeconds: number;
+  /** A calendar month. */
+  readonly minutesIncluded: number;
+  /** Every day of the period, in order. */
+  readonly days: readonly DayUsage[];
+  /** Most frequent first, ten at most; `share` is of the calls that have an intent, 0 to 1. */
+  readonly topIntents: readonly (IntentCount & { readonly share: number })[];
+}
+
+const NONE: Sums = {
+  calls: 0,
+  inboundCalls: 0,
+  outboundCalls: 0,
+  completedCalls: 0,
+  missedCalls: 0,
+  answeredCalls: 0,
+  billedSeconds: 0,
+  sentimentSum: 0,
+  sentimentCount: 0,
+};
+
+/**
+ * @param from.days of the period; those without calls may be missing.
+ * @param from.intents of the period, most frequent first, all of them.
+ * @param from.month days of the calendar month, of all agents.
+ */
+export function reportOf(from: {
+  readonly period: Period;
+  readonly days: readonly DayUsage[];
+  readonly intents: readonly IntentCount[];
+  readonly month: readonly DayUsage[];
+  readonly minutesIncluded: number;
+}): AnalyticsReport {
+  const { period, days, intents, month, minutesIncluded } = from;
+  const byDate = new Map(days.map((day) => [day.date, day]));
+  return {
+    period,
+    totals: sum(days),
+    monthSeconds: sum(month).billedSeconds,
+    minutesIncluded,
+    days: daysOf(period).map((date) => byDate.get(date) ?? { date, ...NONE }),
+    topIntents: topIntents(intents),
+  };
+}
+
+/** `sum` over `count`; 0 when there is nothing to divide. */
+export function average(sum: number, count: number): number {
+  return count === 0 ? 0 : sum / count;
+}
+
+function sum(days: readonly DayUsage[]): Sums {
+  return days.reduce<Sums>(
+    (total, day) => ({
+      calls: total.calls + day.calls,
+      inboundCalls: total.inboundCalls + day.inboundCalls,
+      outboundCalls: total.outboundCalls + day.outboundCalls,
+      completedCalls: total.completedCalls + day.completedCalls,
+      missedCalls: total.missedCalls + day.missedCalls,
+      answeredCalls: total.answeredCalls + day.answeredCalls,
+      billedSeconds: total.billedSeconds + day.billedSeconds,
+      sentimentSum: total.sentimentSum + day.sentimentSum,
+      sentimentCount: total.sentimentCount + day.sentimentCount,
+    }),
+    NONE,
+  );
+}
+
+function topIntents(intents: readonly IntentCount[]): AnalyticsReport['topIntents'] {
+  const withIntent = intents.reduce((total, { count }) => total + count, 0);
+  return intents
+    .slice(0, TOP_INTENTS_MAX)
+    .map(({ intent, count }) => ({ intent, count, share: average(count, withIntent) }));
+}

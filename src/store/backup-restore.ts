@@ -1,0 +1,106 @@
+/** Brings a backup back, with nobody working on the database, and without losing what was there. */
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { syncFile } from './backup-database.ts';
+import { lockDatabase } from './backup-lock.ts';
+import { BACKUP_DATABASE, type BackupManifest, readManifest } from './backup-manifest.ts';
+import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
+import { openDatabase } from './database.ts';
+
+/** A database is up to three files while it is in use, or after a crash. */
+const SUFFIXES = ['', '-wal', '-shm'] as const;
+
+/** There is a database where the backup is to go. */
+export class DatabasePresentError extends Error {
+  override readonly name = 'DatabasePresentError';
+}
+
+export interface Restored {
+  readonly manifest: BackupManifest;
+  readonly recordings: CarriedRecordings;
+  /** Where the database from before lies; null when there was none. */
+  readonly keptAs: string | null;
+  /** Steps that brought the backup to this version's schema. */
+  readonly migrations: readonly string[];
+}
+
+/**
+ * Puts a backup in the place of the database. What was there is kept beside it as `<file>.before-restore`.
+ *
+ * @param options.mayReplace whether there may be a database already.
+ * @throws {DatabaseInUseError} while a server works on it.
+ * @throws {DatabasePresentError}
+ * @throws {Error} when the backup is damaged or of a newer version. After an error the database is as it was.
+ */
+export async function restoreBackup(options: {
+  /** The backup. */
+  readonly folder: string;
+  readonly databaseFile: string;
+  readonly dataFolder: string;
+  readonly mayReplace: boolean;
+}): Promise<Restored> {
+  const { folder, databaseFile, mayReplace } = options;
+  const lock = lockDatabase(databaseFile);
+  try {
+    if (existsSync(databaseFile) && !mayReplace) {
+      throw new DatabasePresentError(
+        `Cannot restore to "${databaseFile}": there is a database already`,
+      );
+    }
+    const manifest = await readManifest(folder);
+    const incoming = `${databaseFile}.restoring`;
+    const { migrations, recordings } = await bringIn(incoming, { ...options, manifest });
+    const keptAs = setAside(databaseFile);
+    renameSync(incoming, databaseFile);
+    return { manifest, recordings, keptAs, migrations };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Copies everything beside the old database, and opens the new one once: a newer version's is refused here. */
+async function bringIn(
+  incoming: string,
+  from: { readonly folder: string; readonly dataFolder: string; readonly manifest: BackupManifest },
+): Promise<Pick<Restored, 'migrations' | 'recordings'>> {
+  removeDatabase(incoming);
+  try {
+    copyFileSync(join(from.folder, BACKUP_DATABASE), incoming);
+    chmodSync(incoming, 0o600);
+    const { database, migrations } = await openDatabase({ file: incoming });
+    database.close();
+    syncFile(incoming);
+    const recordings = await carryRecordings({
+      database: incoming,
+      from: from.folder,
+      to: from.dataFolder,
+      mode: from.manifest.recordings.included ? 'copy' : 'none',
+    });
+    return { migrations, recordings };
+  } catch (error) {
+    removeDatabase(incoming);
+    throw error;
+  }
+}
+
+function removeDatabase(file: string): void {
+  for (const suffix of SUFFIXES) rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** Gives the old files another name, all with the same ending, so that SQLite still knows them as one database. */
+function setAside(databaseFile: string): string | null {
+  const present = SUFFIXES.filter((suffix) => existsSync(`${databaseFile}${suffix}`));
+  if (present.length === 0) return null;
+  const keptAs = freeName(`${databaseFile}.before-restore`);
+  for (const suffix of present) {
+    renameSync(`${databaseFile}${suffix}`, `${keptAs}${suffix}`);
+  }
+  return keptAs;
+}
+
+function freeName(name: string): string {
+  if (!existsSync(name)) return name;
+  let number = 2;
+  while (existsSync(`${name}-${number}`)) number += 1;
+  return `${name}-${number}`;
+}

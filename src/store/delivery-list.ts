@@ -1,0 +1,133 @@
+/** Lists of deliveries: one prepared statement for each combination of filters that has been asked for. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Scope } from '../domain/agent.ts';
+import type { DeliveryPage, DeliveryQuery, DeliveryStatus } from '../domain/webhook-delivery.ts';
+import type { Database } from './database.ts';
+import { DeletedEndpoints } from './deleted-endpoints.ts';
+import { DELIVERY_COLUMNS, deliveryOf } from './delivery-rows.ts';
+import { build } from './schema.ts';
+import type { Statement, Take } from './statement.ts';
+import type { WebhookDeliveryRow } from './webhook-rows.ts';
+
+interface Values extends Scope {
+  readonly endpointId: string | undefined;
+  readonly eventId: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** What makes one statement differ from another. */
+interface Shape {
+  readonly status: DeliveryStatus | undefined;
+  readonly hasEndpoint: boolean;
+  readonly hasEvent: boolean;
+  /** Whether deliveries of deleted endpoints must be left out. */
+  readonly hasDeleted: boolean;
+}
+
+interface ListStatements {
+  readonly rows: Statement<Values, WebhookDeliveryRow>;
+  readonly total: Statement<Values, { readonly n: number }>;
+}
+
+/** Written out, because SQLite uses the index of failed deliveries only where the statement says `failed`. */
+const STATUS_IS: Readonly<Record<DeliveryStatus, RawBuilder<boolean>>> = {
+  pending: sql<boolean>`status = 'pending'`,
+  succeeded: sql<boolean>`status = 'succeeded'`,
+  failed: sql<boolean>`status = 'failed'`,
+};
+
+/** Answers list queries. Their shapes make 32 statements at most. */
+export class DeliveryList {
+  readonly #database: Database;
+  readonly #prepared = new Map<string, ListStatements>();
+  readonly #deleted: DeletedEndpoints;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#deleted = new DeletedEndpoints(database);
+  }
+
+  /** Newest first, ties by id. */
+  list(scope: Scope, query: DeliveryQuery): DeliveryPage {
+    const { status, endpointId, eventId, limit, offset } = query;
+    const { accountId, environment } = scope;
+    const values = { accountId, environment, endpointId, eventId, limit, offset };
+    const hasEndpoint = endpointId !== undefined;
+    const hasEvent = eventId !== undefined;
+    return this.#database.read(() => {
+      const hasDeleted = this.#deleted.areThere;
+      const shape = { status, hasEndpoint, hasEvent, hasDeleted };
+      const rows = this.#statementsFor(shape).rows.all(values);
+      return { deliveries: rows.map(deliveryOf), total: this.#total(shape, values) };
+    });
+  }
+
+  /** Nearly all succeed, and counting these one by one would take longer than counting all and the others. */
+  #total(shape: Shape, values: Values): number {
+    if (shape.status === 'succeeded') {
+      const count = (status: Shape['status']) => this.#total({ ...shape, status }, values);
+      return count(undefined) - count('failed') - count('pending');
+    }
+    return this.#statementsFor(shape).total.get(values)?.n ?? 0;
+  }
+
+  #statementsFor(shape: Shape): ListStatements {
+    const name = JSON.stringify(shape);
+    const prepared = this.#prepared.get(name) ?? prepareList(this.#database, shape);
+    this.#prepared.set(name, prepared);
+    return prepared;
+  }
+}
+
+function prepareList(database: Database, shape: Shape): ListStatements {
+  return {
+    rows: database.prepare((take: Take<Values>) => selectPage(take, shape)),
+    total: database.prepare((take: Take<Values>) =>
+      filtered(take, shape).select((expression) => expression.fn.countAll<number>().as('n')),
+    ),
+  };
+}
+
+/** The page's ids come from an index, so that most skipped rows are never read. */
+function selectPage(take: Take<Values>, shape: Shape) {
+  const page = filtered(take, shape)
+    .select('id')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(take('limit'))
+    .offset(take('offset'));
+  return build
+    .selectFrom('webhook_deliveries')
+    .select(DELIVERY_COLUMNS)
+    .where('id', 'in', page)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc');
+}
+
+/**
+ * A delivery belongs to whom its endpoint belongs to. The `+` before a column keeps SQLite from walking that column's
+ * index where another leads to fewer rows.
+ */
+function filtered(take: Take<Values>, { status, hasEndpoint, hasEvent, hasDeleted }: Shape) {
+  const own = sql`(select id from webhook_endpoints
+    where account_id = ${take('accountId')} and environment = ${take('environment')})`;
+  const conditions: RawBuilder<boolean>[] = [];
+  if (status !== undefined) conditions.push(STATUS_IS[status]);
+  if (hasEvent) conditions.push(sql`event_id = ${take('eventId')}`);
+  if (hasEvent || status === 'pending') {
+    conditions.push(sql`+endpoint_id in ${own}`);
+    if (hasEndpoint) conditions.push(sql`+endpoint_id = ${take('endpointId')}`);
+  } else if (hasEndpoint && status !== 'failed') {
+    conditions.push(sql`endpoint_id = (select id from ${own} where id = ${take('endpointId')})`);
+  } else {
+    conditions.push(sql`account_id = ${take('accountId')}`);
+    conditions.push(sql`environment = ${take('environment')}`);
+    if (hasEndpoint) conditions.push(sql`+endpoint_id = ${take('endpointId')}`);
+    if (hasDeleted) conditions.push(sql`+endpoint_id in ${own}`);
+  }
+  return conditions.reduce(
+    (query, condition) => query.where(condition),
+    build.selectFrom('webhook_deliveries'),
+  );
+}

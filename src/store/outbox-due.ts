@@ -1,0 +1,149 @@
+/** Finds the deliveries that are due, so that no endpoint's backlog stands in the way of another's. */
+import { sql } from 'kysely';
+import { PREVIOUS_SECRET_KEPT_MS } from '../domain/account.ts';
+import type { DueDelivery, OutboxCounts } from '../domain/outbox.ts';
+import type { Database } from './database.ts';
+import { build } from './schema.ts';
+import type { Take } from './statement.ts';
+
+/** A look at more than these would hold up the conversations on the same thread: it takes a few milliseconds. */
+const COUNTED_MAX = 100_000;
+
+interface DueValues {
+  readonly now: number;
+  readonly limit: number;
+  readonly perEndpoint: number;
+  /** JSON lists of ids. */
+  readonly exceptEndpoints: string;
+  readonly except: string;
+  /** A secret that was rotated out before this no longer signs. */
+  readonly rotatedAfter: number;
+}
+
+interface DueRow {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly attempts: number;
+  readonly url: string;
+  readonly body: string;
+  readonly secret: string;
+  readonly previousSecret: string | null;
+}
+
+/**
+ * Every endpoint with something pending, one index seek each, however long its backlog.
+ *
+ * The index begins with the endpoint, and SQLite finds the least value behind another one by a seek.
+ */
+const WAITING = sql`waiting(endpoint_id) as (
+  select min(endpoint_id) from webhook_deliveries where status = 'pending'
+  union all
+  select (select min(endpoint_id) from webhook_deliveries
+    where status = 'pending' and endpoint_id > waiting.endpoint_id)
+  from waiting where waiting.endpoint_id is not null)`;
+
+/** The earliest of each endpoint, those on their way included: they take up the endpoint's room. */
+function selectEarliest(take: Take<DueValues>) {
+  return sql`with recursive ${WAITING}
+    select delivery.rowid as row, delivery.next_attempt_at, delivery.id from waiting
+    cross join webhook_deliveries delivery on delivery.rowid in (
+      select earliest.rowid from webhook_deliveries earliest
+      where earliest.endpoint_id = waiting.endpoint_id and earliest.status = 'pending'
+        and earliest.next_attempt_at <= ${take('now')}
+      order by earliest.next_attempt_at, earliest.id limit ${take('perEndpoint')})
+    where waiting.endpoint_id not in (select value from json_each(${take('exceptEndpoints')}))
+      and delivery.id not in (select value from json_each(${take('except')}))
+    order by delivery.next_attempt_at, delivery.id limit ${take('limit')}`;
+}
+
+function selectDue(take: Take<DueValues>) {
+  const selected = sql<DueRow>`(
+    select delivery.id, delivery.endpoint_id as "endpointId", delivery.event_id as "eventId",
+      delivery.attempts, endpoint.url, event.body, keys.secret,
+      case when keys.rotated_at > ${take('rotatedAfter')} then keys.previous_secret end
+        as "previousSecret"
+    from (${selectEarliest(take)}) earliest
+    cross join webhook_deliveries delivery on delivery.rowid = earliest.row
+    cross join webhook_endpoints endpoint on endpoint.id = delivery.endpoint_id
+    cross join signing_secrets keys on keys.account_id = delivery.account_id
+      and keys.environment = delivery.environment
+    cross join events event on event.id = delivery.event_id
+    where endpoint.status = 'active'
+    order by earliest.next_attempt_at, earliest.id)`;
+  return build.selectFrom(selected.as('due')).selectAll();
+}
+
+function prepareDue(database: Database) {
+  return {
+    due: database.prepare(selectDue),
+    next: database.prepare(() =>
+      build
+        .selectFrom(
+          sql<{ at: number | null }>`(with recursive ${WAITING}
+            select min((select min(next_attempt_at) from webhook_deliveries
+              where status = 'pending' and endpoint_id = waiting.endpoint_id)) as at
+            from waiting)`.as('next'),
+        )
+        .selectAll(),
+    ),
+    /** Ids begin with the time of their making, so the least one is the oldest. */
+    counts: database.prepare(() =>
+      build
+        .selectFrom(
+          sql<{ pending: number; oldest: string | null }>`(
+            select count(*) as pending, min(id) as oldest from (
+              select id from webhook_deliveries where status = 'pending' limit ${sql.lit(COUNTED_MAX)}))`.as(
+            'counts',
+          ),
+        )
+        .selectAll(),
+    ),
+    madeAt: database.prepare((take: Take<{ id: string }>) =>
+      build.selectFrom('webhook_deliveries').select('created_at').where('id', '=', take('id')),
+    ),
+  };
+}
+
+/** Reads what waits in the outbox. */
+export class OutboxDue {
+  readonly #statements: ReturnType<typeof prepareDue>;
+
+  constructor(database: Database) {
+    this.#statements = prepareDue(database);
+  }
+
+  find(options: {
+    readonly now: Date;
+    readonly limit: number;
+    readonly perEndpoint: number;
+    readonly exceptEndpoints: readonly string[];
+    readonly except: ReadonlySet<string>;
+  }): readonly DueDelivery[] {
+    const now = options.now.getTime();
+    const rows = this.#statements.due.all({
+      now,
+      limit: options.limit,
+      perEndpoint: options.perEndpoint,
+      exceptEndpoints: JSON.stringify(options.exceptEndpoints),
+      except: JSON.stringify([...options.except]),
+      rotatedAfter: now - PREVIOUS_SECRET_KEPT_MS,
+    });
+    return rows.map(({ attempts, ...delivery }) => ({ ...delivery, attempt: attempts + 1 }));
+  }
+
+  nextAt(): Date | null {
+    return dateOf(this.#statements.next.get({})?.at);
+  }
+
+  /** At most 100,000 deliveries are counted; with more, `oldestAt` is the oldest of these. */
+  counts(): OutboxCounts {
+    const { pending = 0, oldest = null } = this.#statements.counts.get({}) ?? {};
+    const made = oldest === null ? undefined : this.#statements.madeAt.get({ id: oldest });
+    return { pending, oldestAt: dateOf(made?.created_at) };
+  }
+}
+
+function dateOf(unixMs: number | null | undefined): Date | null {
+  return unixMs === null || unixMs === undefined ? null : new Date(unixMs);
+}

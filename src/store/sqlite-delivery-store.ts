@@ -1,0 +1,232 @@
+/** Deliveries in SQLite as customers see them: lists, attempts, and sending again. */
+import { sql } from 'kysely';
+import type { Scope } from '../domain/agent.ts';
+import { ATTEMPTS_KEPT } from '../domain/retention.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type {
+  DeliveryAttempt,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryStore,
+  ResendRange,
+  WebhookDelivery,
+} from '../domain/webhook-delivery.ts';
+import { RESENDS_MAX } from '../domain/webhook-rules.ts';
+import type { Bell } from '../lib/bell.ts';
+import type { Database } from './database.ts';
+import { DeliveryList } from './delivery-list.ts';
+import { ATTEMPT_COLUMNS, attemptOf, DELIVERY_COLUMNS, deliveryOf } from './delivery-rows.ts';
+import { build } from './schema.ts';
+import type { Take } from './statement.ts';
+import type { WebhookDeliveryRow } from './webhook-rows.ts';
+
+interface ById extends Scope {
+  readonly id: string;
+}
+
+interface RangeValues extends Scope {
+  readonly from: number;
+  readonly before: number;
+  readonly status: string;
+  readonly endpointId: string | null;
+  readonly limit: number;
+  readonly now: number;
+}
+
+interface NewDelivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly now: number;
+}
+
+interface KeptDelivery extends WebhookDeliveryRow {
+  readonly endpoint_status: string;
+}
+
+function prepareReads(database: Database) {
+  return {
+    find: database.prepare((take: Take<ById>) =>
+      build
+        .selectFrom('webhook_deliveries')
+        .select(DELIVERY_COLUMNS)
+        .select(
+          sql<string>`(select status from webhook_endpoints where id = endpoint_id)`.as(
+            'endpoint_status',
+          ),
+        )
+        .where('id', '=', take('id'))
+        .where('account_id', '=', take('accountId'))
+        .where('environment', '=', take('environment'))
+        .where(
+          sql<boolean>`environment = (select environment from webhook_endpoints where id = endpoint_id)`,
+        ),
+    ),
+    attempts: database.prepare((take: Take<{ id: string; limit: number }>) =>
+      build
+        .selectFrom('webhook_attempts')
+        .select(ATTEMPT_COLUMNS)
+        .where('delivery_id', '=', take('id'))
+        .orderBy('position', 'desc')
+        .limit(take('limit')),
+    ),
+  };
+}
+
+/** From the first attempt again, at once. What the newest attempt met stays readable. */
+function restart(take: Take<{ now: number }>) {
+  return build
+    .updateTable('webhook_deliveries')
+    .set({ status: 'pending', attempts: 0, next_attempt_at: take('now'), finished_at: null });
+}
+
+function prepareWrites(database: Database) {
+  return {
+    restart: database.prepare((take: Take<{ id: string; now: number }>) =>
+      restart(take).where('id', '=', take('id')),
+    ),
+    restartRange: database.prepare((take: Take<RangeValues>) =>
+      restart(take).where('id', 'in', selectRange(take)),
+    ),
+    add: database.prepare((take: Take<NewDelivery>) =>
+      build.insertInto('webhook_deliveries').columns(DELIVERY_COLUMNS).expression(selectNew(take)),
+    ),
+  };
+}
+
+/** What is over, oldest event first, of endpoints that take it. */
+function selectRange(take: Take<RangeValues>) {
+  return build
+    .selectFrom('webhook_deliveries as delivery')
+    .select('delivery.id')
+    .where('delivery.account_id', '=', take('accountId'))
+    .where('delivery.environment', '=', take('environment'))
+    .where('delivery.event_at', '>=', take('from'))
+    .where('delivery.event_at', '<', take('before'))
+    .where('delivery.status', '=', take('status'))
+    .where(sql<boolean>`delivery.status <> 'pending'`)
+    .where(
+      sql<boolean>`delivery.endpoint_id = coalesce(${take('endpointId')}, delivery.endpoint_id)`,
+    )
+    .where(
+      sql<boolean>`(select status from webhook_endpoints where id = delivery.endpoint_id) = 'active'`,
+    )
+    .orderBy('delivery.event_at')
+    .limit(take('limit'));
+}
+
+/** The row of a delivery that is due at once, from its endpoint and its event. Columns as in `DELIVERY_COLUMNS`. */
+function selectNew(take: Take<NewDelivery>) {
+  return build
+    .selectFrom('webhook_endpoints as endpoint')
+    .innerJoin('events as event', (join) => join.on('event.id', '=', take('eventId')))
+    .where('endpoint.id', '=', take('endpointId'))
+    .select([
+      take('id').as('id'),
+      'endpoint.account_id',
+      'endpoint.environment',
+      'endpoint.id as endpoint_id',
+      'event.id as event_id',
+      'event.kind as event_kind',
+      'event.created_at as event_at',
+      sql<string>`'pending'`.as('status'),
+      sql<number>`0`.as('attempts'),
+      take('now').as('next_attempt_at'),
+      sql<null>`null`.as('last_status_code'),
+      sql<null>`null`.as('last_error'),
+      take('now').as('created_at'),
+      sql<null>`null`.as('finished_at'),
+    ]);
+}
+
+/** Keeps deliveries in SQLite. */
+export class SqliteDeliveryStore implements DeliveryStore {
+  readonly #database: Database;
+  readonly #bell: Bell;
+  readonly #list: DeliveryList;
+  readonly #reads: ReturnType<typeof prepareReads>;
+  readonly #writes: ReturnType<typeof prepareWrites>;
+
+  /** @param bell rings when deliveries were made due. */
+  constructor(database: Database, bell: Bell) {
+    this.#database = database;
+    this.#bell = bell;
+    this.#list = new DeliveryList(database);
+    this.#reads = prepareReads(database);
+    this.#writes = prepareWrites(database);
+  }
+
+  list(scope: Scope, query: DeliveryQuery): DeliveryPage {
+    return this.#list.list(scope, query);
+  }
+
+  find(scope: Scope, deliveryId: string): WebhookDelivery | undefined {
+    const row = this.#database.read(() => this.#row(scope, deliveryId));
+    return row === undefined ? undefined : deliveryOf(row);
+  }
+
+  attempts(deliveryId: string): readonly DeliveryAttempt[] {
+    const values = { id: deliveryId, limit: ATTEMPTS_KEPT };
+    return this.#database
+      .read(() => this.#reads.attempts.all(values))
+      .map(attemptOf)
+      .reverse();
+  }
+
+  resend(scope: Scope, deliveryId: string, now: Date): WebhookDelivery {
+    const resent = this.#database.write(() => {
+      refuseResend(this.#row(scope, deliveryId), deliveryId);
+      this.#writes.restart.run({ id: deliveryId, now: now.getTime() });
+      return existing(this.#row(scope, deliveryId), deliveryId);
+    });
+    this.#bell.ring();
+    return deliveryOf(resent);
+  }
+
+  resendRange(scope: Scope, range: ResendRange, now: Date): number {
+    const values = {
+      accountId: scope.accountId,
+      environment: scope.environment,
+      from: range.from.getTime(),
+      before: range.before.getTime(),
+      status: range.status ?? 'failed',
+      endpointId: range.endpointId ?? null,
+      limit: RESENDS_MAX,
+      now: now.getTime(),
+    };
+    const resent = this.#database.write(() => this.#writes.restartRange.run(values));
+    if (resent > 0) this.#bell.ring();
+    return resent;
+  }
+
+  sendTo(endpointId: string, event: { readonly id: string }, deliveryId: string, now: Date): void {
+    const values = { id: deliveryId, endpointId, eventId: event.id, now: now.getTime() };
+    const added = this.#database.write(() => this.#writes.add.run(values));
+    if (added === 0) {
+      throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
+    }
+    this.#bell.ring();
+  }
+
+  #row(scope: Scope, deliveryId: string): KeptDelivery | undefined {
+    const { accountId, environment } = scope;
+    return this.#reads.find.get({ accountId, environment, id: deliveryId });
+  }
+}
+
+/** @throws {ServiceError} CONFLICT while it is pending, or its endpoint is disabled. */
+function refuseResend(row: KeptDelivery | undefined, deliveryId: string): void {
+  const { status, endpoint_status } = existing(row, deliveryId);
+  if (status === 'pending') {
+    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: it is pending');
+  }
+  if (endpoint_status === 'disabled') {
+    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: its endpoint is disabled');
+  }
+}
+
+/** @throws {Error} when it was never kept: callers look for it first. */
+function existing(row: KeptDelivery | undefined, deliveryId: string): KeptDelivery {
+  if (row === undefined) throw new Error(`Cannot resend "${deliveryId}": it was never kept`);
+  return row;
+}

@@ -1,0 +1,159 @@
+/** The scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
+import type { PartyScript, PartyStep } from '../../domain/sandbox-script.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../media/audio-stream.ts';
+
+/** One frame of what the party sounds like; without `pcm` it is silent. */
+export interface PartyFrame {
+  readonly isVoice: boolean;
+  readonly pcm?: Int16Array;
+}
+
+/** What the party can do besides sounding. */
+export interface PartyActions {
+  /** The PCM of a sentence, 8 kHz; undefined where it has no voice. */
+  pcmOf(text: string): Int16Array | undefined;
+  press(digit: string): void;
+  hangUp(): void;
+  breakOff(): void;
+}
+
+interface Said {
+  readonly words: readonly string[];
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** How long the agent must have been silent for its turn to be over. */
+const PAUSE_MS = 400;
+
+/** A party listens no longer than this, and then says its next sentence all the same: over a long greeting, as people do. */
+const PATIENCE_MS = 12_000;
+
+/** How long a character takes to say in silence, where a sentence has no voice. */
+const MS_PER_CHARACTER = 60;
+
+/** RFC 4733 events as telephones send them. */
+const KEY_MS = 160;
+
+const TONE_HZ = 1000;
+const TONE_PEAK = 8000;
+
+/** Voice that began so shortly before an utterance was noticed belongs to it. */
+const LEAD_MS = 300;
+
+const SILENCE: PartyFrame = { isVoice: false };
+
+/** Takes the frames of a call in order, from the answer on. One instance a call. */
+export class Party {
+  readonly #actions: PartyActions;
+  readonly #frames: Iterator<PartyFrame, void>;
+  readonly #said: Said[] = [];
+  #nowMs = 0;
+  #isAgentTalking = false;
+
+  constructor(options: { readonly script: PartyScript; readonly actions: PartyActions }) {
+    this.#actions = options.actions;
+    this.#frames = this.#act(options.script.steps);
+  }
+
+  /**
+   * The next frame.
+   *
+   * @param nowMs when it begins.
+   * @param isAgentTalking whether a reply of the agent is under way.
+   */
+  next(nowMs: number, isAgentTalking: boolean): PartyFrame {
+    this.#nowMs = nowMs;
+    this.#isAgentTalking = isAgentTalking;
+    const { value } = this.#frames.next();
+    return value ?? SILENCE;
+  }
+
+  /** The words said in a span of time. Of a sentence that goes on, the words so far. */
+  wordsBetween(fromMs: number, untilMs: number): string {
+    return this.#said
+      .filter((said) => said.untilMs > fromMs - LEAD_MS && said.fromMs < untilMs)
+      .flatMap(({ words, ...said }) => {
+        const share = (untilMs - said.fromMs) / (said.untilMs - said.fromMs);
+        return share >= 1 ? words : words.slice(0, Math.floor(words.length * share));
+      })
+      .join(' ');
+  }
+
+  *#act(steps: readonly PartyStep[]): Generator<PartyFrame, void> {
+    for (const step of steps) {
+      switch (step.kind) {
+        case 'listen':
+          yield* this.#listen();
+          break;
+        case 'say':
+          yield* this.#say(step.text, step.toneMs ?? 0);
+          break;
+        case 'press':
+          yield* this.#press(step.digits);
+          break;
+        case 'wait':
+          yield* silence(step.waitMs);
+          break;
+        case 'hang-up':
+          this.#actions.hangUp();
+          return;
+        case 'break':
+          this.#actions.breakOff();
+          return;
+        default:
+          step satisfies never;
+      }
+    }
+  }
+
+  *#listen(): Generator<PartyFrame, void> {
+    let hasHeard = false;
+    let quietMs = 0;
+    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += FRAME_MS) {
+      if (hasHeard && quietMs >= PAUSE_MS) return;
+      hasHeard ||= this.#isAgentTalking;
+      quietMs = this.#isAgentTalking ? 0 : quietMs + FRAME_MS;
+      yield SILENCE;
+    }
+  }
+
+  *#say(text: string, toneMs: number): Generator<PartyFrame, void> {
+    const silent = new Int16Array(samplesOf(text.length * MS_PER_CHARACTER));
+    const pcm = this.#actions.pcmOf(text) ?? silent;
+    const lengthMs = (pcm.length * 1000) / LINE_RATE_HZ;
+    const fromMs = this.#nowMs;
+    this.#said.push({ words: text.split(' '), fromMs, untilMs: fromMs + lengthMs });
+    yield* voice(pcm);
+    yield* voice(tone(toneMs));
+  }
+
+  *#press(digits: string): Generator<PartyFrame, void> {
+    for (const digit of digits) {
+      this.#actions.press(digit);
+      yield* silence(KEY_MS);
+    }
+  }
+}
+
+function* silence(lengthMs: number): Generator<PartyFrame, void> {
+  for (let silentMs = 0; silentMs < lengthMs; silentMs += FRAME_MS) yield SILENCE;
+}
+
+function* voice(pcm: Int16Array): Generator<PartyFrame, void> {
+  for (let at = 0; at < pcm.length; at += FRAME_SAMPLES) {
+    yield { isVoice: true, pcm: pcm.subarray(at, at + FRAME_SAMPLES) };
+  }
+}
+
+function tone(lengthMs: number): Int16Array {
+  const turnsPerSample = TONE_HZ / LINE_RATE_HZ;
+  return Int16Array.from(
+    { length: samplesOf(lengthMs) },
+    (_, index) => TONE_PEAK * Math.sin(2 * Math.PI * turnsPerSample * index),
+  );
+}
+
+function samplesOf(lengthMs: number): number {
+  return (lengthMs * LINE_RATE_HZ) / 1000;
+}

@@ -1,0 +1,95 @@
+/** The leg of a simulated call: the scripted party is at its other end, and no network in between. */
+import type { PartyScript } from '../../domain/sandbox-script.ts';
+import type { ScaledClock } from '../../lib/scaled-clock.ts';
+import { CarrierError, type Leg, type ReleaseCause } from '../carrier.ts';
+import { SandboxLine } from './sandbox-line.ts';
+
+/** How long whoever a caller is handed to takes to pick up. */
+const TRANSFER_MS = 1500;
+
+export class SandboxLeg implements Leg {
+  readonly audio: SandboxLine;
+  readonly #onOver: () => void;
+  readonly #closed = Promise.withResolvers<void>();
+  #clock: ScaledClock | undefined;
+  #cause: ReleaseCause | undefined;
+  #isTransferring = false;
+  #onReleased: (cause: ReleaseCause) => void = () => {};
+
+  constructor(options: {
+    readonly script: PartyScript;
+    readonly pcmOf: (text: string) => Int16Array | undefined;
+    /** E.164, of the scripted party. */
+    readonly partyNumber: string;
+    /** Called once, when the leg is released. */
+    readonly onOver: () => void;
+  }) {
+    this.#onOver = options.onOver;
+    this.audio = new SandboxLine({
+      script: options.script,
+      pcmOf: options.pcmOf,
+      partyNumber: options.partyNumber,
+      farEnd: {
+        hangUp: () => this.#release({ kind: 'far-end' }),
+        breakOff: () =>
+          this.#release({ kind: 'broken', reason: 'the simulated network has failed' }),
+      },
+    });
+  }
+
+  /** Lets the call's time begin: the party does nothing before. Once, before anything else. */
+  open(clock: ScaledClock): void {
+    this.#clock = clock;
+    if (this.#cause === undefined) this.audio.open(clock);
+  }
+
+  onReleased(listener: (cause: ReleaseCause) => void): void {
+    this.#onReleased = listener;
+    if (this.#cause !== undefined) listener(this.#cause);
+  }
+
+  /** The party's keys come in the audio stream. */
+  onDigit(): void {}
+
+  record(path: string): void {
+    this.audio.record(path);
+  }
+
+  hangUp(): Promise<void> {
+    this.#release({ kind: 'near-end' });
+    return this.#closed.promise;
+  }
+
+  transfer(_number: string): Promise<void> {
+    const clock = this.#clock;
+    if (this.#cause !== undefined || clock === undefined) {
+      return Promise.reject(new CarrierError('Cannot transfer the call: it is over', 481));
+    }
+    if (this.#isTransferring) {
+      const why = 'another transfer is in progress';
+      return Promise.reject(new CarrierError(`Cannot transfer the call: ${why}`, 491));
+    }
+    this.#isTransferring = true;
+    return new Promise((resolve, reject) => {
+      clock.after(TRANSFER_MS, () => {
+        if (this.#cause === undefined) {
+          this.#release({ kind: 'transferred' });
+          resolve();
+        } else {
+          reject(new CarrierError('Cannot transfer the call: the caller is gone', 487));
+        }
+      });
+    });
+  }
+
+  /** Ends the leg for the cause of whoever was first. */
+  #release(cause: ReleaseCause): void {
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    // What is left, the last of the recording and of the record, is done by a real disk.
+    this.#clock?.slowDown();
+    this.#onReleased(cause);
+    this.#onOver();
+    this.#closed.resolve(this.audio.close());
+  }
+}

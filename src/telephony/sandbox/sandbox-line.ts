@@ -1,0 +1,217 @@
+/** The sound of a simulated call: the agent's playout and the scripted party, frame by frame in simulated time. */
+import type { PartyScript } from '../../domain/sandbox-script.ts';
+import type { Clock } from '../../lib/clock.ts';
+import {
+  type AudioEvent,
+  type AudioStats,
+  type AudioStream,
+  FRAME_MS,
+  FRAME_SAMPLES,
+} from '../../media/audio-stream.ts';
+import { QUIET_FRAMES, VOICE_FRAMES } from '../../media/energy-detector.ts';
+import { HeardRing } from '../../media/heard-ring.ts';
+import { type FinishedReply, Playout } from '../../media/playout.ts';
+import { WavRecorder } from '../../media/wav-recorder.ts';
+import { Party, type PartyFrame } from './party.ts';
+
+/** How often the frames that are due are made: seldom enough to be cheap, often enough for a turn-taking ear. */
+const TICK_MS = 60;
+
+/** A line carries silence too: the recording is as long as the call. */
+const QUIET_FRAME = new Int16Array(FRAME_SAMPLES);
+
+/** What the far end of a line does to its leg. */
+export interface FarEnd {
+  hangUp(): void;
+  breakOff(): void;
+}
+
+export interface SandboxLineOptions {
+  readonly script: PartyScript;
+  /** The PCM of a party's sentence, 8 kHz; undefined where it has no voice. */
+  readonly pcmOf: (text: string) => Int16Array | undefined;
+  /** E.164, of the scripted party. */
+  readonly partyNumber: string;
+  readonly farEnd: FarEnd;
+}
+
+/**
+ * Nothing moves before `open`, which brings the call's clock. Frames that are due late are made up for in order, so
+ * that a busy process changes nothing of what is heard and recorded.
+ */
+export class SandboxLine implements AudioStream {
+  /** Stays empty: a scripted party needs no recogniser. */
+  readonly heard = new HeardRing();
+  readonly partyNumber: string;
+  readonly #listeners: ((event: AudioEvent) => void)[] = [];
+  readonly #playout = new Playout();
+  readonly #party: Party;
+  #clock: Clock | undefined;
+  #recorder: WavRecorder | undefined;
+  /** End of the last frame made. */
+  #doneMs = 0;
+  #isMaking = false;
+  #isClosed = false;
+  #isInterruptible = false;
+  #isVoice = false;
+  /** Frames in a row that differ from `#isVoice`. */
+  #run = 0;
+  #runFromMs = 0;
+  #lastVoicedAtMs = 0;
+  #cancelTick: () => void = () => {};
+
+  constructor(options: SandboxLineOptions) {
+    const { farEnd, pcmOf, script } = options;
+    this.partyNumber = options.partyNumber;
+    this.#party = new Party({
+      script,
+      actions: {
+        pcmOf,
+        press: (digit) => this.#emit({ kind: 'digit', digit, durationMs: 100 }),
+        hangUp: () => farEnd.hangUp(),
+        breakOff: () => farEnd.breakOff(),
+      },
+    });
+  }
+
+  /** Lets time begin. Once, before anything else. */
+  open(clock: Clock): void {
+    if (this.#clock !== undefined) throw new TypeError('Cannot open the line: it is open');
+    this.#clock = clock;
+    this.#doneMs = clock.nowMs();
+    this.#tick(clock);
+  }
+
+  /** Starts a stereo WAV file: caller left, agent right. */
+  record(path: string): void {
+    this.#recorder ??= new WavRecorder({
+      path,
+      startedAtMs: this.#doneMs,
+      onFailed: (reason) => this.#emit({ kind: 'recording-failed', reason }),
+    });
+  }
+
+  /** Stops time. Resolves when the recording is whole. Safe to call twice. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancelTick();
+    await this.#recorder?.close();
+  }
+
+  /** The words that the party said in a span of time. */
+  wordsBetween(fromMs: number, untilMs: number): string {
+    return this.#party.wordsBetween(fromMs, untilMs);
+  }
+
+  onEvent(listener: (event: AudioEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  begin(generation: number): void {
+    this.#catchUp();
+    this.#report(this.#playout.begin(generation));
+  }
+
+  say(generation: number, pcm: Int16Array): void {
+    this.#catchUp();
+    this.#playout.say(generation, pcm);
+  }
+
+  finish(generation: number): void {
+    this.#catchUp();
+    this.#report(this.#playout.finish(generation));
+  }
+
+  drop(generation: number): void {
+    this.#catchUp();
+    this.#report(this.#playout.drop(generation));
+  }
+
+  resume(generation: number): void {
+    this.#catchUp();
+    this.#playout.resume(generation);
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#isInterruptible = isInterruptible;
+  }
+
+  /** The scripted party does not listen for keys. */
+  sendDigits(): void {}
+
+  /** No packet leaves, and none comes. */
+  stats(): Promise<AudioStats> {
+    const packets = { packetsReceived: 0, packetsSent: 0, packetsLost: 0, packetsRejected: 0 };
+    return Promise.resolve({ ...packets, jitterMs: 0 });
+  }
+
+  #tick(clock: Clock): void {
+    this.#catchUp();
+    if (!this.#isClosed) this.#cancelTick = clock.after(TICK_MS, () => this.#tick(clock));
+  }
+
+  /** Makes every frame that is due. What a frame causes may ask for more of them; they are made by this loop. */
+  #catchUp(): void {
+    if (this.#clock === undefined || this.#isMaking) return;
+    this.#isMaking = true;
+    try {
+      while (!this.#isClosed && this.#doneMs + FRAME_MS <= this.#clock.nowMs()) this.#makeFrame();
+    } finally {
+      this.#isMaking = false;
+    }
+  }
+
+  #makeFrame(): void {
+    const fromMs = this.#doneMs;
+    this.#doneMs += FRAME_MS;
+    this.#playAgent();
+    const frame = this.#party.next(fromMs, this.#playout.generation !== undefined);
+    this.#recorder?.add('caller', frame.pcm ?? QUIET_FRAME, this.#doneMs);
+    this.#hear(frame, fromMs);
+  }
+
+  #playAgent(): void {
+    const { generation, playedMs } = this.#playout;
+    const frame = new Int16Array(FRAME_SAMPLES);
+    if (generation === undefined || !this.#playout.takeInto(frame)) return;
+    this.#recorder?.add('agent', frame, this.#doneMs);
+    if (playedMs === 0) this.#emit({ kind: 'playout-started', generation, atMs: this.#doneMs });
+    this.#report(this.#playout.endIfPlayed());
+  }
+
+  /** Tells voice and silence as the media worker's detector does: after so many frames of the one or the other. */
+  #hear({ isVoice }: PartyFrame, fromMs: number): void {
+    if (isVoice) this.#lastVoicedAtMs = this.#doneMs;
+    if (isVoice === this.#isVoice) {
+      this.#run = 0;
+      return;
+    }
+    if (this.#run === 0) this.#runFromMs = fromMs;
+    this.#run += 1;
+    if (this.#run < (isVoice ? VOICE_FRAMES : QUIET_FRAMES)) return;
+    this.#isVoice = isVoice;
+    this.#run = 0;
+    if (isVoice) {
+      this.#emit({ kind: 'voice-started', atMs: this.#runFromMs });
+      this.#pauseForParty();
+    } else {
+      this.#emit({ kind: 'voice-stopped', lastVoicedAtMs: this.#lastVoicedAtMs });
+    }
+  }
+
+  #pauseForParty(): void {
+    const { generation, playedMs, isPaused } = this.#playout;
+    const isTalking = generation !== undefined && playedMs > 0 && !isPaused;
+    if (!isTalking || !this.#isInterruptible) return;
+    this.#playout.pause();
+    this.#emit({ kind: 'playout-paused', generation, playedMs });
+  }
+
+  #report(reply: FinishedReply | undefined): void {
+    if (reply !== undefined) this.#emit({ kind: 'playout-finished', ...reply });
+  }
+
+  #emit(event: AudioEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}

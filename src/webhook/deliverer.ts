@@ -1,0 +1,230 @@
+/** Delivers what falls due in the outbox: many at once, a few to each endpoint, so that a slow one delays nobody else. */
+import type { AttemptResult, DueDelivery, Outbox } from '../domain/outbox.ts';
+import { ATTEMPT_WAITS_SECONDS } from '../domain/webhook-delivery.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Answer, AnswerKind, Sender } from './answer.ts';
+import { nextAttemptAt } from './attempt-schedule.ts';
+import { BATCH_EVENTS_MIN, nextBatchSize } from './batch-size.ts';
+import { ResultBook } from './result-book.ts';
+import { Slots } from './slots.ts';
+
+const IN_FLIGHT_MAX = 64;
+const PER_ENDPOINT_MAX = 4;
+
+/** While attempts are on their way their due time says nothing about what else falls due. */
+const LOOK_WHILE_SENDING_MS = 250;
+
+/** Other processes, such as the admin commands, write to the outbox too and cannot ring. */
+const LOOK_AGAIN_MS = 1000;
+
+/** At the end, what is on its way has so long to be answered. */
+const LAST_ANSWERS_MS = 2000;
+
+/** Counts and measures attempts. */
+export interface AttemptMeter {
+  attempted(kind: AnswerKind, tookMs: number): void;
+}
+
+export interface DelivererOptions {
+  readonly outbox: Outbox;
+  readonly sender: Sender;
+  readonly meter: AttemptMeter;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** `ATTEMPT_WAITS_SECONDS` unless given; there are as many attempts as waits. */
+  readonly waitsSeconds?: readonly number[];
+  /** From 0 to 1, by chance. */
+  readonly jitter: () => number;
+}
+
+export class Deliverer {
+  readonly #options: DelivererOptions;
+  readonly #waitsSeconds: readonly number[];
+  readonly #slots = new Slots({ totalMax: IN_FLIGHT_MAX, perEndpointMax: PER_ENDPOINT_MAX });
+  readonly #book: ResultBook;
+  #unlisten: () => void = () => undefined;
+  #cancelLook: () => void = () => undefined;
+  #batchEvents = BATCH_EVENTS_MIN;
+  #isLookDue = false;
+  #isRunning = false;
+  #isTroubled = false;
+  #onIdle: (() => void) | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: DelivererOptions) {
+    this.#options = options;
+    this.#waitsSeconds = options.waitsSeconds ?? ATTEMPT_WAITS_SECONDS;
+    this.#book = new ResultBook({
+      clock: options.clock,
+      write: (results) => this.#write(results),
+      onTrouble: (error) => {
+        options.log.error({ err: error }, 'webhooks wait: their results cannot be written');
+      },
+    });
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#unlisten = this.#options.outbox.bell.listen(() => this.#lookSoon());
+    this.#lookSoon();
+  }
+
+  /**
+   * Takes no more and waits two seconds for what is on its way. Attempts without an answer by then are taken back and
+   * made again, under the same number, by the next process. Safe to call twice.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopOnce();
+    return this.#stopped;
+  }
+
+  async #stopOnce(): Promise<void> {
+    this.#isRunning = false;
+    this.#unlisten();
+    this.#cancelLook();
+    if (this.#slots.sending > 0) await this.#lastAnswers();
+    this.#slots.takeAllBack();
+    this.#book.flush();
+    this.#book.stop();
+  }
+
+  async #lastAnswers(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onIdle = resolve;
+    const cancel = this.#options.clock.after(LAST_ANSWERS_MS, resolve);
+    await promise;
+    cancel();
+  }
+
+  /** Once for many reasons, and never inside the work that gave the reason. */
+  #lookSoon(): void {
+    if (this.#isLookDue || !this.#isRunning) return;
+    this.#isLookDue = true;
+    setImmediate(() => {
+      this.#isLookDue = false;
+      if (this.#isRunning) this.#look();
+    });
+  }
+
+  #lookIn(delayMs: number): void {
+    this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
+  }
+
+  #look(): void {
+    this.#cancelLook();
+    try {
+      const now = this.#options.clock.now();
+      const hasMore = this.#fanOut(now);
+      this.#takeDue(now);
+      if (hasMore) this.#lookSoon();
+      else this.#lookIn(this.#delayMs(now));
+      this.#isTroubled = false;
+    } catch (error) {
+      this.#noteTrouble(error);
+      this.#lookIn(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** @returns whether there may be more events. */
+  #fanOut(now: Date): boolean {
+    const { outbox, clock } = this.#options;
+    const limit = this.#batchEvents;
+    const startedMs = clock.nowMs();
+    const events = outbox.fanOut({ limit, now });
+    if (events < limit) return false;
+    this.#batchEvents = nextBatchSize(limit, clock.nowMs() - startedMs);
+    return true;
+  }
+
+  #delayMs(now: Date): number {
+    if (this.#slots.sending > 0) return LOOK_WHILE_SENDING_MS;
+    const dueAt = this.#options.outbox.nextDueAt();
+    if (dueAt === null) return LOOK_AGAIN_MS;
+    return Math.min(Math.max(dueAt.getTime() - now.getTime(), 1), LOOK_AGAIN_MS);
+  }
+
+  #takeDue(now: Date): void {
+    const slots = this.#slots;
+    if (slots.free === 0 || this.#book.isTroubled) return;
+    const due = this.#options.outbox.due({
+      now,
+      limit: slots.free,
+      perEndpoint: PER_ENDPOINT_MAX,
+      exceptEndpoints: slots.fullEndpoints,
+      except: slots.ids,
+    });
+    for (const delivery of due) {
+      if (slots.hasRoom(delivery.endpointId)) this.#attempt(delivery);
+    }
+  }
+
+  #attempt(delivery: DueDelivery): void {
+    const { sender, clock } = this.#options;
+    const at = clock.now();
+    const startedMs = clock.nowMs();
+    const takeBack = sender.send(delivery, (answer) => {
+      const durationMs = Math.max(0, clock.nowMs() - startedMs);
+      this.#end(delivery, { answer, at, durationMs });
+    });
+    this.#slots.take(delivery, takeBack);
+  }
+
+  #end(
+    delivery: DueDelivery,
+    facts: { readonly answer: Answer; readonly at: Date; readonly durationMs: number },
+  ): void {
+    const { answer, at, durationMs } = facts;
+    const { kind, statusCode, error, responseText } = answer;
+    const { attempt } = delivery;
+    this.#options.meter.attempted(kind, durationMs);
+    this.#slots.answered(delivery.id);
+    this.#book.add(
+      {
+        deliveryId: delivery.id,
+        attempt: { attempt, at, durationMs, statusCode, error, responseText },
+        isSuccess: kind === 'ok',
+        nextAttemptAt: kind === 'ok' ? null : this.#nextAttemptAt(attempt),
+      },
+      this.#slots.sending === 0,
+    );
+    if (this.#slots.sending === 0) this.#onIdle?.();
+  }
+
+  #nextAttemptAt(attempt: number): Date | null {
+    const { clock, jitter } = this.#options;
+    const endedAt = clock.now();
+    return nextAttemptAt({
+      attempt,
+      endedAt,
+      waitsSeconds: this.#waitsSeconds,
+      jitter: jitter(),
+    });
+  }
+
+  /** Results that are not written keep their slots, and while that is so nothing new goes out. */
+  #write(results: readonly AttemptResult[]): void {
+    const { outbox, clock, log } = this.#options;
+    const disabled = outbox.record(results, clock.now());
+    for (const { deliveryId } of results) this.#slots.release(deliveryId);
+    for (const endpointId of disabled) {
+      log.warn({ endpointId }, 'webhook endpoint disabled: it has failed for too long');
+    }
+    for (const { deliveryId, attempt, isSuccess, nextAttemptAt: next } of results) {
+      if (isSuccess || next !== null) continue;
+      log.info(
+        { deliveryId, attempt: attempt.attempt, why: attempt.error },
+        'webhook not received',
+      );
+    }
+    this.#lookSoon();
+  }
+
+  /** Once, not at every try. */
+  #noteTrouble(error: unknown): void {
+    if (!this.#isTroubled) {
+      this.#options.log.error({ err: error }, 'webhooks wait: the outbox cannot be used');
+    }
+    this.#isTroubled = true;
+  }
+}

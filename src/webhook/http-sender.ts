@@ -1,0 +1,119 @@
+/** Sends deliveries over HTTP: signed, over pooled connections, to checked addresses, within one limit of time. */
+import { Agent } from 'undici';
+import { ServiceError } from '../domain/service-error.ts';
+import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook-url.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type Answer, refusedAnswer, type Sender, type SentDelivery } from './answer.ts';
+import { AnswerReader } from './answer-reader.ts';
+import { guardedConnector } from './guarded-connector.ts';
+import type { ResolveName } from './resolve-name.ts';
+import { signatureHeaders } from './signature.ts';
+
+/** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
+export const ATTEMPT_MS_MAX = 10_000;
+
+/** Servers keep idle connections for 5 seconds and more; one that they have just closed would cost an attempt. */
+const IDLE_CONNECTION_MS = 4000;
+
+/** URLs whose parts are remembered. */
+const TARGETS_MAX = 1000;
+
+/** Where a URL leads. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+}
+
+export interface HttpSenderOptions {
+  readonly rules: WebhookUrlRules;
+  readonly resolve: ResolveName;
+  readonly clock: Clock;
+  /** Of the server, for the `User-Agent`. */
+  readonly version: string;
+  /** `ATTEMPT_MS_MAX` unless given. */
+  readonly timeoutMs?: number;
+}
+
+export class HttpSender implements Sender {
+  readonly #rules: WebhookUrlRules;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #fixedHeaders: readonly string[];
+  readonly #agent: Agent;
+  readonly #targets = new Map<string, Target>();
+
+  constructor(options: HttpSenderOptions) {
+    const { rules, resolve, timeoutMs = ATTEMPT_MS_MAX } = options;
+    this.#rules = rules;
+    this.#clock = options.clock;
+    this.#timeoutMs = timeoutMs;
+    this.#fixedHeaders = [
+      'Content-Type',
+      'application/json',
+      'User-Agent',
+      `Offhook/${options.version}`,
+    ];
+    // A connection carries one request at a time and is opened when all others are busy, so that endpoints on one host do
+    // not wait for each other; the deliverer bounds how many there are. Time is limited here, as a whole.
+    this.#agent = new Agent({
+      connect: guardedConnector({ rules, resolve, timeoutMs }),
+      allowH2: false,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: IDLE_CONNECTION_MS,
+    });
+  }
+
+  send(delivery: SentDelivery, onAnswer: (answer: Answer) => void): () => void {
+    const target = this.#targetOf(delivery.url);
+    if (typeof target === 'string') return later(() => onAnswer(refusedAnswer(target)));
+    let isBegun = false;
+    const reader = new AnswerReader((answer) => {
+      cancelTimeout();
+      // undici says at once what it cannot send at all.
+      if (isBegun) onAnswer(answer);
+      else setImmediate(onAnswer, answer);
+    });
+    const cancelTimeout = this.#clock.after(this.#timeoutMs, () => reader.timeOut(this.#timeoutMs));
+    const body = Buffer.from(delivery.body);
+    const headers = [...this.#fixedHeaders, ...this.#sign(delivery, body)];
+    this.#agent.dispatch({ ...target, method: 'POST', headers, body }, reader);
+    isBegun = true;
+    return () => {
+      cancelTimeout();
+      reader.abandon();
+    };
+  }
+
+  /** Breaks every connection off. Safe to call twice. */
+  async close(): Promise<void> {
+    if (!this.#agent.destroyed) await this.#agent.destroy();
+  }
+
+  #sign({ eventId: id, ...keys }: SentDelivery, body: Uint8Array): string[] {
+    const timestamp = String(Math.floor(this.#clock.now().getTime() / 1000));
+    return signatureHeaders({ id, timestamp, body }, keys);
+  }
+
+  /** The URL was checked when it was registered, but the rules may be others by now. @returns why not, as text. */
+  #targetOf(text: string): Target | string {
+    const known = this.#targets.get(text);
+    if (known !== undefined) return known;
+    try {
+      const { origin, pathname, search } = checkWebhookUrl(text, this.#rules);
+      const target = { origin, path: pathname + search };
+      if (this.#targets.size >= TARGETS_MAX) this.#targets.clear();
+      this.#targets.set(text, target);
+      return target;
+    } catch (error) {
+      if (error instanceof ServiceError) return error.message;
+      throw error;
+    }
+  }
+}
+
+function later(deed: () => void): () => void {
+  const immediate = setImmediate(deed);
+  return () => clearImmediate(immediate);
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { buildAgent } from '../support/build-agent.ts';
+import { buildCall } from '../support/build-call.ts';
+import { addKey, LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+
+const ADMIN_KEY = `svc_live_${'5'.repeat(32)}`;
+const TEST_ADMIN_KEY = `svc_test_${'6'.repeat(32)}`;
+
+const SECRET = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{32}$/);
+
+const SECRET_PATH = '/api/account/signing-secret';
+
+async function openWithAdmins(): Promise<TestApi> {
+  const api = await openTestApi();
+  const scopes = ['admin'] as const;
+  addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
+  addKey(api.store, TEST_ADMIN_KEY, { accountId: 'acct_main', environment: 'test', scopes });
+  return api;
+}
+
+/** A call that is over, begun at an instant. */
+function addCall(api: TestApi, id: string, startedAt: string, durationSeconds: number): void {
+  const at = new Date(startedAt);
+  const fields = { id, accountId: 'acct_main', status: 'completed', durationSeconds } as const;
+  const times = { createdAt: at, startedAt: at, answeredAt: at, endedAt: at };
+  api.store.calls.insert(buildCall({ ...fields, ...times }), []);
+}
+
+describe('GET /api/account', () => {
+  test('answers with exactly its fields, the minutes of this month in UTC added up', async () => {
+    const api = await openWithAdmins();
+    api.store.agents.insert(buildAgent({ accountId: 'acct_main' }));
+    addCall(api, 'call_1', '2026-10-31T23:59:59.999Z', 6000);
+    addCall(api, 'call_2', '2026-11-01T00:00:00.000Z', 61);
+    addCall(api, 'call_3', '2026-11-20T11:00:00.000Z', 60);
+
+    const { status, body } = await api.json('GET', '/api/account');
+
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      id: 'acct_main',
+      name: 'acct_main',
+      plan: 'enterprise',
+      environment: 'live',
+      minutesIncluded: 1000,
+      minutesUsed: 2,
+      minutesRemaining: 998,
+      period: { start: '2026-11-01T00:00:00.000Z', end: '2026-11-30T23:59:59.999Z' },
+      transferTargets: [],
+      allowedCountries: null,
+      createdAt: '2026-11-20T12:00:00.000Z',
+    });
+  });
+
+  test('never has less than no minutes left, and counts the sandbox apart', async () => {
+    const api = await openWithAdmins();
+    addCall(api, 'call_1', '2026-11-20T11:00:00.000Z', 60_001);
+
+    const live = await api.json('GET', '/api/account');
+    const sandbox = await api.json('GET', '/api/account', { key: TEST_KEY });
+
+    expect(live.body).toMatchObject({ minutesUsed: 1000, minutesRemaining: 0 });
+    expect(sandbox.body).toMatchObject({ environment: 'test', minutesUsed: 0 });
+  });
+
+  test.each([
+    ['2026-12-31T23:59:59.999Z', '2026-12-01T00:00:00.000Z', '2026-12-31T23:59:59.999Z'],
+    ['2028-02-29T00:00:00.000Z', '2028-02-01T00:00:00.000Z', '2028-02-29T23:59:59.999Z'],
+  ])('tells the month that %s lies in', async (now, start, end) => {
+    const api = await openWithAdmins();
+    api.store.clock.advance(Date.parse(now) - api.store.clock.nowMs());
+
+    const { body } = await api.json('GET', '/api/account');
+
+    expect(body).toMatchObject({ period: { start, end } });
+  });
+});
+
+describe('PATCH /api/account', () => {
+  const TARGETS = [{ label: 'sales', number: '+390612345678' }];
+
+  test('changes what the body has, and nothing else, for good', async () => {
+    const api = await openWithAdmins();
+    const before = (await api.json('GET', '/api/account')).body;
+    const patch = (body: object) => api.json('PATCH', '/api/account', { key: ADMIN_KEY, body });
+
+    const first = await patch({ transferTargets: TARGETS, allowedCountries: ['IT', 'FR'] });
+    const second = await patch({ name: 'Acme', allowedCountries: null });
+
+    const changed = { ...before, transferTargets: TARGETS, allowedCountries: ['IT', 'FR'] };
+    expect(first).toEqual({ status: 200, body: changed });
+    expect(second.body).toEqual({ ...changed, name: 'Acme', allowedCountries: null });
+    expect((await api.json('GET', '/api/account')).body).toEqual(second.body);
+  });
+
+  test.each([
+    ['an empty body', {}, 400, ''],
+    ['an empty name', { name: '' }, 400, 'name'],
+    ['a plan', { plan: 'enterprise' }, 400, 'plan'],
+    ['minutes', { minutesIncluded: 9999 }, 400, 'minutesIncluded'],
+    ['a country that is none', { allowedCountries: ['IT', 'UK'] }, 400, 'allowedCountries.1'],
+    ['a country in small letters', { allowedCountries: ['it'] }, 400, 'allowedCountries.0'],
+    ['a country twice', { allowedCountries: ['IT', 'IT'] }, 400, 'allowedCountries'],
+    ['a label twice', { transferTargets: [...TARGETS, ...TARGETS] }, 400, 'transferTargets'],
+    ['101 targets', { transferTargets: Array(101).fill(TARGETS[0]) }, 400, 'transferTargets'],
+    ['an impossible number', { transferTargets: [{ label: 'a', number: '+39061' }] }, 422, ''],
+  ])('refuses %s', async (_case, body, expected, path) => {
+    const api = await openWithAdmins();
+
+    const answer = await api.json('PATCH', '/api/account', { key: ADMIN_KEY, body });
+
+    expect(answer.status).toBe(expected);
+    if (expected === 400) expect(answer.body.error.details.map((one) => one.path)).toContain(path);
+  });
+
+  test.each([
+    ['a key without admin', LIVE_KEY],
+    ['a test key', TEST_ADMIN_KEY],
+  ])('answers 403 to %s', async (_case, key) => {
+    const api = await openWithAdmins();
+
+    const { status } = await api.json('PATCH', '/api/account', { key, body: { name: 'Acme' } });
+
+    expect(status).toBe(403);
+    expect((await api.json('GET', '/api/account')).body.name).toBe('acct_main');
+  });
+});
+
+describe('The signing secret', () => {
+  test('is shown to an admin key, one an environment', async () => {
+    const api = await openWithAdmins();
+
+    const live = await api.json('GET', SECRET_PATH, { key: ADMIN_KEY });
+    const sandbox = await api.json('GET', SECRET_PATH, { key: TEST_ADMIN_KEY });
+
+    const none = { previousSecret: null, previousValidUntil: null };
+    expect(live).toEqual({ status: 200, body: { signingSecret: SECRET, ...none } });
+    expect(sandbox.body).toEqual({ signingSecret: SECRET, ...none });
+    expect(sandbox.body).not.toEqual(live.body);
+    expect((await api.json('GET', SECRET_PATH)).status).toBe(403);
+  });
+
+  test('rotates: the one before can be read for 24 hours', async () => {
+    const api = await openWithAdmins();
+    const read = async () => (await api.json('GET', SECRET_PATH, { key: ADMIN_KEY })).body;
+    const before = (await read()) as unknown as { signingSecret: string };
+
+    const rotated = await api.json('POST', `${SECRET_PATH}/rotate`, { key: ADMIN_KEY });
+    const atOnce = await read();
+    api.store.clock.advance(86_400_000 - 1);
+    const late = await read();
+    api.store.clock.advance(1);
+    const tooLate = await read();
+
+    expect(rotated).toEqual({
+      status: 200,
+      body: {
+        signingSecret: SECRET,
+        previousSecret: before.signingSecret,
+        previousValidUntil: '2026-11-21T12:00:00.000Z',
+      },
+    });
+    expect([atOnce, late]).toEqual([rotated.body, rotated.body]);
+    expect(tooLate).toEqual({ ...rotated.body, previousSecret: null, previousValidUntil: null });
+  });
+
+  test('rotates once for a repeated request, and its replay shows no secret', async () => {
+    const api = await openWithAdmins();
+    const options = { key: ADMIN_KEY, headers: { 'X-Idempotency-Key': 'k1' } };
+    const rotate = () => api.json('POST', `${SECRET_PATH}/rotate`, options);
+
+    const first = await rotate();
+    const second = await rotate();
+
+    const hidden = { signingSecret: null, previousSecret: null };
+    expect(second).toEqual({ status: 200, body: { ...first.body, ...hidden } });
+    expect((await api.json('GET', SECRET_PATH, { key: ADMIN_KEY })).body).toEqual(first.body);
+  });
+
+  test('rotates in one environment only', async () => {
+    const api = await openWithAdmins();
+    const before = await api.json('GET', SECRET_PATH, { key: TEST_ADMIN_KEY });
+
+    await api.request('POST', `${SECRET_PATH}/rotate`, { key: ADMIN_KEY });
+
+    expect(await api.json('GET', SECRET_PATH, { key: TEST_ADMIN_KEY })).toEqual(before);
+  });
+});
+
+test('POST without a body, but with one that is no JSON, answers 400 to an idempotency key', async () => {
+  const api = await openWithAdmins();
+
+  const { status, body } = await api.json('POST', `${SECRET_PATH}/rotate`, {
+    key: ADMIN_KEY,
+    headers: { 'X-Idempotency-Key': 'k1' },
+    text: '{"a":',
+  });
+
+  expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+});

@@ -1,0 +1,149 @@
+/** Every operation of the document meets every way of asking wrongly: what others add is met as well. */
+import { expect, test } from 'vitest';
+import type { Operation } from '../../src/api/openapi/description.ts';
+import {
+  ADMIN_KEY,
+  bodyOf,
+  openApiWorld,
+  pathOf,
+  SANDBOX_ADMIN_KEY,
+} from '../support/api-world.ts';
+import { ask, DESCRIPTION, expectErrors, OPERATIONS } from '../support/ask-operations.ts';
+import { breakStore } from '../support/broken-store.ts';
+import { API_HEADERS, errorFaults } from '../support/error-answer.ts';
+
+const WITH_BODY = OPERATIONS.filter(({ body }) => body !== undefined);
+
+const WITH_QUERY = OPERATIONS.filter(({ parameters }) =>
+  parameters.some((parameter) => parameter.in === 'query'),
+);
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'BREW'];
+
+const MEBIBYTE = 1024 * 1024;
+
+test('Every path answers 404 to other methods, with Allow', async () => {
+  const world = await openApiWorld();
+
+  for (const path of new Set(OPERATIONS.map((operation) => operation.path))) {
+    // `/api/calls/outbound` is also a call whose id is "outbound".
+    const known = OPERATIONS.filter((operation) => patternOf(operation.path).test(path));
+    const allowed = known.map(({ method }) => method);
+    if (allowed.includes('GET')) allowed.push('HEAD');
+    for (const method of METHODS.filter((other) => !allowed.includes(other))) {
+      const response = await world.api.request(method, pathOf({ path }, world.ids), {
+        key: ADMIN_KEY,
+      });
+
+      const allow = response.headers.get('Allow');
+      expect(allow, `${method} ${path}`).toBe([...new Set(allowed)].sort().join(', '));
+      expect(await errorFaults(response, { status: 404, code: 'NOT_FOUND' })).toEqual([]);
+    }
+  }
+});
+
+test.each([
+  ['JSON that is cut off', { text: '{"name":' }],
+  ['no JSON at all', { text: 'hello' }],
+  ['an empty body', { text: '' }],
+  ['a list', { text: '[]' }],
+  ['null', { text: 'null' }],
+  ['no content type', { headers: { 'Content-Type': '' } }],
+  ['a form', { headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }],
+  ['plain text', { headers: { 'Content-Type': 'text/plain' } }],
+  ['a body over 1 MiB', { text: `{"name":"${'x'.repeat(MEBIBYTE)}"}` }],
+  ['a mebibyte of brackets', { text: '['.repeat(MEBIBYTE) }],
+])('Every operation with a body answers 400 to %s', async (_case, options) => {
+  const world = await openApiWorld();
+
+  const expected = { status: 400, code: 'VALIDATION_ERROR' };
+  await expectErrors(world, WITH_BODY, () => options, expected);
+});
+
+test.each([
+  ['a misspelt one', 'nmae'],
+  ['one that only we set', 'accountId'],
+  ['__proto__', '__proto__'],
+])('Every operation with a body answers 400 to an unknown field, naming it: %s', async (_case, field) => {
+  const world = await openApiWorld();
+  const options = (operation: Operation) => {
+    const body = bodyOf(operation, DESCRIPTION, world.ids);
+    return { text: JSON.stringify(body).replace('{', `{"${field}":1,`) };
+  };
+
+  const expected = { status: 400, code: 'VALIDATION_ERROR', detail: field };
+  await expectErrors(world, WITH_BODY, options, expected);
+});
+
+test('Every operation with query parameters answers 400 to an unknown one, naming it', async () => {
+  const world = await openApiWorld();
+
+  const options = (operation: Operation) => ({ path: `${pathOf(operation, world.ids)}?sort=asc` });
+  const expected = { status: 400, code: 'VALIDATION_ERROR', detail: 'sort' };
+  await expectErrors(world, WITH_QUERY, options, expected);
+});
+
+test('Every POST answers 400 to an idempotency key that is none', async () => {
+  const world = await openApiWorld();
+  const posts = OPERATIONS.filter(({ method }) => method === 'POST');
+
+  const options = { headers: { 'X-Idempotency-Key': 'a b' } };
+  const expected = { status: 400, code: 'VALIDATION_ERROR', detail: 'X-Idempotency-Key' };
+  await expectErrors(world, posts, () => options, expected);
+});
+
+test('Every POST answers the same to a repeated request, marked as a replay', async () => {
+  for (const operation of OPERATIONS.filter(({ method }) => method === 'POST')) {
+    const world = await openApiWorld();
+    const options = { headers: { 'X-Idempotency-Key': 'k1' } };
+
+    const first = await ask(world, operation, options);
+    const second = await ask(world, operation, options);
+
+    const label = `${operation.method} ${operation.path}: ${await first.clone().text()}`;
+    const replayed = second.headers.get('Idempotent-Replayed');
+    expect([second.status, replayed], label).toEqual([first.status, 'true']);
+    expect(first.headers.has('Idempotent-Replayed'), label).toBe(false);
+  }
+});
+
+test('Every operation answers 429 to one request too many, with Retry-After', async () => {
+  const world = await openApiWorld();
+  world.api.store.rates.count = () => 1_000_000;
+
+  await expectErrors(world, OPERATIONS, () => ({}), { status: 429, code: 'RATE_LIMITED' });
+
+  const response = await world.api.request('GET', '/api/agents');
+  expect(response.headers.get('Retry-After')).toBe('3600');
+});
+
+test('Every operation answers 503 while the store fails, and as before when it works again', async () => {
+  const world = await openApiWorld();
+  // The keys are remembered from now on.
+  await world.api.request('GET', '/api/agents', { key: ADMIN_KEY });
+  await world.api.request('GET', '/api/agents', { key: SANDBOX_ADMIN_KEY });
+
+  const repair = breakStore(world.api.store);
+  const expected = { status: 503, code: 'SERVICE_UNAVAILABLE' };
+  await expectErrors(world, OPERATIONS, () => ({}), expected);
+  repair();
+
+  expect((await world.api.request('GET', '/api/agents', { key: ADMIN_KEY })).status).toBe(200);
+});
+
+test('Every operation has every header also where nothing is wrong', async () => {
+  for (const operation of OPERATIONS) {
+    const world = await openApiWorld();
+
+    const response = await ask(world, operation);
+
+    const label = `${operation.method} ${operation.path}: ${await response.clone().text()}`;
+    expect(response.status, label).toBeLessThan(500);
+    expect([...response.headers.keys()], label).toEqual(expect.arrayContaining(API_HEADERS));
+    expect(Object.keys(operation.docs.responses), label).toContain(String(response.status));
+  }
+});
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+}

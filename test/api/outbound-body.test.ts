@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest';
+import { openWorld, PATH, queuedOf, start, TO } from './outbound-world.ts';
+
+describe('POST /api/calls/outbound', () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : [deep(levels - 1)]);
+  const keys = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+
+  test.each([
+    ['no agent', { agentId: undefined }, 'agentId'],
+    ['an agent that is no string', { agentId: 5 }, 'agentId'],
+    ['no number', { to: undefined }, 'to'],
+    ['a number that is no string', { to: 390612345678 }, 'to'],
+    ['a calling number that is null', { from: null }, 'from'],
+    ['metadata that is a list', { metadata: [1] }, 'metadata'],
+    ['51 keys of metadata', { metadata: keys(51) }, 'metadata'],
+    ['more than 16 KiB of metadata', { metadata: { a: 'x'.repeat(16_377) } }, 'metadata'],
+    ['metadata that is too deep', { metadata: { a: deep(8) } }, 'metadata'],
+    ['an unknown override', { overrides: { tools: [] } }, 'overrides.tools'],
+    ['an empty greeting', { overrides: { greeting: '' } }, 'overrides.greeting'],
+    [
+      'a greeting of 2,001 characters',
+      { overrides: { greeting: 'x'.repeat(2001) } },
+      'overrides.greeting',
+    ],
+    [
+      'a prompt of 20,001 characters',
+      { overrides: { systemPrompt: 'x'.repeat(20_001) } },
+      'overrides.systemPrompt',
+    ],
+    ['a call of 9 s', { overrides: { maxDurationSeconds: 9 } }, 'overrides.maxDurationSeconds'],
+    [
+      'a call of 14,401 s',
+      { overrides: { maxDurationSeconds: 14_401 } },
+      'overrides.maxDurationSeconds',
+    ],
+    ['a language that is none', { overrides: { language: 'en_US' } }, 'overrides.language'],
+    ['a voice that is an option', { overrides: { voice: '--help' } }, 'overrides.voice'],
+    ['an unknown field', { scenario: 'busy' }, 'scenario'],
+    ['an account', { accountId: 'acct_foreign' }, 'accountId'],
+  ])('answers 400 to %s, naming the field', async (_what, body, path) => {
+    const api = await openWorld();
+
+    const response = await start(api, body);
+    const answer = (await response.json()) as {
+      error: { code: string; details: { path: string }[] };
+    };
+
+    expect([response.status, answer.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(answer.error.details.map((detail) => detail.path)).toContain(path);
+    expect(queuedOf(api)).toEqual([]);
+  });
+
+  test.each([
+    ['50 keys', { metadata: keys(50) }],
+    ['16 KiB', { metadata: { a: 'x'.repeat(16_376) } }],
+    ['8 levels', { metadata: { a: deep(7) } }],
+    ['none', { metadata: {} }],
+    [
+      'every override',
+      {
+        overrides: {
+          greeting: 'x',
+          systemPrompt: 'y',
+          voice: 'en-US-AriaNeural',
+          language: 'de-DE',
+          maxDurationSeconds: 14_400,
+        },
+      },
+    ],
+  ])('takes %s', async (_what, body) => {
+    const api = await openWorld();
+
+    expect((await start(api, body)).status).toBe(202);
+  });
+
+  test('keeps a __proto__ in the metadata from being anything but text', async () => {
+    const api = await openWorld();
+    const text = `{"agentId":"agent_live","to":"${TO}","metadata":{"__proto__":{"polluted":true}}}`;
+
+    const response = await api.request('POST', PATH, { text });
+
+    expect(response.status).toBe(202);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(
+      (queuedOf(api)[0]?.metadata as { polluted?: boolean } | undefined)?.polluted,
+    ).toBeUndefined();
+  });
+});

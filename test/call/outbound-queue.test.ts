@@ -1,0 +1,87 @@
+/** How often the queue is read, and what it knows of its order. */
+import { expect, test } from 'vitest';
+import { OutboundQueue } from '../../src/call/outbound-queue.ts';
+import type { Call } from '../../src/domain/call.ts';
+import { buildCall } from '../support/build-call.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+function openQueue(count: number) {
+  const clock = new FakeClock(1_000_000);
+  const calls: Call[] = [];
+  const world = { clock, calls, loads: 0 };
+  const add = (from = '+15550100001') => {
+    calls.push(buildCall({ id: `call_${calls.length}`, status: 'queued', from }));
+  };
+  for (let index = 0; index < count; index += 1) add();
+  const queue = new OutboundQueue({
+    load: (limit) => {
+      world.loads += 1;
+      return calls.slice(0, limit);
+    },
+    trunkOf: (from) => (from.endsWith('9') ? undefined : `trunk ${from.at(-1)}`),
+    clock,
+  });
+  queue.hasMore();
+  queue.refresh();
+  return Object.assign(world, { queue, add });
+}
+
+test('OutboundQueue reads nothing while nothing was added', () => {
+  const world = openQueue(3);
+
+  world.clock.advance(60_000);
+  world.queue.refresh();
+
+  expect(world.loads).toBe(1);
+});
+
+test('OutboundQueue reads a short queue at every addition', () => {
+  const world = openQueue(3);
+
+  world.add();
+  world.queue.hasMore();
+  world.queue.refresh();
+
+  expect(world.queue.waiting().map(({ callId }) => callId)).toEqual(
+    [0, 1, 2, 3].map((n) => `call_${n}`),
+  );
+});
+
+test('OutboundQueue reads a long queue once a second at most, and forgets no addition', () => {
+  const world = openQueue(200);
+
+  for (let ms = 0; ms < 1000; ms += 100) {
+    world.add();
+    world.queue.hasMore();
+    world.queue.refresh();
+    world.clock.advance(100);
+  }
+  const meanwhile = world.loads;
+  world.queue.refresh();
+
+  expect([meanwhile, world.loads]).toEqual([1, 2]);
+  expect(world.queue.waiting()).toHaveLength(210);
+});
+
+test('OutboundQueue is not empty before it has read, nor while more than it may read are there', () => {
+  const world = openQueue(1200);
+  const first = world.queue.waiting();
+
+  for (const waiting of first) world.queue.delete(waiting);
+  world.calls.splice(0, 1000);
+  const isEmptyBefore = world.queue.isEmpty;
+  world.queue.refresh();
+
+  expect([first.length, isEmptyBefore, world.queue.waiting().length]).toEqual([1000, false, 200]);
+});
+
+test('OutboundQueue counts the calls ahead on a trunk, and those it has not read yet', () => {
+  const world = openQueue(3);
+  world.add('+15550100002');
+  world.queue.hasMore();
+  world.queue.refresh();
+
+  expect(world.queue.aheadOn('trunk 1', 4)).toBe(3);
+  expect(world.queue.aheadOn('trunk 2', 4)).toBe(1);
+  expect(world.queue.aheadOn('trunk 2', 9)).toBe(6);
+});

@@ -1,0 +1,137 @@
+/** What the dialer does with calls that cannot be dialled, or not now. */
+import { expect, test } from 'vitest';
+import { OutboundDialer } from '../../src/call/outbound-dialer.ts';
+import { STORE_NOW_MS } from '../support/test-store.ts';
+import { AGENT_NUMBER } from './support/call-world.ts';
+import {
+  numbered,
+  type OutboundWorld,
+  openOutboundWorld,
+  pass,
+  settle,
+} from './support/outbound-world.ts';
+
+test.each([
+  [
+    'paused',
+    (world: OutboundWorld) => {
+      const agent = world.store.agents.findByPhoneNumber(AGENT_NUMBER);
+      if (agent !== undefined) world.store.agents.update({ ...agent, status: 'paused' });
+    },
+    {},
+  ],
+  ['gone', () => undefined, { agentId: 'agent_gone' }],
+])('OutboundDialer ends a call whose agent is %s, and never dials it', async (_what, change, fields) => {
+  const world = await openOutboundWorld();
+  const callId = await world.queue(fields);
+
+  change(world);
+  world.dialer.start();
+  await settle();
+
+  expect(world.carrier.dialled).toEqual([]);
+  expect(world.stateOf(callId)).toBe('failed error');
+  expect(world.eventsOf(callId)).toEqual(['call.ended']);
+  expect(world.counted).toEqual(['missed outbound error']);
+});
+
+test.each([
+  ['no trunk has the number it is from any more', { from: '+15550109999' }],
+  ['its number rings here by now', { to: AGENT_NUMBER }],
+  ['it has waited for a day', { createdAt: new Date(Date.UTC(2026, 10, 19, 11, 59)) }],
+])('OutboundDialer ends a call undialled when %s', async (_what, fields) => {
+  const world = await openOutboundWorld();
+  const callId = await world.queue(fields);
+
+  world.dialer.start();
+  await settle();
+
+  expect(world.carrier.dialled).toEqual([]);
+  expect(world.stateOf(callId)).toBe('failed error');
+});
+
+test('OutboundDialer dials nothing that it cannot put on record, and tries again', async () => {
+  const world = await openOutboundWorld();
+  const callId = await world.queue();
+
+  world.isDiskFull = true;
+  world.dialer.start();
+  await pass(world, 3000, 500);
+  const meanwhile = [world.stateOf(callId), world.carrier.dialled.length];
+  world.isDiskFull = false;
+  await pass(world, 1000, 500);
+
+  expect(meanwhile).toEqual(['queued', 0]);
+  expect(world.stateOf(callId)).toBe('ringing');
+  expect(world.carrier.dialled).toEqual([numbered(1)]);
+});
+
+test('OutboundDialer ends a call whose parts cannot be made, and dials the next', async () => {
+  const world = await openOutboundWorld();
+  let asked = 0;
+  const parts = () => {
+    asked += 1;
+    if (asked === 1) throw new Error('no sound');
+    return world.parts;
+  };
+  const carrier = {
+    hasTrunkFor: () => true,
+    place: () => {
+      throw new Error('not asked for');
+    },
+  };
+  const dialer = new OutboundDialer({
+    ...world.parts,
+    environment: 'live',
+    carrier,
+    parts,
+    registry: world.registry,
+    findAgent: (scope, agentId) => world.store.agents.find(scope, agentId),
+  });
+  const first = await world.queue();
+  const second = await world.queue();
+
+  dialer.start();
+  await pass(world, 1000, 100);
+  dialer.stop();
+
+  expect([world.stateOf(first), world.stateOf(second)]).toEqual(['failed error', 'failed error']);
+});
+
+test('OutboundDialer dials every call of a long queue once, over a restart in the middle', async () => {
+  const world = await openOutboundWorld({ callsMax: 1000 });
+  for (let index = 0; index < 300; index += 1)
+    await world.queue({ createdAt: new Date(STORE_NOW_MS - 1000 + index) });
+  const calls = world.store.calls;
+  world.store.clock.advance(1);
+  world.dialer.start();
+  await pass(world, 100, 1);
+  const first = world.carrier.dialled.length;
+  world.dialer.stop();
+
+  const again = new OutboundDialer({
+    ...world.parts,
+    environment: 'live',
+    carrier: {
+      hasTrunkFor: () => true,
+      place: ({ to }) => {
+        world.carrier.dialled.push(to);
+        throw new Error('nobody there');
+      },
+    },
+    parts: () => world.parts,
+    registry: world.registry,
+    findAgent: (scope, agentId) => world.store.agents.find(scope, agentId),
+    callsPerSecond: 1000,
+  });
+  world.store.clock.advance(1);
+  again.start();
+  await pass(world, 400, 1);
+  again.stop();
+
+  expect(first).toBeGreaterThan(50);
+  expect(first).toBeLessThan(200);
+  expect(world.carrier.dialled).toHaveLength(300);
+  expect(new Set(world.carrier.dialled).size).toBe(300);
+  expect(calls.countQueued('live', 'outbound')).toBe(0);
+});

@@ -1,0 +1,135 @@
+/** Callers that ring in: taken up from the queue in order, as lines get free, and held like any call. */
+import { expect, test } from 'vitest';
+import type { Call } from '../../src/domain/call.ts';
+import { openSandboxWorld, type SandboxWorld } from './support/sandbox-world.ts';
+
+const CALLS_MAX = 100;
+
+const ringIn = (world: SandboxWorld, facts: Partial<Call> = {}) =>
+  world.queue({
+    direction: 'inbound',
+    from: '+15005550110',
+    to: '+12025550123',
+    scenario: 'friendly',
+    ...facts,
+  });
+
+const countOf = (world: SandboxWorld, ids: readonly string[], status: Call['status']) =>
+  ids.filter((id) => world.call(id).status === status).length;
+
+test.each([
+  ['friendly', 'completed', 'user_hangup'],
+  ['hangup', 'completed', 'user_hangup'],
+  ['silent', 'completed', 'timeout'],
+  ['transfer', 'completed', 'transferred'],
+  ['appointment', 'completed', 'user_hangup'],
+  ['error', 'failed', 'error'],
+  ['no_answer', 'failed', 'no_answer'],
+])('SandboxCaller lets the party "%s" ring in: %s, %s', async (scenario, status, endReason) => {
+  const world = await openSandboxWorld();
+  world.sandbox.start();
+
+  const id = ringIn(world, { scenario });
+  await world.untilOver(id);
+
+  expect(world.call(id)).toMatchObject({ direction: 'inbound', status, endReason });
+});
+
+test('SandboxCaller books under the number that rang in', async () => {
+  const world = await openSandboxWorld();
+  world.sandbox.start();
+
+  const id = ringIn(world, { scenario: 'appointment', from: '+390612345678' });
+  await world.untilOver(id);
+
+  expect(world.event(id, 'appointment.booked').appointment).toMatchObject({
+    attendeePhone: '+390612345678',
+  });
+});
+
+test('SandboxCaller takes up what waited before the start', async () => {
+  const world = await openSandboxWorld();
+
+  const id = ringIn(world);
+  world.sandbox.start();
+  await world.untilOver(id);
+
+  expect(world.call(id).endReason).toBe('user_hangup');
+});
+
+test('SandboxCaller ends a call whose agent was paused meanwhile', async () => {
+  const world = await openSandboxWorld();
+
+  const id = ringIn(world);
+  world.store.agents.update({ ...world.agent, status: 'paused' });
+  world.sandbox.start();
+  await world.untilOver(id);
+
+  expect(world.call(id)).toMatchObject({ status: 'failed', endReason: 'error' });
+  expect(world.kinds(id)).toEqual(['call.ended']);
+});
+
+test('SandboxCaller holds a hundred calls at once, and the next as soon as one is over', async () => {
+  const world = await openSandboxWorld();
+  world.sandbox.start();
+
+  const first = Array.from({ length: CALLS_MAX }, () => ringIn(world, { scenario: 'no_answer' }));
+  const second = [ringIn(world, { scenario: 'hangup' }), ringIn(world, { scenario: 'hangup' })];
+  await Promise.resolve();
+  const atFirst = [countOf(world, first, 'ringing'), countOf(world, second, 'queued')];
+  await world.untilOver(...first, ...second);
+
+  expect(atFirst).toEqual([CALLS_MAX, 2]);
+  expect(countOf(world, second, 'completed')).toBe(2);
+});
+
+test('SandboxCaller takes up nothing once it drains; what talks is finished, what waits stays', async () => {
+  const world = await openSandboxWorld();
+  world.sandbox.start();
+
+  const talking = ringIn(world);
+  await Promise.resolve();
+  const drained = world.sandbox.drain();
+  const waiting = ringIn(world);
+  await world.untilOver(talking);
+  await drained;
+
+  expect(world.call(talking).endReason).toBe('user_hangup');
+  expect(world.call(waiting).status).toBe('queued');
+});
+
+test('Sandbox hangs up calls that ring and calls that talk, in both directions', async () => {
+  const world = await openSandboxWorld();
+  world.sandbox.start();
+
+  const ids = [ringIn(world), world.queue({}), ringIn(world), world.queue({})];
+  await Promise.resolve();
+  const [ringingIn = '', ringingOut = '', talkingIn = '', talkingOut = ''] = ids;
+  const wereThere = [world.sandbox.hangUp(ringingIn), world.sandbox.hangUp(ringingOut)];
+  await world.pass(300);
+  wereThere.push(world.sandbox.hangUp(talkingIn), world.sandbox.hangUp(talkingOut));
+  await world.untilOver(...ids);
+
+  expect(wereThere).toEqual([true, true, true, true]);
+  expect(ids.map((id) => world.call(id).endReason)).toEqual([
+    'no_answer',
+    'no_answer',
+    'agent_hangup',
+    'agent_hangup',
+  ]);
+  expect(world.sandbox.hangUp(ringingIn)).toBe(false);
+});
+
+test('Sandbox ends every call when it stops, and stops twice', async () => {
+  const world = await openSandboxWorld();
+  world.sandbox.start();
+  const ids = [ringIn(world), world.queue({})];
+  await world.pass(300);
+
+  const stopped = world.sandbox.stop();
+  await world.untilOver(...ids);
+  await stopped;
+  await world.sandbox.stop();
+
+  expect(ids.map((id) => world.call(id).endReason)).toEqual(['error', 'error']);
+});

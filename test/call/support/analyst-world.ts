@@ -1,0 +1,174 @@
+/** An analyst on a real store; what the language model answers, and when, is the test's to say. */
+import { Analyst } from '../../../src/call/analyst.ts';
+import type { Call } from '../../../src/domain/call.ts';
+import { StoreError } from '../../../src/domain/store-error.ts';
+import { silentLogger } from '../../../src/lib/logger.ts';
+import type { LanguageModel, ModelEvent, ModelRequest } from '../../../src/llm/language-model.ts';
+import { buildAgent } from '../../support/build-agent.ts';
+import { buildCall } from '../../support/build-call.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../../support/test-store.ts';
+
+/** What a well-behaved model says. */
+export const GOOD_ANSWER = JSON.stringify({
+  summary: 'The caller booked a cleaning.',
+  sentiment: 'positive',
+  sentimentScore: 0.9,
+  intent: 'booking',
+});
+
+/** Never answers, and does not mind being aborted. */
+export const HANGS: AnswerOf = () => new Promise(() => undefined);
+
+export type AnswerOf = (request: ModelRequest, index: number) => string | Promise<string>;
+
+/** Answers as the test says, and keeps what it was asked. */
+export class TestModel implements LanguageModel {
+  readonly name = 'test/model';
+  readonly asked: ModelRequest[] = [];
+  answer: AnswerOf;
+
+  constructor(answer: AnswerOf) {
+    this.answer = answer;
+  }
+
+  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    this.asked.push(request);
+    yield { kind: 'text', text: await this.answer(request, this.asked.length - 1) };
+  }
+
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+export interface AnalystWorld {
+  readonly store: TestStore;
+  readonly model: TestModel;
+  readonly analyst: Analyst;
+  /** What was counted, by whom. */
+  readonly counted: readonly string[];
+  /** While true, nothing can be written. */
+  isDiskFull: boolean;
+  /** The call that cannot be saved, as if by a mistake of ours. */
+  broken: string | undefined;
+  /** How often it could not. */
+  failures: number;
+  /** Ends a call that was answered half a minute ago, with these words of the caller on it. */
+  endCall(words?: readonly string[], fields?: Partial<Call>): Call;
+  /** A further analyst on the same store: the process after this one. */
+  newAnalyst(): Analyst;
+  /** Lets `ms` go by, with all that happens meanwhile. */
+  pass(ms: number): Promise<void>;
+  /** Kinds of the call's events. */
+  events(callId?: string): string[];
+  /** The data of the call's only `call.transcribed`. */
+  transcribed(callId?: string): Record<string, unknown>;
+}
+
+export async function openAnalystWorld(
+  answer: AnswerOf = () => GOOD_ANSWER,
+  agent: Parameters<typeof buildAgent>[0] = {},
+): Promise<AnalystWorld> {
+  const store = await openTestStore();
+  store.agents.insert(buildAgent({ id: 'agent_1', ...agent }));
+  const model = new TestModel(answer);
+  const counted: string[] = [];
+  let ids = 0;
+  const newAnalyst = () =>
+    new Analyst({
+      environment: 'live',
+      model,
+      analyses: refusing(store.analyses, ['finish', 'retryAt'], refuse),
+      calls: refusing(store.calls, ['addTimelineEntry'], refuse),
+      agents: store.agents,
+      recordingLink: (callId) => `https://voice.example/${callId}`,
+      metrics: { analysed: (result) => void counted.push(result) },
+      newId: (prefix) => {
+        ids += 1;
+        return `${prefix}_a${ids}`;
+      },
+      clock: store.clock,
+      log: silentLogger,
+    });
+  const world: AnalystWorld = {
+    store,
+    model,
+    counted,
+    isDiskFull: false,
+    broken: undefined,
+    failures: 0,
+    analyst: newAnalyst(),
+    newAnalyst,
+    endCall: (words = ['I want to book a cleaning.'], fields = {}) =>
+      endCall(store, { words, fields }),
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 500) {
+        store.clock.advance(Math.min(500, ms - passed));
+        await settled();
+      }
+      await settled();
+    },
+    events: (callId = 'call_1') => store.events.listByCall(callId).map(({ kind }) => kind),
+    transcribed: (callId = 'call_1') => transcribedOf(store, callId),
+  };
+  function refuse(values: readonly unknown[]): void {
+    if (world.isDiskFull) throw new StoreError('Cannot use the database: the disk is full', 'full');
+    if (world.broken === undefined || values[0] !== world.broken) return;
+    world.failures += 1;
+    throw new TypeError('a mistake of ours');
+  }
+  return world;
+}
+
+/** Lets promises go as far as they can. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}
+
+function endCall(
+  store: TestStore,
+  { words, fields }: { words: readonly string[]; fields: Partial<Call> },
+): Call {
+  const endedAt = store.clock.now();
+  const answeredAt = new Date(endedAt.getTime() - 30_000);
+  const call = buildCall({ status: 'in_progress', answeredAt, ...fields });
+  store.calls.insert(call, []);
+  store.calls.addTranscriptEntry(call.id, { role: 'agent', text: 'Hello.', at: answeredAt });
+  for (const text of words) {
+    const entry = { role: 'user', text, at: new Date(STORE_NOW_MS), confidence: 0.9 } as const;
+    store.calls.addTranscriptEntry(call.id, entry);
+  }
+  const end = { status: 'completed', endReason: 'user_hangup', durationSeconds: 30 } as const;
+  const ended = { ...call, ...end, endedAt };
+  store.calls.update(ended, []);
+  return ended;
+}
+
+function transcribedOf(store: TestStore, callId: string): Record<string, unknown> {
+  const bodies = store.events
+    .listByCall(callId)
+    .filter(({ kind }) => kind === 'call.transcribed')
+    .map(({ body }) => JSON.parse(body));
+  if (bodies.length !== 1) throw new Error(`expected one call.transcribed, got ${bodies.length}`);
+  return bodies[0].data;
+}
+
+/** The real store, whose named methods fail when `refuse` throws. */
+function refusing<Target extends object>(
+  target: Target,
+  methods: readonly (keyof Target)[],
+  refuse: (values: readonly unknown[]) => void,
+): Target {
+  return new Proxy(target, {
+    get: (whole, name) => {
+      const value = Reflect.get(whole, name);
+      if (typeof value !== 'function') return value;
+      const run = value.bind(whole);
+      if (!methods.includes(name as keyof Target)) return run;
+      return (...values: unknown[]) => {
+        refuse(values);
+        return run(...values);
+      };
+    },
+  });
+}

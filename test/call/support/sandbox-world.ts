@@ -1,0 +1,131 @@
+/** The sandbox on a real store, in time that the test turns, with a voice that needs none. */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+import { Sandbox } from '../../../src/app-sandbox.ts';
+import { readConfig } from '../../../src/config.ts';
+import {
+  type Agent,
+  type AgentSettings,
+  DEFAULT_AGENT_SETTINGS,
+} from '../../../src/domain/agent.ts';
+import { type Call, isOver } from '../../../src/domain/call.ts';
+import { idMaker } from '../../../src/domain/ids.ts';
+import { silentLogger } from '../../../src/lib/logger.ts';
+import { PhraseCache } from '../../../src/speech/phrase-cache.ts';
+import { buildAgent } from '../../support/build-agent.ts';
+import { buildCall } from '../../support/build-call.ts';
+import { readStereo, type StereoRecording } from '../../support/recording.ts';
+import { ScriptedSynthesizer } from '../../support/scripted-synthesizer.ts';
+import { openTestStore, type TestStore } from '../../support/test-store.ts';
+
+/** 60 ms a letter. */
+const SAMPLES_PER_LETTER = 480;
+
+/** Real time, of which a simulated call sees ten times as much. */
+const STEP_MS = 6;
+
+const CALL_MS_MAX = 60_000;
+
+export interface SandboxWorld {
+  readonly store: TestStore;
+  readonly agent: Agent;
+  readonly sandbox: Sandbox;
+  readonly synthesizer: ScriptedSynthesizer;
+  /** Queues a call to or from a number. */
+  queue(call: Partial<Call>): string;
+  call(id: string): Call;
+  /** Turns the hands until these calls are over. */
+  untilOver(...ids: readonly string[]): Promise<void>;
+  /** Turns the hands by so much real time. */
+  pass(realMs: number): Promise<void>;
+  kinds(id: string): string[];
+  /** The body of the call's event of a kind. */
+  event(id: string, kind: string): Record<string, unknown>;
+  recording(id: string): StereoRecording | undefined;
+}
+
+export async function openSandboxWorld(
+  options: {
+    readonly agent?: Partial<Agent>;
+    readonly settings?: Partial<AgentSettings>;
+    readonly environment?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<SandboxWorld> {
+  const store = await openTestStore();
+  const settings = { ...DEFAULT_AGENT_SETTINGS, ...options.settings };
+  const agent = buildAgent({ environment: 'test', settings, ...options.agent });
+  store.agents.insert(agent);
+  mkdirSync(join(store.folder, 'recordings'));
+  const synthesizer = new ScriptedSynthesizer(SAMPLES_PER_LETTER);
+  const sandbox = new Sandbox({
+    config: readConfig({ DATA_DIR: store.folder, ...options.environment }),
+    store,
+    speech: { synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 10_000_000 }) },
+    newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
+    clock: store.clock,
+    log: silentLogger,
+  });
+  onTestFinished(() => sandbox.stop());
+  let calls = 0;
+  const call = (id: string) => {
+    const found = store.calls.findById(id);
+    if (found === undefined) throw new Error(`Cannot find call "${id}"`);
+    return found;
+  };
+  return {
+    store,
+    agent,
+    sandbox,
+    synthesizer,
+    call,
+    queue: (facts) => {
+      calls += 1;
+      const id = `call_${String(calls).padStart(4, '0')}`;
+      store.calls.insert(queuedCall({ id, agentId: agent.id, ...facts }, store), []);
+      return id;
+    },
+    untilOver: (...ids) => turnHands(store, () => ids.every((id) => isOver(call(id).status))),
+    pass: async (realMs) => {
+      const untilMs = store.clock.nowMs() + realMs;
+      await turnHands(store, () => store.clock.nowMs() >= untilMs);
+    },
+    kinds: (id) => store.events.listByCall(id).map(({ kind }) => kind),
+    event: (id, kind) => {
+      const event = store.events.listByCall(id).find((one) => one.kind === kind);
+      return JSON.parse(event?.body ?? '{}').data;
+    },
+    recording: (id) => {
+      const { recordingFile } = call(id);
+      return recordingFile === null ? undefined : readStereo(join(store.folder, recordingFile));
+    },
+  };
+}
+
+function queuedCall(facts: Partial<Call>, store: TestStore): Call {
+  return buildCall({
+    environment: 'test',
+    direction: 'outbound',
+    status: 'queued',
+    from: '+12025550123',
+    to: '+12025550199',
+    createdAt: store.clock.now(),
+    startedAt: null,
+    answeredAt: null,
+    ...facts,
+  });
+}
+
+async function turnHands(store: TestStore, isDone: () => boolean): Promise<void> {
+  for (let passedMs = 0; passedMs < CALL_MS_MAX; passedMs += STEP_MS) {
+    // Time waits for the disk, as it does where the two are real: else a recording would seem to take for ever.
+    await stat(store.folder);
+    await setImmediate();
+    if (isDone()) return;
+    store.clock.advance(STEP_MS);
+  }
+  throw new Error('The calls did not end');
+}

@@ -1,0 +1,191 @@
+/** Which outgoing calls may be asked for, and how they join and leave the queue. */
+import { expect, test } from 'vitest';
+import type { Account } from '../../src/domain/account.ts';
+import { estimatedStartMs, type WayOut } from '../../src/domain/dial-queue.ts';
+import {
+  abandonQueued,
+  type OutboundDraft,
+  type OutboundFacts,
+  queueCall,
+  requireOutbound,
+  SANDBOX_FROM,
+} from '../../src/domain/outbound-rules.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { buildCall } from '../support/build-call.ts';
+
+const FROM = '+390698765432';
+const TO = '+390612345678';
+const NOW = new Date('2026-11-20T12:00:00.000Z');
+
+const ACCOUNT: Account = {
+  id: 'acct_1',
+  name: 'Dentist',
+  plan: 'business',
+  minutesIncluded: 1000,
+  transferTargets: [],
+  allowedCountries: null,
+  createdAt: NOW,
+};
+
+const FACTS: OutboundFacts = {
+  id: 'call_1',
+  now: NOW,
+  agent: buildAgent({ phoneNumber: FROM }),
+  account: ACCOUNT,
+  hasTrunkFor: () => true,
+  holderOf: () => undefined,
+};
+
+const queue = (draft: Partial<OutboundDraft> = {}, facts: Partial<OutboundFacts> = {}) =>
+  queueCall({ to: TO, ...draft }, { ...FACTS, ...facts });
+
+const sandboxed = (phoneNumber: string | null) => buildAgent({ environment: 'test', phoneNumber });
+
+test('queueCall makes the record of a call that waits, from the number of the agent', () => {
+  const overrides = { greeting: 'Good morning', maxDurationSeconds: undefined };
+
+  const call = queue({ metadata: { customer: 7 }, overrides });
+
+  expect(call).toEqual({
+    ...buildCall({ direction: 'outbound', status: 'queued', from: FROM, to: TO, createdAt: NOW }),
+    carrierCallSid: null,
+    startedAt: null,
+    metadata: { customer: 7 },
+    overrides: { greeting: 'Good morning' },
+  });
+});
+
+test('queueCall takes the number that the request names before the agent’s', () => {
+  expect(queue({ from: '+390687654321' }).from).toBe('+390687654321');
+});
+
+test.each([
+  [
+    'a paused agent',
+    {},
+    { agent: buildAgent({ status: 'paused', phoneNumber: FROM }) },
+    'CONFLICT',
+    'paused',
+  ],
+  ['a call from nowhere', {}, { agent: buildAgent() }, 'UNPROCESSABLE', 'from is missing'],
+  ['a call from no number', { from: 'me' }, {}, 'UNPROCESSABLE', 'E.164'],
+  ['a call from the police', { from: '112' }, {}, 'UNPROCESSABLE', 'emergency'],
+  [
+    'a call from a number without a trunk',
+    {},
+    { hasTrunkFor: () => false },
+    'UNPROCESSABLE',
+    'no trunk',
+  ],
+  [
+    'a call from a number of another account',
+    { from: '+390611111111' },
+    { holderOf: () => buildAgent({ accountId: 'acct_2' }) },
+    'UNPROCESSABLE',
+    'not a number of this account',
+  ],
+  ['a call to no number', { to: '12345678' }, {}, 'UNPROCESSABLE', 'E.164'],
+  ['a call to the police', { to: '+39112' }, {}, 'UNPROCESSABLE', 'emergency and short numbers'],
+  ['a call abroad', { to: '+4930123456' }, {}, 'UNPROCESSABLE', 'country'],
+  [
+    'a call to a country that is not on the list of the account',
+    {},
+    { account: { ...ACCOUNT, allowedCountries: ['DE'] } },
+    'UNPROCESSABLE',
+    'country',
+  ],
+  [
+    'a call to a number that rings here',
+    {},
+    { holderOf: (number: string) => (number === TO ? buildAgent() : undefined) },
+    'UNPROCESSABLE',
+    'loop',
+  ],
+  ['a call to itself', { to: FROM }, {}, 'UNPROCESSABLE', 'loop'],
+  [
+    'a call to the agent, from another number',
+    { to: FROM, from: '+390687654321' },
+    {},
+    'UNPROCESSABLE',
+    'loop',
+  ],
+] as const)('queueCall refuses %s', (_what, draft, facts, code, message) => {
+  expect(() => queue(draft, facts)).toThrow(
+    expect.objectContaining({ code, message: expect.stringContaining(message) }),
+  );
+});
+
+test('queueCall lets an account call where its list says', () => {
+  const account = { ...ACCOUNT, allowedCountries: ['DE', 'IT'] };
+
+  expect(queue({ to: '+4930123456' }, { account }).to).toBe('+4930123456');
+});
+
+test.each([
+  ['the number of its agent', '+15550100001', '+15550100001'],
+  ['a number of its own, where the agent has none', null, SANDBOX_FROM],
+])('queueCall places sandbox calls from %s, without a trunk', (_what, phoneNumber, expected) => {
+  const facts = { agent: sandboxed(phoneNumber), hasTrunkFor: () => false };
+
+  expect(queue({ to: '+15550100005' }, facts).from).toBe(expected);
+});
+
+test('queueCall lets sandbox calls go to every country, and to no emergency number', () => {
+  const facts = { agent: sandboxed(null) };
+
+  expect(queue({ to: '+4930123400' }, facts).to).toBe('+4930123400');
+  expect(() => queue({ to: '911' }, facts)).toThrow('emergency');
+});
+
+test('requireOutbound refuses the plans that have no outbound calls', () => {
+  expect(() => requireOutbound({ ...ACCOUNT, plan: 'starter' }, ['starter'])).toThrow(
+    expect.objectContaining({ code: 'FORBIDDEN' }),
+  );
+  expect(() => requireOutbound(ACCOUNT, ['starter'])).not.toThrow();
+});
+
+test('abandonQueued ends a waiting call as one that nobody answered, with its event', () => {
+  const { call, events } = abandonQueued(queue(), { now: NOW, eventId: 'evt_1' });
+
+  expect(call).toMatchObject({
+    status: 'failed',
+    endReason: 'no_answer',
+    endedAt: NOW,
+    startedAt: null,
+  });
+  expect(events.map(({ kind }) => kind)).toEqual(['call.ended']);
+});
+
+const WAY: WayOut = {
+  callsAhead: 0,
+  nextDialAtMs: 0,
+  callsPerSecond: 5,
+  linesFree: 10,
+  linesTotal: 10,
+  lineHeldMs: 60_000,
+};
+
+test.each([
+  ['at once when nothing is in the way', {}, 0],
+  ['when the pace allows', { nextDialAtMs: 1_000_150 }, 150],
+  ['after those ahead, at the pace', { callsAhead: 8 }, 1600],
+  ['when the first line gets free', { linesFree: 0 }, 6000],
+  ['when as many lines got free as calls wait', { linesFree: 0, callsAhead: 9 }, 60_000],
+  [
+    'when the lines that are free now are taken by those ahead',
+    { linesFree: 4, callsAhead: 4 },
+    6000,
+  ],
+  [
+    'at the pace, where lines get free faster',
+    { linesFree: 1, callsAhead: 100, linesTotal: 1000 },
+    20_000,
+  ],
+  [
+    'at the pace, without a limit of lines',
+    { linesFree: Infinity, linesTotal: Infinity, callsAhead: 999 },
+    199_800,
+  ],
+])('estimatedStartMs: %s', (_what, way, expected) => {
+  expect(estimatedStartMs({ ...WAY, ...way }, 1_000_000) - 1_000_000).toBe(expected);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { remembered } from '../../src/lib/remembered.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+test('remembered asks once a second, however often it is wanted', () => {
+  const clock = new FakeClock();
+  let asked = 0;
+  const ask = remembered(() => ++asked, { keptMs: 1000, clock });
+
+  const answers = [0, 999, 1, 999, 1].map((waitMs) => {
+    clock.advance(waitMs);
+    return ask();
+  });
+
+  expect(answers).toEqual([1, 1, 2, 2, 3]);
+});
+
+test('remembered keeps an answer that says nothing, too', () => {
+  let asked = 0;
+  const ask = remembered(() => void asked++, { keptMs: 1000, clock: new FakeClock() });
+
+  ask();
+  ask();
+
+  expect(asked).toBe(1);
+});
+
+test('remembered keeps no failure', () => {
+  let asked = 0;
+  const ask = remembered(
+    () => {
+      asked += 1;
+      if (asked === 1) throw new TypeError('no');
+      return asked;
+    },
+    { keptMs: 1000, clock: new FakeClock() },
+  );
+
+  expect(ask).toThrow('no');
+  expect(ask()).toBe(2);
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Scope } from '../../src/domain/agent.ts';
+import type { DeliveryQuery, WebhookDelivery } from '../../src/domain/webhook-delivery.ts';
+import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { addDelivery } from '../support/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+
+/** Of which scope each endpoint is. */
+const ENDPOINTS: Readonly<Record<string, Scope>> = {
+  we_1: SCOPE,
+  we_2: SCOPE,
+  we_test: { ...SCOPE, environment: 'test' },
+  we_foreign: { ...SCOPE, accountId: 'acct_2' },
+  we_deleted: SCOPE,
+};
+
+const EVENTS = ['evt_1', 'evt_2', 'evt_3'];
+
+const deliveryArbitrary = fc.record({
+  endpointId: fc.constantFrom(...Object.keys(ENDPOINTS)),
+  eventId: fc.constantFrom(...EVENTS),
+  status: fc.constantFrom('pending', 'succeeded', 'failed'),
+  at: fc.integer({ min: 0, max: 8 }).map((minute) => new Date(STORE_NOW_MS + minute * 60_000)),
+});
+
+const queryArbitrary = fc.record(
+  {
+    status: fc.constantFrom('pending', 'succeeded', 'failed'),
+    endpointId: fc.constantFrom('we_1', 'we_2', 'we_test', 'we_foreign', 'we_deleted', 'we_none'),
+    eventId: fc.constantFrom(...EVENTS, 'evt_none'),
+    limit: fc.integer({ min: 1, max: 10 }),
+    offset: fc.integer({ min: 0, max: 12 }),
+  },
+  { requiredKeys: ['limit', 'offset'] },
+) satisfies fc.Arbitrary<DeliveryQuery>;
+
+const scopeArbitrary = fc.constantFrom(...new Set(Object.values(ENDPOINTS)));
+
+/** More deliveries than a deletion takes away at once. */
+function deleteWithMany(store: TestStore): void {
+  for (let index = 0; index < 1500; index++) {
+    const ids = { endpointId: 'we_deleted', eventId: 'evt_1', deliveryId: `dlv_deleted_${index}` };
+    store.deliveries.sendTo(ids.endpointId, { id: ids.eventId }, ids.deliveryId, new Date(0));
+  }
+  store.webhookEndpoints.delete(SCOPE, 'we_deleted');
+}
+
+/** What the list must be, by the plainest means. */
+function naiveList(kept: readonly WebhookDelivery[], scope: Scope, query: DeliveryQuery) {
+  const matching = kept
+    .filter(({ accountId }) => accountId === scope.accountId)
+    .filter(({ environment }) => environment === scope.environment)
+    .filter(({ status }) => query.status === undefined || status === query.status)
+    .filter(({ endpointId }) => query.endpointId === undefined || endpointId === query.endpointId)
+    .filter(({ eventId }) => query.eventId === undefined || eventId === query.eventId)
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
+  const page = matching.slice(query.offset, query.offset + query.limit);
+  return { ids: page.map(({ id }) => id), total: matching.length };
+}
+
+test.each([
+  ['', false],
+  [', also while a deleted endpoint is not wholly gone', true],
+])('DeliveryStore lists as a naive model does, for every combination of filters%s', async (_case, isDeleting) => {
+  const store = await openTestStore();
+  addAccount(store, 'acct_2');
+  for (const [id, scope] of Object.entries(ENDPOINTS)) {
+    store.webhookEndpoints.insert(buildEndpoint({ id, ...scope }));
+  }
+  for (const id of EVENTS) store.events.insertQuiet(buildEvent({ id }));
+  const drafts = fc.sample(deliveryArbitrary, { numRuns: 200, seed: 20_261_121 });
+  // Ids are out of order on purpose: the order of insertion must not matter.
+  const ids = drafts.map((_, index) => `dlv_${(index * 7919) % 1000}`);
+  for (const [index, { endpointId, eventId, ...outcome }] of drafts.entries()) {
+    addDelivery(store, { endpointId, eventId, deliveryId: ids[index] ?? '' }, outcome);
+  }
+  if (isDeleting) deleteWithMany(store);
+  const kept = ids.flatMap((id, index) => {
+    const { endpointId = '' } = drafts[index] ?? {};
+    return store.deliveries.find(ENDPOINTS[endpointId] ?? SCOPE, id) ?? [];
+  });
+  const deleted = drafts.filter(({ endpointId }) => endpointId === 'we_deleted').length;
+  expect(kept).toHaveLength(isDeleting ? 200 - deleted : 200);
+
+  fc.assert(
+    fc.property(scopeArbitrary, queryArbitrary, (scope, query) => {
+      const page = store.deliveries.list(scope, query);
+
+      expect({ ids: page.deliveries.map(({ id }) => id), total: page.total }).toEqual(
+        naiveList(kept, scope, query),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,183 @@
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { RESENDS_MAX } from '../../src/domain/webhook-rules.ts';
+import { STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { addDelivery, openWith, record } from '../support/webhook-deliveries.ts';
+import { buildEndpoint, SCOPE } from '../support/webhook-world.ts';
+
+const LATER = new Date(STORE_NOW_MS + 3_600_000);
+
+const conflict = expect.objectContaining({ code: 'CONFLICT' });
+
+const minute = (count: number) => new Date(STORE_NOW_MS + count * 60_000);
+
+function statusesOf(store: TestStore): Readonly<Record<string, string>> {
+  const { deliveries } = store.deliveries.list(SCOPE, { limit: 99, offset: 0 });
+  return Object.fromEntries(deliveries.map(({ id, status }) => [id, status]));
+}
+
+describe('DeliveryStore.resend', () => {
+  test.each([
+    'failed',
+    'succeeded',
+  ] as const)('begins a %s delivery again, at once', async (status) => {
+    const store = await openWith({ 0: status });
+    const before = store.deliveries.find(SCOPE, 'dlv_0');
+
+    const resent = store.deliveries.resend(SCOPE, 'dlv_0', LATER);
+
+    expect(resent).toEqual({
+      ...before,
+      status: 'pending',
+      attempts: 0,
+      nextAttemptAt: LATER,
+      finishedAt: null,
+    });
+    expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual(resent);
+    expect(store.deliveries.attempts('dlv_0')).toHaveLength(1);
+    expect(store.outbox.nextDueAt()).toEqual(LATER);
+  });
+
+  test('rings', async () => {
+    const store = await openWith({ 0: 'failed' });
+    let rings = 0;
+    store.outbox.bell.listen(() => {
+      rings += 1;
+    });
+
+    store.deliveries.resend(SCOPE, 'dlv_0', LATER);
+    await Promise.resolve();
+
+    expect(rings).toBe(1);
+  });
+
+  test('refuses a pending delivery, and leaves it as it was', async () => {
+    const store = await openWith({ 0: 'pending' });
+    record(store, 'dlv_0', { status: 'pending' });
+    const before = store.deliveries.find(SCOPE, 'dlv_0');
+
+    expect(() => store.deliveries.resend(SCOPE, 'dlv_0', LATER)).toThrow(conflict);
+    expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual(before);
+  });
+
+  test('refuses while the endpoint is disabled', async () => {
+    const store = await openWith({ 0: 'failed' });
+    store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+
+    expect(() => store.deliveries.resend(SCOPE, 'dlv_0', LATER)).toThrow(conflict);
+  });
+
+  test('is no way to another environment', async () => {
+    const store = await openWith({ 0: 'failed' });
+    const resend = () => store.deliveries.resend({ ...SCOPE, environment: 'test' }, 'dlv_0', LATER);
+
+    expect(resend).toThrow('never kept');
+    expect(statusesOf(store)).toEqual({ dlv_0: 'failed' });
+  });
+});
+
+describe('DeliveryStore.resendRange', () => {
+  const FOUR = { 0: 'failed', 1: 'failed', 2: 'failed', 3: 'failed' } as const;
+
+  test('takes up what its beginning has, and not what its end has', async () => {
+    const store = await openWith(FOUR);
+
+    const range = { from: minute(1), before: minute(3) };
+    const resent = store.deliveries.resendRange(SCOPE, range, LATER);
+
+    expect(resent).toBe(2);
+    expect(statusesOf(store)).toEqual({
+      dlv_0: 'failed',
+      dlv_1: 'pending',
+      dlv_2: 'pending',
+      dlv_3: 'failed',
+    });
+  });
+
+  test('begins each again from its first attempt', async () => {
+    const store = await openWith({ 0: 'failed' });
+    const before = store.deliveries.find(SCOPE, 'dlv_0');
+
+    store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
+
+    expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual({
+      ...before,
+      status: 'pending',
+      attempts: 0,
+      nextAttemptAt: LATER,
+      finishedAt: null,
+    });
+  });
+
+  test.each([
+    [undefined, 'dlv_0'],
+    ['failed', 'dlv_0'],
+    ['succeeded', 'dlv_1'],
+    ['pending', undefined],
+  ] as const)('takes up those of the status %s', async (status, expected) => {
+    const store = await openWith({ 0: 'failed', 1: 'succeeded', 2: 'pending' });
+    record(store, 'dlv_2', { status: 'pending' });
+    const range = { from: minute(0), before: minute(9), ...(status && { status }) };
+
+    const resent = store.deliveries.resendRange(SCOPE, range, LATER);
+
+    const restarted = store.deliveries
+      .list(SCOPE, { limit: 9, offset: 0 })
+      .deliveries.filter(({ nextAttemptAt }) => nextAttemptAt?.getTime() === LATER.getTime());
+    expect(resent).toBe(expected === undefined ? 0 : 1);
+    expect(restarted[0]?.id).toBe(expected);
+  });
+
+  test('takes up those of one endpoint, and leaves out disabled ones', async () => {
+    const store = await openWith({ 0: 'failed' });
+    for (const id of ['we_2', 'we_3']) {
+      store.webhookEndpoints.insert(buildEndpoint({ id }));
+      addDelivery(store, { endpointId: id, eventId: 'evt_0', deliveryId: `dlv_${id}` });
+    }
+    store.webhookEndpoints.update(buildEndpoint({ id: 'we_3', status: 'disabled' }));
+    const range = { from: minute(0), before: minute(1) };
+    const resend = (endpointId?: string) =>
+      store.deliveries.resendRange(SCOPE, { ...range, ...(endpointId && { endpointId }) }, LATER);
+
+    expect(resend('we_3')).toBe(0);
+    expect(resend('we_2')).toBe(1);
+    expect(resend()).toBe(1);
+    expect(statusesOf(store)).toEqual({
+      dlv_0: 'pending',
+      dlv_we_2: 'pending',
+      dlv_we_3: 'failed',
+    });
+  });
+
+  test('takes up nothing of another environment', async () => {
+    const store = await openWith({ 0: 'failed' });
+    const range = { from: minute(0), before: minute(1) };
+
+    const sandbox = { ...SCOPE, environment: 'test' } as const;
+
+    expect(store.deliveries.resendRange(sandbox, range, LATER)).toBe(0);
+  });
+
+  test('takes up ten thousand at once, those of the oldest events', async () => {
+    const store = await openWith({ 0: 'failed' });
+    const sqlite = new Sqlite(store.file);
+    sqlite.exec(`with recursive n(value) as
+        (select 1 union all select value + 1 from n where value < ${RESENDS_MAX + 5})
+      insert into webhook_deliveries
+      select 'dlv_x' || value, account_id, environment, endpoint_id, event_id || value, event_kind,
+        event_at + value, status, attempts, next_attempt_at, last_status_code, last_error,
+        created_at - value, finished_at
+      from webhook_deliveries cross join n`);
+    sqlite.close();
+    const range = { from: minute(0), before: minute(9) };
+
+    const resent = store.deliveries.resendRange(SCOPE, range, LATER);
+
+    const query = { status: 'failed', limit: 99, offset: 0 } as const;
+    const left = store.deliveries.list(SCOPE, query).deliveries.map(({ id }) => id);
+    expect(resent).toBe(RESENDS_MAX);
+    expect(left.sort()).toEqual(
+      Array.from({ length: 6 }, (_, index) => `dlv_x${RESENDS_MAX + index}`),
+    );
+  });
+});

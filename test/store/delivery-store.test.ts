@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
+import { openWith, record } from '../support/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+
+const NOON = new Date(STORE_NOW_MS);
+
+const LATER = new Date(STORE_NOW_MS + 3_600_000);
+
+describe('DeliveryStore.sendTo', () => {
+  test('makes a delivery that is due at once, also of a kind that the endpoint does not list', async () => {
+    const store = await openTestStore();
+    store.webhookEndpoints.insert(buildEndpoint({ events: ['call.ended'] }));
+    store.events.insertQuiet(buildEvent({ kind: 'webhook.test' }));
+
+    store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', LATER);
+
+    expect(store.deliveries.find(SCOPE, 'dlv_1')).toEqual({
+      ...SCOPE,
+      id: 'dlv_1',
+      endpointId: 'we_1',
+      eventId: 'evt_1',
+      eventKind: 'webhook.test',
+      status: 'pending',
+      attempts: 0,
+      nextAttemptAt: LATER,
+      lastStatusCode: null,
+      lastError: null,
+      createdAt: LATER,
+      finishedAt: null,
+    });
+  });
+
+  test('rings', async () => {
+    const store = await openWith({});
+    store.events.insertQuiet(buildEvent());
+    let rings = 0;
+    store.outbox.bell.listen(() => {
+      rings += 1;
+    });
+
+    store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', NOON);
+    await Promise.resolve();
+
+    expect(rings).toBe(1);
+  });
+
+  test.each([
+    ['we_none', 'evt_0'],
+    ['we_1', 'evt_none'],
+  ])('refuses what was never kept: %s, %s', async (endpointId, id) => {
+    const { deliveries } = await openWith({ 0: 'failed' });
+
+    expect(() => deliveries.sendTo(endpointId, { id }, 'dlv_1', NOON)).toThrow('never kept');
+  });
+});
+
+describe('DeliveryStore.find', () => {
+  test('finds nothing of another account or environment', async () => {
+    const { deliveries } = await openWith({ 0: 'failed' });
+
+    expect(deliveries.find({ ...SCOPE, environment: 'test' }, 'dlv_0')).toBeUndefined();
+    expect(deliveries.find({ ...SCOPE, accountId: 'acct_2' }, 'dlv_0')).toBeUndefined();
+    expect(deliveries.find(SCOPE, 'dlv_0')).toBeDefined();
+  });
+});
+
+describe('DeliveryStore.attempts', () => {
+  test('gives the newest 50, oldest first', async () => {
+    const store = await openWith({ 0: 'pending' });
+    for (let attempt = 1; attempt <= 55; attempt++) {
+      record(store, 'dlv_0', { attempt, status: 'pending' });
+    }
+
+    const attempts = store.deliveries.attempts('dlv_0');
+
+    const numbers = Array.from({ length: 50 }, (_, index) => index + 6);
+    expect(attempts.map(({ attempt }) => attempt)).toEqual(numbers);
+  });
+
+  test('gives every field as it was recorded', async () => {
+    const store = await openWith({ 0: 'failed' });
+
+    expect(store.deliveries.attempts('dlv_0')).toEqual([
+      {
+        attempt: 1,
+        at: NOON,
+        durationMs: 20,
+        statusCode: 500,
+        error: 'the receiver answered 500',
+        responseText: 'oh no',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import type { AttemptResult } from '../../src/domain/outbox.ts';
+import type { DeliveryAttempt } from '../../src/domain/webhook-delivery.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+
+const DAY_MS = 86_400_000;
+const at = (afterMs: number) => new Date(STORE_NOW_MS + afterMs);
+
+async function openOutbox(deliveries: number): Promise<TestStore> {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  for (let index = 1; index <= deliveries; index += 1) {
+    const event = buildEvent({ id: `evt_${index}` });
+    store.events.insertQuiet(event);
+    store.deliveries.sendTo('we_1', event, `dlv_${index}`, at(0));
+  }
+  return store;
+}
+
+function result(
+  fields: Partial<Omit<AttemptResult, 'attempt'>> & {
+    readonly attempt?: Partial<DeliveryAttempt>;
+  } = {},
+): AttemptResult {
+  const { attempt, isSuccess = false } = fields;
+  return {
+    deliveryId: 'dlv_1',
+    nextAttemptAt: null,
+    ...fields,
+    isSuccess,
+    attempt: {
+      attempt: 1,
+      at: at(0),
+      durationMs: 12.4,
+      statusCode: isSuccess ? 200 : 500,
+      error: isSuccess ? null : 'the receiver answered 500',
+      responseText: null,
+      ...attempt,
+    },
+  };
+}
+
+const delivery = (store: TestStore, id = 'dlv_1') => store.deliveries.find(SCOPE, id);
+
+test('Outbox.record keeps a success with its attempt', async () => {
+  const store = await openOutbox(1);
+
+  store.outbox.record([result({ isSuccess: true, attempt: { responseText: 'ok' } })], at(20));
+
+  expect(delivery(store)).toMatchObject({
+    status: 'succeeded',
+    attempts: 1,
+    nextAttemptAt: null,
+    lastStatusCode: 200,
+    lastError: null,
+    finishedAt: at(12),
+  });
+  expect(store.deliveries.attempts('dlv_1')).toEqual([
+    { attempt: 1, at: at(0), durationMs: 12, statusCode: 200, error: null, responseText: 'ok' },
+  ]);
+});
+
+test('Outbox.record keeps when a failed delivery is tried again, and that it is over after the last attempt', async () => {
+  const store = await openOutbox(1);
+
+  store.outbox.record([result({ nextAttemptAt: at(30_000) })], at(20));
+  const between = delivery(store);
+  store.outbox.record([result({ attempt: { attempt: 2, at: at(30_000) } })], at(30_020));
+
+  expect(between).toMatchObject({ status: 'pending', attempts: 1, nextAttemptAt: at(30_000) });
+  expect(delivery(store)).toMatchObject({
+    status: 'failed',
+    attempts: 2,
+    nextAttemptAt: null,
+    finishedAt: at(30_012),
+  });
+});
+
+test('Outbox.record ignores a result that is not the next attempt of its delivery', async () => {
+  const store = await openOutbox(1);
+
+  store.outbox.record([result({ attempt: { attempt: 3 } })], at(20));
+  store.outbox.record([result({ deliveryId: 'dlv_gone' })], at(20));
+
+  expect(delivery(store)).toMatchObject({ status: 'pending', attempts: 0 });
+  expect(store.deliveries.attempts('dlv_1')).toEqual([]);
+});
+
+test('Outbox.record disables an endpoint after ten failures in a row over seven days, and ends what waits for it', async () => {
+  const store = await openOutbox(11);
+  const fail = (index: number, afterMs: number) =>
+    store.outbox.record(
+      [result({ deliveryId: `dlv_${index}`, attempt: { at: at(afterMs) } })],
+      at(afterMs),
+    );
+  for (let index = 1; index <= 9; index += 1) fail(index, 0);
+
+  const disabled = fail(10, 7 * DAY_MS);
+
+  const reason =
+    'disabled by the server because 10 deliveries in a row failed since 2026-11-20T12:00:00.000Z; the newest: the receiver answered 500';
+  expect(disabled).toEqual(['we_1']);
+  expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toMatchObject({
+    status: 'disabled',
+    disabledReason: reason,
+    updatedAt: at(7 * DAY_MS),
+  });
+  expect(delivery(store, 'dlv_11')).toMatchObject({
+    status: 'failed',
+    attempts: 0,
+    lastError: `Not sent: ${reason}`,
+  });
+});
+
+test.each([
+  ['a success came between', { successAt: 5, lastAfterMs: 7 * DAY_MS }],
+  ['the first failure is not seven days old', { successAt: 0, lastAfterMs: 7 * DAY_MS - 1 }],
+])('Outbox.record leaves an endpoint active after ten failures when %s', async (_, facts) => {
+  const store = await openOutbox(11);
+  const results = Array.from({ length: 11 }, (_unused, index) =>
+    result({ deliveryId: `dlv_${index + 1}`, isSuccess: index === facts.successAt }),
+  );
+  store.outbox.record(results.slice(0, 10), at(0));
+
+  const disabled = store.outbox.record(results.slice(10), at(facts.lastAfterMs));
+
+  expect(disabled).toEqual([]);
+  expect(store.webhookEndpoints.find(SCOPE, 'we_1')?.status).toBe('active');
+});
+
+test('Outbox.record drops the result of a delivery whose endpoint was deleted', async () => {
+  const store = await openOutbox(1);
+  store.webhookEndpoints.delete(SCOPE, 'we_1');
+
+  const disabled = store.outbox.record([result({ isSuccess: true })], at(20));
+
+  expect(disabled).toEqual([]);
+  expect(store.deliveries.attempts('dlv_1')).toEqual([]);
+});

@@ -1,0 +1,178 @@
+import Sqlite from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import type { Scope } from '../../src/domain/agent.ts';
+import { WEBHOOK_ENDPOINTS_MAX } from '../../src/domain/webhook-endpoint.ts';
+import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';
+import { addDelivery } from '../support/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+
+const SANDBOX: Scope = { accountId: 'acct_1', environment: 'test' };
+
+const PAGE = { limit: 9, offset: 0 };
+
+/** Counts rings from now on. */
+function countRings(store: TestStore): () => Promise<number> {
+  let rings = 0;
+  store.outbox.bell.listen(() => {
+    rings += 1;
+  });
+  return async () => {
+    await Promise.resolve();
+    return rings;
+  };
+}
+
+function failuresOf(store: TestStore): unknown {
+  const sqlite = new Sqlite(store.file, { readonly: true });
+  try {
+    return sqlite.prepare('select failures_in_row, failing_since from webhook_endpoints').get();
+  } finally {
+    sqlite.close();
+  }
+}
+
+describe('WebhookEndpointStore', () => {
+  test('gives back every field as it was saved', async () => {
+    const { webhookEndpoints } = await openTestStore();
+    const endpoint = buildEndpoint({
+      description: 'Ünïcode ☎ and "quotes"',
+      events: ['call.bridged', 'appointment.booked'],
+      status: 'disabled',
+      disabledReason: 'it failed',
+    });
+
+    webhookEndpoints.insert(endpoint);
+
+    expect(webhookEndpoints.find(SCOPE, endpoint.id)).toEqual(endpoint);
+  });
+
+  test('finds nothing of another account or environment', async () => {
+    const store = await openTestStore();
+    addAccount(store, 'acct_2');
+    store.webhookEndpoints.insert(buildEndpoint());
+
+    expect(store.webhookEndpoints.find(SANDBOX, 'we_1')).toBeUndefined();
+    expect(store.webhookEndpoints.find({ ...SCOPE, accountId: 'acct_2' }, 'we_1')).toBeUndefined();
+    expect(store.webhookEndpoints.list(SANDBOX, PAGE)).toEqual({ endpoints: [], total: 0 });
+  });
+
+  test('updates and deletes nothing of another environment', async () => {
+    const { webhookEndpoints } = await openTestStore();
+    webhookEndpoints.insert(buildEndpoint());
+
+    webhookEndpoints.update(buildEndpoint({ environment: 'test', description: 'stolen' }));
+    webhookEndpoints.delete(SANDBOX, 'we_1');
+
+    expect(webhookEndpoints.find(SCOPE, 'we_1')).toEqual(buildEndpoint());
+  });
+
+  test('lists newest first, ties by id, in pages that leave nothing out', async () => {
+    const { webhookEndpoints } = await openTestStore();
+    const times = { we_a: 1, we_b: 2, we_c: 2, we_d: 3, we_e: 1 };
+    for (const [id, time] of Object.entries(times)) {
+      webhookEndpoints.insert(buildEndpoint({ id, createdAt: new Date(time) }));
+    }
+
+    const pages = [0, 2, 4].map((offset) => webhookEndpoints.list(SCOPE, { limit: 2, offset }));
+
+    const ids = pages.flatMap(({ endpoints }) => endpoints.map(({ id }) => id));
+    expect(ids).toEqual(['we_d', 'we_c', 'we_b', 'we_e', 'we_a']);
+    expect(pages.map(({ total }) => total)).toEqual([5, 5, 5]);
+  });
+
+  test('takes a hundred an environment, and one more when one is gone', async () => {
+    const { webhookEndpoints } = await openTestStore();
+    for (let index = 0; index < WEBHOOK_ENDPOINTS_MAX; index++) {
+      webhookEndpoints.insert(buildEndpoint({ id: `we_${index}` }));
+    }
+    const insert = () => webhookEndpoints.insert(buildEndpoint({ id: 'we_more' }));
+
+    expect(insert).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
+    webhookEndpoints.insert(buildEndpoint({ id: 'we_test', environment: 'test' }));
+    webhookEndpoints.delete(SCOPE, 'we_0');
+    expect(insert).not.toThrow();
+  });
+
+  test('forgets failures when an endpoint becomes active, and only then', async () => {
+    const store = await openTestStore();
+    store.webhookEndpoints.insert(buildEndpoint());
+    const sqlite = new Sqlite(store.file);
+    sqlite.exec('update webhook_endpoints set failures_in_row = 7, failing_since = 5');
+    sqlite.close();
+
+    store.webhookEndpoints.update(buildEndpoint({ description: 'still active' }));
+    store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+    const failuresBefore = failuresOf(store);
+    store.webhookEndpoints.update(buildEndpoint({ status: 'active' }));
+
+    expect(failuresBefore).toEqual({ failures_in_row: 7, failing_since: 5 });
+    expect(failuresOf(store)).toEqual({ failures_in_row: 0, failing_since: null });
+  });
+
+  test('rings after a change and after a deletion', async () => {
+    const store = await openTestStore();
+    store.webhookEndpoints.insert(buildEndpoint());
+    const rings = countRings(store);
+
+    store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+    const ringsAfterUpdate = await rings();
+    store.webhookEndpoints.delete(SCOPE, 'we_1');
+
+    expect([ringsAfterUpdate, await rings()]).toEqual([1, 2]);
+  });
+});
+
+describe('WebhookEndpointStore.delete', () => {
+  async function withDeliveries(count: number): Promise<TestStore> {
+    const store = await openTestStore();
+    store.webhookEndpoints.insert(buildEndpoint());
+    store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+    store.events.insertQuiet(buildEvent());
+    for (let index = 0; index < count; index++) {
+      const deliveryId = `dlv_${index}`;
+      const ids = { endpointId: 'we_1', eventId: 'evt_1', deliveryId };
+      addDelivery(store, ids, { status: index % 2 === 0 ? 'pending' : 'failed' });
+    }
+    const ids = { endpointId: 'we_2', eventId: 'evt_1', deliveryId: 'dlv_kept' };
+    addDelivery(store, ids, { status: 'pending' });
+    return store;
+  }
+
+  function rowsOf(store: TestStore): readonly unknown[] {
+    const sqlite = new Sqlite(store.file, { readonly: true });
+    const count = (table: string) => sqlite.prepare(`select count(*) from ${table}`).pluck().get();
+    const rows = ['webhook_endpoints', 'webhook_deliveries', 'webhook_attempts'].map(count);
+    sqlite.close();
+    return rows;
+  }
+
+  test('leaves no row of an endpoint with few deliveries', async () => {
+    const store = await withDeliveries(10);
+
+    store.webhookEndpoints.delete(SCOPE, 'we_1');
+
+    expect(rowsOf(store)).toEqual([1, 1, 0]);
+    expect(store.deliveries.list(SCOPE, PAGE).total).toBe(1);
+  });
+
+  test('hides an endpoint with many deliveries at once, and leaves the rest to retention', async () => {
+    const store = await withDeliveries(1200);
+    const { deliveries, outbox, retention, clock } = store;
+
+    store.webhookEndpoints.delete(SCOPE, 'we_1');
+
+    expect(rowsOf(store)).toEqual([2, 801, 0]);
+    expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
+    expect(store.webhookEndpoints.list(SCOPE, PAGE).total).toBe(1);
+    expect(deliveries.list(SCOPE, PAGE)).toMatchObject({
+      deliveries: [{ id: 'dlv_kept' }],
+      total: 1,
+    });
+    expect(deliveries.find(SCOPE, 'dlv_999')).toBeUndefined();
+    const room = { limit: 99, perEndpoint: 9, exceptEndpoints: [], except: new Set<string>() };
+    const due = outbox.due({ ...room, now: clock.now() });
+    expect(due.map(({ id }) => id)).toEqual(['dlv_kept']);
+    expect(retention.prune(clock.now())).toBe(801);
+    expect(rowsOf(store)).toEqual([1, 1, 0]);
+  });
+});

@@ -1,0 +1,29 @@
+/** Analyses what waits in a database, as the server would, until killed; prints how many wait after each. */
+import { randomBytes } from 'node:crypto';
+import { writeSync } from 'node:fs';
+import { Analyst } from '../../src/call/analyst.ts';
+import { idMaker } from '../../src/domain/ids.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
+import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
+import { openStore } from '../../src/store/store.ts';
+
+const [file = ''] = process.argv.slice(2);
+const store = await openStore({ file, clock: systemClock, log: silentLogger });
+const analyst = new Analyst({
+  environment: 'live',
+  model: new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE), firstWordMs: 5 }),
+  analyses: store.analyses,
+  calls: store.calls,
+  agents: store.agents,
+  recordingLink: () => 'https://voice.example',
+  metrics: { analysed: () => void writeSync(1, `${store.analyses.count()}\n`) },
+  newId: idMaker({ nowMs: Date.now, random: randomBytes }),
+  clock: systemClock,
+  log: silentLogger,
+});
+analyst.start();
+setInterval(() => {
+  if (store.analyses.count() === 0) process.exit(0);
+}, 20);

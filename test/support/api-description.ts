@@ -1,0 +1,25 @@
+/** The OpenAPI document, for tests that look at every operation, on an interface that has nothing behind it. */
+import { createApi } from '../../src/api/api.ts';
+import type { ApiDeps } from '../../src/api/api-env.ts';
+import type { Description } from '../../src/api/openapi/description.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** An interface on nothing, for looking at what it has. */
+export function createHollowApi() {
+  const deps = {
+    rates: { count: () => 1 },
+    metrics: { httpRequest: () => undefined },
+    newId: () => 'req_0',
+    clock: new FakeClock(),
+    log: silentLogger,
+    publicUrl: 'https://voice.example',
+    version: '1.2.3',
+  };
+  return createApi(deps as unknown as ApiDeps);
+}
+
+export async function readDescription(): Promise<Description> {
+  const response = await createHollowApi().request('/api/openapi.json');
+  return (await response.json()) as Description;
+}

@@ -1,0 +1,33 @@
+/** How many lines of a trunk are in use. */
+import { expect, test } from 'vitest';
+import { TrunkLines } from '../../src/telephony/drachtio/trunk-lines.ts';
+import { parseTrunks } from '../../src/telephony/trunks.ts';
+
+function trunkOf(fields: Readonly<Record<string, unknown>> = {}) {
+  const [trunk] = parseTrunks(JSON.stringify([{ name: 'acme', proxy: '192.0.2.1', ...fields }]));
+  if (trunk === undefined) throw new Error('There is no trunk');
+  return trunk;
+}
+
+test('TrunkLines tells how many lines are free, as calls take and leave them', () => {
+  const trunk = trunkOf({ maxCalls: 2, callsPerSecond: 3 });
+  const lines = new TrunkLines();
+
+  const leave = lines.take(trunk);
+  const taken = lines.lineOf(trunk, true);
+  leave?.();
+
+  expect(taken).toEqual({ trunk: 'acme', callsPerSecond: 3, free: 1, total: 2 });
+  expect(lines.lineOf(trunk, true).free).toBe(2);
+});
+
+test('TrunkLines has no end where the operator set none, and nothing free while the carrier is away', () => {
+  const lines = new TrunkLines();
+
+  expect(lines.lineOf(trunkOf(), true)).toMatchObject({ free: Infinity, total: Infinity });
+  expect(lines.lineOf(trunkOf(), false).free).toBe(0);
+});
+
+test.each([0, -1, 1001, '5'])('parseTrunks refuses %o calls a second', (callsPerSecond) => {
+  expect(() => trunkOf({ callsPerSecond })).toThrow('trunk "acme": callsPerSecond: ');
+});

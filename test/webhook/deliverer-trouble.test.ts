@@ -1,0 +1,200 @@
+import { expect, test } from 'vitest';
+import type { Outbox } from '../../src/domain/outbox.ts';
+import { StoreError } from '../../src/domain/store-error.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';
+import {
+  buildEndpoint,
+  buildEvent,
+  happen,
+  SCOPE,
+  startDeliverer,
+  until,
+} from '../support/webhook-world.ts';
+
+/** The store's outbox, some methods of which fail while the disk is full. */
+function fillableOutbox(store: TestStore, failing: readonly ('fanOut' | 'record')[]) {
+  const disk = { isFull: false, refusals: 0 };
+  const guard = (name: 'fanOut' | 'record') => {
+    if (!disk.isFull || !failing.includes(name)) return;
+    disk.refusals += 1;
+    throw new StoreError('Cannot use the database: the disk is full', 'full');
+  };
+  const { outbox } = store;
+  const fillable: Outbox = {
+    bell: outbox.bell,
+    fanOut: (options) => {
+      guard('fanOut');
+      return outbox.fanOut(options);
+    },
+    record: (results, now) => {
+      guard('record');
+      return outbox.record(results, now);
+    },
+    due: (options) => outbox.due(options),
+    nextDueAt: () => outbox.nextDueAt(),
+    counts: () => outbox.counts(),
+  };
+  return { disk, outbox: fillable };
+}
+
+function noteLog(): { readonly log: Logger; readonly lines: string[] } {
+  const lines: string[] = [];
+  const note = (_fields: object, message: string) => void lines.push(message);
+  return { log: { ...silentLogger, warn: note, error: note }, lines };
+}
+
+const deliveries = (store: TestStore) =>
+  store.deliveries.list(SCOPE, { limit: 100, offset: 0 }).deliveries;
+
+test('Deliverer keeps results while the disk is full, sends nothing new, and nothing twice', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open();
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { disk, outbox } = fillableOutbox(store, ['record']);
+  const { log, lines } = noteLog();
+  disk.isFull = true;
+  startDeliverer(store, { clock: store.clock, outbox, log });
+  happen(store, ...[1, 2, 3].map((index) => buildEvent({ id: `evt_${index}` })));
+  await until(() => disk.refusals === 1);
+
+  happen(store, buildEvent({ id: 'evt_4' }));
+  for (let tries = 2; tries <= 4; tries += 1) {
+    store.clock.advance(1000);
+    await until(() => disk.refusals === tries);
+  }
+  const sentMeanwhile = receiver.ids.toSorted();
+  disk.isFull = false;
+  store.clock.advance(1000);
+  await receiver.has(4);
+  await until(() => store.outbox.counts().pending === 0);
+
+  expect(sentMeanwhile).toEqual(['evt_1', 'evt_2', 'evt_3']);
+  expect(receiver.ids.toSorted()).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
+  expect(deliveries(store).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1]);
+  expect(lines).toEqual(['webhooks wait: their results cannot be written']);
+});
+
+test('Deliverer waits while events cannot be fanned out, and goes on by itself', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open();
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { disk, outbox } = fillableOutbox(store, ['fanOut']);
+  const { log, lines } = noteLog();
+  disk.isFull = true;
+  startDeliverer(store, { clock: store.clock, outbox, log });
+  happen(store, buildEvent());
+  await until(() => disk.refusals === 1);
+
+  store.clock.advance(1000);
+  await until(() => disk.refusals === 2);
+  disk.isFull = false;
+  store.clock.advance(1000);
+  await receiver.has(1);
+
+  expect(receiver.ids).toEqual(['evt_1']);
+  expect(lines).toEqual(['webhooks wait: the outbox cannot be used']);
+});
+
+test('Deliverer.stop waits for what is on its way, and keeps its result', async () => {
+  const store = await openTestStore();
+  let answer: () => void = () => undefined;
+  const receiver = await WebhookReceiver.open((response) => {
+    answer = () => void response.writeHead(200).end();
+  });
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { stop } = startDeliverer(store);
+  happen(store, buildEvent());
+  await receiver.has(1);
+
+  const stopped = stop();
+  answer();
+  await stopped;
+  await stop();
+
+  expect(deliveries(store)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+});
+
+test('Deliverer.stop takes back after two seconds what has no answer, to be attempted again under the same number', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open((response) => {
+    if (receiver.received.length > 1) response.writeHead(200).end();
+  });
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const first = startDeliverer(store, { clock: store.clock });
+  happen(store, buildEvent());
+  await receiver.has(1);
+
+  const stopped = first.stop();
+  store.clock.advance(2000);
+  await stopped;
+  const between = deliveries(store);
+  startDeliverer(store, { clock: store.clock });
+  await until(() => store.outbox.counts().pending === 0);
+
+  expect(between).toMatchObject([{ status: 'pending', attempts: 0 }]);
+  expect(receiver.ids).toEqual(['evt_1', 'evt_1']);
+  expect(deliveries(store)).toMatchObject([{ status: 'succeeded', attempts: 1 }]);
+});
+
+test('Deliverer takes nothing up after its stop', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open();
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { stop } = startDeliverer(store, { clock: store.clock });
+
+  await stop();
+  happen(store, buildEvent());
+  store.clock.advance(60_000);
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(store.clock.waiting).toBe(1);
+  expect(deliveries(store)).toEqual([]);
+});
+
+test('Deliverer tells the operator when an endpoint was disabled, and ends what waits for it', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open(answers(503));
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { log, lines } = noteLog();
+  startDeliverer(store, { clock: store.clock, log, waitsSeconds: [0] });
+  for (let index = 1; index <= 10; index += 1) {
+    store.clock.advance(86_400_000);
+    happen(store, buildEvent({ id: `evt_${index}` }));
+    await until(
+      () => deliveries(store).filter(({ status }) => status === 'failed').length === index,
+    );
+  }
+
+  happen(store, buildEvent({ id: 'evt_11' }));
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toMatchObject({
+    status: 'disabled',
+    disabledReason: expect.stringContaining('10 deliveries in a row failed'),
+    updatedAt: new Date(STORE_NOW_MS + 10 * 86_400_000),
+  });
+  expect(lines).toEqual(['webhook endpoint disabled: it has failed for too long']);
+  expect(receiver.received.length).toBe(10);
+});
+
+test('Deliverer goes on when an endpoint is deleted while a delivery is on its way to it', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open((response, { body }) => {
+    if (body.includes('evt_1"')) store.webhookEndpoints.delete(SCOPE, 'we_1');
+    response.writeHead(200).end();
+  });
+  for (const id of ['we_1', 'we_2']) {
+    const events = [id === 'we_1' ? 'call.started' : 'call.ended'] as const;
+    store.webhookEndpoints.insert(buildEndpoint({ id, url: receiver.url, events }));
+  }
+  startDeliverer(store);
+
+  happen(store, buildEvent({ id: 'evt_1' }));
+  await receiver.has(1);
+  happen(store, buildEvent({ id: 'evt_2', kind: 'call.ended' }));
+  await until(() => deliveries(store)[0]?.status === 'succeeded');
+
+  expect(deliveries(store).map(({ eventId }) => eventId)).toEqual(['evt_2']);
+});
