@@ -91,6 +91,8 @@ async function send(client: Client, request: RestRequest): Promise<void> {
   });
   const text = await answer.body.text();
   if (answer.statusCode !== request.status) {
-    throw new Error(`Cannot measure "${request.name}": it was answered ${answer.statusCode} ${text}`);
+    throw new Error(
+      `Cannot measure "${request.name}": it was answered ${answer.statusCode} ${text}`,
+    );
   }
 }

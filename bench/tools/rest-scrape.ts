@@ -56,7 +56,13 @@ function fill(count: number): void {
     metrics.turn({ endOfTurnMs: ms, textFinalMs: ms, firstTokenMs: ms, firstClauseMs: ms });
     metrics.turn({ firstAudioMs: ms, firstPacketMs: ms, bargeInMs: ms });
     metrics.bargeIn();
-    const packets = { packetsReceived: 50, packetsSent: 50, packetsLost: 1, packetsRejected: 1, jitterMs: 2 };
+    const packets = {
+      packetsReceived: 50,
+      packetsSent: 50,
+      packetsLost: 1,
+      packetsRejected: 1,
+      jitterMs: 2,
+    };
     metrics.audio(packets);
     for (const job of ['stt', 'llm', 'tts'] as const) metrics.modelTimes.answered(job, 'bench', ms);
   }

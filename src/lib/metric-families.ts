@@ -13,6 +13,9 @@ export interface MeasuredSip {
   readonly dropped: Readonly<Record<string, number>>;
   /** By SIP status. */
   readonly rejected: ReadonlyMap<number, number>;
+  /** By SIP status, repeats among them. */
+  readonly responsesIn: ReadonlyMap<number, number>;
+  readonly responsesOut: ReadonlyMap<number, number>;
 }
 
 /** Calls and their turns. */
@@ -120,6 +123,18 @@ export function addSipMetrics(registry: Registry, read: () => MeasuredSip): void
       ['out', c.retransmissionsOut],
     ],
   );
+  new Counter({
+    name: 'offhook_sip_responses_total',
+    help: 'SIP responses that came and went, by status.',
+    labelNames: ['direction', 'status'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const { responsesIn, responsesOut } = read();
+      for (const [status, count] of responsesIn) this.inc({ direction: 'in', status }, count);
+      for (const [status, count] of responsesOut) this.inc({ direction: 'out', status }, count);
+    },
+  });
   add('offhook_sip_dropped_total', 'SIP messages thrown away unanswered.', 'reason', (counts) =>
     Object.entries(counts.dropped),
   );

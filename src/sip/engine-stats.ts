@@ -30,6 +30,10 @@ export interface EngineCounts {
   readonly dropped: Record<DropReason, number>;
   /** Requests refused by the engine itself, by status. */
   readonly rejected: Map<number, number>;
+  /** Responses that came, repeats among them, by status. */
+  readonly responsesIn: Map<number, number>;
+  /** Responses that went, repeats among them, by status. */
+  readonly responsesOut: Map<number, number>;
 }
 
 /** A flood fills the counters, not the log. */
@@ -51,6 +55,8 @@ export class EngineStats {
       unsendable: 0,
     },
     rejected: new Map(),
+    responsesIn: new Map(),
+    responsesOut: new Map(),
   };
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -61,6 +67,19 @@ export class EngineStats {
     this.#logger = options.logger;
   }
 
+  /** Notes a message that has left. */
+  sent(bytes: Buffer, isRepeat: boolean): void {
+    this.counts.messagesOut += 1;
+    if (isRepeat) this.counts.retransmissionsOut += 1;
+    const status = statusOf(bytes);
+    if (status !== undefined) count(this.counts.responsesOut, status);
+  }
+
+  /** Notes a response that could be read. */
+  answered(status: number): void {
+    count(this.counts.responsesIn, status);
+  }
+
   /** Notes a message that was thrown away; `why` is for the log and must hold nothing of the message. */
   drop(reason: DropReason, why?: string): void {
     this.counts.dropped[reason] += 1;
@@ -69,9 +88,8 @@ export class EngineStats {
 
   /** Notes a request that the engine itself refused. */
   reject(status: number, why?: string): void {
-    const count = (this.counts.rejected.get(status) ?? 0) + 1;
-    this.counts.rejected.set(status, count);
-    this.#log(`status ${status}`, { status, why, count });
+    count(this.counts.rejected, status);
+    this.#log(`status ${status}`, { status, why, count: this.counts.rejected.get(status) });
   }
 
   #log(subject: string, fields: object): void {
@@ -81,4 +99,19 @@ export class EngineStats {
     this.#loggedAtMs.set(subject, nowMs);
     this.#logger.warn(fields, 'SIP message not served');
   }
+}
+
+/** The statuses of SIP are fewer than 600, so the map stays small whatever a peer sends. */
+function count(counts: Map<number, number>, status: number): void {
+  counts.set(status, (counts.get(status) ?? 0) + 1);
+}
+
+const RESPONSE_START = Buffer.from('SIP/2.0 ');
+
+/** The status of a response that we have written; undefined for a request. RFC 3261, 7.2. */
+function statusOf(bytes: Buffer): number | undefined {
+  if (bytes.compare(RESPONSE_START, 0, RESPONSE_START.length, 0, RESPONSE_START.length) !== 0) {
+    return undefined;
+  }
+  return Number(bytes.toString('latin1', RESPONSE_START.length, RESPONSE_START.length + 3));
 }

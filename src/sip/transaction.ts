@@ -70,7 +70,6 @@ export function sendCounted(
   bytes: Buffer,
   isRepeat: boolean,
 ): boolean {
-  const { counts } = context.stats;
   try {
     flow.send(bytes);
   } catch (error) {
@@ -78,7 +77,6 @@ export function sendCounted(
     context.stats.drop('unsendable', error.message);
     return false;
   }
-  counts.messagesOut += 1;
-  if (isRepeat) counts.retransmissionsOut += 1;
+  context.stats.sent(bytes, isRepeat);
   return true;
 }

@@ -134,7 +134,7 @@ export class TransportLayer {
   send(bytes: Buffer, flow: Flow): void {
     try {
       flow.send(bytes);
-      this.#options.stats.counts.messagesOut += 1;
+      this.#options.stats.sent(bytes, false);
     } catch (error) {
       if (!(error instanceof SipError)) throw error;
       this.#options.stats.drop('unsendable', error.message);
@@ -193,6 +193,7 @@ export class TransportLayer {
     try {
       message = read();
       via = message.isRequest ? stampReceived(message, flow.remote) : message.via;
+      if (!message.isRequest) this.#options.stats.answered(message.status);
     } catch (error) {
       // Whatever a stranger's message does to us, the socket goes on.
       if (error instanceof SipError) this.#refuse(error, flow);

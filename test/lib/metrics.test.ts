@@ -102,6 +102,8 @@ test('Metrics shows what the SIP engine has counted at the moment of the scrape'
     retransmissionsOut: 0,
     dropped: { unreadable: 0 },
     rejected: new Map<number, number>(),
+    responsesIn: new Map<number, number>(),
+    responsesOut: new Map<number, number>(),
   };
   metrics.watchSip(() => counts);
   await metrics.render();
@@ -110,11 +112,15 @@ test('Metrics shows what the SIP engine has counted at the moment of the scrape'
   counts.retransmissionsOut = 2;
   counts.dropped.unreadable = 3;
   counts.rejected.set(400, 4);
+  counts.responsesOut.set(180, 5);
 
   expect(await sample(metrics, 'offhook_sip_messages_total{direction="in"}')).toBe(7);
   expect(await sample(metrics, 'offhook_sip_retransmissions_total{direction="out"}')).toBe(2);
   expect(await sample(metrics, 'offhook_sip_dropped_total{reason="unreadable"}')).toBe(3);
   expect(await sample(metrics, 'offhook_sip_rejected_total{status="400"}')).toBe(4);
+  expect(await sample(metrics, 'offhook_sip_responses_total{direction="out",status="180"}')).toBe(
+    5,
+  );
 });
 
 test('Metrics counts requests that were refused for their number', async () => {
@@ -128,7 +134,8 @@ test('Metrics counts requests that were refused for their number', async () => {
 test('Metrics names everything as Prometheus advises', async () => {
   const metrics = open();
   const none = { messagesIn: 0, messagesOut: 0, retransmissionsIn: 0, retransmissionsOut: 0 };
-  metrics.watchSip(() => ({ ...none, dropped: {}, rejected: new Map() }));
+  const counts = { rejected: new Map(), responsesIn: new Map(), responsesOut: new Map() };
+  metrics.watchSip(() => ({ ...none, ...counts, dropped: {} }));
   metrics.start();
 
   const text = await metrics.render();

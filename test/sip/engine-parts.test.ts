@@ -66,3 +66,16 @@ test('advertisedAddress tells what was set, else what is listened on, never "all
   expect(advertisedAddress({ address: '0.0.0.0' })).toMatch(/^(?!0\.)\d+\.\d+\.\d+\.\d+$/);
   expect(advertisedAddress({ address: '::' })).not.toBe('::');
 });
+
+test('EngineStats counts responses by status, and requests not among them', () => {
+  const stats = new EngineStats({ clock: new FakeClock(), logger: silentLogger });
+
+  stats.sent(Buffer.from('SIP/2.0 180 Ringing\r\n'), false);
+  stats.sent(Buffer.from('SIP/2.0 180 Ringing\r\n'), true);
+  stats.sent(Buffer.from('BYE sip:a@b SIP/2.0\r\n'), false);
+  stats.answered(486);
+
+  expect(stats.counts.responsesOut).toEqual(new Map([[180, 2]]));
+  expect(stats.counts.responsesIn).toEqual(new Map([[486, 1]]));
+  expect(stats.counts.messagesOut).toBe(3);
+});
