@@ -23,6 +23,7 @@ import { idMaker, type NewId } from './domain/ids.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
+import { randomPool } from './lib/random-pool.ts';
 import { repairWav } from './media/wav-repair.ts';
 import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -65,7 +66,7 @@ export class App {
   readonly #parts: AppParts;
   readonly #registry: CallRegistry;
   readonly #metrics: Metrics;
-  readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
+  readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomPool() });
   readonly #callParts: CallParts;
   readonly #dialer: OutboundDialer;
   readonly #sandbox: Sandbox;

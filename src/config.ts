@@ -1,5 +1,6 @@
 /** Settings from the environment and `.env`: validated whole at start, the only place that reads them. */
 import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
 import type { Plan } from './domain/account.ts';
@@ -12,6 +13,19 @@ export class ConfigError extends Error {
 const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 const positive = z.coerce.number().positive();
+
+/** An IP address, or a name: four numbers with dots between them are an address, or nothing. */
+const host = z
+  .string()
+  .refine(
+    (text) => isIP(text) !== 0 || (/^[A-Za-z0-9.-]{1,253}$/.test(text) && !/^[\d.]+$/.test(text)),
+    'expected an IP address or a host name',
+  );
+
+/** The base of a web server's addresses; what is appended would be lost behind a query. */
+const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !/[?#]/.test(text), 'expected an address without ? and #');
 
 const portRange = z
   .string()
@@ -57,13 +71,14 @@ const SECRETS = [
 ] as const;
 
 const SCHEMA = z.object({
-  HOST: z.string().min(1).default('127.0.0.1'),
+  HOST: host.default('127.0.0.1'),
   PORT: port.default(3000),
-  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  PUBLIC_URL: baseUrl.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()
     .refine((url) => !/^postgres(ql)?:/.test(url), 'PostgreSQL is not supported by this version')
+    .refine((url) => !/^[a-z][a-z0-9+.-]*:/i.test(url), 'expected the path of a file')
     .optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   BOOTSTRAP_LIVE_KEY: z
@@ -77,7 +92,7 @@ const SCHEMA = z.object({
   WEBHOOK_SIGNING_SECRET: z.string().min(16).optional(),
   TELEPHONY: z.enum(['embedded', 'drachtio']).default('embedded'),
   MEDIA: z.enum(['direct', 'freeswitch']).optional(),
-  SIP_HOST: z.string().min(1).default('127.0.0.1'),
+  SIP_HOST: host.default('127.0.0.1'),
   SIP_PORT: port.default(5060),
   SIP_TRUNKS: z.string().min(1).default('sip-config/trunks.json'),
   RTP_PORTS: portRange.default({ first: 20_000, last: 20_999 }),
@@ -93,9 +108,9 @@ const SCHEMA = z.object({
   STT: z.enum(['auto', 'whisper']).default('auto'),
   TTS: z.enum(['auto', 'espeak', 'espeak-wasm']).default('auto'),
   LLM: engines.default('auto'),
-  OLLAMA_HOST: z.url().default('http://127.0.0.1:11434'),
+  OLLAMA_HOST: baseUrl.default('http://127.0.0.1:11434'),
   OLLAMA_MODEL: z.string().min(1).default('qwen3:4b'),
-  OPENAI_BASE_URL: z.url().optional(),
+  OPENAI_BASE_URL: baseUrl.optional(),
   OPENAI_MODEL: z.string().min(1).optional(),
   OPENAI_API_KEY: z.string().min(1).optional(),
   SCRIPT_FILE: z.string().min(1).optional(),

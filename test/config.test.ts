@@ -22,6 +22,13 @@ test.each([
   ['WEBHOOK_ALLOW_LOCAL', 'yes'],
   ['WEBHOOK_BACKOFF_SECONDS', '0;30'],
   ['DATABASE_URL', 'postgres://localhost/offhook'],
+  ['DATABASE_URL', 'foo://x'],
+  ['HOST', '999.1.1.1'],
+  ['SIP_HOST', '10.0.0'],
+  ['SIP_HOST', 'a b'],
+  ['OLLAMA_HOST', 'ftp://x'],
+  ['PUBLIC_URL', 'http://x/y?z=1'],
+  ['PLANS_WITHOUT_OUTBOUND', 'free'],
   ['TELEPHONY', 'drachtio'],
   ['VAD', 'best'],
   ['LLM', 'gpt'],
@@ -31,6 +38,19 @@ test.each([
 
   expect(read).toThrow(ConfigError);
   expect(read).toThrow(name);
+});
+
+test.each([
+  ['HOST', '::'],
+  ['HOST', '0.0.0.0'],
+  ['SIP_HOST', 'localhost'],
+  ['OLLAMA_HOST', 'http://gpu-box:11434'],
+  ['PUBLIC_URL', 'https://voice.example/base'],
+  ['DATABASE_URL', '/var/lib/offhook/offhook.db'],
+])('readConfig takes %s=%s', (name, value) => {
+  const config: Readonly<Record<string, unknown>> = { ...readConfig({ [name]: value }) };
+
+  expect(config[name]).toBe(value);
 });
 
 test('readConfig names every wrong setting at once', () => {

@@ -1,11 +1,11 @@
 /** What the servers of the rest benchmark share: the same records, two keys, and no log. */
-import { randomBytes } from 'node:crypto';
 import { createAgent } from '../../src/domain/agent-rules.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
 import type { DialQueue } from '../../src/domain/dial-queue.ts';
 import { idMaker, type NewId } from '../../src/domain/ids.ts';
 import type { RateStore } from '../../src/domain/rate-limit.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { randomPool } from '../../src/lib/random-pool.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ACCOUNT, openHistory } from './call-history.ts';
 
@@ -81,7 +81,7 @@ export async function openRestWorld(file: string): Promise<RestWorld> {
   return {
     store,
     rates: unlimited(store.rates),
-    newId: idMaker({ nowMs: Date.now, random: randomBytes }),
+    newId: idMaker({ nowMs: Date.now, random: randomPool() }),
     queue: {
       isDraining: false,
       hasTrunkFor: () => true,

@@ -18,7 +18,7 @@ const origin = `http://127.0.0.1:${port}`;
 
 /** Peers send as many at once as we do. */
 const AT_ONCE = 64;
-const WARM_EVENTS = 3000;
+const WARM_EVENTS = 15_000;
 
 /** Events a second in the paced run: far below what the machine could send. */
 const PACED_PER_TICK = 2;

@@ -28,6 +28,9 @@ const LOOK_MS = 1000;
 /** A mistake of ours will not be gone in a second. */
 const MISTAKE_REST_MS = 60_000;
 
+/** Longer than this a look keeps the thread from the conversations; the rest of it comes right after them. */
+const LOOK_MS_MAX = 5;
+
 /** Jobs of one look; more stay where they are until the next. */
 const JOBS_MAX = 200;
 
@@ -50,6 +53,8 @@ export class Analyst {
   readonly #unsaved = new Map<string, Finding>();
   /** Jobs left alone after an error, each with what takes its timer back. */
   readonly #resting = new Map<string, () => void>();
+  /** Calls that wait to be asked about, and whose transcript need not be read again for that: not all is silence. */
+  readonly #spoken = new Set<string>();
   readonly #end = new AbortController();
   #startedAtMs = 0;
   #cancelLook: () => void = () => undefined;
@@ -80,20 +85,24 @@ export class Analyst {
   #look(): void {
     if (this.#end.signal.aborted) return;
     this.#cancelLook();
-    let mayWait = true;
+    const { analyses, clock, environment, log } = this.#parts;
+    let nextMs: number | undefined = LOOK_MS;
     try {
-      this.#takeJobs();
-      mayWait = this.#parts.analyses.count() > 0;
+      if (!this.#takeJobs()) nextMs = 0;
+      else if (!analyses.isAnyWaiting(environment)) nextMs = undefined;
     } catch (error) {
-      this.#parts.log.warn({ err: error }, 'ended calls cannot be analysed now, will retry');
+      log.warn({ err: error }, 'ended calls cannot be analysed now, will retry');
     }
-    if (mayWait) this.#cancelLook = this.#parts.clock.after(LOOK_MS, () => this.#look());
+    if (nextMs !== undefined) this.#cancelLook = clock.after(nextMs, () => this.#look());
   }
 
-  #takeJobs(): void {
+  /** @returns whether it came to the end of them. */
+  #takeJobs(): boolean {
     const { analyses, environment, clock } = this.#parts;
+    const untilMs = clock.nowMs() + LOOK_MS_MAX;
     for (const job of analyses.due(environment, clock.now(), JOBS_MAX)) {
       if (this.#asking.has(job.callId) || this.#resting.has(job.callId)) continue;
+      if (clock.nowMs() >= untilMs) return false;
       try {
         const finding = this.#unsaved.get(job.callId) ?? this.#findingWithoutModel(job);
         if (finding !== undefined) this.#save(job, finding);
@@ -104,14 +113,21 @@ export class Analyst {
         this.#rest(job, error);
       }
     }
+    return true;
   }
 
   /** What needs no model: silence, and a call that cannot wait for one any longer. */
   #findingWithoutModel(job: AnalysisJob): Finding | undefined {
+    const isLate = this.#remainingMs(job) <= 0;
+    if (!isLate && this.#spoken.has(job.callId)) return undefined;
     const transcript = this.#parts.calls.transcript(job.callId);
     const silence = analysisOfSilence(transcript);
     if (silence !== undefined) return { analysis: silence, by: 'empty', isOnTimeline: false };
-    return this.#remainingMs(job) > 0 ? undefined : this.#plain(job, transcript);
+    if (isLate) return this.#plain(job, transcript);
+    // Full of calls that were taken away unasked; the others are read once more.
+    if (this.#spoken.size >= JOBS_MAX) this.#spoken.clear();
+    this.#spoken.add(job.callId);
+    return undefined;
   }
 
   #plain(job: AnalysisJob, transcript: readonly TranscriptEntry[]): Finding {
@@ -120,6 +136,7 @@ export class Analyst {
   }
 
   #ask(job: AnalysisJob): void {
+    this.#spoken.delete(job.callId);
     const asking = this.#answerOf(job).finally(() => {
       this.#asking.delete(job.callId);
       this.#look();
@@ -188,6 +205,7 @@ export class Analyst {
    */
   #save(job: AnalysisJob, finding: Finding): void {
     const { analyses, clock, log, metrics } = this.#parts;
+    this.#spoken.delete(job.callId);
     if (this.#unsaved.size < JOBS_MAX) this.#unsaved.set(job.callId, finding);
     this.#putOnTimeline(job, finding);
     // Read again at the last moment: what else has changed in the call since must not be undone.

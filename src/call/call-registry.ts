@@ -53,7 +53,7 @@ export class CallRegistry implements LiveCalls {
 
   hangUp(callId: string): boolean {
     const call = this.#calls.get(callId);
-    call?.hangUp();
+    if (call !== undefined) queueMicrotask(() => call.hangUp());
     return call !== undefined;
   }
 

@@ -2,6 +2,7 @@
 import type { ConversationBrief, ConversationEvent } from '../conversation/conversation-port.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
+import type { ServiceEvent } from '../domain/service-event.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Leg } from '../telephony/carrier.ts';
 import { CallJournal } from './call-journal.ts';
@@ -126,13 +127,20 @@ export class CallSession {
         parts: this.#parts,
         leg: this.#leg,
         call: () => this.#call,
-        save: (call, events) => this.#journal.write(() => this.#parts.calls.update(call, events)),
+        save: (event) => this.#journal.write(() => this.#addEvent(event)),
       }),
       log: this.#log,
       onEvent: (event) => this.#onConversation(event),
     });
     this.#leg.onDigit((digit) => this.#party?.digit(digit));
     this.#party.start();
+  }
+
+  /** To the call as it is kept: by the time a late event comes, more may be known of it than here. */
+  #addEvent(event: ServiceEvent): void {
+    const { calls } = this.#parts;
+    const kept = calls.findById(this.callId);
+    if (kept !== undefined) calls.update(kept, [event]);
   }
 
   #onConversation(event: ConversationEvent): void {

@@ -48,8 +48,12 @@ export class OutboundCall implements LiveCall {
     registry.add(this);
     try {
       const leg = await this.#dial();
-      if (leg !== undefined) {
+      // Whoever gave the call up knows nothing of an answer of the same moment, so nothing may come in between here.
+      if (leg !== undefined && this.#reason === undefined) {
         await holdCall({ parts, registry, agent, call: this.#call, leg });
+      } else if (leg !== undefined) {
+        this.#hangUpLate(Promise.resolve(leg));
+        await endUnanswered(parts, this.#call, this.#reason ?? 'error');
       }
     } finally {
       registry.delete(this.callId);
@@ -70,7 +74,7 @@ export class OutboundCall implements LiveCall {
     stop();
   }
 
-  /** @returns undefined when nobody answered; then the call is over and on record. */
+  /** @returns undefined when nobody answered in time; then the call is over and on record. */
   async #dial(): Promise<Leg | undefined> {
     const { carrier, parts, clock, ringingTimeoutMs } = this.#options;
     const { from, to } = this.#call;
@@ -81,8 +85,9 @@ export class OutboundCall implements LiveCall {
     try {
       this.#outgoing = carrier.place({ from, to, ringingTimeoutMs });
       this.#keepSid(this.#outgoing.carrierCallSid);
-      const leg = await this.#answerOf(this.#outgoing);
-      if (leg !== undefined && this.#reason === undefined) return leg;
+      const leg = await Promise.race([this.#outgoing.answered, this.#abandoned.promise]);
+      if (leg !== undefined) return leg;
+      this.#hangUpLate(this.#outgoing.answered);
       await endUnanswered(parts, this.#call, this.#reason ?? 'error');
     } catch (error) {
       await this.#failed(error);
@@ -92,17 +97,13 @@ export class OutboundCall implements LiveCall {
     return undefined;
   }
 
-  /** @returns undefined when the carrier was not waited for any longer, or the call was not wanted any more. */
-  async #answerOf(outgoing: OutgoingCall): Promise<Leg | undefined> {
-    const leg = await Promise.race([outgoing.answered, this.#abandoned.promise]);
-    if (leg !== undefined && this.#reason === undefined) return leg;
-    // An answer that has crossed our CANCEL, or comes after all, has nobody to talk to.
-    outgoing.answered
+  /** An answer that has crossed our CANCEL, or comes after all, has nobody to talk to. */
+  #hangUpLate(answered: Promise<Leg>): void {
+    answered
       .then((late) => late.hangUp())
       .catch((error: unknown) => {
         this.#options.parts.log.debug({ callId: this.callId, err: error }, 'no late answer');
       });
-    return undefined;
   }
 
   #failed(error: unknown): Promise<void> {

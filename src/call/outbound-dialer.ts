@@ -19,6 +19,9 @@ const RINGING_TIMEOUT_MS = 60_000;
 /** How long to wait for a line, or for the database, before looking again; lines that calls leave ring earlier. */
 const LOOK_AGAIN_MS = 1000;
 
+/** Calls that one look may end undialled: each is a write, on the thread that holds the conversations. */
+const GIVEN_UP_MAX = 20;
+
 /** A call that could not be dialled within a day is not wanted any more. */
 const QUEUED_MS_MAX = 86_400_000;
 
@@ -56,7 +59,7 @@ export class OutboundDialer implements DialQueue {
     const { environment, calls, carrier, callsPerSecond, clock } = options;
     this.#lines = new DialLines({ carrier, callsPerSecond, clock });
     this.#queue = new OutboundQueue({
-      load: (limit) => calls.queued(environment, 'outbound', limit),
+      load: (limit) => calls.waitingToDial(environment, limit),
       trunkOf: (from) => this.#lines.trunkOf(from),
       clock,
     });
@@ -134,14 +137,18 @@ export class OutboundDialer implements DialQueue {
     this.#queue.refresh();
     const blocked = new Set<string>();
     let delayMs = LOOK_AGAIN_MS;
+    let givenUp = 0;
     for (const waiting of this.#queue.waiting()) {
       if (registry.isFull) break;
       // Each trunk keeps its order; the others pass by.
       if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
       const waitMs = this.#lines.waitMs(waiting.from);
-      if (waitMs === 0) this.#take(waiting, clock.now());
+      if (waitMs === 0) givenUp += this.#take(waiting, clock.now()) ? 0 : 1;
       else if (waiting.trunk !== undefined) blocked.add(waiting.trunk);
       delayMs = Math.min(delayMs, waitMs || delayMs);
+      if (givenUp < GIVEN_UP_MAX) continue;
+      delayMs = 1;
+      break;
     }
     return this.#queue.isEmpty ? undefined : delayMs;
   }
@@ -149,10 +156,12 @@ export class OutboundDialer implements DialQueue {
   /**
    * Takes one call out of the queue: dials it, or ends it where that cannot be done.
    *
+   * @returns whether it was dialled.
    * @throws {StoreError} when the database refuses; then the call waits on.
    */
-  #take(waiting: WaitingCall, now: Date): void {
+  #take(waiting: WaitingCall, now: Date): boolean {
     const { calls, findAgent, log } = this.#options;
+    let isDialled = false;
     try {
       const call = calls.findById(waiting.callId);
       // A customer may have hung up what was still waiting.
@@ -160,7 +169,7 @@ export class OutboundDialer implements DialQueue {
         const agent = findAgent(call, call.agentId);
         const problem = problemOf(call, agent, waiting.trunk, now);
         if (agent === undefined || problem !== undefined) this.#giveUp(call, problem ?? '', now);
-        else this.#dial(call, agent);
+        else isDialled = this.#dial(call, agent);
       }
     } catch (error) {
       if (error instanceof StoreError) throw error;
@@ -168,15 +177,17 @@ export class OutboundDialer implements DialQueue {
       this.#giveUpBroken(waiting, now);
     }
     this.#queue.delete(waiting);
+    return isDialled;
   }
 
-  #dial(call: Call, agent: Agent): void {
+  /** @returns whether it was dialled; if not, it was given up. */
+  #dial(call: Call, agent: Agent): boolean {
     const { calls, carrier, clock, log, registry } = this.#options;
     const { ringingTimeoutMs = RINGING_TIMEOUT_MS } = this.#options;
     const parts = this.#options.parts();
     if (parts.isOwnNumber(call.to)) {
       this.#giveUp(call, 'its number rings here by now, which would be a loop', clock.now());
-      return;
+      return false;
     }
     const ringing = dialling(call, parts.clock.now());
     calls.update(ringing, []);
@@ -185,6 +196,7 @@ export class OutboundDialer implements DialQueue {
     new OutboundCall(facts).run().then(lineLeft, (error: unknown) => {
       log.error({ callId: call.id, err: error }, 'outgoing call broke');
     });
+    return true;
   }
 
   /** Ends a call that will never be dialled. */

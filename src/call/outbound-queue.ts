@@ -1,5 +1,5 @@
 /** The waiting calls of one environment in memory, so that looking for the next one does not read them all. */
-import type { Call } from '../domain/call.ts';
+import type { WaitingParty } from '../domain/call.ts';
 import { QUEUED_CALLS_MAX } from '../domain/dial-queue.ts';
 import type { Clock } from '../lib/clock.ts';
 
@@ -17,7 +17,7 @@ export interface WaitingCall {
 }
 
 export class OutboundQueue {
-  readonly #load: (limit: number) => readonly Call[];
+  readonly #load: (limit: number) => readonly WaitingParty[];
   readonly #trunkOf: (from: string) => string | undefined;
   readonly #clock: Clock;
   /** In the order in which they were asked for. */
@@ -27,7 +27,7 @@ export class OutboundQueue {
 
   constructor(options: {
     /** Reads the waiting calls, in order. */
-    readonly load: (limit: number) => readonly Call[];
+    readonly load: (limit: number) => readonly WaitingParty[];
     readonly trunkOf: (from: string) => string | undefined;
     readonly clock: Clock;
   }) {

@@ -10,13 +10,13 @@ import type { CallParts } from './call-parts.ts';
  * Makes the control of one call.
  *
  * @param options.call gives the call as it stands.
- * @param options.save writes the call and an event, in order with everything else of this call's record.
+ * @param options.save writes an event of the call, in order with everything else of its record.
  */
 export function sessionControl(options: {
   readonly parts: Pick<CallParts, 'clock' | 'newId' | 'isOwnNumber'>;
   readonly leg: Leg;
   readonly call: () => Call;
-  readonly save: (call: Call, events: readonly ServiceEvent[]) => void;
+  readonly save: (event: ServiceEvent) => void;
 }): CallControl {
   const { parts, leg, call, save } = options;
   const stamp = () => ({ id: parts.newId('evt'), now: parts.clock.now() });
@@ -33,11 +33,11 @@ export function sessionControl(options: {
         // The caller was handed over by REFER: both parties speak without us.
         agentRole: 'left' as const,
       };
-      save(call(), [callBridgedEvent(call(), bridge, stamp())]);
+      save(callBridgedEvent(call(), bridge, stamp()));
     },
     appointmentBooked: (facts) => {
       const appointment = { id: parts.newId('appt'), ...facts };
-      save(call(), [appointmentBookedEvent(call(), appointment, stamp())]);
+      save(appointmentBookedEvent(call(), appointment, stamp()));
     },
   };
 }

@@ -49,6 +49,9 @@ export interface AnalysisStore {
   /** Labels that calls of this agent have had, most frequent first. */
   intentsOf(agentId: string, limit: number): readonly string[];
 
-  /** How many jobs wait. */
+  /** Whether any job of this environment waits, due or not. */
+  isAnyWaiting(environment: Environment): boolean;
+
+  /** How many jobs wait, of both environments. */
   count(): number;
 }

@@ -106,6 +106,9 @@ export interface TimelineEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** As much of a queued call as is needed to choose the next one: a long queue is read often. */
+export type WaitingParty = Pick<Call, 'id' | 'from'>;
+
 /** Keeps calls. Every method is one transaction. */
 export interface CallStore {
   /** Saves a new call together with the events that its creation causes. */
@@ -142,6 +145,9 @@ export interface CallStore {
 
   /** Rings after a call was saved as `queued`. */
   readonly queueBell: Bell;
+
+  /** What tells waiting outbound calls apart for whoever dials them, in the order in which they were asked for. */
+  waitingToDial(environment: Environment, limit: number): readonly WaitingParty[];
 
   /** Calls that wait to be placed, in the order in which they were asked for. */
   queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[];

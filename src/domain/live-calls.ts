@@ -2,7 +2,8 @@
 
 export interface LiveCalls {
   /**
-   * Begins to end a live call from our side, as if the agent had hung up.
+   * Begins to end a live call from our side, as if the agent had hung up: when the code that runs now is done, so that
+   * whoever asks inside a transaction has left it.
    *
    * @returns false when this process holds no such call.
    */

@@ -32,10 +32,14 @@ export function windowOf(now: Date): RateWindow {
 /** Counts requests in fixed windows. */
 export interface RateStore {
   /**
-   * Counts one request of a subject and forgets windows before this one.
+   * Counts one request of a subject, and forgets the counts of windows before this one.
+   *
+   * Exact while the process lives. A store may write requests as counted before they come, so as not to write at each:
+   * a process that dies then charges each subject at most 20 too many, and forgives none.
    *
    * @param subject Who is counted, such as `account:acct_…:live` or `address:203.0.113.7`.
    * @returns how many there are now in the window, this one among them.
+   * @throws {StoreError} when it had to write and could not; then the request is not counted.
    */
   count(subject: string, window: RateWindow): number;
 }

@@ -37,6 +37,13 @@ function prepareJobs(database: Database) {
     delete: database.prepare((take: Take<{ id: string }>) =>
       build.deleteFrom('analysis_jobs').where('call_id', '=', take('id')),
     ),
+    any: database.prepare((take: Take<{ environment: string }>) =>
+      build
+        .selectFrom('analysis_jobs')
+        .select('call_id')
+        .where('environment', '=', take('environment'))
+        .limit(1),
+    ),
     count: database.prepare(() =>
       build
         .selectFrom('analysis_jobs')
@@ -112,6 +119,10 @@ export class SqliteAnalysisStore implements AnalysisStore {
     return this.#database
       .read(() => this.#statements.intents.all({ agentId, limit }))
       .map(({ intent }) => intent);
+  }
+
+  isAnyWaiting(environment: Environment): boolean {
+    return this.#database.read(() => this.#statements.any.get({ environment })) !== undefined;
   }
 
   count(): number {

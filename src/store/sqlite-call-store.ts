@@ -13,6 +13,7 @@ import {
   isOver,
   type TimelineEntry,
   type TranscriptEntry,
+  type WaitingParty,
 } from '../domain/call.ts';
 import type { ServiceEvent } from '../domain/service-event.ts';
 import { Bell } from '../lib/bell.ts';
@@ -47,6 +48,32 @@ function prepareCalls(database: Database) {
     rolled: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),
     ),
+    unfinished: database.prepare(() =>
+      build
+        .selectFrom('calls')
+        .select(CALL_COLUMNS)
+        // The first condition is the index's own; without it SQLite does not use the index.
+        .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
+        .where(sql<boolean>`status <> 'queued'`)
+        .orderBy('sort_at')
+        .orderBy('id'),
+    ),
+  };
+}
+
+function prepareQueue(database: Database) {
+  return {
+    toDial: database.prepare((take: Take<{ environment: string; limit: number }>) =>
+      build
+        .selectFrom('calls')
+        .select(['id', 'from_number as from'])
+        .where('environment', '=', take('environment'))
+        .where('direction', '=', 'outbound')
+        .where(sql<boolean>`status = 'queued'`)
+        // The order of saving; ids of one millisecond are in no order.
+        .orderBy(sql`rowid`)
+        .limit(take('limit')),
+    ),
     queued: database.prepare(
       (take: Take<{ environment: string; direction: string; limit: number }>) =>
         build
@@ -55,7 +82,6 @@ function prepareCalls(database: Database) {
           .where('environment', '=', take('environment'))
           .where('direction', '=', take('direction'))
           .where(sql<boolean>`status = 'queued'`)
-          // The order of saving; ids of one millisecond are in no order.
           .orderBy(sql`rowid`)
           .limit(take('limit')),
     ),
@@ -66,16 +92,6 @@ function prepareCalls(database: Database) {
         .where('environment', '=', take('environment'))
         .where('direction', '=', take('direction'))
         .where(sql<boolean>`status = 'queued'`),
-    ),
-    unfinished: database.prepare(() =>
-      build
-        .selectFrom('calls')
-        .select(CALL_COLUMNS)
-        // The first condition is the index's own; without it SQLite does not use the index.
-        .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
-        .where(sql<boolean>`status <> 'queued'`)
-        .orderBy('sort_at')
-        .orderBy('id'),
     ),
   };
 }
@@ -114,6 +130,7 @@ export class SqliteCallStore implements CallStore {
   readonly queueBell = new Bell();
   readonly #database: Database;
   readonly #calls: ReturnType<typeof prepareCalls>;
+  readonly #queue: ReturnType<typeof prepareQueue>;
   readonly #details: ReturnType<typeof prepareDetails>;
   readonly #list: CallList;
   readonly #rollups: CallRollups;
@@ -126,6 +143,7 @@ export class SqliteCallStore implements CallStore {
   ) {
     this.#database = database;
     this.#calls = prepareCalls(database);
+    this.#queue = prepareQueue(database);
     this.#details = prepareDetails(database);
     this.#list = new CallList(database);
     this.#rollups = new CallRollups(database);
@@ -198,14 +216,18 @@ export class SqliteCallStore implements CallStore {
     return this.#database.read(() => this.#calls.unfinished.all({})).map(callOf);
   }
 
+  waitingToDial(environment: Environment, limit: number): readonly WaitingParty[] {
+    return this.#database.read(() => this.#queue.toDial.all({ environment, limit }));
+  }
+
   queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[] {
     const values = { environment, direction, limit };
-    return this.#database.read(() => this.#calls.queued.all(values)).map(callOf);
+    return this.#database.read(() => this.#queue.queued.all(values)).map(callOf);
   }
 
   countQueued(environment: Environment, direction: CallDirection): number {
     const values = { environment, direction };
-    return this.#database.read(() => this.#calls.countQueued.get(values))?.n ?? 0;
+    return this.#database.read(() => this.#queue.countQueued.get(values))?.n ?? 0;
   }
 
   /** What the call was before. @throws {Error} when it was never kept, or may not move to its new status. */

@@ -6,20 +6,41 @@ import type { Database } from './database.ts';
 import { build, type RateCountRow, type SecretRow } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
 
+/** So many requests are counted with one write. A process that dies forgets how many of them came. */
+const BLOCK_REQUESTS = 20;
+
+/** Subjects whose blocks are known at once; the one known longest makes room for the next. */
+const BLOCKS_MAX = 10_000;
+
+/** Requests of a subject that are written as counted: those after `used` are still to come. */
+interface Block {
+  used: number;
+  readonly counted: number;
+}
+
+type Written = Pick<RateCountRow, 'subject' | 'window_start' | 'requests'>;
+
 function prepareRates(database: Database) {
   return {
-    count: database.prepare((take: Take<Omit<RateCountRow, 'requests'>>) =>
+    take: database.prepare((take: Take<Written>) =>
       build
         .insertInto('rate_counts')
-        .values({ subject: take('subject'), window_start: take('window_start'), requests: 1 })
+        .values(takeAll(take, ['subject', 'window_start', 'requests']))
         .onConflict((conflict) =>
           conflict.column('subject').doUpdateSet({
             requests: sql<number>`case when rate_counts.window_start = excluded.window_start
-              then rate_counts.requests + 1 else 1 end`,
+              then rate_counts.requests else 0 end + excluded.requests`,
             window_start: sql<number>`excluded.window_start`,
           }),
         )
         .returning('requests'),
+    ),
+    giveBack: database.prepare((take: Take<Written>) =>
+      build
+        .updateTable('rate_counts')
+        .set({ requests: sql<number>`requests - ${take('requests')}` })
+        .where('subject', '=', take('subject'))
+        .where('window_start', '=', take('window_start')),
     ),
     forget: database.prepare((take: Take<{ window_start: number }>) =>
       build.deleteFrom('rate_counts').where('window_start', '<', take('window_start')),
@@ -27,10 +48,13 @@ function prepareRates(database: Database) {
   };
 }
 
-/** Counts requests in SQLite, so that a restart forgives nothing. */
+/** Counts requests in SQLite, many with one write, so that a restart forgives nothing. */
 export class SqliteRateStore implements RateStore {
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepareRates>;
+  /** Those of one window. */
+  readonly #blocks = new Map<string, Block>();
+  #windowStart: number | undefined;
 
   constructor(database: Database) {
     this.#database = database;
@@ -38,12 +62,49 @@ export class SqliteRateStore implements RateStore {
   }
 
   count(subject: string, window: RateWindow): number {
-    const window_start = window.startsAt.getTime();
-    return this.#database.write(() => {
-      const requests = this.#statements.count.get({ subject, window_start })?.requests ?? 1;
-      if (requests === 1) this.#statements.forget.run({ window_start });
-      return requests;
+    this.#begin(window.startsAt.getTime());
+    let block = this.#blocks.get(subject);
+    if (block === undefined || block.used === block.counted) block = this.#takeBlock(subject);
+    block.used += 1;
+    return block.used;
+  }
+
+  /** Gives back what was counted and never came. Safe to call twice. @throws {StoreError} when the disk fails. */
+  close(): void {
+    const blocks = [...this.#blocks];
+    this.#blocks.clear();
+    if (blocks.length === 0) return;
+    this.#database.write(() => {
+      for (const [subject, block] of blocks) this.#giveBack(subject, block);
     });
+  }
+
+  #begin(windowStart: number): void {
+    if (windowStart === this.#windowStart) return;
+    this.#database.write(() => this.#statements.forget.run({ window_start: windowStart }));
+    this.#blocks.clear();
+    this.#windowStart = windowStart;
+  }
+
+  #takeBlock(subject: string): Block {
+    const window_start = this.#windowStart ?? 0;
+    const isFull = this.#blocks.size >= BLOCKS_MAX && !this.#blocks.has(subject);
+    const [oldest] = isFull ? this.#blocks : [];
+    const counted = this.#database.write(() => {
+      if (oldest !== undefined) this.#giveBack(...oldest);
+      const taken = { subject, window_start, requests: BLOCK_REQUESTS };
+      return this.#statements.take.get(taken)?.requests ?? BLOCK_REQUESTS;
+    });
+    if (oldest !== undefined) this.#blocks.delete(oldest[0]);
+    const block = { used: counted - BLOCK_REQUESTS, counted };
+    this.#blocks.set(subject, block);
+    return block;
+  }
+
+  #giveBack(subject: string, { used, counted }: Block): void {
+    if (used === counted) return;
+    const window_start = this.#windowStart ?? 0;
+    this.#statements.giveBack.run({ subject, window_start, requests: counted - used });
   }
 }
 

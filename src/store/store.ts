@@ -98,7 +98,7 @@ class SqliteStore implements Store {
   readonly outbox: Outbox;
   readonly idempotency: IdempotencyStore;
   readonly retention: Retention;
-  readonly rates: RateStore;
+  readonly rates: SqliteRateStore;
   readonly secrets: SecretStore;
   readonly #database: Database;
   readonly #clock: Clock;
@@ -138,6 +138,11 @@ class SqliteStore implements Store {
 
   close(): void {
     this.#cancelOptimize();
+    try {
+      this.rates.close();
+    } catch (error) {
+      this.#log.warn({ err: error }, 'database: request counts left as taken ahead');
+    }
     this.#database.close();
   }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
 import { nextAttemptAt } from './attempt-schedule.ts';
-import { BATCH_EVENTS_MIN, nextBatchSize } from './batch-size.ts';
+import { BATCH_EVENTS_FIRST, nextBatchSize } from './batch-size.ts';
 import { ResultBook } from './result-book.ts';
 import { Slots } from './slots.ts';
 
@@ -17,6 +17,9 @@ const LOOK_WHILE_SENDING_MS = 250;
 
 /** Other processes, such as the admin commands, write to the outbox too and cannot ring. */
 const LOOK_AGAIN_MS = 1000;
+
+/** While every slot is taken, events wait so long at most until they are fanned out. */
+const FAN_OUT_MS_MAX = 100;
 
 /** At the end, what is on its way has so long to be answered. */
 const LAST_ANSWERS_MS = 2000;
@@ -45,7 +48,10 @@ export class Deliverer {
   readonly #book: ResultBook;
   #unlisten: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
-  #batchEvents = BATCH_EVENTS_MIN;
+  #batchEvents = BATCH_EVENTS_FIRST;
+  #mayHaveEvents = true;
+  #fannedOutAtMs = 0;
+  #isBehind = false;
   #isLookDue = false;
   #isRunning = false;
   #isTroubled = false;
@@ -66,7 +72,7 @@ export class Deliverer {
 
   start(): void {
     this.#isRunning = true;
-    this.#unlisten = this.#options.outbox.bell.listen(() => this.#lookSoon());
+    this.#unlisten = this.#options.outbox.bell.listen(() => this.#lookForEvents());
     this.#lookSoon();
   }
 
@@ -97,6 +103,11 @@ export class Deliverer {
     cancel();
   }
 
+  #lookForEvents(): void {
+    this.#mayHaveEvents = true;
+    this.#lookSoon();
+  }
+
   /** Once for many reasons, and never inside the work that gave the reason. */
   #lookSoon(): void {
     if (this.#isLookDue || !this.#isRunning) return;
@@ -108,16 +119,16 @@ export class Deliverer {
   }
 
   #lookIn(delayMs: number): void {
-    this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
+    this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookForEvents());
   }
 
   #look(): void {
     this.#cancelLook();
     try {
       const now = this.#options.clock.now();
-      const hasMore = this.#fanOut(now);
+      if (this.#mayHaveEvents && this.#isFanOutTime(now)) this.#mayHaveEvents = this.#fanOut(now);
       this.#takeDue(now);
-      if (hasMore) this.#lookSoon();
+      if (this.#mayHaveEvents && this.#slots.free > 0) this.#lookSoon();
       else this.#lookIn(this.#delayMs(now));
       this.#isTroubled = false;
     } catch (error) {
@@ -126,12 +137,21 @@ export class Deliverer {
     }
   }
 
+  /**
+   * While every slot is taken again as soon as it is free, events can wait: rows that lie ready for long make every
+   * write dearer. Not for long, as they may be for an endpoint that has room.
+   */
+  #isFanOutTime(now: Date): boolean {
+    return !this.#isBehind || now.getTime() - this.#fannedOutAtMs >= FAN_OUT_MS_MAX;
+  }
+
   /** @returns whether there may be more events. */
   #fanOut(now: Date): boolean {
     const { outbox, clock } = this.#options;
     const limit = this.#batchEvents;
     const startedMs = clock.nowMs();
     const events = outbox.fanOut({ limit, now });
+    this.#fannedOutAtMs = now.getTime();
     if (events < limit) return false;
     this.#batchEvents = nextBatchSize(limit, clock.nowMs() - startedMs);
     return true;
@@ -157,6 +177,7 @@ export class Deliverer {
     for (const delivery of due) {
       if (slots.hasRoom(delivery.endpointId)) this.#attempt(delivery);
     }
+    this.#isBehind = slots.free === 0;
   }
 
   #attempt(delivery: DueDelivery): void {

@@ -50,3 +50,17 @@ test('CallSession ends a call that a customer hangs up as the agent would', asyn
   expect(isLive).toBe(true);
   expect(world.call()).toMatchObject({ status: 'completed', endReason: 'agent_hangup' });
 });
+
+test('CallSession adds a late bridge to the call as it is kept by then', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  leg.release({ kind: 'transferred' });
+  await over;
+  const analysed = { ...world.call(), summary: 'Wants a root canal.', intentDetected: 'booking' };
+  world.store.analyses.finish(analysed, []);
+
+  await talk.options.control.transfer('+390698765432', '');
+
+  expect(world.call()).toMatchObject({ summary: 'Wants a root canal.', intentDetected: 'booking' });
+  expect(world.events()).toEqual(['call.started', 'call.ended', 'call.bridged']);
+});

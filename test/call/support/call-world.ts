@@ -128,6 +128,7 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
     list: (scope, query) => calls.list(scope, query),
     findUnfinished: () => calls.findUnfinished(),
     queueBell: calls.queueBell,
+    waitingToDial: (environment, limit) => calls.waitingToDial(environment, limit),
     queued: (environment, direction, limit) => calls.queued(environment, direction, limit),
     countQueued: (environment, direction) => calls.countQueued(environment, direction),
   };
