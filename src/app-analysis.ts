@@ -4,7 +4,7 @@ import type { SpeechParts } from './app-speech.ts';
 import { Analyst } from './call/analyst.ts';
 import type { Config } from './config.ts';
 import type { NewId } from './domain/ids.ts';
-import { EVENT_LINK_LIFETIME_MS, recordingLink } from './domain/recording-link.ts';
+import { LINK_LIFETIME_MS, recordingLink } from './domain/recording-link.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Metrics } from './lib/metrics.ts';
@@ -47,7 +47,7 @@ export function startAnalysis(from: {
         calls: store.calls,
         agents: store.agents,
         recordingLink: (callId, now) => {
-          const expiresAt = new Date(now.getTime() + EVENT_LINK_LIFETIME_MS);
+          const expiresAt = new Date(now.getTime() + LINK_LIFETIME_MS);
           return recordingLink(callId, { publicUrl, secret, expiresAt });
         },
         // Simulated calls count for nothing in what an operator watches.

@@ -39,10 +39,17 @@ const portRange = z
     'expected ports from 1024 to 65535, at least four of them',
   );
 
+/** There are five attempts whatever is set: a list that is shorter goes on with its last wait. */
 const waits = z
   .string()
-  .regex(/^\d+(,\d+)*$/, 'expected seconds separated by commas, such as 0,30,120,600,1800')
-  .transform((text) => text.split(',').map(Number));
+  .regex(
+    /^\d{1,6}(,\d{1,6}){0,4}$/,
+    'expected five waits in seconds, separated by commas, such as 0,30,120,600,1800',
+  )
+  .transform((text) => {
+    const given = text.split(',').map(Number);
+    return Array.from({ length: 5 }, (_, index) => given[index] ?? given.at(-1) ?? 0);
+  });
 
 /** Plans whose keys may not start calls. */
 const plans = z

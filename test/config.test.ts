@@ -21,6 +21,7 @@ test.each([
   ['BOOTSTRAP_LIVE_KEY', 'svc_test_00000000000000000000000000000000'],
   ['WEBHOOK_ALLOW_LOCAL', 'yes'],
   ['WEBHOOK_BACKOFF_SECONDS', '0;30'],
+  ['WEBHOOK_BACKOFF_SECONDS', '0,1,2,3,4,5'],
   ['DATABASE_URL', 'postgres://localhost/offhook'],
   ['DATABASE_URL', 'foo://x'],
   ['HOST', '999.1.1.1'],
@@ -51,6 +52,12 @@ test.each([
   const config: Readonly<Record<string, unknown>> = { ...readConfig({ [name]: value }) };
 
   expect(config[name]).toBe(value);
+});
+
+test('readConfig keeps five attempts where fewer waits are given', () => {
+  const config = readConfig({ WEBHOOK_BACKOFF_SECONDS: '0,30' });
+
+  expect(config.WEBHOOK_BACKOFF_SECONDS).toEqual([0, 30, 30, 30, 30]);
 });
 
 test('readConfig names every wrong setting at once', () => {

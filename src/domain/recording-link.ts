@@ -5,9 +5,6 @@ import { ServiceError } from './service-error.ts';
 /** How long a link works unless said otherwise: a day. */
 export const LINK_LIFETIME_MS = 86_400_000;
 
-/** How long the link in `call.transcribed` works: a week, because receivers may be down, or read the ledger later. */
-export const EVENT_LINK_LIFETIME_MS = 7 * LINK_LIFETIME_MS;
-
 /** The two query parameters of a link, as they stand in the URL. */
 export interface LinkProof {
   /** Unix seconds. */

@@ -7,8 +7,8 @@ const BATCH_EVENTS_MIN = 8;
 const BATCH_EVENTS_MAX = 512;
 
 /** A batch may take so long: an event may go to one endpoint or to a hundred, and only time tells. */
-const BATCH_MS_MAX = 20;
-const BATCH_MS_MIN = 8;
+const BATCH_MS_MAX = 12;
+const BATCH_MS_MIN = 5;
 
 /** The size of the next batch after a full one that took so long: half, twice, or the same. */
 export function nextBatchSize(events: number, tookMs: number): number {

@@ -5,21 +5,25 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
 import { nextAttemptAt } from './attempt-schedule.ts';
-import { BATCH_EVENTS_FIRST, nextBatchSize } from './batch-size.ts';
+import { FanOutPace } from './fan-out-pace.ts';
 import { ResultBook } from './result-book.ts';
-import { Slots } from './slots.ts';
+import { type SlotLimits, Slots } from './slots.ts';
 
-const IN_FLIGHT_MAX = 64;
 const PER_ENDPOINT_MAX = 4;
+
+const LIMITS: SlotLimits = {
+  quickMax: 64,
+  perEndpointMax: PER_ENDPOINT_MAX,
+  slowMax: 16,
+  totalMax: 512,
+  slowAfterMs: 1000,
+};
 
 /** While attempts are on their way their due time says nothing about what else falls due. */
 const LOOK_WHILE_SENDING_MS = 250;
 
 /** Other processes, such as the admin commands, write to the outbox too and cannot ring. */
 const LOOK_AGAIN_MS = 1000;
-
-/** While every slot is taken, events wait so long at most until they are fanned out. */
-const FAN_OUT_MS_MAX = 100;
 
 /** At the end, what is on its way has so long to be answered. */
 const LAST_ANSWERS_MS = 2000;
@@ -44,13 +48,11 @@ export interface DelivererOptions {
 export class Deliverer {
   readonly #options: DelivererOptions;
   readonly #waitsSeconds: readonly number[];
-  readonly #slots = new Slots({ totalMax: IN_FLIGHT_MAX, perEndpointMax: PER_ENDPOINT_MAX });
+  readonly #slots = new Slots(LIMITS);
+  readonly #fanOut: FanOutPace;
   readonly #book: ResultBook;
   #unlisten: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
-  #batchEvents = BATCH_EVENTS_FIRST;
-  #mayHaveEvents = true;
-  #fannedOutAtMs = 0;
   #isBehind = false;
   #isLookDue = false;
   #isRunning = false;
@@ -61,6 +63,7 @@ export class Deliverer {
   constructor(options: DelivererOptions) {
     this.#options = options;
     this.#waitsSeconds = options.waitsSeconds ?? ATTEMPT_WAITS_SECONDS;
+    this.#fanOut = new FanOutPace(options);
     this.#book = new ResultBook({
       clock: options.clock,
       write: (results) => this.#write(results),
@@ -104,7 +107,7 @@ export class Deliverer {
   }
 
   #lookForEvents(): void {
-    this.#mayHaveEvents = true;
+    this.#fanOut.eventsCame();
     this.#lookSoon();
   }
 
@@ -126,9 +129,9 @@ export class Deliverer {
     this.#cancelLook();
     try {
       const now = this.#options.clock.now();
-      if (this.#mayHaveEvents && this.#isFanOutTime(now)) this.#mayHaveEvents = this.#fanOut(now);
+      this.#fanOut.run(this.#isBehind);
       this.#takeDue(now);
-      if (this.#mayHaveEvents && this.#slots.free > 0) this.#lookSoon();
+      if (this.#fanOut.mayHaveEvents && !this.#isBehind) this.#lookSoon();
       else this.#lookIn(this.#delayMs(now));
       this.#isTroubled = false;
     } catch (error) {
@@ -137,27 +140,8 @@ export class Deliverer {
     }
   }
 
-  /**
-   * While every slot is taken again as soon as it is free, events can wait: rows that lie ready for long make every
-   * write dearer. Not for long, as they may be for an endpoint that has room.
-   */
-  #isFanOutTime(now: Date): boolean {
-    return !this.#isBehind || now.getTime() - this.#fannedOutAtMs >= FAN_OUT_MS_MAX;
-  }
-
-  /** @returns whether there may be more events. */
-  #fanOut(now: Date): boolean {
-    const { outbox, clock } = this.#options;
-    const limit = this.#batchEvents;
-    const startedMs = clock.nowMs();
-    const events = outbox.fanOut({ limit, now });
-    this.#fannedOutAtMs = now.getTime();
-    if (events < limit) return false;
-    this.#batchEvents = nextBatchSize(limit, clock.nowMs() - startedMs);
-    return true;
-  }
-
   #delayMs(now: Date): number {
+    if (this.#book.isTroubled) return LOOK_AGAIN_MS;
     if (this.#slots.sending > 0) return LOOK_WHILE_SENDING_MS;
     const dueAt = this.#options.outbox.nextDueAt();
     if (dueAt === null) return LOOK_AGAIN_MS;
@@ -166,18 +150,21 @@ export class Deliverer {
 
   #takeDue(now: Date): void {
     const slots = this.#slots;
-    if (slots.free === 0 || this.#book.isTroubled) return;
+    const nowMs = this.#options.clock.nowMs();
+    const free = slots.free(nowMs);
+    this.#isBehind = free <= 0;
+    if (this.#isBehind || this.#book.isTroubled) return;
     const due = this.#options.outbox.due({
       now,
-      limit: slots.free,
+      limit: free,
       perEndpoint: PER_ENDPOINT_MAX,
-      exceptEndpoints: slots.fullEndpoints,
+      exceptEndpoints: slots.fullEndpoints(nowMs),
       except: slots.ids,
     });
     for (const delivery of due) {
-      if (slots.hasRoom(delivery.endpointId)) this.#attempt(delivery);
+      if (slots.hasRoom(delivery.endpointId, nowMs)) this.#attempt(delivery);
     }
-    this.#isBehind = slots.free === 0;
+    this.#isBehind = slots.free(nowMs) <= 0;
   }
 
   #attempt(delivery: DueDelivery): void {
@@ -188,7 +175,7 @@ export class Deliverer {
       const durationMs = Math.max(0, clock.nowMs() - startedMs);
       this.#end(delivery, { answer, at, durationMs });
     });
-    this.#slots.take(delivery, takeBack);
+    this.#slots.take(delivery, { nowMs: startedMs, takeBack });
   }
 
   #end(
@@ -199,7 +186,7 @@ export class Deliverer {
     const { kind, statusCode, error, responseText } = answer;
     const { attempt } = delivery;
     this.#options.meter.attempted(kind, durationMs);
-    this.#slots.answered(delivery.id);
+    this.#slots.answered(delivery.id, this.#options.clock.nowMs());
     this.#book.add(
       {
         deliveryId: delivery.id,

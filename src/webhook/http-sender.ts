@@ -7,7 +7,7 @@ import { type Answer, refusedAnswer, type Sender, type SentDelivery } from './an
 import { AnswerReader } from './answer-reader.ts';
 import { guardedConnector } from './guarded-connector.ts';
 import type { ResolveName } from './resolve-name.ts';
-import { signatureHeaders } from './signature.ts';
+import { type SignedRequest, signedRequest } from './signature.ts';
 
 /** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
 export const ATTEMPT_MS_MAX = 10_000;
@@ -76,8 +76,8 @@ export class HttpSender implements Sender {
       else setImmediate(onAnswer, answer);
     });
     const cancelTimeout = this.#clock.after(this.#timeoutMs, () => reader.timeOut(this.#timeoutMs));
-    const body = Buffer.from(delivery.body);
-    const headers = [...this.#fixedHeaders, ...this.#sign(delivery, body)];
+    const { headers, body } = this.#sign(delivery);
+    headers.push(...this.#fixedHeaders);
     this.#agent.dispatch({ ...target, method: 'POST', headers, body }, reader);
     isBegun = true;
     return () => {
@@ -91,9 +91,9 @@ export class HttpSender implements Sender {
     if (!this.#agent.destroyed) await this.#agent.destroy();
   }
 
-  #sign({ eventId: id, ...keys }: SentDelivery, body: Uint8Array): string[] {
+  #sign({ eventId: id, body, ...keys }: SentDelivery): SignedRequest {
     const timestamp = String(Math.floor(this.#clock.now().getTime() / 1000));
-    return signatureHeaders({ id, timestamp, body }, keys);
+    return signedRequest({ id, timestamp, body }, keys);
   }
 
   /** The URL was checked when it was registered, but the rules may be others by now. @returns why not, as text. */

@@ -7,8 +7,8 @@ export interface SignedContent {
   readonly id: string;
   /** Unix seconds, in decimal. */
   readonly timestamp: string;
-  /** The raw body. */
-  readonly body: Uint8Array;
+  /** The body as it is stored. */
+  readonly body: string;
 }
 
 /** The keys of one environment. */
@@ -18,8 +18,14 @@ export interface SigningKeys {
   readonly previousSecret: string | null;
 }
 
+/** A body with the headers that prove where it comes from, as a flat list of names and values. */
+export interface SignedRequest {
+  readonly headers: string[];
+  readonly body: Uint8Array;
+}
+
 /**
- * The headers that prove where a delivery comes from, as a flat list of names and values.
+ * Signs a delivery.
  *
  * ```
  * X-Service-Timestamp  1774000000
@@ -32,36 +38,40 @@ export interface SigningKeys {
  * @see the interface specification, "Webhook deliveries"
  * @see https://github.com/standard-webhooks/standard-webhooks, "Webhook headers"
  */
-export function signatureHeaders(content: SignedContent, keys: SigningKeys): string[] {
-  return [
+export function signedRequest(content: SignedContent, keys: SigningKeys): SignedRequest {
+  const { id, timestamp, body } = content;
+  // One piece of memory holds all three, as each ends like the one before: id.timestamp.body, timestamp.body, body.
+  const standardContent = Buffer.from(`${id}.${timestamp}.${body}`);
+  const serviceContent = standardContent.subarray(Buffer.byteLength(id) + 1);
+  const headers = [
     'X-Service-Timestamp',
-    content.timestamp,
+    timestamp,
     'X-Service-Signature',
-    serviceSignature(content, keys.secret),
+    serviceSignature(serviceContent, keys.secret),
     'webhook-id',
-    content.id,
+    id,
     'webhook-timestamp',
-    content.timestamp,
+    timestamp,
     'webhook-signature',
-    standardSignatures(content, keys),
+    standardSignatures(standardContent, keys),
   ];
+  return { headers, body: serviceContent.subarray(timestamp.length + 1) };
 }
 
 /** The secret signs as it is written, `whsec_` included. */
-function serviceSignature({ timestamp, body }: SignedContent, secret: string): string {
-  return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
+function serviceSignature(content: Uint8Array, secret: string): string {
+  return createHmac('sha256', secret).update(content).digest('hex');
 }
 
-function standardSignatures(content: SignedContent, keys: SigningKeys): string {
+function standardSignatures(content: Uint8Array, keys: SigningKeys): string {
   const newest = standardSignature(content, keys.secret);
   if (keys.previousSecret === null) return newest;
   return `${newest} ${standardSignature(content, keys.previousSecret)}`;
 }
 
-function standardSignature({ id, timestamp, body }: SignedContent, secret: string): string {
+function standardSignature(content: Uint8Array, secret: string): string {
   const { key, encoding } = standardKey(secret);
-  const hmac = createHmac('sha256', key, { encoding }).update(`${id}.${timestamp}.`);
-  return `v1,${hmac.update(body).digest('base64')}`;
+  return `v1,${createHmac('sha256', key, { encoding }).update(content).digest('base64')}`;
 }
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

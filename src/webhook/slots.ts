@@ -1,27 +1,49 @@
-/** Which deliveries are on their way, and how much room is left: in all, and for each endpoint. */
+/** Which deliveries are on their way, and how much room is left: for quick endpoints, for slow ones, and for each. */
+
+/** How many attempts may be on their way. */
+export interface SlotLimits {
+  /** Attempts that have not waited for long yet. */
+  readonly quickMax: number;
+  /** Attempts of one endpoint. */
+  readonly perEndpointMax: number;
+  /** While so many are on their way to slow endpoints, no more begin; each of these has one at most. */
+  readonly slowMax: number;
+  /** All together. */
+  readonly totalMax: number;
+  /** An attempt that takes longer makes its endpoint slow, until it answers quickly again. */
+  readonly slowAfterMs: number;
+}
+
+/** More endpoints than these are never remembered as slow; the one remembered for longest is forgotten. */
+const SLOW_REMEMBERED_MAX = 10_000;
 
 interface Taken {
   readonly endpointId: string;
+  readonly takenAtMs: number;
   /** Takes the attempt back; undefined once it is over and waits to be written. */
   readonly takeBack: (() => void) | undefined;
 }
 
-/** Deliveries from their taking to the moment when their result is written. */
+/**
+ * Deliveries from their taking to the moment when their result is written. An attempt that waits for long leaves its
+ * place to others, so that endpoints that hang, however many, hold up nobody but themselves.
+ */
 export class Slots {
-  readonly #totalMax: number;
-  readonly #perEndpointMax: number;
+  readonly #limits: SlotLimits;
   readonly #taken = new Map<string, Taken>();
   readonly #ofEndpoint = new Map<string, number>();
+  readonly #slow = new Set<string>();
   #sending = 0;
 
-  constructor(options: { readonly totalMax: number; readonly perEndpointMax: number }) {
-    this.#totalMax = options.totalMax;
-    this.#perEndpointMax = options.perEndpointMax;
+  constructor(limits: SlotLimits) {
+    this.#limits = limits;
   }
 
   /** How many more may be taken. */
-  get free(): number {
-    return this.#totalMax - this.#taken.size;
+  free(nowMs: number): number {
+    const { quickMax, totalMax } = this.#limits;
+    const waiting = this.#noteSlow(nowMs);
+    return Math.min(quickMax - (this.#taken.size - waiting), totalMax - this.#taken.size);
   }
 
   /** Attempts without an answer so far. */
@@ -34,29 +56,35 @@ export class Slots {
   }
 
   /** Endpoints that have no room. */
-  get fullEndpoints(): readonly string[] {
-    return [...this.#ofEndpoint]
-      .filter(([, taken]) => taken >= this.#perEndpointMax)
-      .map(([endpointId]) => endpointId);
+  fullEndpoints(nowMs: number): readonly string[] {
+    this.#noteSlow(nowMs);
+    const known = new Set([...this.#ofEndpoint.keys(), ...this.#slow]);
+    return [...known].filter((endpointId) => !this.#hasRoom(endpointId));
   }
 
-  hasRoom(endpointId: string): boolean {
-    return this.free > 0 && (this.#ofEndpoint.get(endpointId) ?? 0) < this.#perEndpointMax;
+  hasRoom(endpointId: string, nowMs: number): boolean {
+    return this.free(nowMs) > 0 && this.#hasRoom(endpointId);
   }
 
-  /** @param takeBack takes the attempt back that begins now. */
-  take(delivery: { readonly id: string; readonly endpointId: string }, takeBack: () => void): void {
+  /** @param attempt.takeBack takes the attempt back that begins now. */
+  take(
+    delivery: { readonly id: string; readonly endpointId: string },
+    attempt: { readonly nowMs: number; readonly takeBack: () => void },
+  ): void {
     const { id, endpointId } = delivery;
-    this.#taken.set(id, { endpointId, takeBack });
-    this.#ofEndpoint.set(endpointId, (this.#ofEndpoint.get(endpointId) ?? 0) + 1);
+    this.#taken.set(id, { endpointId, takenAtMs: attempt.nowMs, takeBack: attempt.takeBack });
+    this.#ofEndpoint.set(endpointId, this.#takenOf(endpointId) + 1);
     this.#sending += 1;
   }
 
   /** The attempt is over; its result is not written yet. */
-  answered(deliveryId: string): void {
+  answered(deliveryId: string, nowMs: number): void {
     const taken = this.#taken.get(deliveryId);
     if (taken?.takeBack === undefined) return;
-    this.#taken.set(deliveryId, { endpointId: taken.endpointId, takeBack: undefined });
+    const isSlow = nowMs - taken.takenAtMs > this.#limits.slowAfterMs;
+    if (isSlow) this.#remember(taken.endpointId);
+    else this.#slow.delete(taken.endpointId);
+    this.#taken.set(deliveryId, { ...taken, takeBack: undefined });
     this.#sending -= 1;
   }
 
@@ -65,13 +93,46 @@ export class Slots {
     const taken = this.#taken.get(deliveryId);
     if (taken === undefined) return;
     this.#taken.delete(deliveryId);
-    const left = (this.#ofEndpoint.get(taken.endpointId) ?? 1) - 1;
-    if (left === 0) this.#ofEndpoint.delete(taken.endpointId);
+    const left = this.#takenOf(taken.endpointId) - 1;
+    if (left <= 0) this.#ofEndpoint.delete(taken.endpointId);
     else this.#ofEndpoint.set(taken.endpointId, left);
   }
 
   /** Takes back every attempt without an answer; nothing is written of them. */
   takeAllBack(): void {
     for (const { takeBack } of this.#taken.values()) takeBack?.();
+  }
+
+  /** Remembers whose attempts wait for long. @returns how many of these attempts there are. */
+  #noteSlow(nowMs: number): number {
+    let waiting = 0;
+    for (const { endpointId, takenAtMs, takeBack } of this.#taken.values()) {
+      if (takeBack === undefined || nowMs - takenAtMs <= this.#limits.slowAfterMs) continue;
+      this.#remember(endpointId);
+      waiting += 1;
+    }
+    return waiting;
+  }
+
+  #hasRoom(endpointId: string): boolean {
+    const { perEndpointMax, slowMax } = this.#limits;
+    if (!this.#slow.has(endpointId)) return this.#takenOf(endpointId) < perEndpointMax;
+    return this.#takenOf(endpointId) === 0 && this.#slowTaken < slowMax;
+  }
+
+  get #slowTaken(): number {
+    let taken = 0;
+    for (const endpointId of this.#slow) taken += this.#takenOf(endpointId);
+    return taken;
+  }
+
+  #takenOf(endpointId: string): number {
+    return this.#ofEndpoint.get(endpointId) ?? 0;
+  }
+
+  #remember(endpointId: string): void {
+    const [oldest] = this.#slow;
+    if (this.#slow.size >= SLOW_REMEMBERED_MAX && oldest !== undefined) this.#slow.delete(oldest);
+    this.#slow.add(endpointId);
   }
 }

@@ -198,3 +198,30 @@ test('Deliverer goes on when an endpoint is deleted while a delivery is on its w
 
   expect(deliveries(store).map(({ eventId }) => eventId)).toEqual(['evt_2']);
 });
+
+test('Deliverer looks once a second while results cannot be written', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open();
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { disk, outbox } = fillableOutbox(store, ['record']);
+  let looks = 0;
+  const counting: Outbox = {
+    ...outbox,
+    fanOut: (options) => {
+      looks += 1;
+      return outbox.fanOut(options);
+    },
+  };
+  disk.isFull = true;
+  startDeliverer(store, { clock: store.clock, outbox: counting });
+  happen(store, buildEvent(), buildEvent({ id: 'evt_2' }));
+  await until(() => disk.refusals === 1);
+
+  const before = looks;
+  for (let step = 0; step < 20; step += 1) {
+    store.clock.advance(100);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  expect(looks - before).toBeLessThanOrEqual(4);
+});

@@ -88,31 +88,80 @@ test('ResultBook keeps what cannot be written and tries again once a second', ()
   expect(troubles).toHaveLength(1);
 });
 
-test('Slots counts a delivery until its result is written', () => {
-  const slots = new Slots({ totalMax: 3, perEndpointMax: 2 });
-  const noBack = () => undefined;
+const LIMITS = { quickMax: 3, perEndpointMax: 2, slowMax: 2, totalMax: 6, slowAfterMs: 1000 };
 
-  slots.take({ id: 'a', endpointId: 'we_1' }, noBack);
-  slots.take({ id: 'b', endpointId: 'we_1' }, noBack);
-  slots.answered('a');
-  const full = { free: slots.free, sending: slots.sending, endpoints: slots.fullEndpoints };
+function taken(slots: Slots, id: string, endpointId: string, nowMs = 0): void {
+  slots.take({ id, endpointId }, { nowMs, takeBack: () => undefined });
+}
+
+test('Slots counts a delivery until its result is written', () => {
+  const slots = new Slots(LIMITS);
+
+  taken(slots, 'a', 'we_1');
+  taken(slots, 'b', 'we_1');
+  slots.answered('a', 10);
+  const full = { free: slots.free(10), sending: slots.sending, endpoints: slots.fullEndpoints(10) };
   slots.release('a');
 
   expect(full).toEqual({ free: 1, sending: 1, endpoints: ['we_1'] });
-  expect(slots.hasRoom('we_1')).toBe(true);
+  expect(slots.hasRoom('we_1', 10)).toBe(true);
   expect([...slots.ids]).toEqual(['b']);
 });
 
 test('Slots takes back only what has no answer', () => {
-  const slots = new Slots({ totalMax: 3, perEndpointMax: 2 });
+  const slots = new Slots(LIMITS);
   const back: string[] = [];
-  slots.take({ id: 'a', endpointId: 'we_1' }, () => back.push('a'));
-  slots.take({ id: 'b', endpointId: 'we_1' }, () => back.push('b'));
-  slots.answered('a');
+  for (const id of ['a', 'b']) {
+    slots.take({ id, endpointId: 'we_1' }, { nowMs: 0, takeBack: () => back.push(id) });
+  }
+  slots.answered('a', 10);
 
   slots.takeAllBack();
 
   expect(back).toEqual(['b']);
+});
+
+test('Slots gives the place of an attempt that waits for long to others, up to the total', () => {
+  const slots = new Slots(LIMITS);
+  for (const id of ['a', 'b', 'c']) taken(slots, id, `we_${id}`);
+
+  const before = slots.free(1000);
+  const after = slots.free(1001);
+  for (const id of ['d', 'e', 'f']) taken(slots, id, `we_${id}`, 1001);
+  const atTotal = slots.free(3000);
+
+  expect([before, after, atTotal]).toEqual([0, 3, 0]);
+});
+
+test('Slots lets slow endpoints have one attempt each, and a few together', () => {
+  const slots = new Slots(LIMITS);
+  for (const id of ['a', 'b', 'c']) taken(slots, id, `we_${id}`);
+  for (const id of ['a', 'b', 'c']) {
+    slots.answered(id, 5000);
+    slots.release(id);
+  }
+
+  taken(slots, 'd', 'we_a', 5000);
+  const afterOne = slots.fullEndpoints(5000);
+  taken(slots, 'e', 'we_b', 5000);
+  const afterTwo = slots.fullEndpoints(5000);
+
+  expect(afterOne).toEqual(['we_a']);
+  expect(afterTwo).toEqual(['we_a', 'we_b', 'we_c']);
+});
+
+test('Slots forgets that an endpoint was slow when it answers quickly', () => {
+  const slots = new Slots(LIMITS);
+  taken(slots, 'a', 'we_1');
+  slots.answered('a', 5000);
+  slots.release('a');
+
+  taken(slots, 'b', 'we_1', 5000);
+  const whileSlow = slots.hasRoom('we_1', 5000);
+  slots.answered('b', 5100);
+
+  expect(whileSlow).toBe(false);
+  expect(slots.hasRoom('we_1', 5100)).toBe(true);
 });
 
 test('answerOfError finds the reason behind wrappers and aggregates, and shows no secret of the message', () => {
