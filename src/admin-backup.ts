@@ -19,6 +19,11 @@ import { openDatabase } from './store/database.ts';
 
 const PACKAGE = new URL('../package.json', import.meta.url);
 
+interface RestoreOptions {
+  readonly force?: boolean;
+  readonly keepQueue?: boolean;
+}
+
 export function addBackupCommands(root: Command, console: Console): void {
   const folder = new Argument('<folder>', 'where the backup lies, or is to lie');
 
@@ -38,8 +43,9 @@ export function addBackupCommands(root: Command, console: Console): void {
     .description('brings a backup back; the server must be stopped');
   restore.addArgument(folder);
   restore.option('--force', 'though there is a database already; that one is kept beside it');
-  showing<{ readonly force?: boolean }>(restore, console, ({ force = false }, path) =>
-    bringBack(console, path ?? '', force),
+  restore.option('--keep-queue', 'calls that waited to be dialled wait on: the server dials them');
+  showing<RestoreOptions>(restore, console, (options, path) =>
+    bringBack(console, path ?? '', options),
   );
 
   const migrate = root
@@ -71,7 +77,11 @@ async function back(console: Console, folder: string, recordings: RecordingMode)
   return { text: lines.join('\n'), json: { folder, ...manifest } };
 }
 
-async function bringBack(console: Console, folder: string, isForced: boolean): Promise<Result> {
+async function bringBack(
+  console: Console,
+  folder: string,
+  { force = false, keepQueue = false }: RestoreOptions,
+): Promise<Result> {
   const config = console.config();
   const databaseFile = databaseFileOf(config);
   try {
@@ -79,12 +89,15 @@ async function bringBack(console: Console, folder: string, isForced: boolean): P
       folder,
       databaseFile,
       dataFolder: config.DATA_DIR,
-      mayReplace: isForced,
+      mayReplace: force,
+      keepQueue,
+      now: systemClock.now(),
     });
-    const { manifest, recordings, keptAs } = restored;
+    const { manifest, recordings, keptAs, callsEnded } = restored;
     const lines = [
       `Restored "${databaseFile}" as it was at ${manifest.createdAt}: ${manifest.counts.calls} calls.`,
       carriedText(recordings, manifest.recordings.included),
+      ...(callsEnded === 0 ? [] : [`${callsEnded} calls that waited to be dialled were ended.`]),
       ...(keptAs === null ? [] : [`The database from before is kept as "${keptAs}".`]),
     ];
     return { text: lines.join('\n'), json: { databaseFile, ...restored } };

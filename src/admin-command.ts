@@ -80,10 +80,16 @@ export function existingDatabaseFile(config: Config): string {
   return file;
 }
 
-/** Opens the database, works, and closes it again. @throws {Error} when there is none yet. */
+/**
+ * Opens the database, works, and closes it again. The server of the version before may be working on it: its schema
+ * stays as it is.
+ *
+ * @throws {Error} when there is none yet, or its schema is older than this version's.
+ */
 export async function atDesk(console: Console, work: (desk: Desk) => Result): Promise<Result> {
   const file = existingDatabaseFile(console.config());
-  const store = await openStore({ file, clock: systemClock, log: silentLogger });
+  const log = silentLogger;
+  const store = await openStore({ file, clock: systemClock, log, mayMigrate: false });
   try {
     return work({
       store,

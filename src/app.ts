@@ -92,6 +92,7 @@ export class App {
       fetch: this.#createApi().fetch,
       newId: this.#newId,
       clock: systemClock,
+      rates: parts.store.rates,
       log: parts.log,
     });
   }

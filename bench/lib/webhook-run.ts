@@ -103,6 +103,13 @@ async function reportOf(receiver: LineProcess): Promise<ReceiverReport> {
   return JSON.parse(await receiver.next('report'));
 }
 
-function tool(name: string): [string, string] {
-  return [process.execPath, fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url))];
+/** As `npm start` has it. */
+const NURSERY = '--max-semi-space-size=64';
+
+function tool(name: string): [string, string, string] {
+  return [
+    process.execPath,
+    NURSERY,
+    fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url)),
+  ];
 }

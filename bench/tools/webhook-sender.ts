@@ -18,6 +18,8 @@ const origin = `http://127.0.0.1:${port}`;
 
 /** Peers send as many at once as we do. */
 const AT_ONCE = 64;
+
+/** Enough for the compiler to have done its work: the young process is not what is measured. */
 const WARM_EVENTS = 15_000;
 
 /** Events a second in the paced run: far below what the machine could send. */

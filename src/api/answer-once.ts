@@ -104,7 +104,7 @@ async function fingerprint(context: ApiContext): Promise<string> {
   return createHash('sha256').update(meaningOf(text)).digest('hex');
 }
 
-/** Routes without a body have nobody else who looks whether it is JSON. */
+/** What is not JSON has been refused before, save where a body too long to be sorted is compared as it is. */
 function meaningOf(text: string): string {
   if (text === '' || text.length > CANONICAL_CHARS_MAX) return text;
   try {

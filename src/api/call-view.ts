@@ -26,8 +26,6 @@ export function callView(
     ...commonView(call),
     ...(transcript.length === 0 ? {} : { transcript: transcript.map(transcriptEntryView) }),
     summary: call.summary,
-    sentiment: call.sentiment,
-    intentDetected: call.intentDetected,
     recordingUrl,
     metadata: call.metadata,
   };
@@ -51,6 +49,8 @@ function commonView(call: Call): CommonView {
     startedAt: call.startedAt?.toISOString() ?? null,
     endedAt: call.endedAt?.toISOString() ?? null,
     endReason: call.endReason,
+    sentiment: call.sentiment,
+    intentDetected: call.intentDetected,
   };
 }
 

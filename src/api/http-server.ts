@@ -3,9 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import type { NewId } from '../domain/ids.ts';
+import { ANONYMOUS_REQUESTS_AN_HOUR, type RateStore, windowOf } from '../domain/rate-limit.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, silentLogger } from '../lib/logger.ts';
+import { clientOf } from './client-address.ts';
 import { errorBody } from './middleware/errors.ts';
 import { API_VERSION } from './middleware/request-identity.ts';
 
@@ -25,6 +27,8 @@ export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
   readonly newId: NewId;
   readonly clock: Clock;
+  /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
+  readonly rates?: RateStore;
   readonly log?: Logger;
 }
 
@@ -33,6 +37,8 @@ export class HttpServer {
   readonly #log: Logger;
   #server: Server | undefined;
   #isStopping = false;
+  /** Whose request is being taken: one that cannot be read is refused before another is looked at. */
+  #address: string | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -46,6 +52,10 @@ export class HttpServer {
    * @throws {Error} naming address and port, and what stands in the way.
    */
   async start(): Promise<number> {
+    const listener = getRequestListener(this.#options.fetch, {
+      hostname: this.#options.host,
+      errorHandler: (error) => this.#answerFor(error),
+    });
     const server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -55,10 +65,10 @@ export class HttpServer {
         // Node would refuse such a request without the envelope.
         requireHostHeader: false,
       },
-      getRequestListener(this.#options.fetch, {
-        hostname: this.#options.host,
-        errorHandler: (error) => this.#answerFor(error),
-      }),
+      (incoming, outgoing) => {
+        this.#address = incoming.socket.remoteAddress;
+        return listener(incoming, outgoing);
+      },
     );
     server.maxConnections = CONNECTIONS_MAX;
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -100,7 +110,8 @@ export class HttpServer {
       socket.destroy();
       return;
     }
-    const response = this.#refusal(MESSAGES[error.code ?? ''] ?? 'it is not HTTP');
+    const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
+    const response = this.#refusal(why, socket.remoteAddress);
     void response.text().then((body) => {
       const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
       const head = ['HTTP/1.1 400 Bad Request', ...headers, 'connection: close'];
@@ -110,16 +121,37 @@ export class HttpServer {
 
   /** What neither Node nor Hono answered. */
   #answerFor(error: unknown): Response {
-    if (error instanceof RequestError) return this.#refusal('its Host or path is not valid');
+    if (error instanceof RequestError) {
+      return this.#refusal('its Host or path is not valid', this.#address);
+    }
     this.#log.error({ err: error }, 'http: request failed');
     return this.#envelope(new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed'));
   }
 
-  #refusal(why: string): Response {
-    return this.#envelope(new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`));
+  #refusal(why: string, address: string | undefined): Response {
+    const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
+    return this.#envelope(error, this.#rateHeaders(address));
   }
 
-  #envelope(error: ServiceError): Response {
+  /** Whoever shows a key that nobody can read is counted as everybody without one. */
+  #rateHeaders(address: string | undefined): Readonly<Record<string, string>> {
+    const { rates, clock } = this.#options;
+    if (rates === undefined) return {};
+    const window = windowOf(clock.now());
+    const headers = {
+      'X-RateLimit-Limit': String(ANONYMOUS_REQUESTS_AN_HOUR),
+      'X-RateLimit-Reset': String(window.endsAt.getTime() / 1000),
+    };
+    try {
+      const left = ANONYMOUS_REQUESTS_AN_HOUR - rates.count(`address:${clientOf(address)}`, window);
+      return { ...headers, 'X-RateLimit-Remaining': String(Math.max(0, left)) };
+    } catch (error) {
+      this.#log.error({ err: error }, 'http: request not counted');
+      return { ...headers, 'X-RateLimit-Remaining': '0' };
+    }
+  }
+
+  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): Response {
     const requestId = this.#options.newId('req');
     const body = JSON.stringify(errorBody(error, requestId));
     return new Response(body, {
@@ -130,6 +162,7 @@ export class HttpServer {
         'X-Request-Id': requestId,
         'X-API-Version': API_VERSION,
         'X-Content-Type-Options': 'nosniff',
+        ...headers,
       },
     });
   }

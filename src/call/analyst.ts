@@ -9,18 +9,10 @@ import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
 import { intentsToChooseFrom } from './analysis-prompt.ts';
 import { askForAnalysis } from './analysis-request.ts';
 import type { AnalystParts } from './analyst-parts.ts';
+import { deadlineMs, retryWaitMs } from './analyst-times.ts';
 
 /** Each is one request to a model that also has calls in progress to answer. */
 const ASKING_MAX = 4;
-
-/** Waits after the first and the second failed try; there is no fourth try. */
-const RETRY_WAITS_MS = [2000, 5000] as const;
-
-/** After a call's end: the contract has 30 s, and the event has still to be written and sent. */
-const DEADLINE_MS = 27_000;
-
-/** A call that ended before this process started has its one try in this time. */
-const DEADLINE_AFTER_START_MS = 10_000;
 
 /** While calls wait they are looked at so often: for retries, deadlines, and a database that takes writes again. */
 const LOOK_MS = 1000;
@@ -103,17 +95,21 @@ export class Analyst {
     for (const job of analyses.due(environment, clock.now(), JOBS_MAX)) {
       if (this.#asking.has(job.callId) || this.#resting.has(job.callId)) continue;
       if (clock.nowMs() >= untilMs) return false;
-      try {
-        const finding = this.#unsaved.get(job.callId) ?? this.#findingWithoutModel(job);
-        if (finding !== undefined) this.#save(job, finding);
-        else if (this.#asking.size < ASKING_MAX) this.#ask(job);
-      } catch (error) {
-        // Every further write would wait for the same lock, on the thread that holds the conversations.
-        if (error instanceof StoreError) throw error;
-        this.#rest(job, error);
-      }
+      this.#takeJob(job);
     }
     return true;
+  }
+
+  #takeJob(job: AnalysisJob): void {
+    try {
+      const finding = this.#unsaved.get(job.callId) ?? this.#findingWithoutModel(job);
+      if (finding !== undefined) this.#save(job, finding);
+      else if (this.#asking.size < ASKING_MAX) this.#ask(job);
+    } catch (error) {
+      // Every further write would wait for the same lock, on the thread that holds the conversations.
+      if (error instanceof StoreError) throw error;
+      this.#rest(job, error);
+    }
   }
 
   /** What needs no model: silence, and a call that cannot wait for one any longer. */
@@ -178,7 +174,7 @@ export class Analyst {
   #putOff(job: AnalysisJob, why: Error): void {
     if (this.#end.signal.aborted) return;
     const { analyses, clock, log, calls } = this.#parts;
-    const waitMs = RETRY_WAITS_MS[job.attempts];
+    const waitMs = retryWaitMs(job);
     const willRetry = waitMs !== undefined && waitMs < this.#remainingMs(job);
     const facts = { callId: job.callId, failedTries: job.attempts + 1, willRetry, err: why };
     log.warn(facts, 'call could not be analysed by the language model');
@@ -221,7 +217,9 @@ export class Analyst {
     if (finding.isOnTimeline) return;
     const { calls, clock } = this.#parts;
     const details = { by: finding.by, failedTries: job.attempts };
-    calls.addTimelineEntry(job.callId, { at: clock.now(), kind: 'analysis', details });
+    // A simulated call ends ahead of the clock on the wall, and its analysis comes after its end.
+    const at = new Date(Math.max(clock.now().getTime(), job.endedAt.getTime()));
+    calls.addTimelineEntry(job.callId, { at, kind: 'analysis', details });
     finding.isOnTimeline = true;
   }
 
@@ -248,9 +246,7 @@ export class Analyst {
     return call.overrides.language ?? this.#parts.agents.find(call, call.agentId)?.language;
   }
 
-  #remainingMs({ endedAt }: AnalysisJob): number {
-    const lateMs = this.#startedAtMs + DEADLINE_AFTER_START_MS;
-    const deadlineMs = Math.max(endedAt.getTime() + DEADLINE_MS, lateMs);
-    return deadlineMs - this.#parts.clock.now().getTime();
+  #remainingMs(job: AnalysisJob): number {
+    return deadlineMs(job, this.#startedAtMs) - this.#parts.clock.now().getTime();
   }
 }

@@ -1,5 +1,5 @@
 /** One call from its answer to its release: conversation, leg and record held together. */
-import type { ConversationBrief, ConversationEvent } from '../conversation/conversation-port.ts';
+import type { ConversationEvent } from '../conversation/conversation-port.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
 import type { ServiceEvent } from '../domain/service-event.ts';
@@ -9,27 +9,15 @@ import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import { answered, ended } from './call-record.ts';
 import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+import { briefOf } from './session-brief.ts';
 import { sessionControl } from './session-control.ts';
+import { SessionTimeline } from './session-timeline.ts';
 
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
 
 /** Closing a line writes the last second of its recording. */
 const LINE_CLOSE_MS_MAX = 5000;
-
-/** Lays the call's overrides over the agent's configuration. */
-export function briefOf(agent: Agent, call: Call): ConversationBrief {
-  const { overrides } = call;
-  return {
-    greeting: overrides.greeting ?? agent.greeting,
-    systemPrompt: overrides.systemPrompt ?? agent.systemPrompt,
-    voice: overrides.voice ?? agent.voice,
-    language: overrides.language ?? agent.language,
-    isInterruptible: agent.settings.interruptible,
-    silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
-    maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
-  };
-}
 
 /** A call that was answered; `run` holds it until it is over. */
 export class CallSession {
@@ -38,10 +26,12 @@ export class CallSession {
   readonly #agent: Agent;
   readonly #leg: Leg;
   readonly #journal: CallJournal;
+  readonly #timeline: SessionTimeline;
   readonly #log: Logger;
   #call: Call;
   #party: TalkingParty | undefined;
   #reason: EndReason | undefined;
+  #hungUpAt: Date | undefined;
   readonly #over = Promise.withResolvers<void>();
 
   constructor(options: {
@@ -56,7 +46,10 @@ export class CallSession {
     this.#leg = options.leg;
     this.#call = options.call;
     this.#log = options.parts.log.child({ callId: options.call.id });
-    this.#journal = new CallJournal({ clock: options.parts.clock, log: this.#log });
+    const { calls, clock } = options.parts;
+    const journal = new CallJournal({ clock, log: this.#log });
+    this.#journal = journal;
+    this.#timeline = new SessionTimeline({ callId: this.callId, calls, clock, journal });
   }
 
   /**
@@ -98,6 +91,7 @@ export class CallSession {
     const change = answered(this.#call, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
+    this.#timeline.answered(change.call);
     metrics.callStarted(this.#call.direction);
     this.#log.info(
       { agentId: change.call.agentId, direction: change.call.direction },
@@ -118,6 +112,7 @@ export class CallSession {
   #startTalk(): void {
     this.#leg.audio.onEvent((event) => {
       if (event.kind === 'recording-failed') this.#recordingFailed(event.reason);
+      if (event.kind === 'digit') this.#timeline.key();
     });
     this.#party = this.#parts.talk({
       brief: briefOf(this.#agent, this.#call),
@@ -127,12 +122,18 @@ export class CallSession {
         parts: this.#parts,
         leg: this.#leg,
         call: () => this.#call,
-        save: (event) => this.#journal.write(() => this.#addEvent(event)),
+        save: (event) => {
+          this.#journal.write(() => this.#addEvent(event));
+          if (event.kind === 'call.bridged') this.#timeline.add('transfer');
+        },
       }),
       log: this.#log,
       onEvent: (event) => this.#onConversation(event),
     });
-    this.#leg.onDigit((digit) => this.#party?.digit(digit));
+    this.#leg.onDigit((digit) => {
+      this.#timeline.key();
+      this.#party?.digit(digit);
+    });
     this.#party.start();
   }
 
@@ -144,23 +145,22 @@ export class CallSession {
   }
 
   #onConversation(event: ConversationEvent): void {
-    const { calls, clock, metrics } = this.#parts;
+    const { calls, metrics } = this.#parts;
     switch (event.kind) {
       case 'said':
         this.#journal.write(() => calls.addTranscriptEntry(this.callId, event.entry));
         break;
-      case 'turn': {
-        const entry = { at: clock.now(), kind: 'turn', details: { ...event.times } };
-        this.#journal.write(() => calls.addTimelineEntry(this.callId, entry));
+      case 'turn':
+        this.#timeline.turn(event.times);
         metrics.turn(event.times);
         break;
-      }
-      case 'barge-in': {
-        const entry = { at: clock.now(), kind: 'barge_in', details: {} };
-        this.#journal.write(() => calls.addTimelineEntry(this.callId, entry));
+      case 'barge-in':
+        this.#timeline.add('barge_in');
         metrics.bargeIn();
         break;
-      }
+      case 'tool':
+        this.#timeline.add('tool', { name: event.name, outcome: event.outcome });
+        break;
       case 'ended':
         this.#reason ??= endReasonOfConversation(event.end);
         if (event.end.kind === 'failed') {
@@ -173,7 +173,9 @@ export class CallSession {
     }
   }
 
+  /** The end on record is when we hung up, however long the far end takes to say that it has understood. */
   #hangUp(): void {
+    this.#hungUpAt ??= this.#parts.clock.now();
     this.#leg.hangUp().catch((error: unknown) => {
       this.#log.warn({ err: error }, 'BYE was not answered');
     });
@@ -181,8 +183,7 @@ export class CallSession {
 
   #recordingFailed(reason: string): void {
     this.#log.error({ reason }, 'recording stopped, the call goes on');
-    const entry = { at: this.#parts.clock.now(), kind: 'recording_failed', details: { reason } };
-    this.#journal.write(() => this.#parts.calls.addTimelineEntry(this.callId, entry));
+    this.#timeline.add('recording_failed', { reason });
   }
 
   /** The leg is gone: stops talking (which puts the last words on record), then ends the record. */
@@ -198,7 +199,7 @@ export class CallSession {
 
   async #finish(reason: EndReason): Promise<void> {
     const { calls, clock, metrics, newId } = this.#parts;
-    const endedAt = clock.now();
+    const endedAt = this.#hungUpAt ?? clock.now();
     this.#countPackets();
     await this.#stopTalk();
     await this.#lineClosed();
@@ -206,6 +207,7 @@ export class CallSession {
     const change = ended({ ...this.#call, recordingFile: this.#recordingFile() }, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
+    this.#timeline.ended(change.call);
     metrics.callEnded(change.call.direction, reason, change.call.durationSeconds);
     const isWritten = await this.#journal.drained(RECORD_WAIT_MS);
     if (!isWritten) this.#log.error({}, 'call record not written, the database refuses');

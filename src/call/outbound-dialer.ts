@@ -37,7 +37,10 @@ export interface OutboundDialerOptions {
   readonly ringingTimeoutMs?: number;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly calls: CallStore;
+  readonly calls: Pick<
+    CallStore,
+    'queueBell' | 'waitingToDial' | 'countQueued' | 'findById' | 'update'
+  >;
   readonly newId: NewId;
 }
 
@@ -140,15 +143,13 @@ export class OutboundDialer implements DialQueue {
     let givenUp = 0;
     for (const waiting of this.#queue.waiting()) {
       if (registry.isFull) break;
+      if (givenUp >= GIVEN_UP_MAX) return 1;
       // Each trunk keeps its order; the others pass by.
       if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
       const waitMs = this.#lines.waitMs(waiting.from);
-      if (waitMs === 0) givenUp += this.#take(waiting, clock.now()) ? 0 : 1;
+      if (waitMs === 0) givenUp += Number(!this.#take(waiting, clock.now()));
       else if (waiting.trunk !== undefined) blocked.add(waiting.trunk);
       delayMs = Math.min(delayMs, waitMs || delayMs);
-      if (givenUp < GIVEN_UP_MAX) continue;
-      delayMs = 1;
-      break;
     }
     return this.#queue.isEmpty ? undefined : delayMs;
   }

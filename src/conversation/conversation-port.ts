@@ -37,6 +37,8 @@ export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }
   | { readonly kind: 'barge-in' }
+  /** A tool has had its run. `done` where it changed something; `name` is `unknown` where the model made one up. */
+  | { readonly kind: 'tool'; readonly name: string; readonly outcome: 'done' | 'refused' }
   | { readonly kind: 'ended'; readonly end: ConversationEnd };
 
 /** What a conversation may ask of the call it is part of. */

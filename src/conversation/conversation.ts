@@ -215,9 +215,20 @@ export class Conversation {
   }
 
   async #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
-    const { tools, control } = this.#options;
-    const context = control;
+    const { tools, control, onEvent } = this.#options;
+    let isBooked = false;
+    const context: CallControl = {
+      transfer: (number, summary) => control.transfer(number, summary),
+      appointmentBooked: (appointment) => {
+        control.appointmentBooked(appointment);
+        isBooked = true;
+      },
+    };
     const outcome = await tools.run(call, context, signal);
+    const isKnown = tools.descriptions.some(({ name }) => name === call.name);
+    const isDone = isBooked || outcome.next !== undefined;
+    const name = isKnown ? call.name : 'unknown';
+    onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused' });
     if (!signal.aborted) this.#tell({ kind: 'tool-finished', reply, call, outcome });
   }
 }

@@ -15,6 +15,9 @@ export type TurnTimer =
   | 'silence'
   /** An answer makes no progress. */
   | 'reply'
+  /** The closing sentence has to begin, so that it is over before the call must be. */
+  | 'time-is-up'
+  /** The call may not last any longer. */
   | 'max-duration'
   /** The closing sentence takes too long. */
   | 'closing';

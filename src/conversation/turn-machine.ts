@@ -70,6 +70,11 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   stopped: (draft, event) => stopNow(draft, event.atMs),
 };
 
+const MAX_DURATION = { kind: 'timeout', cause: 'max-duration' } as const;
+
+/** A quarter of the shortest calls is enough for their last words. */
+const TIME_IS_UP_SHARE_MAX = 0.25;
+
 const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> = {
   'end-of-turn': onEndOfTurnTimer,
   'barge-in': onBargeInTimer,
@@ -77,10 +82,10 @@ const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> 
   digits: onDigitsTimer,
   silence: onSilence,
   reply: onReplyTimer,
-  'max-duration': (draft, atMs) => {
-    const end = { kind: 'timeout', cause: 'max-duration' } as const;
-    closeWith(draft, draft.state.rules.phrases.timeIsUp, end, atMs);
+  'time-is-up': (draft, atMs) => {
+    closeWith(draft, draft.state.rules.phrases.timeIsUp, MAX_DURATION, atMs);
   },
+  'max-duration': (draft, atMs) => endNow(draft, draft.state.reply?.after ?? MAX_DURATION, atMs),
   closing: (draft, atMs) => {
     const end = draft.state.reply?.after ?? { kind: 'failed', reason: 'the voice does not speak' };
     endNow(draft, end, atMs);
@@ -117,7 +122,7 @@ function counts(state: TurnState, event: TurnEvent): boolean {
       return event.kind !== 'started';
     case 'closing':
       return event.kind === 'timer'
-        ? event.timer === 'closing'
+        ? event.timer === 'closing' || event.timer === 'max-duration'
         : COUNTS_WHILE_CLOSING.includes(event.kind);
     case 'over':
       return false;
@@ -127,12 +132,15 @@ function counts(state: TurnState, event: TurnEvent): boolean {
 }
 
 function start(draft: Draft): void {
-  const { brief } = draft.state.rules;
+  const { brief, timing } = draft.state.rules;
+  const { isInterruptible, maxDurationMs } = brief;
+  const leadMs = Math.min(timing.timeIsUpMs, maxDurationMs * TIME_IS_UP_SHARE_MAX);
   change(draft, { stage: 'open' });
   act(
     draft,
-    { kind: 'set-interruptible', isInterruptible: brief.isInterruptible },
-    { kind: 'set-timer', timer: 'max-duration', delayMs: brief.maxDurationMs },
+    { kind: 'set-interruptible', isInterruptible },
+    { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
+    { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
   );
   sayPhrase(draft, 'greeting', brief.greeting);
 }

@@ -24,6 +24,10 @@ export interface TurnTiming {
   readonly replyMsMax: number;
   /** How long a closing sentence may take. */
   readonly closingMsMax: number;
+  /** How long before the call's end the agent says that the time is up; of a short call, a quarter at most. */
+  readonly timeIsUpMs: number;
+  /** What hanging up may take: it begins so long before the call's maximum. */
+  readonly hangUpMs: number;
 }
 
 export const DEFAULT_TIMING: TurnTiming = {
@@ -37,6 +41,8 @@ export const DEFAULT_TIMING: TurnTiming = {
   digitsMs: 2000,
   replyMsMax: 15_000,
   closingMsMax: 15_000,
+  timeIsUpMs: 5000,
+  hangUpMs: 500,
 };
 
 export interface TurnRules {

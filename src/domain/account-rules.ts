@@ -1,7 +1,7 @@
 /** How accounts are changed: limits, and what a change may not say; pure */
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import type { Account } from './account.ts';
-import { parsePhoneNumber } from './phone-number.ts';
+import { checkTransferTarget } from './agent-rules.ts';
 import { ServiceError } from './service-error.ts';
 
 export const ACCOUNT_LIMITS = {
@@ -31,7 +31,7 @@ export function patchAccount(account: Account, patch: AccountPatch): Account {
     ]);
   }
   for (const [index, { number }] of (transferTargets ?? []).entries()) {
-    parsePhoneNumber(number, `transferTargets.${index}.number`);
+    checkTransferTarget(number, `transferTargets.${index}.number`);
   }
   return {
     ...account,

@@ -7,6 +7,7 @@ import {
   type Scope,
   type TransferTarget,
 } from './agent.ts';
+import { type DialRules, decideDial } from './dial-policy.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -55,7 +56,7 @@ export type AgentPatch = Unset<AgentDraft> & { readonly status?: AgentStatus | u
 /**
  * Makes an active agent.
  *
- * @throws {ServiceError} UNPROCESSABLE when a telephone number is impossible.
+ * @throws {ServiceError} UNPROCESSABLE when a telephone number is impossible, or no transfer could reach it.
  */
 export function createAgent(
   draft: AgentDraft,
@@ -127,9 +128,30 @@ function emptyPatch(): ServiceError {
 function mergeSettings(settings: AgentSettings, draft: SettingsDraft | undefined): AgentSettings {
   if (draft === undefined) return settings;
   for (const [index, { number }] of (draft.transferTargets ?? []).entries()) {
-    parsePhoneNumber(number, `settings.transferTargets.${index}.number`);
+    checkTransferTarget(number, `settings.transferTargets.${index}.number`);
   }
   return { ...settings, ...withoutUndefined(draft) };
+}
+
+/** Countries are not looked at: the account's list may change, and decides at every transfer. */
+const TARGET_RULES: DialRules = {
+  allowedCountries: 'any',
+  homeNumber: null,
+  isOwnNumber: () => false,
+  isSimulated: true,
+};
+
+/**
+ * Checks a number that calls may be handed to.
+ *
+ * @param path Where it was written.
+ * @throws {ServiceError} UNPROCESSABLE when it is impossible, or no transfer could ever reach it.
+ */
+export function checkTransferTarget(text: string, path: string): void {
+  const number = parsePhoneNumber(text, path);
+  const decision = decideDial(number, TARGET_RULES);
+  if (decision.isAllowed) return;
+  throw new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${decision.reason}`);
 }
 
 /** Two changes within a millisecond still have different times, so that customers see each. */

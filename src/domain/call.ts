@@ -146,7 +146,7 @@ export interface CallStore {
   /** Rings after a call was saved as `queued`. */
   readonly queueBell: Bell;
 
-  /** What tells waiting outbound calls apart for whoever dials them, in the order in which they were asked for. */
+  /** Outbound calls that wait to be placed, in the order in which they were asked for; their records are not read. */
   waitingToDial(environment: Environment, limit: number): readonly WaitingParty[];
 
   /** Calls that wait to be placed, in the order in which they were asked for. */

@@ -81,11 +81,16 @@ export function hostOf(url: URL): string {
 /** URL parsers drop tabs and line breaks: a URL that holds some is not what the customer meant. */
 const NOT_IN_URLS = /[\s\p{Cc}]/u;
 
+/** URL parsers make a host of `https:hook` and of `https:/hook`, which their writer may have meant as a path. */
+const HAS_HOST = /^[a-z][a-z\d+.-]*:\/\/[^/]/i;
+
 function parseUrl(text: string): URL {
   if (text.length > WEBHOOK_URL_CHARS_MAX) {
     throw wrong(`expected at most ${WEBHOOK_URL_CHARS_MAX} characters`);
   }
-  if (NOT_IN_URLS.test(text) || !URL.canParse(text)) throw wrong('expected an absolute https URL');
+  if (NOT_IN_URLS.test(text) || !HAS_HOST.test(text) || !URL.canParse(text)) {
+    throw wrong('expected an absolute URL, beginning with https://');
+  }
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
     throw wrong('expected a URL without user name and password');

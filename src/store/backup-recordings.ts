@@ -1,8 +1,11 @@
 /** Carries the recordings that a database names from one data folder to another. */
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import Sqlite from 'better-sqlite3';
+
+/** All recordings lie in this folder of the data folder. */
+const FOLDER = 'recordings/';
 
 /** `link` makes hard links where it can: no time, no space, and no safety from a failing disk. */
 export type RecordingMode = 'copy' | 'link' | 'none';
@@ -22,7 +25,7 @@ interface NamedRecording {
 /**
  * Carries every recording that the database's calls name.
  *
- * @throws {Error} when one cannot be written, or the database names a file outside the folder.
+ * @throws {Error} when one cannot be written, or the database names a file elsewhere.
  */
 export async function carryRecordings(options: {
   /** Whose calls name them. */
@@ -35,7 +38,7 @@ export async function carryRecordings(options: {
   const carried = { files: 0, sizeBytes: 0, missing: 0 };
   if (options.mode === 'none') return carried;
   for (const { recording_file, ended_at } of namedBy(options.database)) {
-    const file = insideOf(recording_file);
+    const file = recordingPath(recording_file);
     const from = join(options.from, file);
     const sizeBytes = await sizeOf(from);
     if (sizeBytes === undefined) {
@@ -62,11 +65,11 @@ function namedBy(database: string): NamedRecording[] {
   }
 }
 
-/** A backup may come from anywhere: what it names must stay inside the folder. */
-function insideOf(file: string): string {
+/** A backup may come from anywhere: nothing that it names may be written over the database or outside the data folder. */
+function recordingPath(file: string): string {
   const path = normalize(file);
-  if (isAbsolute(path) || path.startsWith('..')) {
-    throw new Error(`Cannot carry recording "${file}": it lies outside the data folder`);
+  if (!path.startsWith(FOLDER)) {
+    throw new Error(`Cannot carry recording "${file}": it lies outside the folder of recordings`);
   }
   return path;
 }

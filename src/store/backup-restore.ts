@@ -1,9 +1,11 @@
 /** Brings a backup back, with nobody working on the database, and without losing what was there. */
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { syncFile } from './backup-database.ts';
 import { lockDatabase } from './backup-lock.ts';
 import { BACKUP_DATABASE, type BackupManifest, readManifest } from './backup-manifest.ts';
+import { endWaitingCalls } from './backup-queue.ts';
 import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
 import { openDatabase } from './database.ts';
 
@@ -22,12 +24,16 @@ export interface Restored {
   readonly keptAs: string | null;
   /** Steps that brought the backup to this version's schema. */
   readonly migrations: readonly string[];
+  /** Live calls that waited to be dialled and were ended. */
+  readonly callsEnded: number;
 }
 
 /**
  * Puts a backup in the place of the database. What was there is kept beside it as `<file>.before-restore`.
  *
  * @param options.mayReplace whether there may be a database already.
+ * @param options.keepQueue whether calls that wait to be dialled go on waiting: a server then dials those of the last
+ * day, though they may have been dialled after the backup was made.
  * @throws {DatabaseInUseError} while a server works on it.
  * @throws {DatabasePresentError}
  * @throws {Error} when the backup is damaged or of a newer version. After an error the database is as it was.
@@ -38,6 +44,8 @@ export async function restoreBackup(options: {
   readonly databaseFile: string;
   readonly dataFolder: string;
   readonly mayReplace: boolean;
+  readonly keepQueue: boolean;
+  readonly now: Date;
 }): Promise<Restored> {
   const { folder, databaseFile, mayReplace } = options;
   const lock = lockDatabase(databaseFile);
@@ -49,10 +57,10 @@ export async function restoreBackup(options: {
     }
     const manifest = await readManifest(folder);
     const incoming = `${databaseFile}.restoring`;
-    const { migrations, recordings } = await bringIn(incoming, { ...options, manifest });
+    const broughtIn = await bringIn(incoming, { ...options, manifest });
     const keptAs = setAside(databaseFile);
     renameSync(incoming, databaseFile);
-    return { manifest, recordings, keptAs, migrations };
+    return { manifest, keptAs, ...broughtIn };
   } finally {
     lock.release();
   }
@@ -61,14 +69,13 @@ export async function restoreBackup(options: {
 /** Copies everything beside the old database, and opens the new one once: a newer version's is refused here. */
 async function bringIn(
   incoming: string,
-  from: { readonly folder: string; readonly dataFolder: string; readonly manifest: BackupManifest },
-): Promise<Pick<Restored, 'migrations' | 'recordings'>> {
+  from: Parameters<typeof restoreBackup>[0] & { readonly manifest: BackupManifest },
+): Promise<Pick<Restored, 'migrations' | 'recordings' | 'callsEnded'>> {
   removeDatabase(incoming);
   try {
     copyFileSync(join(from.folder, BACKUP_DATABASE), incoming);
     chmodSync(incoming, 0o600);
-    const { database, migrations } = await openDatabase({ file: incoming });
-    database.close();
+    const { migrations, callsEnded } = await settle(incoming, from);
     syncFile(incoming);
     const recordings = await carryRecordings({
       database: incoming,
@@ -76,10 +83,22 @@ async function bringIn(
       to: from.dataFolder,
       mode: from.manifest.recordings.included ? 'copy' : 'none',
     });
-    return { migrations, recordings };
+    return { migrations, recordings, callsEnded };
   } catch (error) {
     removeDatabase(incoming);
     throw error;
+  }
+}
+
+async function settle(
+  incoming: string,
+  { keepQueue, now }: { readonly keepQueue: boolean; readonly now: Date },
+): Promise<Pick<Restored, 'migrations' | 'callsEnded'>> {
+  const { database, migrations } = await openDatabase({ file: incoming });
+  try {
+    return { migrations, callsEnded: keepQueue ? 0 : endWaitingCalls(database, now) };
+  } finally {
+    database.close();
   }
 }
 
@@ -91,11 +110,28 @@ function removeDatabase(file: string): void {
 function setAside(databaseFile: string): string | null {
   const present = SUFFIXES.filter((suffix) => existsSync(`${databaseFile}${suffix}`));
   if (present.length === 0) return null;
+  foldLog(databaseFile);
   const keptAs = freeName(`${databaseFile}.before-restore`);
   for (const suffix of present) {
-    renameSync(`${databaseFile}${suffix}`, `${keptAs}${suffix}`);
+    const part = `${databaseFile}${suffix}`;
+    if (existsSync(part)) renameSync(part, `${keptAs}${suffix}`);
   }
   return keptAs;
+}
+
+/** Brings what the log holds into the database: should the process die between two renames, nothing is torn apart. */
+function foldLog(databaseFile: string): void {
+  if (!existsSync(databaseFile)) return;
+  try {
+    const sqlite = new Sqlite(databaseFile, { fileMustExist: true });
+    try {
+      sqlite.pragma('wal_checkpoint(TRUNCATE)');
+    } finally {
+      sqlite.close();
+    }
+  } catch {
+    // A damaged database may be the very reason to restore: it is set aside as it is.
+  }
 }
 
 function freeName(name: string): string {

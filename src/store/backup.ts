@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
 } from 'node:fs';
@@ -43,7 +44,9 @@ export async function makeBackup(options: {
   try {
     const manifest = await fill(partial, options);
     writeManifest(partial, manifest);
-    rmSync(folder, { recursive: true, force: true });
+    // Minutes may have passed: what lies there by now is not ours to delete, and `rmdir` would not.
+    refuseFull(folder);
+    if (existsSync(folder)) rmdirSync(folder);
     renameSync(partial, folder);
     return manifest;
   } catch (error) {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
 import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts';
-import { migrate } from './migrate.ts';
+import { migrate, refusePending } from './migrate.ts';
 import { guarded, storeErrorOf } from './sqlite-error.ts';
 import { Statement, type Take } from './statement.ts';
 
@@ -65,21 +65,24 @@ export class Database {
 /**
  * Opens the file, making it and its folder when they are not there, and brings it to this version's schema.
  *
+ * @param options.mayMigrate false where a server may be working on the database: then an older schema is refused.
  * @returns the database and the names of the migrations that ran.
  * @throws {Error} naming the file and why it cannot be used.
  */
 export async function openDatabase(options: {
   readonly file: string;
   readonly fileSystemTypeOf?: FileSystemTypeOf | undefined;
+  readonly mayMigrate?: boolean | undefined;
 }): Promise<{ readonly database: Database; readonly migrations: readonly string[] }> {
-  const { file } = options;
+  const { file, mayMigrate = true } = options;
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   refuseNetworkFileSystem(folder, options.fileSystemTypeOf);
   const sqlite = openFile(file);
   try {
     configure(sqlite);
-    const migrations = await migrate(sqlite);
+    if (!mayMigrate) await refusePending(sqlite);
+    const migrations = mayMigrate ? await migrate(sqlite) : [];
     sqlite.pragma('optimize=0x10002');
     sqlite.pragma(`busy_timeout=${RUNNING_BUSY_MS}`);
     return { database: new Database(sqlite, file), migrations };

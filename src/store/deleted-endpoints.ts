@@ -16,6 +16,11 @@ interface Limit {
   readonly limit: number;
 }
 
+interface Batch extends Limit {
+  /** Deliveries whose attempts may go. */
+  readonly deliveries: number;
+}
+
 function prepareSteps(database: Database) {
   return {
     hide: database.prepare((take: Take<ById>) =>
@@ -32,9 +37,10 @@ function prepareSteps(database: Database) {
         .select('id')
         .limit(1),
     ),
-    attempts: database.prepare((take: Take<Limit>) =>
+    attempts: database.prepare((take: Take<Batch>) =>
       build.deleteFrom('webhook_attempts').where(
-        sql<boolean>`position in (select attempt.position from ${deletedDeliveries()}
+        sql<boolean>`position in (select attempt.position
+          from (select delivery.id from ${deletedDeliveries()} limit ${take('deliveries')}) delivery
           cross join webhook_attempts attempt on attempt.delivery_id = delivery.id limit ${take('limit')})`,
       ),
     ),
@@ -58,9 +64,11 @@ function deletedEndpoints() {
   return sql`webhook_endpoints where status = 'disabled' and environment = ${NOWHERE}`;
 }
 
+/** In the same order in every statement, so that the first ones of one are the first ones of another. */
 function deletedDeliveries() {
   return sql`(select id from ${deletedEndpoints()}) endpoint
-    cross join webhook_deliveries delivery on delivery.endpoint_id = endpoint.id`;
+    cross join webhook_deliveries delivery indexed by deliveries_by_endpoint
+      on delivery.endpoint_id = endpoint.id`;
 }
 
 /** Runs inside the transactions and reads of others. */
@@ -82,11 +90,16 @@ export class DeletedEndpoints {
     return this.#steps.any.get({}) !== undefined;
   }
 
-  /** Deletes `rowsMax` rows of hidden endpoints at most. @returns how many. */
+  /**
+   * Deletes `rowsMax` rows of hidden endpoints at most. Deliveries soon follow their attempts: were all attempts to go
+   * first, each call would look again at the deliveries that have none left.
+   *
+   * @returns how many.
+   */
   purge(rowsMax: number): number {
     const { attempts, deliveries, endpoints } = this.#steps;
-    let left = rowsMax;
-    for (const step of [attempts, deliveries, endpoints]) {
+    let left = rowsMax - attempts.run({ deliveries: rowsMax, limit: rowsMax });
+    for (const step of [deliveries, endpoints]) {
       if (left > 0) left -= step.run({ limit: left });
     }
     return rowsMax - left;

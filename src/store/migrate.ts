@@ -24,6 +24,13 @@ class TransactionalDialect extends SqliteDialect {
   }
 }
 
+function migratorOf(sqlite: Sqlite.Database): Migrator {
+  return new Migrator({
+    db: new Kysely<unknown>({ dialect: new TransactionalDialect({ database: sqlite }) }),
+    provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
+  });
+}
+
 /**
  * Runs the steps that the database has not seen. The handle stays open.
  *
@@ -31,14 +38,27 @@ class TransactionalDialect extends SqliteDialect {
  * @throws {Error} when a step fails, or the database has seen steps that this version does not know.
  */
 export async function migrate(sqlite: Sqlite.Database): Promise<readonly string[]> {
-  const migrator = new Migrator({
-    db: new Kysely<unknown>({ dialect: new TransactionalDialect({ database: sqlite }) }),
-    provider: { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) },
-  });
+  const migrator = migratorOf(sqlite);
   refuseNewer(await migrator.getMigrations(), sqlite);
   const { error, results = [] } = await migrator.migrateToLatest();
   if (error !== undefined) throw error;
   return results.map(({ migrationName }) => migrationName);
+}
+
+/**
+ * Makes sure that there is nothing to do, without doing it.
+ *
+ * @throws {Error} when the database has not seen every step, or has seen steps that this version does not know.
+ */
+export async function refusePending(sqlite: Sqlite.Database): Promise<void> {
+  const known = await migratorOf(sqlite).getMigrations();
+  refuseNewer(known, sqlite);
+  const pending = known.find(({ executedAt }) => executedAt === undefined);
+  if (pending !== undefined) {
+    throw new Error(
+      `it lacks step "${pending.name}" of this version; stop the server and run "admin migrate", or start the server of this version`,
+    );
+  }
 }
 
 /** A database of a newer version may hold what this one would misread. */

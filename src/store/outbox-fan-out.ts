@@ -2,7 +2,6 @@
 import { sql } from 'kysely';
 import type { NewId } from '../domain/ids.ts';
 import type { Database } from './database.ts';
-import { DELIVERY_COLUMNS } from './delivery-rows.ts';
 import { build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
 import type { WebhookDeliveryRow } from './webhook-rows.ts';
@@ -31,6 +30,20 @@ interface ListenerRow {
   readonly events: string;
   readonly after_position: number;
 }
+
+/** The columns of a delivery that was never attempted; the others are the same for all. */
+const NEW_COLUMNS = [
+  'id',
+  'account_id',
+  'environment',
+  'endpoint_id',
+  'event_id',
+  'event_kind',
+  'event_at',
+  'created_at',
+] as const satisfies readonly (keyof WebhookDeliveryRow)[];
+
+type NewDelivery = Pick<WebhookDeliveryRow, (typeof NEW_COLUMNS)[number]>;
 
 function prepareFanOut(database: Database) {
   return {
@@ -61,8 +74,13 @@ function prepareFanOut(database: Database) {
         .orderBy('created_at')
         .orderBy('id'),
     ),
-    insert: database.prepare((take: Take<WebhookDeliveryRow>) =>
-      build.insertInto('webhook_deliveries').values(takeAll(take, DELIVERY_COLUMNS)),
+    insert: database.prepare((take: Take<NewDelivery>) =>
+      build.insertInto('webhook_deliveries').values({
+        ...takeAll(take, NEW_COLUMNS),
+        status: sql.lit('pending'),
+        attempts: sql.lit(0),
+        next_attempt_at: take('created_at'),
+      }),
     ),
   };
 }
@@ -112,7 +130,7 @@ export class OutboxFanOut {
     return listeners;
   }
 
-  #deliveryRow(event: NewEvent, endpointId: string, nowMs: number): WebhookDeliveryRow {
+  #deliveryRow(event: NewEvent, endpointId: string, nowMs: number): NewDelivery {
     return {
       id: this.#newId('dlv'),
       account_id: event.account_id,
@@ -121,13 +139,7 @@ export class OutboxFanOut {
       event_id: event.id,
       event_kind: event.kind,
       event_at: event.created_at,
-      status: 'pending',
-      attempts: 0,
-      next_attempt_at: nowMs,
-      last_status_code: null,
-      last_error: null,
       created_at: nowMs,
-      finished_at: null,
     };
   }
 }

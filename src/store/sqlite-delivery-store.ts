@@ -86,7 +86,7 @@ function prepareWrites(database: Database) {
       restart(take).where('id', '=', take('id')),
     ),
     restartRange: database.prepare((take: Take<RangeValues>) =>
-      restart(take).where('id', 'in', selectRange(take)),
+      restart(take).where(sql<boolean>`rowid in ${selectRange(take)}`),
     ),
     add: database.prepare((take: Take<NewDelivery>) =>
       build.insertInto('webhook_deliveries').columns(DELIVERY_COLUMNS).expression(selectNew(take)),
@@ -94,25 +94,21 @@ function prepareWrites(database: Database) {
   };
 }
 
-/** What is over, oldest event first, of endpoints that take it. */
+/**
+ * What is over, oldest event first, of endpoints that take it. Each endpoint's oldest come from the index
+ * `deliveries_over`, whose condition SQLite wants to see in the statement; nothing else of the span is read, however
+ * much there is of other endpoints and statuses.
+ */
 function selectRange(take: Take<RangeValues>) {
-  return build
-    .selectFrom('webhook_deliveries as delivery')
-    .select('delivery.id')
-    .where('delivery.account_id', '=', take('accountId'))
-    .where('delivery.environment', '=', take('environment'))
-    .where('delivery.event_at', '>=', take('from'))
-    .where('delivery.event_at', '<', take('before'))
-    .where('delivery.status', '=', take('status'))
-    .where(sql<boolean>`delivery.status <> 'pending'`)
-    .where(
-      sql<boolean>`delivery.endpoint_id = coalesce(${take('endpointId')}, delivery.endpoint_id)`,
-    )
-    .where(
-      sql<boolean>`(select status from webhook_endpoints where id = delivery.endpoint_id) = 'active'`,
-    )
-    .orderBy('delivery.event_at')
-    .limit(take('limit'));
+  return sql`(select delivery.rowid from webhook_endpoints endpoint
+    cross join webhook_deliveries delivery on delivery.rowid in (
+      select rowid from webhook_deliveries
+      where endpoint_id = endpoint.id and status = ${take('status')} and status <> 'pending'
+        and event_at >= ${take('from')} and event_at < ${take('before')}
+      order by event_at limit ${take('limit')})
+    where endpoint.account_id = ${take('accountId')} and endpoint.environment = ${take('environment')}
+      and endpoint.status = 'active' and endpoint.id = coalesce(${take('endpointId')}, endpoint.id)
+    order by delivery.event_at limit ${take('limit')})`;
 }
 
 /** The row of a delivery that is due at once, from its endpoint and its event. Columns as in `DELIVERY_COLUMNS`. */

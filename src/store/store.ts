@@ -70,6 +70,7 @@ export interface Store {
  * Opens the store, making the file when it is not there and bringing it to this version's schema.
  *
  * @param options.file Path of the SQLite file; its folder is made when missing.
+ * @param options.mayMigrate False where a server may be working on it: then an older schema is refused.
  * @throws {Error} naming the file and why it cannot be used.
  */
 export async function openStore(options: {
@@ -77,6 +78,7 @@ export async function openStore(options: {
   readonly clock: Clock;
   readonly log: Logger;
   readonly fileSystemTypeOf?: FileSystemTypeOf;
+  readonly mayMigrate?: boolean;
 }): Promise<Store> {
   const { database, migrations } = await openDatabase(options);
   if (migrations.length > 0) {

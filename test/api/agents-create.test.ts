@@ -23,6 +23,7 @@ describe('POST /api/agents', () => {
   test.each([
     ['no name', { ...DRAFT, name: undefined }, 'name'],
     ['an empty name', { ...DRAFT, name: '' }, 'name'],
+    ['a name of blanks', { ...DRAFT, name: ' \t\u00a0' }, 'name'],
     ['a name of 121 characters', { ...DRAFT, name: 'n'.repeat(121) }, 'name'],
     ['half a character', { ...DRAFT, name: 'a\ud800' }, 'name'],
     ['a NUL', { ...DRAFT, greeting: 'Good\0bye' }, 'greeting'],

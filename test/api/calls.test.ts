@@ -17,10 +17,12 @@ const OVER: Partial<Call> = {
   durationSeconds: 42,
 };
 
+const ANALYSED = { sentiment: 'positive', intentDetected: 'opening_hours' } as const;
+
 describe('GET /api/calls', () => {
   test('answers with the envelope and exactly the fields of the list', async () => {
     const api = await openTestApi();
-    addCall(api, { ...OVER, recordingFile: 'call_1.wav', summary: 'Hours.' });
+    addCall(api, { ...OVER, recordingFile: 'call_1.wav', summary: 'Hours.', ...ANALYSED });
 
     const { status, body } = await api.json('GET', '/api/calls');
 
@@ -38,6 +40,7 @@ describe('GET /api/calls', () => {
           startedAt: '2026-11-20T12:00:00.000Z',
           endedAt: '2026-11-20T12:00:42.000Z',
           endReason: 'user_hangup',
+          ...ANALYSED,
           hasTranscript: false,
           hasRecording: true,
         },

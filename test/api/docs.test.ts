@@ -27,6 +27,12 @@ describe('GET /docs', () => {
     expect(await response.text()).toBe(PAGE);
   });
 
+  test('is found with a slash behind it too, wherever a proxy has put it', async () => {
+    const response = await createHollowApi().request('/docs/');
+
+    expect([response.status, response.headers.get('Location')]).toEqual([308, '../docs']);
+  });
+
   test('links only to this server, by addresses that it serves', async () => {
     const api = createHollowApi();
     const links = [...PAGE.matchAll(/(?:href|src)="([^"#][^"]*)"/g)].map(([, link]) => link ?? '');

@@ -30,6 +30,8 @@ test.each([
   ['DELETE', '/api/calls', 'GET, HEAD'],
   ['PATCH', '/api/calls/call_1/recording', 'GET, HEAD'],
   ['OPTIONS', '/api/calls', 'GET, HEAD'],
+  ['GET', '/api/calls/outbound', 'POST'],
+  ['PUT', '/api/calls/outbound', 'POST'],
 ])('%s %s answers 404 with Allow: %s', async (method, path, allow) => {
   const api = await openTestApi();
 

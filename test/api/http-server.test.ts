@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
+import type { RateStore } from '../../src/domain/rate-limit.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
 const running: HttpServer[] = [];
@@ -11,9 +12,11 @@ afterEach(async () => {
 
 async function startServer(
   fetch: HttpServerOptions['fetch'] = () => new Response('hello'),
+  rates?: RateStore,
 ): Promise<{ readonly server: HttpServer; readonly port: number }> {
   const newId = () => `req_${'0'.repeat(24)}`;
-  const server = new HttpServer({ host: '127.0.0.1', port: 0, fetch, newId, clock: systemClock });
+  const options = { host: '127.0.0.1', port: 0, fetch, newId, clock: systemClock };
+  const server = new HttpServer(rates === undefined ? options : { ...options, rates });
   running.push(server);
   return { server, port: await server.start() };
 }
@@ -59,12 +62,42 @@ test('HttpServer names an address that the machine has not got', async () => {
   await expect(server.start()).rejects.toThrow('this machine has no such address; set HOST');
 });
 
-test.each([
+const UNREADABLE = [
   ['bytes that are no HTTP', 'HELLO\r\n\r\n'],
   ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   ['a host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
-])('HttpServer answers 400 with the envelope to %s', async (_case, text) => {
+] as const;
+
+test.each(
+  UNREADABLE,
+)('HttpServer counts %s for its address, and says how many are left', async (_case, text) => {
+  const counted: string[] = [];
+  const count = (subject: string) => counted.push(subject) + 6;
+  const { port } = await startServer(undefined, { count });
+
+  const answer = await sendRaw(port, text);
+
+  expect(counted).toEqual(['address:127.0.0.1']);
+  expect(answer).toMatch(/^x-ratelimit-limit: 1000\r$/im);
+  expect(answer).toMatch(/^x-ratelimit-remaining: 993\r$/im);
+  expect(answer).toMatch(/^x-ratelimit-reset: \d+00\r$/im);
+});
+
+test('HttpServer says that nothing is left where requests cannot be counted', async () => {
+  const count = () => {
+    throw new Error('the disk is full');
+  };
+  const { port } = await startServer(undefined, { count });
+
+  const answer = await sendRaw(port, 'HELLO\r\n\r\n');
+
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toMatch(/^x-ratelimit-remaining: 0\r$/im);
+  expect(answer).not.toContain('disk');
+});
+
+test.each(UNREADABLE)('HttpServer answers 400 with the envelope to %s', async (_case, text) => {
   const { port } = await startServer();
 
   const answer = await sendRaw(port, text);

@@ -4,6 +4,7 @@ import type { Operation } from '../../src/api/openapi/description.ts';
 import {
   ADMIN_KEY,
   bodyOf,
+  keyOf,
   openApiWorld,
   pathOf,
   SANDBOX_ADMIN_KEY,
@@ -14,8 +15,8 @@ import { API_HEADERS, errorFaults } from '../support/error-answer.ts';
 
 const WITH_BODY = OPERATIONS.filter(({ body }) => body !== undefined);
 
-const WITH_QUERY = OPERATIONS.filter(({ parameters }) =>
-  parameters.some((parameter) => parameter.in === 'query'),
+const WITHOUT_BODY = OPERATIONS.filter(
+  ({ body, method }) => body === undefined && method === 'POST',
 );
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'BREW'];
@@ -26,8 +27,8 @@ test('Every path answers 404 to other methods, with Allow', async () => {
   const world = await openApiWorld();
 
   for (const path of new Set(OPERATIONS.map((operation) => operation.path))) {
-    // `/api/calls/outbound` is also a call whose id is "outbound".
-    const known = OPERATIONS.filter((operation) => patternOf(operation.path).test(path));
+    // `/api/calls/outbound` is no call whose id is "outbound".
+    const known = OPERATIONS.filter((operation) => operation.path === path);
     const allowed = known.map(({ method }) => method);
     if (allowed.includes('GET')) allowed.push('HEAD');
     for (const method of METHODS.filter((other) => !allowed.includes(other))) {
@@ -61,6 +62,57 @@ test.each([
 });
 
 test.each([
+  ['JSON that is cut off', '{bad', ''],
+  ['a list', '[]', ''],
+  ['an unknown field', '{"dryRun":true}', 'dryRun'],
+])('Every POST without a body answers 400 to %s', async (_case, text, detail) => {
+  const world = await openApiWorld();
+
+  for (const headers of [{}, { 'Content-Type': '' }]) {
+    for (const operation of WITHOUT_BODY) {
+      const response = await ask(world, operation, { text, headers });
+
+      const expected = { status: 400, code: 'VALIDATION_ERROR', detail };
+      expect(await errorFaults(response, expected), operation.path).toEqual([]);
+    }
+  }
+});
+
+test('Every POST without a body takes an empty one, and an object with nothing in it', async () => {
+  for (const operation of WITHOUT_BODY) {
+    for (const text of ['', '{}']) {
+      for (const headers of [{}, { 'Content-Type': '' }]) {
+        const plain = await ask(await openApiWorld(), operation);
+
+        const response = await ask(await openApiWorld(), operation, { text, headers });
+
+        expect(response.status, `${operation.path} "${text}"`).toBe(plain.status);
+        expect(response.status, `${operation.path} "${text}"`).not.toBe(400);
+      }
+    }
+  }
+});
+
+test('Every POST and PATCH answers 400 to bytes that are no UTF-8', async () => {
+  const world = await openApiWorld();
+  const { api, ids } = world;
+  const body = new Uint8Array([...Buffer.from('{"name":"'), 0xff, 0xc3, ...Buffer.from('"}')]);
+
+  for (const operation of OPERATIONS.filter(({ method }) => ['POST', 'PATCH'].includes(method))) {
+    const headers = {
+      Authorization: `Bearer ${keyOf(operation)}`,
+      'Content-Type': 'application/json',
+    };
+    const url = `http://localhost${pathOf(operation, ids)}`;
+
+    const response = await api.fetch(new Request(url, { method: operation.method, headers, body }));
+
+    expect(await response.clone().text(), operation.path).toContain('expected UTF-8');
+    expect(await errorFaults(response, { status: 400, code: 'VALIDATION_ERROR' })).toEqual([]);
+  }
+});
+
+test.each([
   ['a misspelt one', 'nmae'],
   ['one that only we set', 'accountId'],
   ['__proto__', '__proto__'],
@@ -75,12 +127,12 @@ test.each([
   await expectErrors(world, WITH_BODY, options, expected);
 });
 
-test('Every operation with query parameters answers 400 to an unknown one, naming it', async () => {
+test('Every operation answers 400 to an unknown query parameter, naming it', async () => {
   const world = await openApiWorld();
 
   const options = (operation: Operation) => ({ path: `${pathOf(operation, world.ids)}?sort=asc` });
   const expected = { status: 400, code: 'VALIDATION_ERROR', detail: 'sort' };
-  await expectErrors(world, WITH_QUERY, options, expected);
+  await expectErrors(world, OPERATIONS, options, expected);
 });
 
 test('Every POST answers 400 to an idempotency key that is none', async () => {
@@ -143,7 +195,3 @@ test('Every operation has every header also where nothing is wrong', async () =>
     expect(Object.keys(operation.docs.responses), label).toContain(String(response.status));
   }
 });
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
-}

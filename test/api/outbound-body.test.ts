@@ -74,16 +74,29 @@ describe('POST /api/calls/outbound', () => {
     expect((await start(api, body)).status).toBe(202);
   });
 
-  test('keeps a __proto__ in the metadata from being anything but text', async () => {
+  test.each([
+    ['the key __proto__', '{"__proto__":{"polluted":true}}', 'metadata.__proto__'],
+    ['that key further in', '{"a":[{"__proto__":1}]}', 'metadata.a.0.__proto__'],
+    ['a NUL in a text', '{"a":{"b":"\\u0000"}}', 'metadata.a.b'],
+    ['half a character in a text', '{"a":["\\ud800"]}', 'metadata.a.0'],
+    ['a NUL in a key', '{"a":{"\\u0000":1}}', 'metadata.a'],
+    ['half a character in a key', '{"\\ud800":1}', 'metadata'],
+  ])('answers 400 to metadata with %s, naming where', async (_what, metadata, path) => {
     const api = await openWorld();
-    const text = `{"agentId":"agent_live","to":"${TO}","metadata":{"__proto__":{"polluted":true}}}`;
+    const text = `{"agentId":"agent_live","to":"${TO}","metadata":${metadata}}`;
 
-    const response = await api.request('POST', PATH, { text });
+    const { status, body } = await api.json('POST', PATH, { text });
 
-    expect(response.status).toBe(202);
-    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
-    expect(
-      (queuedOf(api)[0]?.metadata as { polluted?: boolean } | undefined)?.polluted,
-    ).toBeUndefined();
+    expect([status, body.error.details.map((detail) => detail.path)]).toEqual([400, [path]]);
+    expect(queuedOf(api)).toEqual([]);
+  });
+
+  test('keeps metadata of every shape as it came', async () => {
+    const api = await openWorld();
+    const metadata = { a: [1, null, { b: 'é 🦊', constructor: true }], '': -0.5 };
+
+    await start(api, { metadata });
+
+    expect(queuedOf(api)[0]?.metadata).toEqual(metadata);
   });
 });

@@ -18,7 +18,7 @@ test('Every request of the interface has one log line, with the id of the answer
       requestId: response.headers.get('X-Request-Id'),
       method: 'GET',
       route: '/api/calls/{callId}',
-      status: 404,
+      status: 400,
       durationMs: 0,
     },
   ]);

@@ -145,6 +145,20 @@ describe('POST /api/webhooks/resend', () => {
     expect(answer.body.error.details.map((detail) => detail.path)).toEqual([path]);
   });
 
+  test('says what is required where from or to is missing', async () => {
+    const api = await openTestApi();
+
+    const { body } = await resend(api, {});
+
+    const message =
+      'required: a timestamp such as 2026-11-21T08:00:00.000Z, or a day such as 2026-11-21';
+    expect(body.error.message).toBe(`Cannot read the body: from: ${message}`);
+    expect(body.error.details).toEqual([
+      { path: 'from', message },
+      { path: 'to', message },
+    ]);
+  });
+
   test('takes 31 days', async () => {
     const api = await openTestApi();
 

@@ -1,6 +1,7 @@
 /** `/api/sandbox`: who may let somebody ring in, and what is saved by it. */
 import { expect, test } from 'vitest';
 import { QUEUED_CALLS_MAX } from '../../src/domain/dial-queue.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import {
@@ -15,8 +16,11 @@ import { STORE_NOW_MS } from '../support/test-store.ts';
 const PATH = '/api/sandbox/calls/inbound';
 const NOW = new Date(STORE_NOW_MS).toISOString();
 
-async function openDesk(fields: Parameters<typeof buildAgent>[0] = {}) {
-  const api = await openTestApi();
+async function openDesk(
+  fields: Parameters<typeof buildAgent>[0] = {},
+  deps: Parameters<typeof openTestApi>[0] = {},
+) {
+  const api = await openTestApi(deps);
   const facts = { accountId: 'acct_main', environment: 'test' } as const;
   api.store.agents.insert(buildAgent({ ...facts, ...fields }));
   const ring = async (body: object, options: RequestOptions = {}) => {
@@ -170,4 +174,31 @@ test('POST is 503 with Retry-After when too many callers wait already', async ()
 
   expect(response.status).toBe(503);
   expect(response.headers.get('Retry-After')).toMatch(/^\d+$/);
+});
+
+test('POST is 503 with Retry-After while the server drains, logged without a stack, and nobody rings', async () => {
+  const queue = { isDraining: true, hasTrunkFor: () => true, estimatedStart: () => new Date(0) };
+  const logged: unknown[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    warn: (...line) => logged.push(['warn', ...line]),
+    error: (...line) => logged.push(['error', ...line]),
+  };
+  const { api, ring, queued } = await openDesk(
+    {},
+    { dialQueues: { live: queue, test: queue }, log },
+  );
+
+  const response = await api.request('POST', PATH, { key: TEST_KEY, body: { agentId: 'agent_1' } });
+  const { status, body } = await ring({});
+
+  expect(response.headers.get('Retry-After')).toBe('30');
+  expect([status, body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  expect(queued()).toEqual([]);
+  const why = 'Cannot start the call: the server is about to stop; retry later';
+  expect(logged[1]).toEqual([
+    'warn',
+    { requestId: body.error.requestId, why },
+    'http: request put off',
+  ]);
 });

@@ -5,20 +5,45 @@ import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openTestApi } from '../support/test-api.ts';
 
-test('Answers 503 with the envelope while another process holds the database, and 200 afterwards', async () => {
+const AGENT = { name: 'Desk', greeting: 'Hello.', systemPrompt: 'Be brief.' };
+
+const UNAVAILABLE = {
+  status: 503,
+  body: { error: { code: 'SERVICE_UNAVAILABLE', status: 503 } },
+};
+
+test('Answers 503 with the envelope to a write while another process holds the database, and 201 afterwards', async () => {
   const api = await openTestApi();
+  await api.json('GET', '/api/agents');
   const other = new Sqlite(api.store.file);
   other.exec('begin immediate');
 
-  const during = await api.json('GET', '/api/agents');
+  const during = await api.json('POST', '/api/agents', { body: AGENT });
   other.close();
-  const after = await api.json('GET', '/api/agents');
+  const after = await api.json('POST', '/api/agents', { body: AGENT });
 
-  expect(during).toMatchObject({
-    status: 503,
-    body: { error: { code: 'SERVICE_UNAVAILABLE', status: 503 } },
-  });
+  expect(during).toMatchObject(UNAVAILABLE);
+  expect(after.status).toBe(201);
+});
+
+test('Answers reads while another process holds the database, until the requests counted ahead are used up', async () => {
+  const api = await openTestApi();
+  await api.json('GET', '/api/agents');
+  const other = new Sqlite(api.store.file);
+  other.exec('begin immediate');
+
+  const statuses: number[] = [];
+  for (let asked = 1; asked < 20; asked++) {
+    statuses.push((await api.json('GET', '/api/agents')).status);
+  }
+  const usedUp = await api.json('GET', '/api/agents');
+  other.close();
+  const after = await api.request('GET', '/api/agents');
+
+  expect(statuses).toEqual(Array(19).fill(200));
+  expect(usedUp).toMatchObject(UNAVAILABLE);
   expect(after.status).toBe(200);
+  expect(after.headers.get('X-RateLimit-Remaining')).toBe('9979');
 });
 
 test('Answers 503 with all rate headers when requests cannot be counted', async () => {

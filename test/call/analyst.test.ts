@@ -48,6 +48,22 @@ test('Analyst says on the timeline who found it out', async () => {
   ]);
 });
 
+test('Analyst stands on the timeline after the end, also where a simulated call ends ahead of the clock', async () => {
+  const world = await openAnalystWorld();
+  const endedAt = new Date(world.store.clock.nowMs() + 22_000);
+  const call = buildCall({ status: 'in_progress', endedAt: null, endReason: null });
+  world.store.calls.insert(call, []);
+  world.analyst.start();
+
+  world.store.calls.update(
+    { ...call, status: 'completed', endReason: 'user_hangup', endedAt, durationSeconds: 22 },
+    [],
+  );
+  await settled();
+
+  expect(world.store.calls.timeline('call_1')).toMatchObject([{ kind: 'analysis', at: endedAt }]);
+});
+
 test('Analyst gives an empty link where there is no recording', async () => {
   const world = await openAnalystWorld();
   world.analyst.start();

@@ -72,3 +72,21 @@ test('OutboundCall ends as error when the server stops, though the far end agree
   expect(outgoing.cancels).toBe(1);
   expect(world.stateOf(callId)).toBe('failed error');
 });
+
+// An answer takes a few turns of the event loop's microtasks to get from the carrier to the conversation.
+test.each(
+  Array.from({ length: 12 }, (_, turns) => turns),
+)('OutboundCall leaves no leg open when the server stops %i turns after the answer', async (turns) => {
+  const { world, callId, outgoing } = await dialled();
+  const leg = outgoing.answer();
+  for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+
+  const ended = world.registry.endAll('the server stops');
+  await settle();
+  world.store.clock.advance(2000);
+  await ended;
+
+  expect(leg.hangUps).toBe(1);
+  expect(world.stateOf(callId)).toMatch(/^(failed|completed) error$/);
+  expect(world.registry.size).toBe(0);
+});

@@ -1,16 +1,15 @@
 /** How often the queue is read, and what it knows of its order. */
 import { expect, test } from 'vitest';
 import { OutboundQueue } from '../../src/call/outbound-queue.ts';
-import type { Call } from '../../src/domain/call.ts';
-import { buildCall } from '../support/build-call.ts';
+import type { WaitingParty } from '../../src/domain/call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 function openQueue(count: number) {
   const clock = new FakeClock(1_000_000);
-  const calls: Call[] = [];
+  const calls: WaitingParty[] = [];
   const world = { clock, calls, loads: 0 };
   const add = (from = '+15550100001') => {
-    calls.push(buildCall({ id: `call_${calls.length}`, status: 'queued', from }));
+    calls.push({ id: `call_${calls.length}`, from });
   };
   for (let index = 0; index < count; index += 1) add();
   const queue = new OutboundQueue({

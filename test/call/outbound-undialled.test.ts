@@ -1,4 +1,5 @@
 /** What the dialer does with calls that cannot be dialled, or not now. */
+import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { OutboundDialer } from '../../src/call/outbound-dialer.ts';
 import { STORE_NOW_MS } from '../support/test-store.ts';
@@ -96,6 +97,35 @@ test('OutboundDialer ends a call whose parts cannot be made, and dials the next'
   dialer.stop();
 
   expect([world.stateOf(first), world.stateOf(second)]).toEqual(['failed error', 'failed error']);
+});
+
+test('OutboundDialer ends a long queue of a paused agent a few calls at a time', async () => {
+  const world = await openOutboundWorld({ agent: { status: 'paused' } });
+  for (let index = 0; index < 50; index += 1) await world.queue();
+  const waiting = () => world.store.calls.countQueued('live', 'outbound');
+
+  world.dialer.start();
+  const waitingAtOnce = waiting();
+  await pass(world, 2, 1);
+
+  expect(waitingAtOnce).toBe(30);
+  expect(waiting()).toBe(0);
+  expect(world.carrier.dialled).toEqual([]);
+});
+
+test('OutboundDialer reads no whole record to choose a call, so that a broken one keeps no other back', async () => {
+  const world = await openOutboundWorld();
+  const broken = await world.queue();
+  const whole = await world.queue();
+  const database = new Sqlite(world.store.file);
+  database.prepare('update calls set metadata = ? where id = ?').run('{', broken);
+  database.close();
+
+  world.dialer.start();
+  await pass(world, 10, 1);
+
+  expect(world.stateOf(whole)).toBe('ringing');
+  expect(world.carrier.dialled).toEqual([numbered(2)]);
 });
 
 test('OutboundDialer dials every call of a long queue once, over a restart in the middle', async () => {

@@ -63,7 +63,13 @@ test('the friendly party talks for three turns, with confidence on its words alo
     undefined,
   ]);
   expect(entries[0]?.text).toBe('Hello, how can I help?');
-  expect(world.store.calls.timeline(id).map(({ kind }) => kind)).toEqual(['turn', 'turn', 'turn']);
+  expect(world.store.calls.timeline(id).map(({ kind }) => kind)).toEqual([
+    'answered',
+    'turn',
+    'turn',
+    'turn',
+    'ended',
+  ]);
 });
 
 test('a simulated call has a recording as long as itself, with both sides on it', async () => {
@@ -179,4 +185,48 @@ test.each([1, 4, 50])('a simulated call comes to the same end at speed %d', asyn
 
   expect(call.endReason).toBe('user_hangup');
   expect(world.kinds(id)).toContain('appointment.booked');
+});
+
+test.each([10, 12, 15, 20])('no call lasts longer than its maximum of %d s', async (seconds) => {
+  const world = await openSandboxWorld({ settings: { silenceTimeoutSeconds: 60 } });
+  const overrides = { maxDurationSeconds: seconds };
+  const id = world.queue({ to: '+12025550103', overrides });
+  world.sandbox.start();
+
+  await world.untilOver(id);
+
+  const { endReason, durationSeconds } = world.call(id);
+  expect({ endReason, durationSeconds }).toEqual({
+    endReason: 'timeout',
+    durationSeconds: expect.any(Number),
+  });
+  expect(durationSeconds).toBeLessThanOrEqual(seconds);
+  expect(world.store.calls.transcript(id).at(-1)?.text).toContain('our time is up');
+});
+
+test('the timeline tells of keys and tools', async () => {
+  const { world, id } = await called('+12025550105');
+
+  const entries = world.store.calls.timeline(id);
+
+  expect(entries).toContainEqual(expect.objectContaining({ kind: 'digit', details: {} }));
+  expect(entries.find(({ kind }) => kind === 'tool')?.details).toEqual({
+    name: 'book_appointment',
+    outcome: 'done',
+  });
+});
+
+test.each([
+  ['no_answer', 'no_answer'],
+  ['friendly', 'user_hangup'],
+])('a caller "%s" who rings in has rung on the timeline, and has ended', async (scenario, endReason) => {
+  const world = await openSandboxWorld();
+  const id = world.queue({ direction: 'inbound', from: '+12025550199', scenario });
+  world.sandbox.start();
+
+  await world.untilOver(id);
+
+  const entries = world.store.calls.timeline(id);
+  expect(entries[0]).toMatchObject({ kind: 'ringing' });
+  expect(entries.at(-1)).toMatchObject({ kind: 'ended', details: { endReason } });
 });

@@ -108,6 +108,22 @@ test('Conversation goes on after a transfer that was refused', async () => {
   });
 });
 
+test.each([
+  [calls('transfer_call', { destination: 'sales' }), 'transfer_call', 'done'],
+  [calls('transfer_call', { destination: '+390611111111' }), 'transfer_call', 'refused'],
+  [calls('the card is 4111 1111'), 'unknown', 'refused'],
+] as const)('Conversation tells which tool has run, and whether it has done something: %o', async (use, name, outcome) => {
+  const table = layTable();
+  table.model.answers = [[use]];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Put me through, please.', 1500);
+  await table.pass(6000);
+
+  expect(table.events).toContainEqual({ kind: 'tool', name, outcome });
+});
+
 test('Conversation gives way to words, keeps what was heard, and plays nothing stale', async () => {
   const table = layTable();
   table.model.answers = [

@@ -138,9 +138,22 @@ describe('the turn machine, told anything in any order,', () => {
       fc.property(rules, script, (of, happenings) => {
         const { take, state } = run(of, happenings);
         take({ kind: 'timer', timer: 'max-duration' });
-        take({ kind: 'timer', timer: 'closing' });
 
         expect(state().stage).toBe('over');
+      }),
+    );
+  });
+
+  test('takes its leave before its time is up, and ends though the closing sentence goes on', () => {
+    fc.assert(
+      fc.property(rules, script, script, (of, before, during) => {
+        const { take, state } = run(of, before);
+        take({ kind: 'timer', timer: 'time-is-up' });
+        const isOpen = state().stage === 'open';
+        for (const [one] of during) take(one);
+        take({ kind: 'timer', timer: 'max-duration' });
+
+        expect([isOpen, state().stage]).toEqual([false, 'over']);
       }),
     );
   });

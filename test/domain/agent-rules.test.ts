@@ -44,7 +44,9 @@ describe('createAgent', () => {
   test.each([
     { ...DRAFT, phoneNumber: '0612345678' },
     { ...DRAFT, settings: { transferTargets: [{ label: 'sales', number: '112' }] } },
-  ])('refuses an impossible number with UNPROCESSABLE', (draft) => {
+    { ...DRAFT, settings: { transferTargets: [{ label: 'ship', number: '+88213112345' }] } },
+    { ...DRAFT, settings: { transferTargets: [{ label: 'quiz', number: '+448712345678' }] } },
+  ])('refuses a number that is impossible, or that no transfer could reach, with UNPROCESSABLE', (draft) => {
     expect(() => createAgent(draft, FACTS)).toThrow(
       expect.objectContaining({ code: 'UNPROCESSABLE' }),
     );

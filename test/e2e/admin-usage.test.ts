@@ -84,7 +84,8 @@ test('an account need not be named where there is only one', async () => {
   expect(key).toMatchObject({ accountId: 'acct_1' });
 });
 
-test('migrate brings an old database to this version, and --dry-run tells how first', async () => {
+/** A data folder with a database of the first version. */
+async function makeOld(): Promise<string> {
   const old = folders.make();
   const sqlite = new Sqlite(join(old, 'offhook.db'));
   const migrator = new Migrator({
@@ -93,6 +94,11 @@ test('migrate brings an old database to this version, and --dry-run tells how fi
   });
   await migrator.migrateToLatest();
   sqlite.close();
+  return old;
+}
+
+test('migrate brings an old database to this version, and --dry-run tells how first', async () => {
+  const old = await makeOld();
 
   const dry = await adminJson(old, ['migrate', '--dry-run']);
   const real = await adminJson(old, ['migrate']);
@@ -101,6 +107,21 @@ test('migrate brings an old database to this version, and --dry-run tells how fi
   expect((dry.migrations as string[])[0]).toMatch(/^0002-/);
   expect(real).toEqual(dry);
   expect(again.out).toContain('has the schema of this version already');
+});
+
+test('no other command changes the schema of a database that an older server may be working on', async () => {
+  const old = await makeOld();
+
+  const list = await adminIn(old, ['account', 'list']);
+  const dry = await adminJson(old, ['migrate', '--dry-run']);
+  await adminIn(old, ['migrate']);
+  const after = await adminIn(old, ['account', 'list']);
+
+  expect(list).toMatchObject({ status: 1, out: '' });
+  expect(list.err).toContain('"0002-delivery-usage-requests"');
+  expect(list.err).toContain('run "admin migrate"');
+  expect(dry.migrations).toHaveLength(1);
+  expect(after).toMatchObject({ status: 0, out: 'There are no accounts.\n' });
 });
 
 test.each([

@@ -136,4 +136,19 @@ describe('CallStore', () => {
 
     expect(unfinished.map(({ status }) => status)).toEqual(['in_progress', 'ringing']);
   });
+
+  test('tells whoever dials which outbound calls wait, in the order in which they were saved', async () => {
+    const { calls } = await openTestStore();
+    const waiting = { status: 'queued', direction: 'outbound', startedAt: null } as const;
+    const add = (id: string, fields: Partial<Call> = {}) =>
+      calls.insert(buildCall({ ...waiting, from: `+1555${id}`, id, ...fields }), []);
+    for (const id of ['3', '1', '2', '4']) add(id);
+    add('5', { direction: 'inbound' });
+    add('6', { environment: 'test' });
+    add('7', { status: 'ringing' });
+
+    const parties = calls.waitingToDial('live', 3);
+
+    expect(parties).toEqual(['3', '1', '2'].map((id) => ({ id, from: `+1555${id}` })));
+  });
 });

@@ -1,7 +1,9 @@
+import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent.ts';
 import type { DeliveryQuery, WebhookDelivery } from '../../src/domain/webhook-delivery.ts';
+import { leastMs } from '../support/least-ms.ts';
 import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { addDelivery } from '../support/webhook-deliveries.ts';
 import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
@@ -93,4 +95,32 @@ test.each([
     }),
     { numRuns: 500 },
   );
+});
+
+test('DeliveryStore lists with a total that was counted before, also after resends', async () => {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  store.events.insertQuiet(buildEvent());
+  addDelivery(store, { endpointId: 'we_1', eventId: 'evt_1', deliveryId: 'dlv_1' });
+  const sqlite = new Sqlite(store.file);
+  sqlite.exec(`with recursive n(value) as (select 1 union all select value + 1 from n where value < 99999)
+    insert into webhook_deliveries
+    select 'dlv_x' || value, account_id, environment, endpoint_id, event_id || value, event_kind,
+      event_at, status, attempts, next_attempt_at, last_status_code, last_error, created_at, finished_at
+    from webhook_deliveries cross join n`);
+  const scan = sqlite.prepare('select count(*) from webhook_deliveries where created_at > 0');
+  const range = { from: new Date(0), before: new Date(STORE_NOW_MS + 1) };
+  const resent = store.deliveries.resendRange(SCOPE, range, new Date(STORE_NOW_MS));
+  const page = { limit: 1, offset: 0 };
+
+  const statuses = [undefined, 'failed', 'pending', 'succeeded'] as const;
+  const totals = statuses.map(
+    (status) => store.deliveries.list(SCOPE, { ...page, ...(status && { status }) }).total,
+  );
+  const listMs = leastMs(() => store.deliveries.list(SCOPE, page));
+  const scanMs = leastMs(() => scan.get());
+  sqlite.close();
+
+  expect(totals).toEqual([100_000, 100_000 - resent, resent, 0]);
+  expect(listMs).toBeLessThan(scanMs / 4);
 });

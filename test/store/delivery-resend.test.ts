@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { RESENDS_MAX } from '../../src/domain/webhook-rules.ts';
+import { leastMs } from '../support/least-ms.ts';
 import { STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { addDelivery, openWith, record } from '../support/webhook-deliveries.ts';
 import { buildEndpoint, SCOPE } from '../support/webhook-world.ts';
@@ -76,6 +77,19 @@ describe('DeliveryStore.resend', () => {
   });
 });
 
+/** Adds so many deliveries like the ones that are there, each a millisecond later, to `we_1` and `we_2` by turns. */
+function multiply(store: TestStore, count: number): void {
+  const sqlite = new Sqlite(store.file);
+  sqlite.exec(`with recursive n(value) as
+      (select 1 union all select value + 1 from n where value < ${count})
+    insert into webhook_deliveries
+    select 'dlv_x' || value, account_id, environment, iif(value % 2 = 0, 'we_2', endpoint_id),
+      event_id || value, event_kind, event_at + value, status, attempts, next_attempt_at,
+      last_status_code, last_error, created_at - value, finished_at
+    from webhook_deliveries cross join n`);
+  sqlite.close();
+}
+
 describe('DeliveryStore.resendRange', () => {
   const FOUR = { 0: 'failed', 1: 'failed', 2: 'failed', 3: 'failed' } as const;
 
@@ -149,6 +163,25 @@ describe('DeliveryStore.resendRange', () => {
     });
   });
 
+  test.each([
+    [undefined],
+    ['we_2'],
+  ])('reads none but those that it takes up, of endpoint %s', async (endpointId) => {
+    const store = await openWith({ 0: 'succeeded' });
+    const { deliveries } = store;
+    store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+    multiply(store, 100_000);
+    const sqlite = new Sqlite(store.file);
+    const all = sqlite.prepare('select count(*) from webhook_deliveries where event_at > 0');
+
+    const range = { from: minute(0), before: minute(9), ...(endpointId && { endpointId }) };
+    const resendMs = leastMs(() => deliveries.resendRange(SCOPE, range, LATER));
+    const scanMs = leastMs(() => all.get());
+    sqlite.close();
+
+    expect(resendMs).toBeLessThan(scanMs / 4);
+  });
+
   test('takes up nothing of another environment', async () => {
     const store = await openWith({ 0: 'failed' });
     const range = { from: minute(0), before: minute(1) };
@@ -158,17 +191,10 @@ describe('DeliveryStore.resendRange', () => {
     expect(store.deliveries.resendRange(sandbox, range, LATER)).toBe(0);
   });
 
-  test('takes up ten thousand at once, those of the oldest events', async () => {
+  test('takes up the oldest of all endpoints together, two thousand at once', async () => {
     const store = await openWith({ 0: 'failed' });
-    const sqlite = new Sqlite(store.file);
-    sqlite.exec(`with recursive n(value) as
-        (select 1 union all select value + 1 from n where value < ${RESENDS_MAX + 5})
-      insert into webhook_deliveries
-      select 'dlv_x' || value, account_id, environment, endpoint_id, event_id || value, event_kind,
-        event_at + value, status, attempts, next_attempt_at, last_status_code, last_error,
-        created_at - value, finished_at
-      from webhook_deliveries cross join n`);
-    sqlite.close();
+    store.webhookEndpoints.insert(buildEndpoint({ id: 'we_2' }));
+    multiply(store, RESENDS_MAX + 5);
     const range = { from: minute(0), before: minute(9) };
 
     const resent = store.deliveries.resendRange(SCOPE, range, LATER);

@@ -1,6 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { EventQuery } from '../../src/domain/service-event.ts';
+import { leastMs } from '../support/least-ms.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { SCOPE } from '../support/webhook-world.ts';
 
@@ -55,6 +56,36 @@ test('EventStore.page begins at the first day asked for, however much is before 
   const createdFrom = new Date(STORE_NOW_MS + 24_999_000);
 
   expect(readAll(store, { createdFrom }).pages).toEqual([['evt_24999', 'evt_25000']]);
+});
+
+test('EventStore.page finds an event of a clock that is ahead, which was written before the first of its time', async () => {
+  const store = await openWithEvents(10_000);
+  const sqlite = new Sqlite(store.file);
+  const ahead = sqlite.prepare('update events set created_at = created_at + ? where id = ?');
+  ahead.run(9_000_000, 'evt_2');
+  ahead.run(3 * DAY_MS, 'evt_1');
+  sqlite.close();
+  const createdFrom = new Date(STORE_NOW_MS + 8_999_000);
+
+  const { ids } = readAll(store, { createdFrom });
+
+  expect(ids).toHaveLength(1004);
+  expect(ids.slice(0, 3)).toEqual(['evt_1', 'evt_2', 'evt_8999']);
+});
+
+test('EventStore.page does not read what others have to find its beginning', async () => {
+  const store = await openWithEvents(200_000);
+  const { events } = store;
+  const sqlite = new Sqlite(store.file);
+  const others = sqlite.prepare('select min(+position) from events where created_at >= ?');
+  const scope = { ...SCOPE, environment: 'test' } as const;
+
+  const query = { limit: 9, afterPosition: 0, createdFrom: new Date(STORE_NOW_MS) };
+  const pageMs = leastMs(() => events.page(scope, query));
+  const scanMs = leastMs(() => others.get(STORE_NOW_MS));
+  sqlite.close();
+
+  expect(pageMs).toBeLessThan(scanMs / 4);
 });
 
 test('EventStore.page finds an event that was written later than it says', async () => {

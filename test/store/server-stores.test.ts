@@ -1,10 +1,28 @@
-import { expect, test } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
 import { windowOf } from '../../src/domain/rate-limit.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { StoreError } from '../../src/domain/store-error.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { openTestStore, type TestStore } from '../support/test-store.ts';
 
 const NOON = windowOf(new Date('2026-11-20T12:30:00.000Z'));
 
 const ONE = windowOf(new Date('2026-11-20T13:30:00.000Z'));
+
+/** The store of a process that starts while the last one's is still as it left it. */
+async function openAgain({ file, clock }: TestStore): Promise<Store> {
+  const store = await openStore({ file, clock, log: silentLogger });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function rowsOf({ file }: TestStore): readonly unknown[] {
+  const sqlite = new Sqlite(file, { readonly: true });
+  const rows = sqlite.prepare('select subject, requests from rate_counts order by 1').raw().all();
+  sqlite.close();
+  return rows;
+}
 
 test('RateStore counts each subject by itself', async () => {
   const { rates } = await openTestStore();
@@ -24,15 +42,83 @@ test('RateStore begins anew with every window', async () => {
 });
 
 test('RateStore forgets the subjects of windows that are over', async () => {
-  const { rates, file } = await openTestStore();
-  for (let index = 0; index < 50; index++) rates.count(`address:${index}`, NOON);
+  const store = await openTestStore();
+  for (let index = 0; index < 50; index++) store.rates.count(`address:${index}`, NOON);
 
-  rates.count('a', ONE);
+  store.rates.count('a', ONE);
+  store.close();
 
-  const { default: Sqlite } = await import('better-sqlite3');
-  const sqlite = new Sqlite(file, { readonly: true });
-  expect(sqlite.prepare('select subject from rate_counts').pluck().all()).toEqual(['a']);
-  sqlite.close();
+  expect(rowsOf(store)).toEqual([['a', 1]]);
+});
+
+test('RateStore counts exactly over many blocks', async () => {
+  const { rates } = await openTestStore();
+
+  const counts = Array.from({ length: 1200 }, () => rates.count('a', NOON));
+
+  expect(counts).toEqual(Array.from({ length: 1200 }, (_, index) => index + 1));
+});
+
+test('RateStore goes on exactly where a store that was closed has stopped', async () => {
+  const store = await openTestStore();
+  for (let index = 0; index < 27; index++) store.rates.count('a', NOON);
+  store.rates.count('b', NOON);
+
+  store.close();
+  store.close();
+
+  expect(rowsOf(store)).toEqual([
+    ['a', 27],
+    ['b', 1],
+  ]);
+  const next = await openAgain(store);
+  expect(next.rates.count('a', NOON)).toBe(28);
+  expect(next.rates.count('b', NOON)).toBe(2);
+});
+
+test('RateStore charges at most 20 too many, and forgives none, after a process that died', async () => {
+  const store = await openTestStore();
+  for (let index = 0; index < 27; index++) store.rates.count('a', NOON);
+
+  const next = await openAgain(store);
+
+  const count = next.rates.count('a', NOON);
+  expect(count).toBeGreaterThan(27);
+  expect(count).toBeLessThanOrEqual(28 + 20);
+});
+
+test('RateStore gives no request of two processes the same number', async () => {
+  const store = await openTestStore();
+  const next = await openAgain(store);
+
+  const counts = Array.from({ length: 50 }, () => [
+    store.rates.count('a', NOON),
+    next.rates.count('a', NOON),
+  ]).flat();
+
+  expect(new Set(counts).size).toBe(100);
+});
+
+test('RateStore counts without the database until a block is used up', async () => {
+  const store = await openTestStore();
+  store.rates.count('a', NOON);
+  const other = new Sqlite(store.file);
+  other.exec('begin immediate');
+
+  const during = Array.from({ length: 19 }, () => store.rates.count('a', NOON));
+
+  expect(during.at(-1)).toBe(20);
+  expect(() => store.rates.count('a', NOON)).toThrow(StoreError);
+  other.close();
+  expect(store.rates.count('a', NOON)).toBe(21);
+});
+
+test('RateStore stays exact for a subject that made room for others', async () => {
+  const { rates } = await openTestStore();
+  for (let index = 0; index <= 10_000; index++) rates.count(`address:${index}`, NOON);
+
+  expect(rates.count('address:0', NOON)).toBe(2);
+  expect(rates.count('address:10000', NOON)).toBe(2);
 });
 
 test('SecretStore makes a secret once and keeps it', async () => {

@@ -40,8 +40,11 @@ test.each([
   ['+12025550102', 'far-end', 1000],
   ['+12025550106', 'broken', 20_000],
 ])('SandboxLeg to %s ends by itself: %s', async (to, kind, withinMs) => {
-  const { clock, causes } = await openLeg(to);
+  const { clock, causes, leg } = await openLeg(to);
 
+  leg.audio.begin(1);
+  leg.audio.say(1, new Int16Array(8000));
+  leg.audio.finish(1);
   clock.advance(withinMs);
 
   expect(causes).toMatchObject([{ kind }]);
@@ -58,4 +61,28 @@ test('SandboxLeg gives the disk real time from its end on', async () => {
 
   expect(talkedMs).toBe(1000);
   expect(legClock.nowMs() - openedMs).toBe(1100);
+});
+
+test.each([
+  0, 30, 200, 1500,
+])('SandboxLeg hangs up after the same piece of the greeting, which comes after %d ms', async (delayMs) => {
+  const { clock, causes, leg, legClock } = await openLeg('+12025550102', 10);
+  let startedAtMs = 0;
+  leg.audio.onEvent((event) => {
+    if (event.kind === 'playout-started') startedAtMs = event.atMs;
+  });
+  let heardMs = 0;
+  leg.onReleased((cause) => {
+    causes.push(cause);
+    heardMs = legClock.nowMs() - startedAtMs;
+  });
+
+  clock.advance(delayMs);
+  leg.audio.begin(1);
+  leg.audio.say(1, new Int16Array(24_000));
+  clock.advance(1000);
+
+  expect(causes).toEqual([{ kind: 'far-end' }]);
+  expect(heardMs).toBeGreaterThanOrEqual(600);
+  expect(heardMs).toBeLessThan(660);
 });

@@ -132,7 +132,10 @@ test('SandboxLine does not pause a reply that may not be interrupted', () => {
 });
 
 test('SandboxLine tells when the party fell silent', () => {
-  const { line, clock, events } = openLine(SPEAKS_AFTER_A_SECOND);
+  const { line, clock, events } = openLine([
+    { kind: 'press', digits: '' },
+    ...SPEAKS_AFTER_A_SECOND,
+  ]);
 
   line.open(clock);
   clock.advance(2100);

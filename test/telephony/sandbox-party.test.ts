@@ -60,6 +60,7 @@ test.each([
 
 test('Party tells the words of a span, and of a sentence that goes on those so far', () => {
   const { party, run } = partyOf([
+    { kind: 'press', digits: '' },
     { kind: 'wait', waitMs: 1000 },
     { kind: 'say', text: TEXT },
     { kind: 'wait', waitMs: 1000 },
@@ -100,4 +101,17 @@ test('Party stays on the line, silent, after its last step', () => {
 
   expect(spokeAtMs).toEqual([]);
   expect(acts).toEqual(['1', '2']);
+});
+
+test.each([
+  0, 400, 3000,
+])('Party whose script opens with a wait counts it from the first sound of the agent, after %d ms', (firstMs) => {
+  const { run } = partyOf([
+    { kind: 'wait', waitMs: 600 },
+    { kind: 'say', text: TEXT },
+  ]);
+
+  const spokeAtMs = run(8000, (atMs) => atMs >= firstMs);
+
+  expect(spokeAtMs[0]).toBe(firstMs + 600);
 });

@@ -36,10 +36,16 @@ export function errorHandler(log: Logger): ErrorHandler<ApiEnv> {
   return (error, context) => {
     const requestId = context.get('requestId');
     const known = serviceErrorOf(error);
-    if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
+    if (isForeseen(error)) log.warn({ requestId, why: error.message }, 'http: request put off');
+    else if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
     if (known.status === 401) context.header('WWW-Authenticate', 'Bearer');
     return context.json(errorBody(known, requestId), known.status as ContentfulStatusCode);
   };
+}
+
+/** A full queue or a server about to stop: nothing is broken, and a stack would tell nobody anything. */
+function isForeseen(error: Error): boolean {
+  return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }
 
 function serviceErrorOf(error: Error): ServiceError {

@@ -1,4 +1,5 @@
 /** Refuses bodies that no honest request has. */
+import { isUtf8 } from 'node:buffer';
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -12,6 +13,8 @@ const DEPTH_MAX = 32;
 
 /** Counts a body whose length is not announced while it comes. */
 const limitSize = bodyLimit({ maxSize: BODY_BYTES_MAX, onError: refuseSize });
+
+const utf8 = new TextDecoder();
 
 /** Nobody reads the body of another one. */
 const WITH_BODY: readonly string[] = ['POST', 'PATCH', 'PUT'];
@@ -27,7 +30,7 @@ export const limitBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
     return;
   }
   const goOn = async () => {
-    if (isDeeperThan(await context.req.text(), DEPTH_MAX)) {
+    if (isDeeperThan(await textOf(context), DEPTH_MAX)) {
       throw refusal(`expected JSON that is nested ${DEPTH_MAX} deep at most`);
     }
     await next();
@@ -37,6 +40,17 @@ export const limitBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   else if (sizeBytes > BODY_BYTES_MAX) refuseSize(context);
   else await goOn();
 };
+
+/** Hono's own `text` would put U+FFFD in the place of what is no UTF-8, and the customer would find other words kept. */
+async function textOf(context: ApiContext): Promise<string> {
+  const bytes = await context.req.arrayBuffer();
+  if (!isUtf8(bytes)) throw refusal('expected UTF-8');
+  const text = utf8.decode(bytes);
+  // Whoever asks for the text or the JSON later gets this one, not one that is decoded anew each time.
+  const cache: { text?: unknown } = context.req.bodyCache;
+  cache.text = Promise.resolve(text);
+  return text;
+}
 
 /** Node reads no more than was announced. Undefined when the body comes in chunks, or there may be none. */
 function announcedBytes(context: ApiContext): number | undefined {

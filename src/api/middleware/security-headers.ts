@@ -9,7 +9,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cache-Control': 'no-store',
-} as const;
+};
 
 const A_YEAR_SECONDS = 31_536_000;
 
@@ -17,11 +17,12 @@ const A_YEAR_SECONDS = 31_536_000;
 export function securityHeaders(options: {
   readonly publicUrl: string;
 }): MiddlewareHandler<ApiEnv> {
+  // Over plain HTTP a browser ignores it, and a proxy may pass it on to where it isn't true.
   const isHttps = options.publicUrl.startsWith('https:');
+  const strict = { 'Strict-Transport-Security': `max-age=${A_YEAR_SECONDS}` };
+  const headers = Object.entries({ ...HEADERS, ...(isHttps ? strict : {}) });
   return async (context, next) => {
-    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
-    // Over plain HTTP a browser ignores it, and a proxy may pass it on to where it isn't true.
-    if (isHttps) context.header('Strict-Transport-Security', `max-age=${A_YEAR_SECONDS}`);
+    for (const [name, value] of headers) context.header(name, value);
     await next();
   };
 }

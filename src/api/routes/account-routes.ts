@@ -9,6 +9,7 @@ import { accountView, signingSecretView } from '../account-view.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { noBody } from '../middleware/no-body.ts';
 import {
   accountSchema,
   patchAccountSchema,
@@ -16,6 +17,7 @@ import {
 } from '../schemas/account-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 
 const KEPT_HOURS = PREVIOUS_SECRET_KEPT_MS / 3_600_000;
 
@@ -28,7 +30,8 @@ const getRoute = createRoute({
   path: '/api/account',
   summary: 'Shows the account of the key, with its plan and what it has used this month',
   middleware: requireScope('analytics:read'),
-  responses: { 200: jsonResponse('The account.', accountSchema), ...errorResponses() },
+  request: { query: noQuery },
+  responses: { 200: jsonResponse('The account.', accountSchema), ...errorResponses(400) },
 });
 
 const patchRoute = createRoute({
@@ -40,7 +43,7 @@ const patchRoute = createRoute({
   description:
     'Needs a live key: the account is one for both environments, and decides where real calls may go.',
   middleware: requireScope('admin'),
-  request: { body: jsonBody(patchAccountSchema) },
+  request: { query: noQuery, body: jsonBody(patchAccountSchema) },
   responses: {
     200: jsonResponse('The account was changed.', accountSchema),
     ...errorResponses(400, 422),
@@ -54,9 +57,10 @@ const secretRoute = createRoute({
   path: '/api/account/signing-secret',
   summary: 'Shows the secret that signs webhook deliveries of the environment',
   middleware: requireScope('admin'),
+  request: { query: noQuery },
   responses: {
     200: jsonResponse('The secret, and for a while the one before.', signingSecretSchema),
-    ...errorResponses(),
+    ...errorResponses(400),
   },
 });
 
@@ -67,7 +71,8 @@ const rotateRoute = createRoute({
   path: '/api/account/signing-secret/rotate',
   summary: 'Makes a new signing secret for the environment',
   description: `Deliveries are signed with it from now on. For ${KEPT_HOURS} h the one before can be read, and its signature is sent beside the new one in \`webhook-signature\`.`,
-  middleware: requireScope('admin'),
+  middleware: [requireScope('admin'), noBody],
+  request: { query: noQuery },
   responses: {
     200: jsonResponse('The new secret, and the one before.', signingSecretSchema),
     ...errorResponses(400, 422),

@@ -19,6 +19,7 @@ import {
 } from '../schemas/agent-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 
 const shared = { tags: ['Agents'], security: [{ bearer: [] }] };
 
@@ -40,7 +41,7 @@ const newRoute = createRoute({
   path: '/api/agents',
   summary: 'Makes an agent',
   middleware: requireScope('agents:write'),
-  request: { body: jsonBody(createAgentSchema) },
+  request: { query: noQuery, body: jsonBody(createAgentSchema) },
   responses: {
     201: jsonResponse('The agent was made and is active.', createdAgentSchema),
     ...errorResponses(400, 409, 422),
@@ -54,8 +55,8 @@ const getRoute = createRoute({
   path: '/api/agents/{agentId}',
   summary: 'Shows an agent',
   middleware: requireScope('agents:read'),
-  request: { params: agentPathSchema },
-  responses: { 200: jsonResponse('Every field.', agentSchema), ...errorResponses(404) },
+  request: { params: agentPathSchema, query: noQuery },
+  responses: { 200: jsonResponse('Every field.', agentSchema), ...errorResponses(400, 404) },
 });
 
 const patchRoute = createRoute({
@@ -65,7 +66,7 @@ const patchRoute = createRoute({
   path: '/api/agents/{agentId}',
   summary: 'Changes the fields that the body has',
   middleware: requireScope('agents:write'),
-  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
+  request: { params: agentPathSchema, query: noQuery, body: jsonBody(patchAgentSchema) },
   responses: {
     200: jsonResponse('The agent was changed.', patchedAgentSchema),
     ...errorResponses(400, 404, 409, 422),
@@ -79,8 +80,8 @@ const deleteRoute = createRoute({
   path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
   middleware: requireScope('agents:write'),
-  request: { params: agentPathSchema },
-  responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(404, 409) },
+  request: { params: agentPathSchema, query: noQuery },
+  responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409) },
 });
 
 export function addAgentRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {

@@ -1,5 +1,6 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
 import type { Call, CallQuery } from '../../domain/call.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -16,8 +17,13 @@ import {
 } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 
 const DAY_MS = 86_400_000;
+
+/** `/api/calls/outbound` has methods of its own, and GET is none of them. */
+const notOutbound: MiddlewareHandler<ApiEnv> = async (context, next) =>
+  context.req.param('callId') === 'outbound' ? context.notFound() : next();
 
 const shared = {
   tags: ['Calls'],
@@ -39,12 +45,13 @@ const listRoute = createRoute({
 
 const getRoute = createRoute({
   ...shared,
+  middleware: [notOutbound, requireScope('calls:read')],
   operationId: 'getCall',
   method: 'get',
   path: '/api/calls/{callId}',
   summary: 'Shows a call, with its transcript when there is one',
-  request: { params: callPathSchema },
-  responses: { 200: jsonResponse('The whole call.', callSchema), ...errorResponses(404) },
+  request: { params: callPathSchema, query: noQuery },
+  responses: { 200: jsonResponse('The whole call.', callSchema), ...errorResponses(400, 404) },
 });
 
 const timelineRoute = createRoute({

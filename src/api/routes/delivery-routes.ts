@@ -7,8 +7,10 @@ import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { given } from '../given.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { noBody } from '../middleware/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   deliveryDetailSchema,
   deliveryPageSchema,
@@ -47,22 +49,23 @@ const getRoute = createRoute({
   method: 'get',
   path: '/api/webhooks/deliveries/{deliveryId}',
   summary: 'Shows a delivery with its attempts',
-  request: { params: deliveryPathSchema },
+  request: { params: deliveryPathSchema, query: noQuery },
   responses: {
     200: jsonResponse('The delivery and what each attempt met.', deliveryDetailSchema),
-    ...errorResponses(404),
+    ...errorResponses(400, 404),
   },
 });
 
 const resendRoute = createRoute({
   ...writes,
+  middleware: [requireScope('webhooks:write'), noBody],
   operationId: 'resendWebhookDelivery',
   method: 'post',
   path: '/api/webhooks/deliveries/{deliveryId}/resend',
   summary: 'Sends a delivery again',
   description:
     'From its first attempt, with the same event id and body, whether it failed or succeeded. While it is pending, or its endpoint is disabled: 409.',
-  request: { params: deliveryPathSchema },
+  request: { params: deliveryPathSchema, query: noQuery },
   responses: {
     202: jsonResponse('The delivery is on its way.', deliverySchema),
     ...errorResponses(400, 404, 409, 422),
@@ -76,7 +79,7 @@ const rangeRoute = createRoute({
   path: '/api/webhooks/resend',
   summary: 'Sends the deliveries of a span of time again',
   description: `Chosen by when their events were created, ${RESENDS_MAX} at most, oldest first; deliveries of disabled endpoints are left out. An endpointId that is disabled is 409. Events that an endpoint was never sent are in the ledger, \`GET /api/events\`.`,
-  request: { body: jsonBody(resendSchema) },
+  request: { query: noQuery, body: jsonBody(resendSchema) },
   responses: {
     202: jsonResponse('The deliveries are on their way.', resentSchema),
     ...errorResponses(400, 404, 409, 422),

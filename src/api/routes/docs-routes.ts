@@ -23,6 +23,9 @@ export function addDocsRoutes(api: OpenAPIHono<ApiEnv>, document: () => Descript
     return send(context, page, 'text/html');
   });
 
+  // Not from the root: a proxy may have put all of this below a path of its own.
+  api.get('/docs/', (context) => context.body(null, 308, { Location: '../docs' }));
+
   api.get('/docs/style.css', (context) => {
     style ??= readFileSync(STYLE, 'utf8');
     return send(context, style, 'text/css');

@@ -21,6 +21,7 @@ import {
   keyPathSchema,
   keyQuerySchema,
 } from '../schemas/key-schemas.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 
 const shared = {
   tags: ['Keys'],
@@ -48,7 +49,7 @@ const newRoute = createRoute({
   summary: 'Makes an API key, and shows it this once',
   description:
     'At most 100 keys that are not revoked an environment (409). Only a hash of the key is kept.',
-  request: { body: jsonBody(createKeySchema) },
+  request: { query: noQuery, body: jsonBody(createKeySchema) },
   responses: {
     201: jsonResponse('The key was made.', createdKeySchema),
     ...errorResponses(400, 409, 422),
@@ -63,8 +64,8 @@ const deleteRoute = createRoute({
   summary: 'Revokes an API key',
   description:
     'It stops within a second, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
-  request: { params: keyPathSchema },
-  responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(404) },
+  request: { params: keyPathSchema, query: noQuery },
+  responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(400, 404) },
 });
 
 export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {

@@ -8,9 +8,11 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { noBody } from '../middleware/no-body.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   hungUpCallSchema,
   queuedCallSchema,
@@ -37,7 +39,7 @@ const startRoute = createRoute({
     'The call joins the queue and is dialled in order, as soon as the trunk of `from` has a free line. ' +
     'Emergency, short, premium and satellite numbers, numbers that ring here, and numbers outside of the ' +
     "account's countries (without a list: the country of `from`) are refused. With a test key nobody is called.",
-  request: { body: jsonBody(startCallSchema) },
+  request: { query: noQuery, body: jsonBody(startCallSchema) },
   responses: {
     202: jsonResponse('The call waits to be dialled.', queuedCallSchema),
     ...errorResponses(400, 404, 409, 422),
@@ -46,6 +48,7 @@ const startRoute = createRoute({
 
 const hangUpRoute = createRoute({
   ...shared,
+  middleware: [requireScope('calls:write'), noBody],
   operationId: 'hangUpCall',
   method: 'post',
   path: '/api/calls/{callId}/hangup',
@@ -53,7 +56,7 @@ const hangUpRoute = createRoute({
   description:
     'A call that still waits is never dialled and ends as `failed`, `no_answer`; so does one that rings. ' +
     'A call in progress ends as `agent_hangup`. `call.ended` tells when it is over.',
-  request: { params: callPathSchema },
+  request: { params: callPathSchema, query: noQuery },
   responses: {
     202: jsonResponse('The call is being ended, or has ended.', hungUpCallSchema),
     ...errorResponses(400, 404, 409, 422),
@@ -115,7 +118,7 @@ function callToQueue(
 }
 
 /** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
-function requireRoom(context: ApiContext, queue: DialQueue, queued: number): void {
+export function requireRoom(context: ApiContext, queue: DialQueue, queued: number): void {
   if (!queue.isDraining && queued < QUEUED_CALLS_MAX) return;
   context.header('Retry-After', String(RETRY_AFTER_SECONDS));
   const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';

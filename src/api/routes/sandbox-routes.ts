@@ -2,7 +2,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../domain/agent.ts';
 import type { Call } from '../../domain/call.ts';
-import { QUEUED_CALLS_MAX } from '../../domain/dial-queue.ts';
 import { parsePhoneNumber } from '../../domain/phone-number.ts';
 import { scenarioRingingIn } from '../../domain/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -11,14 +10,13 @@ import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 import { queuedCallSchema } from '../schemas/outbound-schemas.ts';
 import { inboundSandboxCallSchema } from '../schemas/sandbox-schemas.ts';
+import { requireRoom } from './outbound-routes.ts';
 
 /** Who rings in when nobody is named, and what an agent without a number is reached by: numbers that are nobody's. */
 const NOBODYS_NUMBERS = { from: '+15005550110', to: '+15005550006' } as const;
-
-/** By then a good part of a full queue has been worked off. */
-const RETRY_AFTER_SECONDS = 10;
 
 const inboundRoute = createRoute({
   tags: ['Sandbox'],
@@ -31,7 +29,7 @@ const inboundRoute = createRoute({
     'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
     'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length.',
   middleware: requireScope('calls:write'),
-  request: { body: jsonBody(inboundSandboxCallSchema) },
+  request: { query: noQuery, body: jsonBody(inboundSandboxCallSchema) },
   responses: {
     202: jsonResponse('The caller will ring.', queuedCallSchema),
     ...errorResponses(400, 404, 409, 422),
@@ -54,13 +52,7 @@ export function addSandboxRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void 
           scenario: scenarioRingingIn({ from, scenario }),
           from: from === undefined ? NOBODYS_NUMBERS.from : parsePhoneNumber(from, 'from'),
         });
-        if (calls.countQueued('test', 'inbound') >= QUEUED_CALLS_MAX) {
-          context.header('Retry-After', String(RETRY_AFTER_SECONDS));
-          throw new ServiceError(
-            'SERVICE_UNAVAILABLE',
-            'Cannot simulate the call: too many wait already; retry later',
-          );
-        }
+        requireRoom(context, dialQueues.test, calls.countQueued('test', 'inbound'));
         // Simulated calls of both directions share their lines.
         const estimatedStartTime = dialQueues.test.estimatedStart(call.to).toISOString();
         calls.insert(call, []);

@@ -6,8 +6,10 @@ import { createEndpoint, patchEndpoint, testEvent } from '../../domain/webhook-r
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { noBody } from '../middleware/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
 import {
   createdEndpointSchema,
   createEndpointSchema,
@@ -46,7 +48,7 @@ const newRoute = createRoute({
   path: '/api/webhooks/endpoints',
   summary: 'Registers a webhook endpoint',
   description: `At most ${WEBHOOK_ENDPOINTS_MAX} an environment (409). It is sent the events that happen from now on. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
-  request: { body: jsonBody(createEndpointSchema) },
+  request: { query: noQuery, body: jsonBody(createEndpointSchema) },
   responses: {
     201: jsonResponse('The endpoint was registered and is active.', createdEndpointSchema),
     ...errorResponses(400, 409, 422),
@@ -59,8 +61,8 @@ const getRoute = createRoute({
   method: 'get',
   path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Shows a webhook endpoint',
-  request: { params: endpointPathSchema },
-  responses: { 200: jsonResponse('Every field.', endpointSchema), ...errorResponses(404) },
+  request: { params: endpointPathSchema, query: noQuery },
+  responses: { 200: jsonResponse('Every field.', endpointSchema), ...errorResponses(400, 404) },
 });
 
 const patchRoute = createRoute({
@@ -71,7 +73,7 @@ const patchRoute = createRoute({
   summary: 'Changes the fields that the body has',
   description:
     'The status that it already has is 409. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
-  request: { params: endpointPathSchema, body: jsonBody(patchEndpointSchema) },
+  request: { params: endpointPathSchema, query: noQuery, body: jsonBody(patchEndpointSchema) },
   responses: {
     200: jsonResponse('The endpoint was changed.', endpointSchema),
     ...errorResponses(400, 404, 409, 422),
@@ -85,19 +87,20 @@ const deleteRoute = createRoute({
   path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Deletes a webhook endpoint with its deliveries',
   description: 'An attempt that is on its way is not called back.',
-  request: { params: endpointPathSchema },
-  responses: { 204: { description: 'The endpoint is gone.' }, ...errorResponses(404) },
+  request: { params: endpointPathSchema, query: noQuery },
+  responses: { 204: { description: 'The endpoint is gone.' }, ...errorResponses(400, 404) },
 });
 
 const testRoute = createRoute({
   ...writes,
+  middleware: [requireScope('webhooks:write'), noBody],
   operationId: 'testWebhookEndpoint',
   method: 'post',
   path: '/api/webhooks/endpoints/{endpointId}/test',
   summary: 'Sends a test event to a webhook endpoint',
   description:
     'An event of the kind `webhook.test`, whichever kinds the endpoint listens to; its data is `{endpointId}`. A disabled endpoint is 409.',
-  request: { params: endpointPathSchema },
+  request: { params: endpointPathSchema, query: noQuery },
   responses: {
     202: jsonResponse('The event is on its way.', testSentSchema),
     ...errorResponses(400, 404, 409, 422),

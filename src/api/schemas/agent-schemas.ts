@@ -75,7 +75,9 @@ const phoneNumber = z.string().openapi({
 });
 
 const required = {
-  name: words(LIMITS.nameCharsMax).openapi({ example: 'Reception' }),
+  name: words(LIMITS.nameCharsMax)
+    .regex(/\S/, 'expected more than blanks')
+    .openapi({ example: 'Reception' }),
   greeting: words(LIMITS.greetingCharsMax).openapi({
     description: 'The first thing that the agent says.',
     example: 'Good morning, how can I help?',

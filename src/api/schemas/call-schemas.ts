@@ -29,6 +29,14 @@ const common = {
   startedAt: timestamp.nullable().openapi({ description: 'null while queued.' }),
   endedAt: timestamp.nullable().openapi({ description: 'null until the call is over.' }),
   endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
+  sentiment: z
+    .enum(['positive', 'neutral', 'negative'])
+    .nullable()
+    .openapi({ description: 'null until the call was analysed.' }),
+  intentDetected: z
+    .string()
+    .nullable()
+    .openapi({ description: 'null until the call was analysed.' }),
 };
 
 export const callItemSchema = z
@@ -54,8 +62,6 @@ export const callSchema = z
       .optional()
       .openapi({ description: 'Absent until something was said.' }),
     summary: z.string().nullable(),
-    sentiment: z.enum(['positive', 'neutral', 'negative']).nullable(),
-    intentDetected: z.string().nullable(),
     recordingUrl: z.url().nullable().openapi({
       description: 'Needs no key and works for 24 h; null when there is no recording.',
     }),

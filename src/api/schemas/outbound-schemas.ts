@@ -1,5 +1,6 @@
 /** What a request for an outgoing call and its answer look like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
+import { isPlainText } from '../../domain/agent-rules.ts';
 import { OUTBOUND_LIMITS } from '../../domain/outbound-rules.ts';
 import { isDeeperThan } from '../json-depth.ts';
 import { createAgentSchema } from './agent-schemas.ts';
@@ -20,13 +21,23 @@ const overrides = z
   .openapi('CallOverrides', { description: 'What is said here goes before the agent, once.' });
 
 const metadata = z
-  .record(z.string(), z.unknown())
+  .unknown()
+  // Comes before the record, which drops such a key without a word.
+  .superRefine((value, context) => {
+    for (const { path, message } of unkeepable(value)) {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    }
+  })
+  .pipe(z.record(z.string(), z.unknown()))
   .superRefine((value, context) => {
     const message = whyNotMetadata(value);
     if (message !== undefined) context.addIssue({ code: 'custom', message });
   })
   .openapi({
-    description: 'Anything: 50 keys, 16 KiB as JSON and 8 lists or objects in each other at most.',
+    type: 'object',
+    additionalProperties: {},
+    description:
+      'Anything: 50 keys, 16 KiB as JSON and 8 lists or objects in each other at most; no key `__proto__`, no NUL.',
     example: { customer: 'c-1029', campaign: 'recall' },
   });
 
@@ -64,6 +75,22 @@ export const hungUpCallSchema = z
     }),
   })
   .openapi('HungUpCall');
+
+/** Names and texts, at any depth, that could not be given back as they came. The body is 32 deep at most. */
+function* unkeepable(
+  value: unknown,
+  path: readonly string[] = [],
+): Generator<{ readonly path: readonly string[]; readonly message: string }> {
+  if (typeof value === 'string' && !isPlainText(value)) yield { path, message: NOT_PLAIN };
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (!isPlainText(key)) yield { path, message: `${NOT_PLAIN} in its keys` };
+    else if (key === '__proto__') yield { path: [...path, key], message: 'Key cannot be used' };
+    else yield* unkeepable(inner, [...path, key]);
+  }
+}
+
+const NOT_PLAIN = 'expected well-formed Unicode without NUL';
 
 function whyNotMetadata(value: Readonly<Record<string, unknown>>): string | undefined {
   if (Object.keys(value).length > metadataKeysMax)

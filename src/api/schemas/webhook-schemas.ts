@@ -136,7 +136,12 @@ export const deliveryPathSchema = z.object({ deliveryId: z.string() });
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
-const expected = 'expected a timestamp or a day';
+const expected = {
+  error: ({ input }: { readonly input?: unknown }) =>
+    `${input === undefined ? 'required: ' : 'expected '}${SPAN_END}`,
+};
+
+const SPAN_END = 'a timestamp such as 2026-11-21T08:00:00.000Z, or a day such as 2026-11-21';
 
 const instantDocs = { type: 'string', example: '2026-11-21T08:00:00.000Z' } as const;
 

@@ -10,7 +10,7 @@ export async function up(database: Kysely<unknown>): Promise<void> {
   for (const table of usageTables(database)) {
     await table.modifyEnd(sql`strict, without rowid`).execute();
   }
-  for (const statement of [...INDEXES, ...FILLING]) await statement.execute(database);
+  for (const statement of [...INDEXES, ...COUNTING, ...FILLING]) await statement.execute(database);
 }
 
 async function addColumns(database: Kysely<unknown>): Promise<void> {
@@ -49,6 +49,7 @@ async function freeEventsOfCalls(database: Kysely<unknown>): Promise<void> {
     sql`create index events_by_call on events (call_id)`,
     sql`create index events_by_account on events (account_id, environment, position)`,
     sql`create index events_by_time on events (created_at)`,
+    sql`create index events_by_hour on events (created_at / 3600000, position)`,
   ];
   for (const statement of statements) await statement.execute(database);
 }
@@ -191,7 +192,7 @@ const INDEXES = [
   sql`create index endpoints_disabled on webhook_endpoints (id) where status = 'disabled'`,
   sql`create index deliveries_by_endpoint on webhook_deliveries (endpoint_id, created_at, id)`,
   sql`create index deliveries_by_event on webhook_deliveries (event_id)`,
-  sql`create index deliveries_by_event_time on webhook_deliveries (account_id, environment, event_at)`,
+  sql`create index deliveries_over on webhook_deliveries (endpoint_id, status, event_at) where status <> 'pending'`,
   sql`create index attempts_by_delivery on webhook_attempts (delivery_id)`,
   sql`create index analysis_by_time on analysis_jobs (environment, due_at)`,
   sql`create index idempotency_by_time on idempotency_keys (created_at)`,
@@ -200,6 +201,26 @@ const INDEXES = [
   sql`drop index calls_by_time`,
   sql`create index calls_by_time on calls (account_id, environment, sort_at, id, status, direction)`,
   sql`create index api_keys_by_account on api_keys (account_id, environment, created_at)`,
+];
+
+/** Lists of deliveries say how many there are; counting a million of them takes too long. */
+const COUNTING = [
+  sql`create table delivery_counts (
+    endpoint_id text not null references webhook_endpoints (id) on delete cascade,
+    status text not null, deliveries integer not null,
+    primary key (endpoint_id, status)) strict, without rowid`,
+  sql`create trigger delivery_added after insert on webhook_deliveries begin
+    insert into delivery_counts values (new.endpoint_id, new.status, 1)
+      on conflict do update set deliveries = deliveries + 1; end`,
+  sql`create trigger delivery_moved after update of status on webhook_deliveries
+    when old.status <> new.status begin
+    update delivery_counts set deliveries = deliveries - 1
+      where endpoint_id = old.endpoint_id and status = old.status;
+    insert into delivery_counts values (new.endpoint_id, new.status, 1)
+      on conflict do update set deliveries = deliveries + 1; end`,
+  sql`create trigger delivery_deleted after delete on webhook_deliveries begin
+    update delivery_counts set deliveries = deliveries - 1
+      where endpoint_id = old.endpoint_id and status = old.status; end`,
 ];
 
 /** What was there before is added up, and not sent to endpoints that are registered later. */

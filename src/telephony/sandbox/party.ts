@@ -43,7 +43,10 @@ const LEAD_MS = 300;
 
 const SILENCE: PartyFrame = { isVoice: false };
 
-/** Takes the frames of a call in order, from the answer on. One instance a call. */
+/**
+ * Takes the frames of a call in order, from the answer on. One instance a call. A wait that opens a script counts from
+ * the agent's first sound.
+ */
 export class Party {
   readonly #actions: PartyActions;
   readonly #frames: Iterator<PartyFrame, void>;
@@ -81,6 +84,8 @@ export class Party {
   }
 
   *#act(steps: readonly PartyStep[]): Generator<PartyFrame, void> {
+    // Else the time that a machine takes for the first greeting would decide how much of it is heard.
+    if (steps[0]?.kind === 'wait') yield* this.#hearFirstSound();
     for (const step of steps) {
       switch (step.kind) {
         case 'listen':
@@ -104,6 +109,13 @@ export class Party {
         default:
           step satisfies never;
       }
+    }
+  }
+
+  *#hearFirstSound(): Generator<PartyFrame, void> {
+    for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += FRAME_MS) {
+      if (this.#isAgentTalking) return;
+      yield SILENCE;
     }
   }
 

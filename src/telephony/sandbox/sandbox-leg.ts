@@ -9,6 +9,7 @@ const TRANSFER_MS = 1500;
 
 export class SandboxLeg implements Leg {
   readonly audio: SandboxLine;
+  readonly #script: PartyScript;
   readonly #onOver: () => void;
   readonly #closed = Promise.withResolvers<void>();
   #clock: ScaledClock | undefined;
@@ -24,6 +25,7 @@ export class SandboxLeg implements Leg {
     /** Called once, when the leg is released. */
     readonly onOver: () => void;
   }) {
+    this.#script = options.script;
     this.#onOver = options.onOver;
     this.audio = new SandboxLine({
       script: options.script,
@@ -40,7 +42,17 @@ export class SandboxLeg implements Leg {
   /** Lets the call's time begin: the party does nothing before. Once, before anything else. */
   open(clock: ScaledClock): void {
     this.#clock = clock;
-    if (this.#cause === undefined) this.audio.open(clock);
+    if (this.#cause !== undefined) return;
+    if (this.#script.steps[0]?.kind === 'wait') this.#beginSlowly(clock);
+    this.audio.open(clock);
+  }
+
+  /** A party that acts within the greeting's first second does so in real time: faster, a busy process would miss it. */
+  #beginSlowly(clock: ScaledClock): void {
+    const speedUp = clock.slowDown();
+    this.audio.onEvent(({ kind }) => {
+      if (kind === 'voice-started') speedUp();
+    });
   }
 
   onReleased(listener: (cause: ReleaseCause) => void): void {

@@ -110,6 +110,8 @@ export class SandboxLine implements AudioStream {
   begin(generation: number): void {
     this.#catchUp();
     this.#report(this.#playout.begin(generation));
+    // From the reply's first frame on, so that what the party does to it comes equally late in every call.
+    if (this.#clock !== undefined) this.#tickLater(this.#clock);
   }
 
   say(generation: number, pcm: Int16Array): void {
@@ -147,6 +149,11 @@ export class SandboxLine implements AudioStream {
 
   #tick(clock: Clock): void {
     this.#catchUp();
+    this.#tickLater(clock);
+  }
+
+  #tickLater(clock: Clock): void {
+    this.#cancelTick();
     if (!this.#isClosed) this.#cancelTick = clock.after(TICK_MS, () => this.#tick(clock));
   }
 
@@ -165,7 +172,7 @@ export class SandboxLine implements AudioStream {
     const fromMs = this.#doneMs;
     this.#doneMs += FRAME_MS;
     this.#playAgent();
-    const frame = this.#party.next(fromMs, this.#playout.generation !== undefined);
+    const frame = this.#party.next(fromMs, this.#playout.playedMs > 0);
     this.#recorder?.add('caller', frame.pcm ?? QUIET_FRAME, this.#doneMs);
     this.#hear(frame, fromMs);
   }

@@ -53,6 +53,10 @@ export interface AnalystWorld {
   broken: string | undefined;
   /** How often it could not. */
   failures: number;
+  /** Calls whose transcripts were read, in order. */
+  readonly reads: string[];
+  /** How long reading a transcript takes. */
+  readMs: number;
   /** Ends a call that was answered half a minute ago, with these words of the caller on it. */
   endCall(words?: readonly string[], fields?: Partial<Call>): Call;
   /** A further analyst on the same store: the process after this one. */
@@ -74,12 +78,24 @@ export async function openAnalystWorld(
   const model = new TestModel(answer);
   const counted: string[] = [];
   let ids = 0;
+  let spentMs = 0;
   const newAnalyst = () =>
     new Analyst({
       environment: 'live',
       model,
       analyses: refusing(store.analyses, ['finish', 'retryAt'], refuse),
-      calls: refusing(store.calls, ['addTimelineEntry'], refuse),
+      calls: {
+        findById: (callId) => store.calls.findById(callId),
+        addTimelineEntry: (callId, entry) => {
+          refuse([callId]);
+          store.calls.addTimelineEntry(callId, entry);
+        },
+        transcript: (callId) => {
+          world.reads.push(callId);
+          spentMs += world.readMs;
+          return store.calls.transcript(callId);
+        },
+      },
       agents: store.agents,
       recordingLink: (callId) => `https://voice.example/${callId}`,
       metrics: { analysed: (result) => void counted.push(result) },
@@ -87,7 +103,11 @@ export async function openAnalystWorld(
         ids += 1;
         return `${prefix}_a${ids}`;
       },
-      clock: store.clock,
+      clock: {
+        nowMs: () => store.clock.nowMs() + spentMs,
+        now: () => store.clock.now(),
+        after: (delayMs, ring) => store.clock.after(delayMs, ring),
+      },
       log: silentLogger,
     });
   const world: AnalystWorld = {
@@ -97,6 +117,8 @@ export async function openAnalystWorld(
     isDiskFull: false,
     broken: undefined,
     failures: 0,
+    reads: [],
+    readMs: 0,
     analyst: newAnalyst(),
     newAnalyst,
     endCall: (words = ['I want to book a cleaning.'], fields = {}) =>

@@ -1,0 +1,18 @@
+/** How the agent is to talk on one call; pure */
+import type { ConversationBrief } from '../conversation/conversation-port.ts';
+import type { Agent } from '../domain/agent.ts';
+import type { Call } from '../domain/call.ts';
+
+/** Lays the call's overrides over the agent's configuration. */
+export function briefOf(agent: Agent, call: Call): ConversationBrief {
+  const { overrides } = call;
+  return {
+    greeting: overrides.greeting ?? agent.greeting,
+    systemPrompt: overrides.systemPrompt ?? agent.systemPrompt,
+    voice: overrides.voice ?? agent.voice,
+    language: overrides.language ?? agent.language,
+    isInterruptible: agent.settings.interruptible,
+    silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
+    maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
+  };
+}

@@ -1,0 +1,84 @@
+/** The timeline of one call: what happened on it and when, without a word that was said or a key that was pressed. */
+import type { TurnTimes } from '../conversation/conversation-port.ts';
+import type { Call, CallStore, TimelineEntry } from '../domain/call.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { CallJournal } from './call-journal.ts';
+
+/** Nobody reads the hundred-and-first key, and a telephone that goes wrong presses them for hours. */
+const KEYS_MAX = 100;
+
+type Details = TimelineEntry['details'];
+
+/** How the timeline of a call begins. An outgoing call rings somewhere else, if at all. */
+export function ringingEntries(call: Call): readonly TimelineEntry[] {
+  const { direction, startedAt } = call;
+  if (direction === 'outbound' || startedAt === null) return [];
+  return [{ at: startedAt, kind: 'ringing', details: {} }];
+}
+
+/** How the timeline of a call ends. @throws {Error} when the call is not over. */
+export function endedEntry({ id, endedAt, endReason }: Call): TimelineEntry {
+  if (endedAt === null) throw new Error(`Cannot tell the end of call "${id}": it is not over`);
+  return { at: endedAt, kind: 'ended', details: { endReason } };
+}
+
+/** Writes by the call's journal, in order with all else of its record. */
+export class SessionTimeline {
+  readonly #callId: string;
+  readonly #calls: Pick<CallStore, 'addTimelineEntry'>;
+  readonly #clock: Clock;
+  readonly #journal: CallJournal;
+  #keys = 0;
+  #isOver = false;
+
+  constructor(options: {
+    readonly callId: string;
+    readonly calls: Pick<CallStore, 'addTimelineEntry'>;
+    readonly clock: Clock;
+    readonly journal: CallJournal;
+  }) {
+    this.#callId = options.callId;
+    this.#calls = options.calls;
+    this.#clock = options.clock;
+    this.#journal = options.journal;
+  }
+
+  /** Adds what happens now. After the end nothing happens any more. */
+  add(kind: string, details: Details = {}): void {
+    this.#write({ at: this.#clock.now(), kind, details });
+  }
+
+  /** From the first ring, where it was heard here, to the answer. */
+  answered(call: Call): void {
+    for (const entry of ringingEntries(call)) this.#write(entry);
+    this.#write({ at: call.answeredAt ?? this.#clock.now(), kind: 'answered', details: {} });
+  }
+
+  /** Says that a key was pressed, and not which: it may be one of a card number. */
+  key(): void {
+    this.#keys += 1;
+    if (this.#keys <= KEYS_MAX) this.add('digit');
+  }
+
+  turn(times: TurnTimes): void {
+    this.add(
+      'turn',
+      Object.fromEntries(Object.entries(times).map(([name, of]) => [name, tenths(of)])),
+    );
+  }
+
+  ended(call: Call): void {
+    this.#write(endedEntry(call));
+    this.#isOver = true;
+  }
+
+  #write(entry: TimelineEntry): void {
+    if (this.#isOver) return;
+    this.#journal.write(() => this.#calls.addTimelineEntry(this.#callId, entry));
+  }
+}
+
+/** Clocks tell nanoseconds, and conversations do not need them. */
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}

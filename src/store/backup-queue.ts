@@ -1,0 +1,42 @@
+/** Ends the calls that wait in a restored database: what was asked for before the backup must not ring anybody now. */
+import { randomBytes } from 'node:crypto';
+import type { Call } from '../domain/call.ts';
+import { callEndedEvent } from '../domain/call-events.ts';
+import { endCall } from '../domain/call-life.ts';
+import { idMaker } from '../domain/ids.ts';
+import type { Database } from './database.ts';
+import { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
+import { SqliteCallStore } from './sqlite-call-store.ts';
+import { SqliteEventStore } from './sqlite-event-store.ts';
+
+/** Calls that are read and ended at a time. */
+const ENDED_TOGETHER = 500;
+
+/**
+ * Ends every live call that waits to be dialled, as a server ends one that it cannot dial: `failed`, `error`, and
+ * `call.ended` to its customer. Calls of the sandbox ring nobody and wait on.
+ *
+ * @returns how many.
+ */
+export function endWaitingCalls(database: Database, now: Date): number {
+  const events = new SqliteEventStore(database);
+  const calls = new SqliteCallStore(database, {
+    events,
+    analyses: new SqliteAnalysisStore(database),
+  });
+  const newId = idMaker({ nowMs: () => now.getTime(), random: randomBytes });
+  const end = (call: Call) => {
+    const ended = endCall(call, { endReason: 'error', endedAt: now });
+    calls.update(ended, [callEndedEvent(ended, { id: newId('evt'), now })]);
+  };
+  return database.write(() => {
+    let count = 0;
+    // Each round ends what it read, so that the next one reads others.
+    for (;;) {
+      const waiting = calls.queued('live', 'outbound', ENDED_TOGETHER);
+      for (const call of waiting) end(call);
+      count += waiting.length;
+      if (waiting.length < ENDED_TOGETHER) return count;
+    }
+  });
+}

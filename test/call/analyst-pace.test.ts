@@ -1,0 +1,76 @@
+/** How long an analyst keeps the thread to itself, and what it reads for that. */
+import { expect, test } from 'vitest';
+import { buildAgent } from '../support/build-agent.ts';
+import { HANGS, openAnalystWorld, settled } from './support/analyst-world.ts';
+
+const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `call_${index}`);
+
+test('Analyst looks at many calls in short pieces, one right after the other', async () => {
+  const world = await openAnalystWorld(HANGS);
+  const ids = idsOf(30);
+  for (const id of ids) world.endCall(['Hello?'], { id });
+  world.readMs = 2;
+
+  world.analyst.start();
+  const readsAtOnce = world.reads.length;
+  world.readMs = 0;
+  world.store.clock.advance(0);
+
+  expect(readsAtOnce).toBeLessThanOrEqual(4);
+  expect(new Set(world.reads)).toEqual(new Set(ids));
+  await world.analyst.stop();
+});
+
+test('Analyst saves findings of many calls in short pieces, too', async () => {
+  const world = await openAnalystWorld();
+  const ids = idsOf(30);
+  for (const id of ids) world.endCall([], { id });
+  const told = () => ids.filter((id) => world.events(id).length > 0).length;
+  world.readMs = 1;
+
+  world.analyst.start();
+  const toldAtOnce = told();
+  world.store.clock.advance(0);
+
+  expect(toldAtOnce).toBeLessThanOrEqual(5);
+  expect(told()).toBe(30);
+});
+
+test('Analyst reads no transcript again while its call waits for its turn', async () => {
+  const world = await openAnalystWorld(HANGS);
+  world.analyst.start();
+  for (const id of idsOf(50)) world.endCall(['Hello?'], { id });
+  await settled();
+  const readsAtFirst = world.reads.length;
+
+  await world.pass(7000);
+
+  expect(readsAtFirst).toBe(54);
+  expect(world.reads).toHaveLength(readsAtFirst);
+  await world.analyst.stop();
+});
+
+test('Analyst tells of a call on which nothing was said though the model is busy with others', async () => {
+  const world = await openAnalystWorld(HANGS);
+  world.analyst.start();
+  for (const id of idsOf(6)) world.endCall(['Hello?'], { id });
+  await settled();
+
+  world.endCall([], { id: 'call_silent' });
+  await settled();
+
+  expect(world.events('call_silent')).toEqual(['call.transcribed']);
+  await world.analyst.stop();
+});
+
+test('Analyst rings no clock when only calls of the other environment wait', async () => {
+  const world = await openAnalystWorld();
+  world.store.agents.insert(buildAgent({ id: 'agent_test', environment: 'test' }));
+  world.analyst.start();
+  const waitingBefore = world.store.clock.waiting;
+
+  world.endCall(['Hello?'], { agentId: 'agent_test', environment: 'test' });
+  await settled();
+
+  expect(world.store.clock.waiting).toBe(waitingBefore);
+});
