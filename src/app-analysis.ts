@@ -45,6 +45,7 @@ export function startAnalysis(from: {
         model: models[environment],
         analyses: store.analyses,
         calls: store.calls,
+        events: store.events,
         agents: store.agents,
         recordingLink: (callId, now) => {
           const expiresAt = new Date(now.getTime() + LINK_LIFETIME_MS);

@@ -1,10 +1,10 @@
 /** Finds out what ended calls were about, and tells customers with `call.transcribed`, whatever the model does. */
 import type { AnalysisJob, CallAnalysis } from '../domain/analysis.ts';
 import type { Call, TranscriptEntry } from '../domain/call.ts';
-import { callTranscribedEvent } from '../domain/call-events.ts';
 import type { ServiceEvent } from '../domain/service-event.ts';
 import { StoreError } from '../domain/store-error.ts';
 import type { AnalysisResult } from '../lib/analysis-metrics.ts';
+import { transcribedEvent } from './analysis-event.ts';
 import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
 import { intentsToChooseFrom } from './analysis-prompt.ts';
 import { askForAnalysis } from './analysis-request.ts';
@@ -224,15 +224,11 @@ export class Analyst {
   }
 
   #eventOf(call: Call): ServiceEvent {
-    const { calls, clock, newId, recordingLink } = this.#parts;
-    const nowMs = clock.now().getTime();
-    const facts = {
-      transcript: calls.transcript(call.id),
-      recordingUrl: call.recordingFile === null ? '' : recordingLink(call.id, new Date(nowMs)),
-    };
-    // A simulated call ends ahead of the clock on the wall; what comes after the end says so too.
-    const now = new Date(Math.max(nowMs, call.endedAt?.getTime() ?? 0));
-    return callTranscribedEvent(call, facts, { id: newId('evt'), now });
+    const { calls, clock, events, newId, recordingLink } = this.#parts;
+    const now = clock.now();
+    const recordingUrl = call.recordingFile === null ? '' : recordingLink(call.id, now);
+    const [transcript, told] = [calls.transcript(call.id), events.listByCall(call.id)];
+    return transcribedEvent(call, { transcript, told, recordingUrl, now, eventId: newId('evt') });
   }
 
   #callOf({ callId }: AnalysisJob): Call {

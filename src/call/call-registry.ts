@@ -52,9 +52,10 @@ export class CallRegistry implements LiveCalls {
   }
 
   hangUp(callId: string): boolean {
-    const call = this.#calls.get(callId);
-    if (call !== undefined) queueMicrotask(() => call.hangUp());
-    return call !== undefined;
+    if (!this.#calls.has(callId)) return false;
+    // Asked again then: a call that is answered meanwhile is held by another.
+    queueMicrotask(() => this.#calls.get(callId)?.hangUp());
+    return true;
   }
 
   /** Resolves when no call is left. */

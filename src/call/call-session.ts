@@ -9,15 +9,13 @@ import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import { answered, ended } from './call-record.ts';
 import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+import { lineClosed } from './line-closed.ts';
 import { briefOf } from './session-brief.ts';
 import { sessionControl } from './session-control.ts';
 import { SessionTimeline } from './session-timeline.ts';
 
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
-
-/** Closing a line writes the last second of its recording. */
-const LINE_CLOSE_MS_MAX = 5000;
 
 /** A call that was answered; `run` holds it until it is over. */
 export class CallSession {
@@ -30,6 +28,7 @@ export class CallSession {
   readonly #log: Logger;
   #call: Call;
   #party: TalkingParty | undefined;
+  #talkStopped: Promise<void> | undefined;
   #reason: EndReason | undefined;
   #hungUpAt: Date | undefined;
   readonly #over = Promise.withResolvers<void>();
@@ -80,6 +79,7 @@ export class CallSession {
   async end(reason: string): Promise<void> {
     this.#log.warn({ reason }, 'call ended by the server');
     this.#reason ??= 'error';
+    this.#hungUpAt ??= this.#parts.clock.now();
     await this.#leg.hangUp();
     await this.#over.promise;
   }
@@ -179,6 +179,8 @@ export class CallSession {
     this.#leg.hangUp().catch((error: unknown) => {
       this.#log.warn({ err: error }, 'BYE was not answered');
     });
+    // Nobody is spoken to while the far end keeps silent about our BYE.
+    void this.#stopTalk();
   }
 
   #recordingFailed(reason: string): void {
@@ -202,7 +204,7 @@ export class CallSession {
     const endedAt = this.#hungUpAt ?? clock.now();
     this.#countPackets();
     await this.#stopTalk();
-    await this.#lineClosed();
+    await lineClosed(this.#leg, clock);
     const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
     const change = ended({ ...this.#call, recordingFile: this.#recordingFile() }, facts);
     this.#call = change.call;
@@ -215,15 +217,6 @@ export class CallSession {
       { endReason: reason, durationSeconds: change.call.durationSeconds },
       'call over',
     );
-  }
-
-  /** Resolves when the recording is whole; a disk that hangs must not keep the record from its end. */
-  async #lineClosed(): Promise<void> {
-    const timeout = Promise.withResolvers<void>();
-    const cancel = this.#parts.clock.after(LINE_CLOSE_MS_MAX, timeout.resolve);
-    // Over already: nothing is said to the far end, only waited for what ends with the leg.
-    await Promise.race([this.#leg.hangUp().catch(() => undefined), timeout.promise]);
-    cancel();
   }
 
   /** A disk that was full from the beginning, or a call that was over at once, leaves no file. */
@@ -241,12 +234,13 @@ export class CallSession {
     );
   }
 
-  /** A talk that cannot be stopped must not keep the call from ending. */
-  async #stopTalk(): Promise<void> {
-    try {
-      await this.#party?.stop();
-    } catch (error) {
-      this.#log.error({ err: error }, 'the talk could not be stopped');
-    }
+  /** Once, and never rejects: a talk that cannot be stopped must not keep the call from ending. */
+  #stopTalk(): Promise<void> {
+    this.#talkStopped ??= Promise.resolve()
+      .then(() => this.#party?.stop())
+      .catch((error: unknown) => {
+        this.#log.error({ err: error }, 'the talk could not be stopped');
+      });
+    return this.#talkStopped;
   }
 }

@@ -41,7 +41,8 @@ function lastSignOf(call: Call, recordedAt: Date | undefined, parts: RecoveryPar
   const words = parts.calls.transcript(call.id).map(({ at }) => at);
   const signs = [call.createdAt, call.startedAt, call.answeredAt, recordedAt, ...words];
   const lastMs = Math.max(...signs.map((at) => at?.getTime() ?? 0));
-  return new Date(Math.min(lastMs, parts.now.getTime()));
+  // Simulated time runs ahead of the clock on the wall.
+  return new Date(call.environment === 'test' ? lastMs : Math.min(lastMs, parts.now.getTime()));
 }
 
 /** Gives each unfinished call its end (`failed`, `error`), its event and a playable recording. @returns how many. */

@@ -51,7 +51,7 @@ test('Analyst says on the timeline who found it out', async () => {
 test('Analyst stands on the timeline after the end, also where a simulated call ends ahead of the clock', async () => {
   const world = await openAnalystWorld();
   const endedAt = new Date(world.store.clock.nowMs() + 22_000);
-  const call = buildCall({ status: 'in_progress', endedAt: null, endReason: null });
+  const call = buildCall({ status: 'in_progress', answeredAt: world.store.clock.now() });
   world.store.calls.insert(call, []);
   world.analyst.start();
 

@@ -64,3 +64,21 @@ test('CallSession adds a late bridge to the call as it is kept by then', async (
   expect(world.call()).toMatchObject({ summary: 'Wants a root canal.', intentDetected: 'booking' });
   expect(world.events()).toEqual(['call.started', 'call.ended', 'call.bridged']);
 });
+
+test('CallSession falls silent, and ends its record, when it hangs up, however long the far end takes to agree', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  leg.hangUp = () => Promise.resolve();
+  world.store.clock.advance(5000);
+
+  world.registry.hangUp(world.call().id);
+  await new Promise((resolve) => setImmediate(resolve));
+  const stopsBefore = talk.stops;
+  world.store.clock.advance(32_000);
+  leg.release({ kind: 'near-end' });
+  await over;
+
+  expect(stopsBefore).toBe(1);
+  expect(talk.stops).toBe(1);
+  expect(world.call()).toMatchObject({ endReason: 'agent_hangup', durationSeconds: 5 });
+});

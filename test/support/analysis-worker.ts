@@ -16,6 +16,7 @@ const analyst = new Analyst({
   model: new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE), firstWordMs: 5 }),
   analyses: store.analyses,
   calls: store.calls,
+  events: store.events,
   agents: store.agents,
   recordingLink: () => 'https://voice.example',
   metrics: { analysed: () => void writeSync(1, `${store.analyses.count()}\n`) },

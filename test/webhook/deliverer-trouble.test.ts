@@ -64,14 +64,17 @@ test('Deliverer keeps results while the disk is full, sends nothing new, and not
     store.clock.advance(1000);
     await until(() => disk.refusals === tries);
   }
+  await until(() => store.outbox.counts().pending === 4);
+  // What went out before this request is there when it is answered.
+  await fetch(receiver.url, { method: 'POST', body: '{"id":"evt_0"}' });
   const sentMeanwhile = receiver.ids.toSorted();
   disk.isFull = false;
   store.clock.advance(1000);
-  await receiver.has(4);
+  await receiver.has(5);
   await until(() => store.outbox.counts().pending === 0);
 
-  expect(sentMeanwhile).toEqual(['evt_1', 'evt_2', 'evt_3']);
-  expect(receiver.ids.toSorted()).toEqual(['evt_1', 'evt_2', 'evt_3', 'evt_4']);
+  expect(sentMeanwhile).toEqual(['evt_0', 'evt_1', 'evt_2', 'evt_3']);
+  expect(receiver.ids.toSorted()).toEqual(['evt_0', 'evt_1', 'evt_2', 'evt_3', 'evt_4']);
   expect(deliveries(store).map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1]);
   expect(lines).toEqual(['webhooks wait: their results cannot be written']);
 });

@@ -96,6 +96,7 @@ export async function openAnalystWorld(
           return store.calls.transcript(callId);
         },
       },
+      events: store.events,
       agents: store.agents,
       recordingLink: (callId) => `https://voice.example/${callId}`,
       metrics: { analysed: (result) => void counted.push(result) },
