@@ -1,5 +1,16 @@
 import { defineConfig } from 'vitest/config';
 
+/** Whole servers and processes that mostly wait, and measure no time: they run beside each other. */
+const PATIENT = [
+  'test/e2e/admin.test.ts',
+  'test/e2e/admin-usage.test.ts',
+  'test/e2e/analysis.test.ts',
+  'test/e2e/disk.test.ts',
+  'test/e2e/outbound.test.ts',
+  'test/integration/store-crash.test.ts',
+  'test/integration/webhook-crash.test.ts',
+];
+
 /** Suites by what they need: nothing, a real engine or process in between, or the whole server. */
 export default defineConfig({
   test: {
@@ -16,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          exclude: PATIENT,
           testTimeout: 120_000,
           hookTimeout: 60_000,
           fileParallelism: false,
@@ -23,8 +35,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'patient',
+          include: PATIENT,
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          maxWorkers: 3,
+        },
+      },
+      {
+        test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: PATIENT,
           testTimeout: 240_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -60,6 +60,7 @@ const STEPS: readonly Step[] = [
   { name: 'types', run: check('tsc', ['--noEmit']) },
   { name: 'unit', run: suite('unit') },
   { name: 'integration', run: suite('integration') },
+  { name: 'patient', run: suite('patient') },
   { name: 'end to end', run: suite('e2e') },
 ];
 

@@ -153,8 +153,14 @@ export function httpMetrics(registry: Registry) {
     duration: new Histogram({
       name: 'offhook_http_request_duration_seconds',
       help: 'From the request to its answer.',
-      labelNames: ['route', 'method', 'status'],
+      labelNames: ['route', 'method'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+    requests: new Counter({
+      name: 'offhook_http_requests_total',
+      help: 'Requests answered, by status.',
+      labelNames: ['route', 'method', 'status'],
       registers,
     }),
     rateLimited: new Counter({

@@ -163,10 +163,9 @@ export class Metrics {
     readonly durationMs: number;
   }): void {
     const method = HTTP_METHODS.has(request.method) ? request.method : 'other';
-    this.#http.duration.observe(
-      { route: request.route, method, status: request.status },
-      request.durationMs / 1000,
-    );
+    const { route, status, durationMs } = request;
+    this.#http.requests.inc({ route, method, status });
+    this.#http.duration.observe({ route, method }, durationMs / 1000);
   }
 
   rateLimited(): void {

@@ -43,7 +43,7 @@ test('GET /metrics counts requests by pattern, never by the path with its ids', 
   const text = await response.text();
   expect(response.headers.get('Content-Type')).toMatch(/^text\/plain; version=0\.0\.4/);
   expect(text).toContain(
-    'offhook_http_request_duration_seconds_count{route="/api/calls/{callId}/events",method="GET",status="404"} 1',
+    'offhook_http_requests_total{route="/api/calls/{callId}/events",method="GET",status="404"} 1',
   );
   expect(text).toContain('route="unmatched",method="GET",status="404"');
   expect(text).toContain('route="unmatched",method="other",status="404"');
