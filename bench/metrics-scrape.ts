@@ -1,5 +1,4 @@
 /** Row 18, metrics-scrape: how long `/metrics` takes beside 200 calls, and whether their packets notice. */
-import { execFileSync } from 'node:child_process';
 import { freePort } from '../test/support/free-ports.ts';
 import {
   checkTargets,
@@ -11,6 +10,7 @@ import {
   type Row,
   type Target,
 } from './lib/harness.ts';
+import { mayRunRealTime } from './lib/real-time.ts';
 import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
 
 /** Far more often than anybody scrapes, so that every run has its share. */
@@ -134,15 +134,6 @@ function targetsOf(found: {
     { name: 'scrape p50 ms', value: percentile(scrapes, 50), limit: 5, tolerance: 0.2 },
     { name: 'RTP p99 later by ms', value: percentile(deltas, 50), limit: 0.3, tolerance: 0.2 },
   ];
-}
-
-function mayRunRealTime(): boolean {
-  try {
-    execFileSync('chrt', ['-f', '10', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

@@ -1,5 +1,4 @@
 /** Row 5, rtp-pacing: how punctually packets leave, against a wheel in C and against `setInterval`. */
-import { execFileSync } from 'node:child_process';
 import {
   checkTargets,
   markdownTable,
@@ -12,6 +11,7 @@ import {
 } from './lib/harness.ts';
 import type { Command } from './lib/line-process.ts';
 import { buildNativeTool } from './lib/native-tool.ts';
+import { mayRunRealTime } from './lib/real-time.ts';
 import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
 
 /** Plain scheduling is judged only on a machine that is not overloaded: beyond this nobody is punctual. */
@@ -106,15 +106,6 @@ function targetsOf(contest: Contest, pairs: readonly Pair<RtpRun>[]): Target[] {
 function middle(pairs: readonly Pair<RtpRun>[], pick: (pair: Pair<RtpRun>) => number): number {
   const counted = pairs.filter(({ isVoid }) => !isVoid);
   return percentile((counted.length > 0 ? counted : pairs).map(pick), 50);
-}
-
-function mayRunRealTime(): boolean {
-  try {
-    execFileSync('chrt', ['-f', '10', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 if (import.meta.main) await run(process.argv.slice(2));

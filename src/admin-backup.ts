@@ -2,13 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
-import {
-  type Console,
-  databaseFileOf,
-  existingDatabaseFile,
-  type Result,
-  showing,
-} from './admin-command.ts';
+import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
+import { databaseFileOf } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { makeBackup } from './store/backup.ts';
 import { type CopyProgress, copyDatabase } from './store/backup-database.ts';

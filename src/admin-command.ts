@@ -1,9 +1,8 @@
 /** What the operator's commands share: the open database, how results are shown, and how options are read. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Config } from './config.ts';
+import { type Config, databaseFileOf } from './config.ts';
 import type { Account, Environment } from './domain/account.ts';
 import { idMaker, type NewId, type RandomBytes } from './domain/ids.ts';
 import { StoreError } from './domain/store-error.ts';
@@ -62,11 +61,6 @@ export function showing<Options>(
 /** Customers choose names: none of them may move the cursor or colour the terminal. */
 function withoutControls(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, '');
-}
-
-/** The file that the server keeps everything in. */
-export function databaseFileOf(config: Config): string {
-  return config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
 }
 
 /** @throws {Error} when there is none yet. */

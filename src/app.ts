@@ -17,7 +17,7 @@ import { CallRegistry } from './call/call-registry.ts';
 import { InboundRouter } from './call/inbound-router.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
 import { recoverCalls } from './call/recovery.ts';
-import type { Config } from './config.ts';
+import { type Config, databaseFileOf } from './config.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
 import { systemClock } from './lib/clock.ts';
@@ -47,7 +47,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const metrics = new Metrics({ version });
   const speech = await composeSpeech({ config, clock, log, times: metrics.modelTimes });
   mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
-  const file = config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
+  const file = databaseFileOf(config);
   const lock = lockDatabase(file);
   const store = await openStore({ file, clock, log });
   return new App({ ...options, version, metrics, lock, store, speech, telephony });

@@ -1,6 +1,7 @@
 /** Settings from the environment and `.env`: validated whole at start, the only place that reads them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
 import type { Plan } from './domain/account.ts';
@@ -131,6 +132,11 @@ const SCHEMA = z.object({
 
 /** The settings as the server uses them; names are the environment's, so that messages and manuals agree. */
 export type Config = z.output<typeof SCHEMA> & { readonly PUBLIC_URL: string };
+
+/** The file that the server keeps everything in but recordings. */
+export function databaseFileOf(config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>): string {
+  return config.DATABASE_URL ?? join(config.DATA_DIR, 'offhook.db');
+}
 
 /** Adds the text of `NAME_FILE` under `NAME` for every secret that is given by file. */
 function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -1,7 +1,8 @@
 /** Accounts and their signing secrets as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
 import type { Account, Environment, SigningSecrets } from '../domain/account.ts';
-import { monthOf } from '../domain/account-rules.ts';
+import { monthOf } from '../domain/period.ts';
+import { minutesOf, rounded } from './rounding.ts';
 import type { accountSchema, signingSecretSchema } from './schemas/account-schemas.ts';
 
 /** @param usage.seconds billed in the calendar month that `usage.now` lies in. */
@@ -10,7 +11,7 @@ export function accountView(
   usage: { readonly environment: Environment; readonly seconds: number; readonly now: Date },
 ): z.infer<typeof accountSchema> {
   const { minutesIncluded, allowedCountries } = account;
-  const minutesUsed = toOneDecimal(usage.seconds / 60);
+  const minutesUsed = minutesOf(usage.seconds);
   const { startsAt, endsAt } = monthOf(usage.now);
   return {
     id: account.id,
@@ -19,7 +20,7 @@ export function accountView(
     environment: usage.environment,
     minutesIncluded,
     minutesUsed,
-    minutesRemaining: toOneDecimal(Math.max(0, minutesIncluded - minutesUsed)),
+    minutesRemaining: rounded(Math.max(0, minutesIncluded - minutesUsed), 1),
     period: {
       start: startsAt.toISOString(),
       end: new Date(endsAt.getTime() - 1).toISOString(),
@@ -36,8 +37,4 @@ export function signingSecretView(secrets: SigningSecrets): z.infer<typeof signi
     previousSecret: secrets.previous,
     previousValidUntil: secrets.previousUntil?.toISOString() ?? null,
   };
-}
-
-function toOneDecimal(value: number): number {
-  return Math.round(value * 10) / 10;
 }

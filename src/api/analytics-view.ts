@@ -1,6 +1,7 @@
 /** Analytics as customers see them: minutes, averages and percentages, rounded; pure */
 import type { z } from '@hono/zod-openapi';
 import { type AnalyticsReport, average } from '../domain/analytics-report.ts';
+import { minutesOf, rounded } from './rounding.ts';
 import type { analyticsSchema } from './schemas/analytics-schemas.ts';
 
 export function analyticsView(report: AnalyticsReport): z.infer<typeof analyticsSchema> {
@@ -36,13 +37,4 @@ export function analyticsView(report: AnalyticsReport): z.infer<typeof analytics
       percentage: rounded(share * 100, 1),
     })),
   };
-}
-
-function minutesOf(seconds: number): number {
-  return rounded(seconds / 60, 1);
-}
-
-function rounded(value: number, decimals: number): number {
-  const factor = 10 ** decimals;
-  return Math.round(value * factor) / factor;
 }

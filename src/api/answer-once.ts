@@ -1,11 +1,11 @@
 /** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
 import { createHash } from 'node:crypto';
-import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { IdempotencyScope, KeptAnswer } from '../domain/idempotency.ts';
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from './api-env.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { parsedJson } from './parsed-json.ts';
 
 /** The header that a customer chooses freely. */
 const HEADER = 'X-Idempotency-Key';
@@ -104,12 +104,7 @@ async function fingerprint(context: ApiContext): Promise<string> {
   return createHash('sha256').update(meaningOf(text)).digest('hex');
 }
 
-/** What is not JSON has been refused before, save where a body too long to be sorted is compared as it is. */
 function meaningOf(text: string): string {
   if (text === '' || text.length > CANONICAL_CHARS_MAX) return text;
-  try {
-    return canonicalJson(JSON.parse(text));
-  } catch (error) {
-    throw new HTTPException(400, { cause: error });
-  }
+  return canonicalJson(parsedJson(text));
 }

@@ -4,7 +4,6 @@ import type { ApiDeps, ApiEnv } from './api-env.ts';
 import { authentication } from './middleware/authentication.ts';
 import { errorHandler, invalidInput, notFoundHandler } from './middleware/errors.ts';
 import { limitBody } from './middleware/limit-body.ts';
-import { plainHeaders } from './middleware/plain-headers.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { requestIdentity } from './middleware/request-identity.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
@@ -32,7 +31,6 @@ export function createApi(deps: ApiDeps): OpenAPIHono<ApiEnv> {
       if (!result.success) throw invalidInput(result.target, result.error);
     },
   });
-  api.use('*', plainHeaders);
   api.use('*', requestIdentity(deps));
   api.use('*', securityHeaders(deps));
   api.use('/api/*', authentication(deps));

@@ -2,7 +2,7 @@
 import type { Agent } from '../domain/agent.ts';
 import type { Call, CallDirection, EndReason } from '../domain/call.ts';
 import { callEndedEvent, callStartedEvent } from '../domain/call-events.ts';
-import { endCall, moveCall } from '../domain/call-life.ts';
+import { endCall, moveCall, newCall } from '../domain/call-life.ts';
 import type { ServiceEvent } from '../domain/service-event.ts';
 
 /** A new state and what it tells customers; saved together or not at all. */
@@ -21,28 +21,11 @@ export function ringing(facts: {
   readonly carrierCallSid: string;
   readonly now: Date;
 }): Call {
-  const { agent, now, ...rest } = facts;
-  return {
-    ...rest,
-    accountId: agent.accountId,
-    environment: agent.environment,
-    agentId: agent.id,
-    status: 'ringing',
-    createdAt: now,
-    startedAt: now,
-    answeredAt: null,
-    endedAt: null,
-    endReason: null,
-    durationSeconds: 0,
-    recordingFile: null,
-    summary: null,
-    sentiment: null,
-    sentimentScore: null,
-    intentDetected: null,
-    metadata: {},
-    overrides: {},
-    scenario: null,
-  };
+  const { agent, carrierCallSid, ...beginning } = facts;
+  return moveCall(newCall(agent, beginning), 'ringing', {
+    startedAt: facts.now,
+    carrierCallSid,
+  });
 }
 
 /** The record of a call that leaves the queue to be dialled: it began now. */

@@ -2,7 +2,7 @@
 import { isSupportedCountry } from 'libphonenumber-js/max';
 import type { Account } from './account.ts';
 import { checkTransferTarget } from './agent-rules.ts';
-import { ServiceError } from './service-error.ts';
+import { emptyPatch } from './patch.ts';
 
 export const ACCOUNT_LIMITS = {
   nameCharsMax: 120,
@@ -26,9 +26,7 @@ export interface AccountPatch {
 export function patchAccount(account: Account, patch: AccountPatch): Account {
   const { name, transferTargets, allowedCountries } = patch;
   if (name === undefined && transferTargets === undefined && allowedCountries === undefined) {
-    throw new ServiceError('VALIDATION_ERROR', 'Cannot change the account: the body is empty', [
-      { path: '', message: 'expected at least one field' },
-    ]);
+    throw emptyPatch('the account');
   }
   for (const [index, { number }] of (transferTargets ?? []).entries()) {
     checkTransferTarget(number, `transferTargets.${index}.number`);
@@ -44,13 +42,4 @@ export function patchAccount(account: Account, patch: AccountPatch): Account {
 /** Whether the text is an ISO 3166 alpha-2 code, in capitals, of a country with telephone numbers. */
 export function isCountryCode(text: string): boolean {
   return isSupportedCountry(text);
-}
-
-/** The calendar month, in UTC, that an instant lies in. */
-export function monthOf(now: Date): { readonly startsAt: Date; readonly endsAt: Date } {
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-  return {
-    startsAt: new Date(Date.UTC(year, month)),
-    endsAt: new Date(Date.UTC(year, month + 1)),
-  };
 }

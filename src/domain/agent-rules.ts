@@ -8,6 +8,7 @@ import {
   type TransferTarget,
 } from './agent.ts';
 import { type DialRules, decideDial } from './dial-policy.ts';
+import { emptyPatch, given, laterThan } from './patch.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 import { ServiceError } from './service-error.ts';
 
@@ -89,16 +90,16 @@ export function createAgent(
  * already, UNPROCESSABLE when a telephone number is impossible.
  */
 export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
-  const given = withoutUndefined(patch);
-  if (Object.keys(given).length === 0) throw emptyPatch();
-  if (given.status === agent.status) {
+  const changes = given(patch);
+  if (Object.keys(changes).length === 0) throw emptyPatch('the agent');
+  if (changes.status === agent.status) {
     throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
   }
-  if (given.phoneNumber !== undefined) parsePhoneNumber(given.phoneNumber, 'phoneNumber');
+  if (changes.phoneNumber !== undefined) parsePhoneNumber(changes.phoneNumber, 'phoneNumber');
   return {
     ...agent,
-    ...given,
-    settings: mergeSettings(agent.settings, given.settings),
+    ...changes,
+    settings: mergeSettings(agent.settings, changes.settings),
     updatedAt: laterThan(agent.updatedAt, now),
   };
 }
@@ -118,19 +119,12 @@ export function isLanguageTag(text: string): boolean {
   }
 }
 
-function emptyPatch(): ServiceError {
-  const message = 'expected at least one field';
-  return new ServiceError('VALIDATION_ERROR', 'Cannot change the agent: the body is empty', [
-    { path: '', message },
-  ]);
-}
-
 function mergeSettings(settings: AgentSettings, draft: SettingsDraft | undefined): AgentSettings {
   if (draft === undefined) return settings;
   for (const [index, { number }] of (draft.transferTargets ?? []).entries()) {
     checkTransferTarget(number, `settings.transferTargets.${index}.number`);
   }
-  return { ...settings, ...withoutUndefined(draft) };
+  return { ...settings, ...given(draft) };
 }
 
 /** Countries are not looked at: the account's list may change, and decides at every transfer. */
@@ -152,16 +146,4 @@ export function checkTransferTarget(text: string, path: string): void {
   const decision = decideDial(number, TARGET_RULES);
   if (decision.isAllowed) return;
   throw new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${decision.reason}`);
-}
-
-/** Two changes within a millisecond still have different times, so that customers see each. */
-function laterThan(before: Date, now: Date): Date {
-  return new Date(Math.max(now.getTime(), before.getTime() + 1));
-}
-
-type Present<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
-
-function withoutUndefined<Fields extends object>(fields: Fields): Present<Fields> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Present<Fields>;
 }

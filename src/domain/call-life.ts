@@ -1,5 +1,40 @@
 /** How a call's record moves from state to state; pure */
+import type { Agent } from './agent.ts';
 import { type Call, type CallStatus, canMove, type EndReason } from './call.ts';
+
+/** What a call begins with; the rest of its record is empty. */
+export interface CallBeginning
+  extends Pick<Call, 'id' | 'direction' | 'from' | 'to'>,
+    Partial<Pick<Call, 'metadata' | 'overrides' | 'scenario'>> {
+  readonly now: Date;
+}
+
+/** Makes the record of a call that waits in the queue. */
+export function newCall(agent: Agent, beginning: CallBeginning): Call {
+  const { now, metadata = {}, overrides = {}, scenario = null, ...parties } = beginning;
+  return {
+    ...parties,
+    accountId: agent.accountId,
+    environment: agent.environment,
+    agentId: agent.id,
+    status: 'queued',
+    createdAt: now,
+    startedAt: null,
+    answeredAt: null,
+    endedAt: null,
+    endReason: null,
+    durationSeconds: 0,
+    carrierCallSid: null,
+    recordingFile: null,
+    summary: null,
+    sentiment: null,
+    sentimentScore: null,
+    intentDetected: null,
+    metadata,
+    overrides,
+    scenario,
+  };
+}
 
 /** Whole seconds from answer to end, rounded up because every started second counts; 0 when never answered. */
 export function durationSeconds(answeredAt: Date | null, endedAt: Date): number {

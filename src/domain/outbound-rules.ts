@@ -3,8 +3,9 @@ import type { Account, Plan } from './account.ts';
 import type { Agent } from './agent.ts';
 import type { Call, CallOverrides } from './call.ts';
 import { callEndedEvent } from './call-events.ts';
-import { endCall } from './call-life.ts';
+import { endCall, newCall } from './call-life.ts';
 import { type DialRules, decideDial, isShortNumber } from './dial-policy.ts';
+import { given } from './patch.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 import { ServiceError } from './service-error.ts';
 import type { ServiceEvent } from './service-event.ts';
@@ -16,8 +17,8 @@ export const OUTBOUND_LIMITS = {
   metadataDepthMax: 8,
 } as const;
 
-/** What calls of the sandbox are from where neither the request nor the agent has a number. */
-export const SANDBOX_FROM = '+15005550006';
+/** The agent's number in the sandbox where neither the request nor the agent has one: nobody's. */
+export const SANDBOX_NUMBER = '+15005550006';
 
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
@@ -63,31 +64,15 @@ export function queueCall(draft: OutboundDraft, facts: OutboundFacts): Call {
     throw new ServiceError('CONFLICT', 'Cannot start the call: the agent is paused');
   }
   const from = callingNumber(draft, facts);
-  return {
+  return newCall(agent, {
     id,
-    accountId: agent.accountId,
-    environment: agent.environment,
-    agentId: agent.id,
+    now,
     direction: 'outbound',
-    status: 'queued',
     from,
     to: calledNumber(draft.to, from, facts),
-    createdAt: now,
-    startedAt: null,
-    answeredAt: null,
-    endedAt: null,
-    endReason: null,
-    durationSeconds: 0,
-    carrierCallSid: null,
-    recordingFile: null,
-    summary: null,
-    sentiment: null,
-    sentimentScore: null,
-    intentDetected: null,
     metadata: draft.metadata ?? {},
     overrides: given(draft.overrides ?? {}),
-    scenario: null,
-  };
+  });
 }
 
 /**
@@ -106,7 +91,7 @@ export function abandonQueued(
 function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
   const { agent, hasTrunkFor, holderOf } = facts;
   const isLive = agent.environment === 'live';
-  const text = draft.from ?? agent.phoneNumber ?? (isLive ? undefined : SANDBOX_FROM);
+  const text = draft.from ?? agent.phoneNumber ?? (isLive ? undefined : SANDBOX_NUMBER);
   if (text === undefined) {
     throw unusable('Cannot start the call: from is missing, and the agent has no phoneNumber');
   }
@@ -143,9 +128,4 @@ function cannotUse(path: string, text: string): string {
 
 function unusable(message: string): ServiceError {
   return new ServiceError('UNPROCESSABLE', message);
-}
-
-function given(overrides: Overrides): CallOverrides {
-  const entries = Object.entries(overrides).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as CallOverrides;
 }

@@ -47,6 +47,15 @@ export function periodOf(name: NamedPeriod, now: Date): Period {
   }
 }
 
+/** The calendar month, in UTC, that an instant lies in. */
+export function monthOf(now: Date): { readonly startsAt: Date; readonly endsAt: Date } {
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return {
+    startsAt: new Date(Date.UTC(year, month)),
+    endsAt: new Date(Date.UTC(year, month + 1)),
+  };
+}
+
 /** How many days the period has; less than 1 when it ends before it begins. */
 export function dayCount({ firstDay, lastDay }: Period): number {
   return (Date.parse(lastDay) - Date.parse(firstDay)) / DAY_MS + 1;

@@ -1,6 +1,7 @@
 /** How webhook endpoints are made, changed and tried: limits, and what a change may not do; pure */
 import type { Scope } from './agent.ts';
 import type { EventStamp } from './call-events.ts';
+import { emptyPatch, laterThan } from './patch.ts';
 import { ServiceError } from './service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import type { WebhookEndpoint, WebhookEndpointStatus } from './webhook-endpoint.ts';
@@ -75,7 +76,7 @@ export function patchEndpoint(
 ): WebhookEndpoint {
   const { url, events, description, status } = patch;
   const isEmpty = [url, events, description, status].every((field) => field === undefined);
-  if (isEmpty) throw emptyPatch();
+  if (isEmpty) throw emptyPatch('the webhook endpoint');
   if (status === endpoint.status) {
     throw new ServiceError('CONFLICT', `Cannot make the webhook endpoint ${status}: it already is`);
   }
@@ -87,8 +88,7 @@ export function patchEndpoint(
     description: description ?? endpoint.description,
     status: status ?? endpoint.status,
     disabledReason: status === undefined ? endpoint.disabledReason : null,
-    // Two changes within a millisecond still have different times, so that customers see each.
-    updatedAt: new Date(Math.max(now.getTime(), endpoint.updatedAt.getTime() + 1)),
+    updatedAt: laterThan(endpoint.updatedAt, now),
   };
 }
 
@@ -102,13 +102,4 @@ export function testEvent(endpoint: WebhookEndpoint, { id, now }: EventStamp): S
   const data = { endpointId: endpoint.id };
   const body = JSON.stringify({ event: kind, id, createdAt: now.toISOString(), data });
   return { id, accountId, environment, kind, callId: null, createdAt: now, body };
-}
-
-function emptyPatch(): ServiceError {
-  const message = 'expected at least one field';
-  return new ServiceError(
-    'VALIDATION_ERROR',
-    'Cannot change the webhook endpoint: the body is empty',
-    [{ path: '', message }],
-  );
 }

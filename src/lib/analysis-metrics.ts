@@ -1,5 +1,6 @@
 /** What is counted and measured of the analyses that follow calls. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { addAskedGauge } from './asked-gauge.ts';
 
 /** Who found the analysis out: a language model, the list of words, or nobody, because nothing was said. */
 export type AnalysisResult = 'model' | 'lexicon' | 'empty';
@@ -25,7 +26,11 @@ export class AnalysisMetrics {
       buckets: [0.1, 0.5, 1, 2, 5, 8, 15, 30, 60],
       registers,
     });
-    this.#addWaiting(registry);
+    addAskedGauge(registry, {
+      name: 'offhook_analysis_waiting',
+      help: 'Ended calls whose analysis is still to be made.',
+      read: () => this.#readWaiting(),
+    });
   }
 
   /** @param sinceEndMs from the call's end; large for calls that a process before this one left. */
@@ -37,21 +42,5 @@ export class AnalysisMetrics {
   /** Gives how many calls wait, asked at every scrape; `read` may fail. */
   watchWaiting(read: () => number): void {
     this.#readWaiting = read;
-  }
-
-  #addWaiting(registry: Registry): void {
-    const read = () => this.#readWaiting();
-    new Gauge({
-      name: 'offhook_analysis_waiting',
-      help: 'Ended calls whose analysis is still to be made.',
-      registers: [registry],
-      collect() {
-        try {
-          this.set(read());
-        } catch {
-          // A database that cannot be read must not take the other figures with it: the last value stays.
-        }
-      },
-    });
   }
 }

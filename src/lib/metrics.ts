@@ -1,6 +1,7 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { AnalysisMetrics } from './analysis-metrics.ts';
+import { addAskedGauge } from './asked-gauge.ts';
 import { EventLoopLag } from './event-loop-lag.ts';
 import {
   addSipMetrics,
@@ -132,17 +133,10 @@ export class Metrics {
 
   /** Adds how many calls wait to be placed, asked at every scrape; `read` may fail. Once. */
   watchQueue(read: () => number): void {
-    new Gauge({
+    addAskedGauge(this.#registry, {
       name: 'offhook_calls_queued',
       help: 'Calls that wait to be placed.',
-      registers: [this.#registry],
-      collect() {
-        try {
-          this.set(read());
-        } catch {
-          // A database that cannot be read must not take the other figures with it: the last value stays.
-        }
-      },
+      read,
     });
   }
 

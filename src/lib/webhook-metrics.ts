@@ -1,5 +1,6 @@
 /** How webhooks are received, and how many wait. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import { addAskedGauge } from './asked-gauge.ts';
 
 /** Where attempts are reported; `result` is one of ok, http, timeout, network, refused. */
 export interface WebhookMetrics {
@@ -41,25 +42,14 @@ export function webhookMetrics(registry: Registry): WebhookMetrics {
 }
 
 function addOutboxGauges(registry: Registry, read: () => MeasuredOutbox): void {
-  const registers = [registry];
-  // Gauges are read in the order of their making: the first reads for both.
-  new Gauge({
+  addAskedGauge(registry, {
     name: 'offhook_webhook_outbox_pending',
-    help: 'Deliveries that are not over, 100,000 at most.',
-    registers,
-    collect() {
-      try {
-        const { pending, oldestSeconds } = read();
-        this.set(pending);
-        oldest.set(oldestSeconds);
-      } catch {
-        // A database that cannot be read must not take the other figures with it: the last values stay.
-      }
-    },
+    help: 'Deliveries that are not over.',
+    read: () => read().pending,
   });
-  const oldest = new Gauge({
+  addAskedGauge(registry, {
     name: 'offhook_webhook_outbox_oldest_seconds',
-    help: 'Age of the oldest delivery that is not over.',
-    registers,
+    help: 'Age of the oldest delivery that is not over; of the first 100,000 where there are more.',
+    read: () => read().oldestSeconds,
   });
 }

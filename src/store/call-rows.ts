@@ -10,6 +10,7 @@ import type {
   TranscriptEntry,
 } from '../domain/call.ts';
 import type { ServiceEvent, ServiceEventKind } from '../domain/service-event.ts';
+import { dateOf } from './instant.ts';
 import type { CallRow, EventRow, TimelineRow, TranscriptRow } from './schema.ts';
 
 export const CALL_COLUMNS = [
@@ -152,8 +153,4 @@ export function eventOf(row: EventRow): ServiceEvent {
     createdAt: new Date(row.created_at),
     body: row.body,
   };
-}
-
-function dateOf(atMs: number | null): Date | null {
-  return atMs === null ? null : new Date(atMs);
 }

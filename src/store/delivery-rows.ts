@@ -6,6 +6,7 @@ import type {
   DeliveryStatus,
   WebhookDelivery,
 } from '../domain/webhook-delivery.ts';
+import { dateOf } from './instant.ts';
 import type { WebhookAttemptRow, WebhookDeliveryRow } from './webhook-rows.ts';
 
 export const DELIVERY_COLUMNS = [
@@ -62,8 +63,4 @@ export function attemptOf(row: WebhookAttemptRow): DeliveryAttempt {
     error: row.error,
     responseText: row.response_text,
   };
-}
-
-function dateOf(unixMs: number | null): Date | null {
-  return unixMs === null ? null : new Date(unixMs);
 }

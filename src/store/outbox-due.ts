@@ -3,11 +3,12 @@ import { sql } from 'kysely';
 import { PREVIOUS_SECRET_KEPT_MS } from '../domain/account.ts';
 import type { DueDelivery, OutboxCounts } from '../domain/outbox.ts';
 import type { Database } from './database.ts';
+import { dateOf } from './instant.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
 
-/** A look at more than these would hold up the conversations on the same thread: it takes a few milliseconds. */
-const COUNTED_MAX = 100_000;
+/** To look for the oldest among more than these would hold up the conversations on the same thread. */
+const LOOKED_AT_MAX = 100_000;
 
 interface DueValues {
   readonly now: number;
@@ -87,15 +88,14 @@ function prepareDue(database: Database) {
         )
         .selectAll(),
     ),
-    /** Ids begin with the time of their making, so the least one is the oldest. */
+    /** Triggers count. Ids begin with the time of their making, so the least one is the oldest. */
     counts: database.prepare(() =>
       build
         .selectFrom(
-          sql<{ pending: number; oldest: string | null }>`(
-            select count(*) as pending, min(id) as oldest from (
-              select id from webhook_deliveries where status = 'pending' limit ${sql.lit(COUNTED_MAX)}))`.as(
-            'counts',
-          ),
+          sql<{ pending: number; oldest: string | null }>`(select
+            (select coalesce(sum(deliveries), 0) from delivery_counts where status = 'pending') as pending,
+            (select min(id) from (select id from webhook_deliveries
+              where status = 'pending' limit ${sql.lit(LOOKED_AT_MAX)})) as oldest)`.as('counts'),
         )
         .selectAll(),
     ),
@@ -136,14 +136,10 @@ export class OutboxDue {
     return dateOf(this.#statements.next.get({})?.at);
   }
 
-  /** At most 100,000 deliveries are counted; with more, `oldestAt` is the oldest of these. */
+  /** With more than 100,000 deliveries `oldestAt` is the oldest of so many. */
   counts(): OutboxCounts {
     const { pending = 0, oldest = null } = this.#statements.counts.get({}) ?? {};
     const made = oldest === null ? undefined : this.#statements.madeAt.get({ id: oldest });
     return { pending, oldestAt: dateOf(made?.created_at) };
   }
-}
-
-function dateOf(unixMs: number | null | undefined): Date | null {
-  return unixMs === null || unixMs === undefined ? null : new Date(unixMs);
 }

@@ -67,7 +67,7 @@ function prepareFanOut(database: Database) {
     listeners: database.prepare((take: Take<{ accountId: string; environment: string }>) =>
       build
         .selectFrom('webhook_endpoints')
-        .select(['id', 'events', sql<number>`after_position`.as('after_position')])
+        .select(['id', 'events', 'after_position'])
         .where('account_id', '=', take('accountId'))
         .where('environment', '=', take('environment'))
         .where('status', '=', 'active')

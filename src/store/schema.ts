@@ -156,7 +156,8 @@ export interface Tables {
   intent_days: IntentDayRow;
   analysis_jobs: AnalysisJobRow;
   idempotency_keys: IdempotencyRow;
-  webhook_endpoints: WebhookEndpointRow;
+  /** `after_position` is the newest event at its making, given by a trigger. */
+  webhook_endpoints: WebhookEndpointRow & { readonly after_position: Generated<number> };
   webhook_deliveries: WebhookDeliveryRow;
   webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
   outbox_cursors: OutboxCursorRow;

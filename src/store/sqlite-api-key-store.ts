@@ -11,6 +11,7 @@ import {
 } from '../domain/api-key.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Database } from './database.ts';
+import { dateOf } from './instant.ts';
 import { type ApiKeyRow, build } from './schema.ts';
 import { type Statement, type Take, takeAll } from './statement.ts';
 
@@ -207,8 +208,4 @@ function keyOf(row: ApiKeyRow): ApiKey {
     lastUsedAt: dateOf(row.last_used_at),
     revokedAt: dateOf(row.revoked_at),
   };
-}
-
-function dateOf(atMs: number | null): Date | null {
-  return atMs === null ? null : new Date(atMs);
 }

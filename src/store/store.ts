@@ -1,5 +1,4 @@
 /** Everything that is kept, behind the contracts of the domain, in one SQLite file. */
-import { randomBytes } from 'node:crypto';
 import type { AccountStore } from '../domain/account-store.ts';
 import type { AgentStore } from '../domain/agent.ts';
 import type { AnalysisStore } from '../domain/analysis.ts';
@@ -17,9 +16,9 @@ import type { DeliveryStore } from '../domain/webhook-delivery.ts';
 import type { WebhookEndpointStore } from '../domain/webhook-endpoint.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import { randomPool } from '../lib/random-pool.ts';
 import { type Database, openDatabase } from './database.ts';
 import type { FileSystemTypeOf } from './file-system.ts';
-import { drawnRandom } from './outbox-random.ts';
 import { build } from './schema.ts';
 import { SqliteAccountStore } from './sqlite-account-store.ts';
 import { SqliteAgentStore } from './sqlite-agent-store.ts';
@@ -126,7 +125,7 @@ class SqliteStore implements Store {
     this.webhookEndpoints = new SqliteWebhookEndpointStore(database, events.bell);
     this.deliveries = new SqliteDeliveryStore(database, events.bell);
     const nowMs = () => parts.clock.now().getTime();
-    const newId = idMaker({ nowMs, random: drawnRandom(randomBytes) });
+    const newId = idMaker({ nowMs, random: randomPool() });
     this.outbox = new SqliteOutbox(database, { newId, bell: events.bell });
     this.retention = new SqliteRetention(database);
     this.rates = new SqliteRateStore(database);

@@ -161,10 +161,13 @@ export class Deliverer {
       exceptEndpoints: slots.fullEndpoints(nowMs),
       except: slots.ids,
     });
+    let left = free;
     for (const delivery of due) {
-      if (slots.hasRoom(delivery.endpointId, nowMs)) this.#attempt(delivery);
+      if (left === 0 || !slots.hasRoom(delivery.endpointId)) continue;
+      this.#attempt(delivery);
+      left -= 1;
     }
-    this.#isBehind = slots.free(nowMs) <= 0;
+    this.#isBehind = left === 0;
   }
 
   #attempt(delivery: DueDelivery): void {

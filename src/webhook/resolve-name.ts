@@ -34,13 +34,15 @@ function systemLookup(): ResolveName {
   const waiting: (() => void)[] = [];
   return async (name) => {
     if (waiting.length >= SYSTEM_QUEUE_MAX) throw tooMany(name);
-    if (running >= SYSTEM_LOOKUPS_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
-    running += 1;
+    if (running < SYSTEM_LOOKUPS_MAX) running += 1;
+    // Whoever has done hands the place over, so that nobody who comes meanwhile takes it.
+    else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return (await lookup(name, { all: true })).map(({ address }) => address);
     } finally {
-      running -= 1;
-      waiting.shift()?.();
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
     }
   };
 }

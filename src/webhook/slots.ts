@@ -59,11 +59,14 @@ export class Slots {
   fullEndpoints(nowMs: number): readonly string[] {
     this.#noteSlow(nowMs);
     const known = new Set([...this.#ofEndpoint.keys(), ...this.#slow]);
-    return [...known].filter((endpointId) => !this.#hasRoom(endpointId));
+    return [...known].filter((endpointId) => !this.hasRoom(endpointId));
   }
 
-  hasRoom(endpointId: string, nowMs: number): boolean {
-    return this.free(nowMs) > 0 && this.#hasRoom(endpointId);
+  /** Whether one more may be taken for the endpoint, where there is a free slot. */
+  hasRoom(endpointId: string): boolean {
+    const { perEndpointMax, slowMax } = this.#limits;
+    if (!this.#slow.has(endpointId)) return this.#takenOf(endpointId) < perEndpointMax;
+    return this.#takenOf(endpointId) === 0 && this.#slowTaken < slowMax;
   }
 
   /** @param attempt.takeBack takes the attempt back that begins now. */
@@ -112,12 +115,6 @@ export class Slots {
       waiting += 1;
     }
     return waiting;
-  }
-
-  #hasRoom(endpointId: string): boolean {
-    const { perEndpointMax, slowMax } = this.#limits;
-    if (!this.#slow.has(endpointId)) return this.#takenOf(endpointId) < perEndpointMax;
-    return this.#takenOf(endpointId) === 0 && this.#slowTaken < slowMax;
   }
 
   get #slowTaken(): number {

@@ -8,7 +8,7 @@ import {
   type OutboundFacts,
   queueCall,
   requireOutbound,
-  SANDBOX_FROM,
+  SANDBOX_NUMBER,
 } from '../../src/domain/outbound-rules.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
@@ -123,7 +123,7 @@ test('queueCall lets an account call where its list says', () => {
 
 test.each([
   ['the number of its agent', '+15550100001', '+15550100001'],
-  ['a number of its own, where the agent has none', null, SANDBOX_FROM],
+  ['a number of its own, where the agent has none', null, SANDBOX_NUMBER],
 ])('queueCall places sandbox calls from %s, without a trunk', (_what, phoneNumber, expected) => {
   const facts = { agent: sandboxed(phoneNumber), hasTrunkFor: () => false };
 

@@ -104,7 +104,7 @@ test('Slots counts a delivery until its result is written', () => {
   slots.release('a');
 
   expect(full).toEqual({ free: 1, sending: 1, endpoints: ['we_1'] });
-  expect(slots.hasRoom('we_1', 10)).toBe(true);
+  expect(slots.hasRoom('we_1')).toBe(true);
   expect([...slots.ids]).toEqual(['b']);
 });
 
@@ -157,11 +157,11 @@ test('Slots forgets that an endpoint was slow when it answers quickly', () => {
   slots.release('a');
 
   taken(slots, 'b', 'we_1', 5000);
-  const whileSlow = slots.hasRoom('we_1', 5000);
+  const whileSlow = slots.hasRoom('we_1');
   slots.answered('b', 5100);
 
   expect(whileSlow).toBe(false);
-  expect(slots.hasRoom('we_1', 5100)).toBe(true);
+  expect(slots.hasRoom('we_1')).toBe(true);
 });
 
 test('answerOfError finds the reason behind wrappers and aggregates, and shows no secret of the message', () => {

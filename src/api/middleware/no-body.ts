@@ -1,8 +1,8 @@
 /** Refuses what a request says to a route that takes no body: it would pass for understood. */
 import type { MiddlewareHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { z } from 'zod';
 import type { ApiEnv } from '../api-env.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { invalidInput } from './errors.ts';
 
 const nothing = z.strictObject({});
@@ -11,16 +11,8 @@ const nothing = z.strictObject({});
 export const noBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   const text = await context.req.text();
   if (text !== '') {
-    const result = nothing.safeParse(parsed(text));
+    const result = nothing.safeParse(parsedJson(text));
     if (!result.success) throw invalidInput('json', result.error);
   }
   await next();
 };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new HTTPException(400, { cause: error });
-  }
-}

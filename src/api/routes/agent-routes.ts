@@ -101,7 +101,7 @@ function addAgentReads(api: OpenAPIHono<ApiEnv>, { agents, clock }: ApiDeps): vo
   api.openapi(getRoute, (context) => {
     const { agentId } = context.req.valid('param');
     const agent = agents.findWithUsage(scopeOf(context), agentId, clock.now());
-    return context.json(agentView(existing<AgentWithUsage>(agent)), 200);
+    return context.json(agentView(existingAgent<AgentWithUsage>(agent)), 200);
   });
 }
 
@@ -122,7 +122,7 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
 
   api.openapi(patchRoute, (context) => {
     const { agentId } = context.req.valid('param');
-    const agent = existing<Agent>(agents.find(scopeOf(context), agentId));
+    const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, context.req.valid('json'), clock.now());
     agents.update(changed);
     return context.json(patchedAgentView(changed), 200);
@@ -131,14 +131,14 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   api.openapi(deleteRoute, (context) => {
     const { agentId } = context.req.valid('param');
     const scope = scopeOf(context);
-    existing<Agent>(agents.find(scope, agentId));
+    existingAgent<Agent>(agents.find(scope, agentId));
     agents.delete(scope, agentId);
     return context.body(null, 204);
   });
 }
 
 /** The same words whether the agent never was or is another account's, so that nobody learns which. */
-function existing<Found extends Agent>(agent: Found | undefined): Found {
+export function existingAgent<Found extends Agent>(agent: Found | undefined): Found {
   if (agent === undefined) {
     throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
   }

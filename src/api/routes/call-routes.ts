@@ -1,7 +1,8 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
-import type { Call, CallQuery } from '../../domain/call.ts';
+import type { Call } from '../../domain/call.ts';
+import { given } from '../../domain/patch.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
@@ -18,8 +19,6 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
-
-const DAY_MS = 86_400_000;
 
 /** `/api/calls/outbound` has methods of its own, and GET is none of them. */
 const notOutbound: MiddlewareHandler<ApiEnv> = async (context, next) =>
@@ -71,13 +70,9 @@ export function addCallRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   const { calls } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { startDate, endDate, ...filters } = context.req.valid('query');
-    const { limit, offset } = filters;
-    const query = withoutUndefined({
-      ...filters,
-      startedFrom: startDate,
-      startedBefore: endDate && new Date(endDate.getTime() + DAY_MS),
-    });
+    const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
+    const span = { startedFrom: startDate, startedBefore: endDate };
+    const query = { ...given({ ...filters, ...span }), limit, offset };
     const page = calls.list(scopeOf(context), query);
     return context.json(
       { data: page.calls.map(callItemView), total: page.total, limit, offset },
@@ -117,15 +112,4 @@ function recordingUrl(call: Call, deps: ApiDeps): string | null {
   const expiresAt = new Date(deps.clock.now().getTime() + LINK_LIFETIME_MS);
   const { publicUrl, recordingSecret: secret } = deps;
   return recordingLink(call.id, { publicUrl, secret, expiresAt });
-}
-
-type Given<Fields> = { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
-
-function withoutUndefined(
-  query: {
-    readonly [Name in keyof CallQuery]: CallQuery[Name] | undefined;
-  },
-): CallQuery {
-  const entries = Object.entries(query).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Given<CallQuery>;
 }

@@ -1,11 +1,11 @@
 /** `/api/webhooks/deliveries` and `/api/webhooks/resend`: shows what was sent where, and sends it again. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { given } from '../../domain/patch.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { WebhookDelivery } from '../../domain/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook-rules.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
-import { given } from '../given.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';

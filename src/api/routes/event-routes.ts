@@ -1,8 +1,8 @@
 /** `/api/events`: the ledger, for receivers that were away for longer than webhooks are tried. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { given } from '../../domain/patch.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
 import { ledgerPageView, positionOf } from '../event-view.ts';
-import { given } from '../given.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { ledgerPageSchema, ledgerQuerySchema } from '../schemas/event-schemas.ts';

@@ -18,6 +18,7 @@ import {
   queuedCallSchema,
   startCallSchema,
 } from '../schemas/outbound-schemas.ts';
+import { existingAgent } from './agent-routes.ts';
 import { existing } from './call-routes.ts';
 
 /** A place in a full queue, and a restarted server, are there sooner or later than this; nobody can tell. */
@@ -103,10 +104,7 @@ function callToQueue(
   const { agents, clock, dialQueues, newId, plansWithoutOutbound } = deps;
   const { account } = callerOf(context);
   requireOutbound(account, plansWithoutOutbound);
-  const agent = agents.find(scopeOf(context), agentId);
-  if (agent === undefined) {
-    throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
-  }
+  const agent = existingAgent(agents.find(scopeOf(context), agentId));
   return queueCall(draft, {
     id: newId('call'),
     now: clock.now(),

@@ -1,7 +1,8 @@
 /** `/api/sandbox`: lets a scripted party ring in; for test keys alone. */
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../domain/agent.ts';
-import type { Call } from '../../domain/call.ts';
+import { newCall } from '../../domain/call-life.ts';
+import { SANDBOX_NUMBER } from '../../domain/outbound-rules.ts';
 import { parsePhoneNumber } from '../../domain/phone-number.ts';
 import { scenarioRingingIn } from '../../domain/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -13,10 +14,11 @@ import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 import { queuedCallSchema } from '../schemas/outbound-schemas.ts';
 import { inboundSandboxCallSchema } from '../schemas/sandbox-schemas.ts';
+import { existingAgent } from './agent-routes.ts';
 import { requireRoom } from './outbound-routes.ts';
 
-/** Who rings in when nobody is named, and what an agent without a number is reached by: numbers that are nobody's. */
-const NOBODYS_NUMBERS = { from: '+15005550110', to: '+15005550006' } as const;
+/** Who rings in when nobody is named: a number that is nobody's. */
+const NOBODYS_NUMBER = '+15005550110';
 
 const inboundRoute = createRoute({
   tags: ['Sandbox'],
@@ -46,11 +48,13 @@ export function addSandboxRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void 
       work: () => {
         refuseLive(scope);
         const agent = answeringAgent(deps, scope, agentId);
-        const call = ringingIn(agent, {
+        const call = newCall(agent, {
           id: newId('call'),
           now: clock.now(),
+          direction: 'inbound',
           scenario: scenarioRingingIn({ from, scenario }),
-          from: from === undefined ? NOBODYS_NUMBERS.from : parsePhoneNumber(from, 'from'),
+          from: from === undefined ? NOBODYS_NUMBER : parsePhoneNumber(from, 'from'),
+          to: agent.phoneNumber ?? SANDBOX_NUMBER,
         });
         requireRoom(context, dialQueues.test, calls.countQueued('test', 'inbound'));
         // Simulated calls of both directions share their lines.
@@ -74,10 +78,7 @@ function refuseLive({ environment }: Scope): void {
 
 /** @throws {ServiceError} AGENT_NOT_FOUND, or CONFLICT when the agent is paused. */
 function answeringAgent({ agents }: ApiDeps, scope: Scope, agentId: string): Agent {
-  const agent = agents.find(scope, agentId);
-  if (agent === undefined) {
-    throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
-  }
+  const agent = existingAgent(agents.find(scope, agentId));
   if (agent.status === 'paused') {
     throw new ServiceError(
       'CONFLICT',
@@ -85,34 +86,4 @@ function answeringAgent({ agents }: ApiDeps, scope: Scope, agentId: string): Age
     );
   }
   return agent;
-}
-
-function ringingIn(
-  agent: Agent,
-  facts: Pick<Call, 'id' | 'from' | 'scenario'> & { readonly now: Date },
-): Call {
-  const { now, ...rest } = facts;
-  return {
-    ...rest,
-    accountId: agent.accountId,
-    environment: agent.environment,
-    agentId: agent.id,
-    direction: 'inbound',
-    status: 'queued',
-    to: agent.phoneNumber ?? NOBODYS_NUMBERS.to,
-    createdAt: now,
-    startedAt: null,
-    answeredAt: null,
-    endedAt: null,
-    endReason: null,
-    durationSeconds: 0,
-    carrierCallSid: null,
-    recordingFile: null,
-    summary: null,
-    sentiment: null,
-    sentimentScore: null,
-    intentDetected: null,
-    metadata: {},
-    overrides: {},
-  };
 }

@@ -1,7 +1,7 @@
 /** What analytics look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { dayCount, NAMED_PERIODS, PERIOD_DAYS_MAX } from '../../domain/period.ts';
-import { dayDocs } from './day-schema.ts';
+import { day, dayDocs } from './day-schema.ts';
 
 const timestamp = z.iso.datetime();
 
@@ -67,9 +67,6 @@ export const analyticsSchema = z
   })
   .openapi('Analytics');
 
-/** A calendar day that exists, as it was written. */
-const day = z.iso.date('expected a date that exists, as YYYY-MM-DD').optional();
-
 export const analyticsQuerySchema = z
   .strictObject({
     period: z
@@ -88,8 +85,10 @@ export const analyticsQuerySchema = z
       .openapi({
         param: { description: 'An agent that had no calls, or never was, has zeros.' },
       }),
-    startDate: day.openapi({ ...dayDocs, param: { description: 'First day of `custom`.' } }),
-    endDate: day.openapi({
+    startDate: day
+      .optional()
+      .openapi({ ...dayDocs, param: { description: 'First day of `custom`.' } }),
+    endDate: day.optional().openapi({
       ...dayDocs,
       param: { description: `Last day of \`custom\`, of ${PERIOD_DAYS_MAX} days at most.` },
     }),

@@ -1,5 +1,6 @@
 /** What calls look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
+import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const timestamp = z.iso.datetime();
@@ -79,25 +80,20 @@ const timelineEntrySchema = z
 
 export const timelinePageSchema = pageOf(timelineEntrySchema).openapi('TimelinePage');
 
-/** A calendar day that exists, as midnight UTC. */
-const day = z.iso
-  .date('expected a date that exists, as YYYY-MM-DD')
-  .transform((text) => new Date(`${text}T00:00:00.000Z`));
-
-const dayDocs = { type: 'string', format: 'date', example: '2026-11-21' } as const;
-
 export const callQuerySchema = z
   .strictObject({
     ...pagingFields(PAGE_LIMIT),
     agentId: z.string().min(1).max(100).optional(),
     status: status.optional(),
     direction: directionSchema.optional(),
-    startDate: day.optional().openapi({ ...dayDocs, param: { description: 'First UTC day.' } }),
-    endDate: day.optional().openapi({ ...dayDocs, param: { description: 'Last UTC day.' } }),
+    startDate: dayStart
+      .optional()
+      .openapi({ ...dayDocs, param: { description: 'First UTC day.' } }),
+    endDate: dayEnd.optional().openapi({ ...dayDocs, param: { description: 'Last UTC day.' } }),
   })
   .refine(
     ({ startDate, endDate }) =>
-      startDate === undefined || endDate === undefined || startDate <= endDate,
+      startDate === undefined || endDate === undefined || startDate < endDate,
     { path: ['endDate'], message: 'expected a day that is not before startDate' },
   );
 

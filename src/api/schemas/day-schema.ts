@@ -3,8 +3,8 @@ import { z } from '@hono/zod-openapi';
 
 const DAY_MS = 86_400_000;
 
-/** A day that exists. */
-const day = z.iso.date('expected a date that exists, as YYYY-MM-DD');
+/** A day that exists, as it was written. */
+export const day = z.iso.date('expected a date that exists, as YYYY-MM-DD');
 
 /** Becomes the first instant of the day. */
 export const dayStart = day.transform((text) => new Date(`${text}T00:00:00.000Z`));
