@@ -1,6 +1,8 @@
 /** Composition root, part 2: what hears, speaks and thinks. */
+import { composeVoices } from './app-voices.ts';
 import type { Config } from './config.ts';
 import type { ConversationOptions } from './conversation/conversation.ts';
+import type { VoiceCatalogue } from './domain/voice-catalogue.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { ModelTimes } from './lib/model-metrics.ts';
@@ -13,22 +15,16 @@ import { OpenAiModel } from './llm/openai/openai-model.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from './llm/scripted/rule-book.ts';
 import { ScriptedModel } from './llm/scripted/scripted-model.ts';
 import { chooseHearing } from './speech/choose-hearing.ts';
-import { chooseSynthesizer } from './speech/choose-synthesizer.ts';
-import { espeakEngines } from './speech/espeak/espeak-engines.ts';
 import type { EngineReport, Hearing } from './speech/hearing.ts';
 import { MeasuredHearing } from './speech/measured-hearing.ts';
-import { MeasuredSynthesizer } from './speech/measured-synthesizer.ts';
-import { PhraseCache } from './speech/phrase-cache.ts';
+import type { PhraseCache } from './speech/phrase-cache.ts';
 import { sileroEngine } from './speech/silero/silero-engine.ts';
-import { loadVoiceBook } from './speech/voice-book.ts';
 import { whisperEngine } from './speech/whisper/whisper-engine.ts';
-
-/** A minute of PCM is 960 kB: this holds the greetings of many agents. */
-const PHRASE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface SpeechParts {
   readonly hearing: Hearing;
   readonly synthesizer: PhraseCache;
+  readonly voices: VoiceCatalogue;
   readonly model: FallbackModel;
   /** Has the model loaded into memory, where that is a thing to wait for and it answers at all. */
   readonly warmModel: (signal: AbortSignal) => Promise<void>;
@@ -54,18 +50,9 @@ export async function composeSpeech(options: Options): Promise<SpeechParts> {
     logger: log,
     engines: { silero: sileroEngine, whisper: whisperEngine },
   });
-  const voices = await loadVoiceBook();
-  const synthesizer = await chooseSynthesizer({
-    tts: config.TTS,
-    engines: espeakEngines({ voices, clock, logger: log }),
-  });
   return {
     hearing: new MeasuredHearing({ hearing, times }),
-    // Behind the cache: what is kept was not made by a model this time.
-    synthesizer: new PhraseCache({
-      synthesizer: new MeasuredSynthesizer({ synthesizer, times, clock }),
-      sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
-    }),
+    ...(await composeVoices(options)),
     ...composeModel(options),
   };
 }

@@ -20,6 +20,7 @@ import { recoverCalls } from './call/recovery.ts';
 import { type Config, databaseFileOf } from './config.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
+import { trustedProxies } from './domain/trusted-proxies.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
@@ -93,6 +94,7 @@ export class App {
       newId: this.#newId,
       clock: systemClock,
       rates: parts.store.rates,
+      isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
       log: parts.log,
     });
   }
@@ -128,6 +130,8 @@ export class App {
     this.#sandbox.start();
     this.#stops.push(() => this.#http.stop());
     const port = await this.#http.start();
+    // Before the port is closed: a live view would keep its connection open.
+    this.#stops.push(() => store.liveFeed.close());
     this.#logEngines();
     print(startText({ config, port, report: this.#health.report(false) }));
   }
@@ -206,7 +210,9 @@ export class App {
       ...store,
       liveCalls: { hangUp: (id) => this.#registry.hangUp(id) || this.#sandbox.hangUp(id) },
       dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
+      voices: this.#parts.speech.voices,
       plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
+      isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
       metrics: this.#metrics,
       readiness: () => this.#health.report(this.#isDraining),
       clock: systemClock,

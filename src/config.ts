@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
 import type { Plan } from './domain/account.ts';
+import { isProxyNetwork } from './domain/trusted-proxies.ts';
 
 /** Says which settings are wrong and what was expected; the process ends with 78 (EX_CONFIG). */
 export class ConfigError extends Error {
@@ -61,6 +62,14 @@ const plans = z
   )
   .transform((text) => text.split(',') as Plan[]);
 
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .refine(
+    (parts) => parts.every(isProxyNetwork),
+    'expected addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8',
+  );
+
 const engines = z
   .string()
   .regex(
@@ -82,6 +91,7 @@ const SCHEMA = z.object({
   HOST: host.default('127.0.0.1'),
   PORT: port.default(3000),
   PUBLIC_URL: baseUrl.optional(),
+  TRUSTED_PROXIES: networks.default([]),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()

@@ -30,6 +30,8 @@ test.each([
   ['OLLAMA_HOST', 'ftp://x'],
   ['PUBLIC_URL', 'http://x/y?z=1'],
   ['PLANS_WITHOUT_OUTBOUND', 'free'],
+  ['TRUSTED_PROXIES', 'localhost'],
+  ['TRUSTED_PROXIES', '127.0.0.1,0.0.0.0/0'],
   ['TELEPHONY', 'drachtio'],
   ['VAD', 'best'],
   ['LLM', 'gpt'],
@@ -58,6 +60,13 @@ test('readConfig keeps five attempts where fewer waits are given', () => {
   const config = readConfig({ WEBHOOK_BACKOFF_SECONDS: '0,30' });
 
   expect(config.WEBHOOK_BACKOFF_SECONDS).toEqual([0, 30, 30, 30, 30]);
+});
+
+test('readConfig takes proxies as addresses and networks, and printConfig shows them', () => {
+  const config = readConfig({ TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,::1' });
+
+  expect(config.TRUSTED_PROXIES).toEqual(['127.0.0.1', '10.0.0.0/8', '::1']);
+  expect(printConfig(config)).toContain('TRUSTED_PROXIES=127.0.0.1,10.0.0.0/8,::1');
 });
 
 test('readConfig names every wrong setting at once', () => {

@@ -17,6 +17,7 @@ const api = createApi({
   liveCalls: { hangUp: () => false },
   dialQueues: { live: queue, test: queue },
   plansWithoutOutbound: [],
+  voices: { list: () => [], find: () => undefined, preview: async () => null },
   webhookUrlRules: { allowLocal: false, allowPrivate: false },
   publicUrl: 'http://127.0.0.1',
   dataFolder: '.',

@@ -32,6 +32,7 @@ const app = new App({
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
   telephony: new EmbeddedTelephony({ config, version, clock, log }),
   speech: {
+    voices: { list: () => [], find: () => undefined, preview: async () => null },
     hearing: new StubHearing({ clock: stubs, spreadMs }),
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 2 ** 20 }),
     model: new FallbackModel({ models: [new StubModel(stubs)], clock, log }),

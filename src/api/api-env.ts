@@ -11,10 +11,13 @@ import type { DialQueue } from '../domain/dial-queue.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { LiveCalls } from '../domain/live-calls.ts';
+import type { LiveFeed } from '../domain/live-feed.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { ReadinessReport } from '../domain/readiness.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { EventStore } from '../domain/service-event.ts';
+import type { IsTrustedProxy } from '../domain/trusted-proxies.ts';
+import type { VoiceCatalogue } from '../domain/voice-catalogue.ts';
 import type { DeliveryStore } from '../domain/webhook-delivery.ts';
 import type { WebhookEndpointStore } from '../domain/webhook-endpoint.ts';
 import type { WebhookUrlRules } from '../domain/webhook-url.ts';
@@ -36,10 +39,14 @@ export interface ApiDeps {
   readonly webhookUrlRules: WebhookUrlRules;
   readonly idempotency: IdempotencyStore;
   readonly liveCalls: LiveCalls;
+  readonly liveFeed: LiveFeed;
   readonly dialQueues: Readonly<Record<Environment, DialQueue>>;
   /** Plans whose keys may not start calls. */
   readonly plansWithoutOutbound: readonly Plan[];
   readonly rates: RateStore;
+  readonly voices: VoiceCatalogue;
+  /** Whose X-Forwarded-For is believed; without it, nobody's. */
+  readonly isTrustedProxy?: IsTrustedProxy;
   readonly metrics: Metrics;
   /** Asked at every `/readyz`; must be quick. */
   readonly readiness: () => ReadinessReport;

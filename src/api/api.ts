@@ -18,10 +18,12 @@ import { addDocsRoutes } from './routes/docs-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
+import { addLiveRoutes } from './routes/live-routes.ts';
 import { addOpenApiRoutes } from './routes/openapi-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
 import { addRecordingRoutes } from './routes/recording-routes.ts';
 import { addSandboxRoutes } from './routes/sandbox-routes.ts';
+import { addVoiceRoutes } from './routes/voice-routes.ts';
 import { addWebhookEndpointRoutes } from './routes/webhook-endpoint-routes.ts';
 
 /** Puts the interface together. Serve it with `HttpServer`, or call its `fetch`. */
@@ -41,8 +43,10 @@ export function createApi(deps: ApiDeps): OpenAPIHono<ApiEnv> {
   addOpenApiRoutes(api, document);
   addDocsRoutes(api, document);
   addAgentRoutes(api, deps);
+  addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
   addCallRoutes(api, deps);
+  addLiveRoutes(api, deps);
   addOutboundRoutes(api, deps);
   addRecordingRoutes(api, deps);
   addWebhookEndpointRoutes(api, deps);

@@ -37,7 +37,8 @@ export function timelineEntryView(
   return { timestamp: entry.at.toISOString(), kind: entry.kind, details: entry.details };
 }
 
-function commonView(call: Call): CommonView {
+/** What every view of a call has. */
+export function commonView(call: Call): CommonView {
   return {
     id: call.id,
     agentId: call.agentId,
@@ -54,7 +55,7 @@ function commonView(call: Call): CommonView {
   };
 }
 
-function transcriptEntryView(
+export function transcriptEntryView(
   entry: TranscriptEntry,
 ): NonNullable<z.infer<typeof callSchema>['transcript']>[number] {
   const { role, text, at, confidence } = entry;

@@ -1,13 +1,14 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import type { NewId } from '../domain/ids.ts';
 import { ANONYMOUS_REQUESTS_AN_HOUR, type RateStore, windowOf } from '../domain/rate-limit.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import { type IsTrustedProxy, trustNoProxy } from '../domain/trusted-proxies.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, silentLogger } from '../lib/logger.ts';
-import { clientOf } from './client-address.ts';
+import { clientAddressOf, clientOf } from './client-address.ts';
 import { errorBody } from './middleware/errors.ts';
 import { API_VERSION } from './middleware/request-identity.ts';
 
@@ -29,6 +30,8 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
   readonly rates?: RateStore;
+  /** Whose X-Forwarded-For is believed; without it, nobody's. */
+  readonly isTrustedProxy?: IsTrustedProxy;
   readonly log?: Logger;
 }
 
@@ -37,8 +40,8 @@ export class HttpServer {
   readonly #log: Logger;
   #server: Server | undefined;
   #isStopping = false;
-  /** Whose request is being taken: one that cannot be read is refused before another is looked at. */
-  #address: string | undefined;
+  /** The request being taken: one that cannot be read is refused before another is looked at. */
+  #incoming: IncomingMessage | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -66,7 +69,7 @@ export class HttpServer {
         requireHostHeader: false,
       },
       (incoming, outgoing) => {
-        this.#address = incoming.socket.remoteAddress;
+        this.#incoming = incoming;
         return listener(incoming, outgoing);
       },
     );
@@ -119,10 +122,17 @@ export class HttpServer {
     });
   }
 
+  #clientAddress(): string | undefined {
+    const { isTrustedProxy = trustNoProxy } = this.#options;
+    const remoteAddress = this.#incoming?.socket.remoteAddress;
+    const forwardedFor = this.#incoming?.headersDistinct['x-forwarded-for']?.join(',');
+    return clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
+  }
+
   /** What neither Node nor Hono answered. */
   #answerFor(error: unknown): Response {
     if (error instanceof RequestError) {
-      return this.#refusal('its Host or path is not valid', this.#address);
+      return this.#refusal('its Host or path is not valid', this.#clientAddress());
     }
     this.#log.error({ err: error }, 'http: request failed');
     return this.#envelope(new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed'));

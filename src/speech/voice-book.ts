@@ -12,6 +12,11 @@ const espeakNameSchema = z.string().regex(/^[A-Za-z0-9/-]+$/);
 
 const voiceBookSchema = z.object({
   names: z.object({ female: z.array(z.string()), male: z.array(z.string()) }),
+  /** The voices that are offered: by locale, the names of the speakers. */
+  ids: z.record(z.string().regex(/^[a-z]{2,3}-[A-Z]{2}$/), z.array(z.string()).min(1)),
+  /** Which of an engine's own voices to take for an agent's, where it is installed. */
+  kokoro: z.object({ voices: z.record(z.string(), z.string()) }),
+  piper: z.object({ voices: z.record(z.string(), z.string()) }),
   espeak: z.object({
     wordsPerMinute: z.number().int().min(80).max(450),
     fallbackLanguage: z.string(),

@@ -3,6 +3,7 @@ import { LINE_RATE_HZ } from '../media/audio-stream.ts';
 import type { VoiceShare } from './hallucination-gate.ts';
 import type { VoiceEvent } from './hearing.ts';
 import { LineUpsampler } from './line-upsampler.ts';
+import { PendingSamples } from './pending-samples.ts';
 import type { DetectorStream, VoiceDetector } from './voice-detector.ts';
 import { VoiceGate } from './voice-gate.ts';
 
@@ -28,9 +29,11 @@ export class VoiceTrack {
   readonly #stream: DetectorStream;
   readonly #upsampler = new LineUpsampler();
   readonly #gate = new VoiceGate();
-  #pending = new Int16Array(0);
+  readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
+  /** The window that was taken out last, as the detector hears it. */
+  readonly #window = new Float32Array(WINDOW_SAMPLES);
   readonly #scores: { readonly end: number; readonly isVoiced: boolean }[] = [];
 
   constructor(detector: VoiceDetector) {
@@ -41,23 +44,19 @@ export class VoiceTrack {
   /** Starts anew at `position`, where what came before is lost. */
   skipTo(position: number): void {
     this.#stream.reset();
-    this.#pending = new Int16Array(0);
+    this.#pending.clear();
     this.#position = position;
   }
 
   /** Adds 8 kHz audio that follows what was added before. */
   push(pcm: Int16Array): void {
-    const joined = new Int16Array(this.#pending.length + pcm.length);
-    joined.set(this.#pending);
-    joined.set(pcm, this.#pending.length);
-    this.#pending = joined;
+    this.#pending.push(pcm);
   }
 
-  /** Takes the next whole window out, for the detector; null when it is not complete yet. */
+  /** Takes the next whole window out, for the detector; null when it is not complete yet. Good until the next one. */
   takeWindow(): { readonly stream: DetectorStream; readonly pcm: Float32Array } | null {
-    if (this.#pending.length < WINDOW_SAMPLES) return null;
-    const window = this.#pending.subarray(0, WINDOW_SAMPLES);
-    this.#pending = this.#pending.subarray(WINDOW_SAMPLES);
+    const window = this.#pending.take(WINDOW_SAMPLES);
+    if (window === null) return null;
     this.#position += WINDOW_SAMPLES;
     return { stream: this.#stream, pcm: this.#atDetectorRate(window) };
   }
@@ -93,6 +92,9 @@ export class VoiceTrack {
 
   #atDetectorRate(window: Int16Array): Float32Array {
     if (this.#detector.rateHz === 16_000) return this.#upsampler.push(window);
-    return Float32Array.from(window, (sample) => sample / 32768);
+    for (let index = 0; index < WINDOW_SAMPLES; index += 1) {
+      this.#window[index] = (window[index] as number) / 32768;
+    }
+    return this.#window;
   }
 }

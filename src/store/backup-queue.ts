@@ -5,6 +5,7 @@ import { callEndedEvent } from '../domain/call-events.ts';
 import { endCall } from '../domain/call-life.ts';
 import { idMaker } from '../domain/ids.ts';
 import type { Database } from './database.ts';
+import { LiveWatchers } from './live-watchers.ts';
 import { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 import { SqliteCallStore } from './sqlite-call-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
@@ -23,6 +24,7 @@ export function endWaitingCalls(database: Database, now: Date): number {
   const calls = new SqliteCallStore(database, {
     events,
     analyses: new SqliteAnalysisStore(database),
+    live: new LiveWatchers(),
   });
   const newId = idMaker({ nowMs: () => now.getTime(), random: randomBytes });
   const end = (call: Call) => {

@@ -1,5 +1,4 @@
 /** Calls in SQLite, with what was said on them, their timeline, and the events that they caused. */
-import { sql } from 'kysely';
 import type { Environment } from '../domain/account.ts';
 import type { Scope } from '../domain/agent.ts';
 import {
@@ -18,9 +17,8 @@ import {
 import type { ServiceEvent } from '../domain/service-event.ts';
 import { Bell } from '../lib/bell.ts';
 import { CallList } from './call-list.ts';
-import { CallRollups, ROLLED_COLUMNS, type RolledCall } from './call-rollups.ts';
+import { CallRollups, type RolledCall } from './call-rollups.ts';
 import {
-  CALL_COLUMNS,
   callOf,
   callRowOf,
   timelineEntryOf,
@@ -28,102 +26,11 @@ import {
   transcriptEntryOf,
   transcriptRowOf,
 } from './call-rows.ts';
+import { prepareCalls, prepareDetails, prepareQueue } from './call-statements.ts';
 import type { Database } from './database.ts';
-import { build, type CallRow, type TimelineRow, type TranscriptRow } from './schema.ts';
+import type { LiveWatchers } from './live-watchers.ts';
 import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 import type { SqliteEventStore } from './sqlite-event-store.ts';
-import { type Take, takeAll } from './statement.ts';
-
-function prepareCalls(database: Database) {
-  return {
-    insert: database.prepare((take: Take<CallRow>) =>
-      build.insertInto('calls').values(takeAll(take, CALL_COLUMNS)),
-    ),
-    update: database.prepare((take: Take<CallRow>) =>
-      build.updateTable('calls').set(takeAll(take, CALL_COLUMNS)).where('id', '=', take('id')),
-    ),
-    byId: database.prepare((take: Take<{ id: string }>) =>
-      build.selectFrom('calls').select(CALL_COLUMNS).where('id', '=', take('id')),
-    ),
-    rolled: database.prepare((take: Take<{ id: string }>) =>
-      build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),
-    ),
-    unfinished: database.prepare(() =>
-      build
-        .selectFrom('calls')
-        .select(CALL_COLUMNS)
-        // The first condition is the index's own; without it SQLite does not use the index.
-        .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
-        .where(sql<boolean>`status <> 'queued'`)
-        .orderBy('sort_at')
-        .orderBy('id'),
-    ),
-  };
-}
-
-function prepareQueue(database: Database) {
-  return {
-    toDial: database.prepare((take: Take<{ environment: string; limit: number }>) =>
-      build
-        .selectFrom('calls')
-        .select(['id', 'from_number as from'])
-        .where('environment', '=', take('environment'))
-        .where('direction', '=', 'outbound')
-        .where(sql<boolean>`status = 'queued'`)
-        // The order of saving; ids of one millisecond are in no order.
-        .orderBy(sql`rowid`)
-        .limit(take('limit')),
-    ),
-    queued: database.prepare(
-      (take: Take<{ environment: string; direction: string; limit: number }>) =>
-        build
-          .selectFrom('calls')
-          .select(CALL_COLUMNS)
-          .where('environment', '=', take('environment'))
-          .where('direction', '=', take('direction'))
-          .where(sql<boolean>`status = 'queued'`)
-          .orderBy(sql`rowid`)
-          .limit(take('limit')),
-    ),
-    countQueued: database.prepare((take: Take<{ environment: string; direction: string }>) =>
-      build
-        .selectFrom('calls')
-        .select((expression) => expression.fn.countAll<number>().as('n'))
-        .where('environment', '=', take('environment'))
-        .where('direction', '=', take('direction'))
-        .where(sql<boolean>`status = 'queued'`),
-    ),
-  };
-}
-
-function prepareDetails(database: Database) {
-  const said = ['role', 'text', 'at', 'confidence'] as const;
-  const happened = ['at', 'kind', 'details'] as const;
-  return {
-    addSaid: database.prepare((take: Take<TranscriptRow>) =>
-      build.insertInto('transcript_entries').values(takeAll(take, ['call_id', ...said])),
-    ),
-    said: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('transcript_entries')
-        .select(said)
-        .where('call_id', '=', take('id'))
-        // A reply is kept when it is over, and the caller may have spoken meanwhile.
-        .orderBy('at')
-        .orderBy('position'),
-    ),
-    addHappened: database.prepare((take: Take<TimelineRow>) =>
-      build.insertInto('timeline_entries').values(takeAll(take, ['call_id', ...happened])),
-    ),
-    happened: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('timeline_entries')
-        .select(happened)
-        .where('call_id', '=', take('id'))
-        .orderBy('position'),
-    ),
-  };
-}
 
 /** Keeps calls in SQLite; what they add up to and what they cause is written with them. */
 export class SqliteCallStore implements CallStore {
@@ -136,10 +43,15 @@ export class SqliteCallStore implements CallStore {
   readonly #rollups: CallRollups;
   readonly #events: SqliteEventStore;
   readonly #analyses: SqliteAnalysisStore;
+  readonly #live: LiveWatchers;
 
   constructor(
     database: Database,
-    beside: { readonly events: SqliteEventStore; readonly analyses: SqliteAnalysisStore },
+    beside: {
+      readonly events: SqliteEventStore;
+      readonly analyses: SqliteAnalysisStore;
+      readonly live: LiveWatchers;
+    },
   ) {
     this.#database = database;
     this.#calls = prepareCalls(database);
@@ -149,6 +61,8 @@ export class SqliteCallStore implements CallStore {
     this.#rollups = new CallRollups(database);
     this.#events = beside.events;
     this.#analyses = beside.analyses;
+    this.#live = beside.live;
+    this.#live.connect((callId) => this.findById(callId));
     this.#analyses.connect((call, events) => this.update(call, events));
   }
 
@@ -160,6 +74,7 @@ export class SqliteCallStore implements CallStore {
       this.#events.add(events);
     });
     if (call.status === 'queued') this.queueBell.ring();
+    this.#live.changed(call.id);
   }
 
   update(call: Call, events: readonly ServiceEvent[]): void {
@@ -174,10 +89,12 @@ export class SqliteCallStore implements CallStore {
         this.#analyses.callEnded(call, call.endedAt);
       }
     });
+    this.#live.changed(call.id);
   }
 
   addTranscriptEntry(callId: string, entry: TranscriptEntry): void {
     this.#database.write(() => this.#details.addSaid.run(transcriptRowOf(callId, entry)));
+    this.#live.said(callId, entry);
   }
 
   transcript(callId: string): readonly TranscriptEntry[] {
@@ -186,6 +103,7 @@ export class SqliteCallStore implements CallStore {
 
   addTimelineEntry(callId: string, entry: TimelineEntry): void {
     this.#database.write(() => this.#details.addHappened.run(timelineRowOf(callId, entry)));
+    this.#live.happened(callId, entry);
   }
 
   timeline(callId: string): readonly TimelineEntry[] {

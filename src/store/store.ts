@@ -7,6 +7,7 @@ import type { ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
 import { idMaker } from '../domain/ids.ts';
+import type { LiveFeed } from '../domain/live-feed.ts';
 import type { Outbox } from '../domain/outbox.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { Retention } from '../domain/retention.ts';
@@ -19,6 +20,7 @@ import type { Logger } from '../lib/logger.ts';
 import { randomPool } from '../lib/random-pool.ts';
 import { type Database, openDatabase } from './database.ts';
 import type { FileSystemTypeOf } from './file-system.ts';
+import { LiveWatchers } from './live-watchers.ts';
 import { build } from './schema.ts';
 import { SqliteAccountStore } from './sqlite-account-store.ts';
 import { SqliteAgentStore } from './sqlite-agent-store.ts';
@@ -43,6 +45,8 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly calls: CallStore;
+  /** What the store of calls writes, as it writes it. */
+  readonly liveFeed: LiveFeed;
   readonly analyses: AnalysisStore;
   readonly analytics: AnalyticsStore;
   readonly events: EventStore;
@@ -91,6 +95,7 @@ class SqliteStore implements Store {
   readonly apiKeys: ApiKeyStore;
   readonly agents: AgentStore;
   readonly calls: CallStore;
+  readonly liveFeed: LiveFeed;
   readonly analyses: AnalysisStore;
   readonly analytics: AnalyticsStore;
   readonly events: EventStore;
@@ -120,7 +125,9 @@ class SqliteStore implements Store {
     this.events = events;
     this.analyses = analyses;
     this.analytics = new SqliteAnalyticsStore(database);
-    this.calls = new SqliteCallStore(database, { events, analyses });
+    const live = new LiveWatchers();
+    this.liveFeed = live;
+    this.calls = new SqliteCallStore(database, { events, analyses, live });
     this.idempotency = new SqliteIdempotencyStore(database);
     this.webhookEndpoints = new SqliteWebhookEndpointStore(database, events.bell);
     this.deliveries = new SqliteDeliveryStore(database, events.bell);
@@ -139,6 +146,7 @@ class SqliteStore implements Store {
 
   close(): void {
     this.#cancelOptimize();
+    this.liveFeed.close();
     try {
       this.rates.close();
     } catch (error) {

@@ -5,6 +5,7 @@ import { type Operation, operationsOf } from '../../src/api/openapi/description.
 import { readDescription } from '../support/api-description.ts';
 import { type ApiWorld, idsFor, keyOf, openApiWorld, SCOPELESS_KEY } from '../support/api-world.ts';
 import { buildAgent } from '../support/build-agent.ts';
+import { textOf } from '../support/event-reader.ts';
 import { faultsOf } from '../support/json-schema.ts';
 import { nearly } from '../support/schema-arbitrary.ts';
 
@@ -83,7 +84,7 @@ function queries(
 /** What is wrong with the answer; empty when nothing is. */
 async function answerFaults(response: Response, operation: Operation): Promise<readonly string[]> {
   const docs = operation.docs.responses[response.status];
-  const text = await response.text();
+  const text = await textOf(response);
   if (docs === undefined) return [`undocumented ${response.status}: ${text}`];
   if (response.status >= 500) return [`failed with ${response.status}: ${text}`];
   const schema = docs.content?.['application/json']?.schema;

@@ -12,6 +12,7 @@ import {
 import { ask, DESCRIPTION, expectErrors, OPERATIONS } from '../support/ask-operations.ts';
 import { breakStore } from '../support/broken-store.ts';
 import { API_HEADERS, errorFaults } from '../support/error-answer.ts';
+import { textOf } from '../support/event-reader.ts';
 
 const WITH_BODY = OPERATIONS.filter(({ body }) => body !== undefined);
 
@@ -177,7 +178,9 @@ test('Every operation answers 503 while the store fails, and as before when it w
 
   const repair = breakStore(world.api.store);
   const expected = { status: 503, code: 'SERVICE_UNAVAILABLE' };
-  await expectErrors(world, OPERATIONS, () => ({}), expected);
+  // Voices are what the server can speak, and lie in no store.
+  const stored = OPERATIONS.filter(({ path }) => !path.startsWith('/api/voices'));
+  await expectErrors(world, stored, () => ({}), expected);
   repair();
 
   expect((await world.api.request('GET', '/api/agents', { key: ADMIN_KEY })).status).toBe(200);
@@ -189,7 +192,7 @@ test('Every operation has every header also where nothing is wrong', async () =>
 
     const response = await ask(world, operation);
 
-    const label = `${operation.method} ${operation.path}: ${await response.clone().text()}`;
+    const label = `${operation.method} ${operation.path}: ${await textOf(response)}`;
     expect(response.status, label).toBeLessThan(500);
     expect([...response.headers.keys()], label).toEqual(expect.arrayContaining(API_HEADERS));
     expect(Object.keys(operation.docs.responses), label).toContain(String(response.status));

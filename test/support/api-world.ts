@@ -57,7 +57,9 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const response = await api.request('POST', testPath, { key: ADMIN_KEY });
   const { deliveryId } = (await response.json()) as { deliveryId: string };
   const keys = { keyId: keyId(SPARE_KEY) };
-  return { api, ids: { agentId: 'agent_1', callId: 'call_1', endpointId, deliveryId, ...keys } };
+  const voiceId = 'en-US-JennyNeural';
+  const ids = { agentId: 'agent_1', callId: 'call_1', endpointId, deliveryId, voiceId, ...keys };
+  return { api, ids };
 }
 
 /** A key that may do everything, of the environment that the operation is for. */

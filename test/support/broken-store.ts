@@ -2,8 +2,8 @@
 import { StoreError } from '../../src/domain/store-error.ts';
 import type { TestStore } from './test-store.ts';
 
-/** Requests are still counted, and time goes on. */
-const SPARED = ['rates', 'clock'];
+/** Requests are still counted, time goes on, and what is only told lies on no disk. */
+const SPARED = ['rates', 'clock', 'liveFeed'];
 
 /** Lets every method of every store throw. @returns repairs them. */
 export function breakStore(store: TestStore): () => void {

@@ -8,6 +8,7 @@ import type { DialQueue } from '../../src/domain/dial-queue.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
+import { silentVoices } from './silent-voices.ts';
 import { addAccount, openTestStore, type TestStore } from './test-store.ts';
 
 export const LIVE_KEY = `svc_live_${'1'.repeat(32)}`;
@@ -86,6 +87,7 @@ export async function openTestApi(
     liveCalls: { hangUp: () => false },
     dialQueues: { live: idleQueue(store.clock), test: idleQueue(store.clock) },
     plansWithoutOutbound: [],
+    voices: silentVoices(),
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',

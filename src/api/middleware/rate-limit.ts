@@ -2,15 +2,16 @@
 import type { MiddlewareHandler } from 'hono';
 import { ANONYMOUS_REQUESTS_AN_HOUR, requestsAnHour, windowOf } from '../../domain/rate-limit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import { trustNoProxy } from '../../domain/trusted-proxies.ts';
 import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
-import { clientOf } from '../client-address.ts';
+import { clientAddressOf, clientOf } from '../client-address.ts';
 
 /** Comes after authentication and before all that turns a request away. */
 export function rateLimit(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const now = deps.clock.now();
     const window = windowOf(now);
-    const { subject, limit } = countedAs(context);
+    const { subject, limit } = countedAs(context, deps);
     context.header('X-RateLimit-Limit', String(limit));
     context.header('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
     // Stands if the count fails.
@@ -30,11 +31,16 @@ export function rateLimit(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
   };
 }
 
-function countedAs(context: ApiContext): { readonly subject: string; readonly limit: number } {
+function countedAs(
+  context: ApiContext,
+  { isTrustedProxy = trustNoProxy }: ApiDeps,
+): { readonly subject: string; readonly limit: number } {
   const caller = context.get('caller');
   if (caller === undefined) {
-    const address = clientOf(context.env?.incoming?.socket.remoteAddress);
-    return { subject: `address:${address}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
+    const remoteAddress = context.env?.incoming?.socket.remoteAddress;
+    const forwardedFor = context.req.header('X-Forwarded-For');
+    const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
+    return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
   }
   const { accountId, environment } = caller.apiKey;
   return {

@@ -1,23 +1,11 @@
 /** Silero's voice detector, version 5, on ONNX Runtime: one run for all calls of a tick. */
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError } from '../model-file-error.ts';
 import type { DetectorStream, VoiceDetector } from '../voice-detector.ts';
+import { BRANCHES, type Branch, type CallMemory, SileroBatch, STATE_SIZE } from './silero-batch.ts';
 
-/** Numbers that the model's recurrent layer keeps, twice (hidden and cell). */
-const STATE_SIZE = 128;
-
-/** The two rates Silero hears; context is the end of the window before, which goes in again. */
-const BRANCHES = [
-  { rateHz: 8000, windowSamples: 256, contextSamples: 32 },
-  { rateHz: 16_000, windowSamples: 512, contextSamples: 64 },
-] as const;
-
-type Branch = (typeof BRANCHES)[number];
-
-class SileroStream implements DetectorStream {
-  /** Context and window, as they go into the model. */
+class SileroStream implements DetectorStream, CallMemory {
   readonly input: Float32Array;
-  /** Hidden state, then cell state. */
   readonly state = new Float32Array(2 * STATE_SIZE);
 
   constructor(branch: Branch) {
@@ -83,14 +71,14 @@ class SileroDetector implements VoiceDetector {
   readonly windowSamples: number;
   readonly #session: InferenceSession;
   readonly #branch: Branch;
-  readonly #rate: Tensor;
+  /** Calls come and go seldom, so that one run's tensors mostly do for the next; null while a run has them. */
+  #spare: SileroBatch | null = null;
 
   constructor(session: InferenceSession, branch: Branch) {
     this.rateHz = branch.rateHz;
     this.windowSamples = branch.windowSamples;
     this.#session = session;
     this.#branch = branch;
-    this.#rate = new Tensor('int64', BigInt64Array.of(BigInt(branch.rateHz)), []);
   }
 
   open(): SileroStream {
@@ -102,12 +90,11 @@ class SileroDetector implements VoiceDetector {
   ): Promise<readonly number[]> {
     if (windows.length === 0) return [];
     const streams = windows.map(({ stream, pcm }) => this.#load(stream, pcm));
-    const { output, stateN } = await this.#session.run(this.#feeds(streams));
-    if (output === undefined || stateN === undefined) {
-      throw new Error('Cannot score voice: the model gave no "output" or no "stateN"');
-    }
-    this.#keepStates(streams, stateN.data as Float32Array);
-    return Array.from(output.data as Float32Array);
+    const batch = this.#takeBatch(streams.length);
+    batch.take(streams);
+    await this.#session.run(batch.feeds, batch.fetches);
+    this.#spare = batch;
+    return batch.give(streams);
   }
 
   close(): Promise<void> {
@@ -127,28 +114,9 @@ class SileroDetector implements VoiceDetector {
     return stream;
   }
 
-  #feeds(streams: readonly SileroStream[]) {
-    const calls = streams.length;
-    const length = this.#branch.contextSamples + this.windowSamples;
-    const input = new Float32Array(calls * length);
-    const state = new Float32Array(2 * calls * STATE_SIZE);
-    streams.forEach((stream, call) => {
-      input.set(stream.input, call * length);
-      state.set(stream.state.subarray(0, STATE_SIZE), call * STATE_SIZE);
-      state.set(stream.state.subarray(STATE_SIZE), (calls + call) * STATE_SIZE);
-    });
-    return {
-      input: new Tensor('float32', input, [calls, length]),
-      state: new Tensor('float32', state, [2, calls, STATE_SIZE]),
-      sr: this.#rate,
-    };
-  }
-
-  #keepStates(streams: readonly SileroStream[], state: Float32Array): void {
-    const row = (index: number) => state.subarray(index * STATE_SIZE, (index + 1) * STATE_SIZE);
-    streams.forEach((stream, call) => {
-      stream.state.set(row(call));
-      stream.state.set(row(streams.length + call), STATE_SIZE);
-    });
+  #takeBatch(calls: number): SileroBatch {
+    const spare = this.#spare;
+    this.#spare = null;
+    return spare?.calls === calls ? spare : new SileroBatch(this.#branch, calls);
   }
 }

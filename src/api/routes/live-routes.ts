@@ -1,0 +1,105 @@
+/** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Scope } from '../../domain/agent.ts';
+import type { Call, CallStatus } from '../../domain/call.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { EventStream } from '../event-stream.ts';
+import { callIdOf, liveEventOf, snapshotOf } from '../live-view.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { liveQuerySchema } from '../schemas/live-schemas.ts';
+import { existing } from './call-routes.ts';
+
+/** Views that are open at a time, over all accounts: each holds a connection and a buffer. */
+const VIEWS_MAX = 200;
+
+/** Calls of each kind in a snapshot: half of what a view may have waiting for its client. */
+const SNAPSHOT_CALLS_MAX = 500;
+
+const liveRoute = createRoute({
+  tags: ['Calls'],
+  security: [{ bearer: [] }],
+  middleware: requireScope('calls:read'),
+  operationId: 'watchCalls',
+  method: 'get',
+  path: '/api/live/calls',
+  summary: 'Tells what happens on calls, as it happens',
+  description: [
+    'Server-Sent Events (`text/event-stream`); the `data` of each is JSON. The first event is `snapshot`',
+    '(`calls` that ring or are in progress, with `transcript` so far where `callId` was given; `queuedCalls`). Then `call` (a call is there or has',
+    'changed), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
+    'saying; the next one replaces it, and `said` ends it). A comment every 15 s keeps the connection alive. A client that',
+    'reads too slowly is cut off, and so is one whose key is revoked; whoever connects again begins with a new snapshot. Opening a view counts as one request.',
+  ].join(' '),
+  request: { query: liveQuerySchema },
+  responses: {
+    200: {
+      description: 'The stream.',
+      content: { 'text/event-stream': { schema: z.string() } },
+    },
+    ...errorResponses(400, 404),
+  },
+});
+
+export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { calls, liveFeed } = deps;
+
+  api.openapi(liveRoute, (context) => {
+    const { callId } = context.req.valid('query');
+    const scope = scopeOf(context);
+    const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
+    if (liveFeed.size >= VIEWS_MAX) {
+      context.header('Retry-After', '10');
+      throw new ServiceError(
+        'SERVICE_UNAVAILABLE',
+        `Cannot open a live view: ${VIEWS_MAX} are open already`,
+      );
+    }
+    context.header('Content-Type', 'text/event-stream');
+    // Proxies such as nginx would collect the events otherwise.
+    context.header('X-Accel-Buffering', 'no');
+    if (context.req.method === 'HEAD') return context.body(null, 200);
+    return context.body(openView(context, deps, watched).body, 200);
+  });
+}
+
+function openView(context: ApiContext, deps: ApiDeps, watched: Call | undefined): EventStream {
+  const { apiKeys, calls, clock, liveFeed } = deps;
+  const scope = scopeOf(context);
+  const { id: keyId } = callerOf(context).apiKey;
+  let stop: () => void = () => undefined;
+  const stream = new EventStream({
+    clock,
+    mayGoOn: () => apiKeys.find(scope.accountId, keyId)?.revokedAt === null,
+    onEnded: () => stop(),
+  });
+  if (watched === undefined) {
+    const { event, data } = snapshotOf(liveCallsOf(scope, deps), queuedOf(scope, deps));
+    stream.send(event, data);
+  } else {
+    const transcript = calls.transcript(watched.id);
+    const { event, data } = snapshotOf([watched], queuedOf(scope, deps), transcript);
+    stream.send(event, data);
+  }
+  stop = liveFeed.watch(scope, {
+    onHappening: (happening) => {
+      if (watched !== undefined && callIdOf(happening) !== watched.id) return;
+      const { event, data } = liveEventOf(happening);
+      stream.send(event, data);
+    },
+    onClosed: () => stream.end(),
+  });
+  return stream;
+}
+
+function liveCallsOf(scope: Scope, { calls }: ApiDeps): readonly Call[] {
+  const statuses: readonly CallStatus[] = ['in_progress', 'ringing'];
+  return statuses.flatMap(
+    (status) => calls.list(scope, { status, limit: SNAPSHOT_CALLS_MAX, offset: 0 }).calls,
+  );
+}
+
+function queuedOf(scope: Scope, { calls }: ApiDeps): number {
+  return calls.list(scope, { status: 'queued', limit: 1, offset: 0 }).total;
+}

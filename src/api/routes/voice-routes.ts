@@ -1,0 +1,82 @@
+/** `/api/voices`: which voices agents can be given, and how they sound. */
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { given } from '../../domain/patch.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { ApiDeps, ApiEnv } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonResponse } from '../schemas/json-content.ts';
+import {
+  previewQuerySchema,
+  voicePageSchema,
+  voicePathSchema,
+  voiceQuerySchema,
+} from '../schemas/voice-schemas.ts';
+import { voiceView } from '../voice-view.ts';
+
+/** A sentence is made in less. */
+const RETRY_AFTER_SECONDS = 1;
+
+const shared = { tags: ['Voices'], security: [{ bearer: [] }] };
+
+const listRoute = createRoute({
+  ...shared,
+  operationId: 'listVoices',
+  method: 'get',
+  path: '/api/voices',
+  summary: 'Lists the voices that this server can speak, by id',
+  description:
+    'The same for every account. Which engine speaks a voice depends on the models that are installed.',
+  middleware: requireScope('agents:read'),
+  request: { query: voiceQuerySchema },
+  responses: { 200: jsonResponse('A page of voices.', voicePageSchema), ...errorResponses(400) },
+});
+
+const previewRoute = createRoute({
+  ...shared,
+  operationId: 'previewVoice',
+  method: 'get',
+  path: '/api/voices/{voiceId}/preview',
+  summary: 'Says a sentence as callers would hear it',
+  description:
+    'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
+  middleware: requireScope('agents:read'),
+  request: { params: voicePathSchema, query: previewQuerySchema },
+  responses: {
+    200: {
+      description: 'The sentence.',
+      content: { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } },
+    },
+    ...errorResponses(400, 404),
+  },
+});
+
+export function addVoiceRoutes(
+  api: OpenAPIHono<ApiEnv>,
+  { voices, publicUrl }: Pick<ApiDeps, 'voices' | 'publicUrl'>,
+): void {
+  api.openapi(listRoute, (context) => {
+    const { limit, offset, locale, language } = context.req.valid('query');
+    const found = voices.list(given({ locale, language }));
+    const data = found.slice(offset, offset + limit).map((voice) => voiceView(voice, publicUrl));
+    return context.json({ data, total: found.length, limit, offset }, 200);
+  });
+
+  api.openapi(previewRoute, async (context) => {
+    const { voiceId } = context.req.valid('param');
+    const { text } = context.req.valid('query');
+    const wav = await voices.preview(voiceId, text);
+    if (wav === null) {
+      context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+      throw new ServiceError(
+        'SERVICE_UNAVAILABLE',
+        'Cannot preview the voice: too many previews are being made; retry later',
+      );
+    }
+    context.header('Content-Type', 'audio/wav');
+    context.header('Cache-Control', 'private, no-cache');
+    context.header('Content-Length', String(wav.length));
+    if (context.req.method === 'HEAD') return context.body(null, 200);
+    return context.body(new Uint8Array(wav), 200);
+  });
+}

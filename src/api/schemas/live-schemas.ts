@@ -1,0 +1,39 @@
+/** What the live view takes and tells: the one source of validation and documentation. */
+import { z } from '@hono/zod-openapi';
+import { callItemSchema, timelinePageSchema, transcriptEntrySchema } from './call-schemas.ts';
+
+export const liveQuerySchema = z.strictObject({
+  callId: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .openapi({ param: { description: 'Tells of this call only, with what was said so far.' } }),
+});
+
+const ofCall = { callId: z.string() };
+
+const liveCallSchema = callItemSchema.omit({ hasTranscript: true, hasRecording: true });
+
+/** The `data` of every event of the stream, by its name. */
+export const liveEventSchemas = {
+  snapshot: z.object({
+    calls: z.array(
+      liveCallSchema.extend({ transcript: z.array(transcriptEntrySchema).optional() }),
+    ),
+    queuedCalls: z.int(),
+  }),
+  call: liveCallSchema,
+  said: z.object({ ...ofCall, entry: transcriptEntrySchema }),
+  timeline: z.object({ ...ofCall, entry: timelinePageSchema.shape.data.element }),
+  hearing: z.object({ ...ofCall, text: z.string() }),
+} as const;
+
+export type LiveEventName = keyof typeof liveEventSchemas;
+
+export type LiveEvent = {
+  readonly [Name in LiveEventName]: {
+    readonly event: Name;
+    readonly data: z.infer<(typeof liveEventSchemas)[Name]>;
+  };
+}[LiveEventName];

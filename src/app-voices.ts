@@ -1,0 +1,115 @@
+/** Composition root, part 9: what speaks, and the voices that the interface lists and lets be heard. */
+import type { Config } from './config.ts';
+import { ServiceError } from './domain/service-error.ts';
+import { matchingVoices, type Voice, type VoiceCatalogue } from './domain/voice-catalogue.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import type { ModelTimes } from './lib/model-metrics.ts';
+import { LINE_RATE_HZ } from './media/audio-stream.ts';
+import { wavHeader } from './media/wav-format.ts';
+import { chooseSynthesizer } from './speech/choose-synthesizer.ts';
+import { espeakEngines } from './speech/espeak/espeak-engines.ts';
+import { MeasuredSynthesizer } from './speech/measured-synthesizer.ts';
+import { PhraseCache } from './speech/phrase-cache.ts';
+import type { Synthesizer } from './speech/synthesizer.ts';
+import { loadVoiceBook, type VoiceBook } from './speech/voice-book.ts';
+import { type ListedVoice, listedVoices, sampleText } from './speech/voice-list.ts';
+
+/** A minute of PCM is 960 kB: this holds the greetings of many agents. */
+const PHRASE_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Previews that are made at one time: calls come first. */
+const PREVIEWS_MAX = 2;
+
+const PREVIEW_MS_MAX = 20_000;
+
+/** Chooses what speaks by the settings and what is installed. Nothing is started. */
+export async function composeVoices(options: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly times: ModelTimes;
+}): Promise<{ readonly synthesizer: PhraseCache; readonly voices: VoiceCatalogue }> {
+  const { config, clock, log, times } = options;
+  const book = await loadVoiceBook();
+  const chosen = await chooseSynthesizer({
+    tts: config.TTS,
+    engines: espeakEngines({ voices: book, clock, logger: log }),
+  });
+  // Behind the cache: what is kept was not made by a model this time.
+  const synthesizer = new PhraseCache({
+    synthesizer: new MeasuredSynthesizer({ synthesizer: chosen, times, clock }),
+    sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
+  });
+  return { synthesizer, voices: voiceCatalogue({ book, synthesizer, log }) };
+}
+
+interface CatalogueOptions {
+  readonly book: VoiceBook;
+  readonly synthesizer: Synthesizer;
+  readonly log: Logger;
+  readonly previewsMax?: number;
+}
+
+/** The voices of the book, spoken by whatever speaks on calls. */
+export function voiceCatalogue(options: CatalogueOptions): VoiceCatalogue {
+  const { book, synthesizer, log, previewsMax = PREVIEWS_MAX } = options;
+  const listed = listedVoices(book);
+  const byId = new Map(listed.map((voice) => [voice.id, voice]));
+  let previews = 0;
+  return {
+    list: (filter) =>
+      matchingVoices(
+        listed.map((voice) => withEngine(voice, synthesizer)),
+        filter,
+      ),
+    find: (voiceId) => {
+      const voice = byId.get(voiceId);
+      return voice === undefined ? undefined : withEngine(voice, synthesizer);
+    },
+    preview: async (voiceId, text) => {
+      const voice = byId.get(voiceId);
+      if (voice === undefined) throw noVoice();
+      if (previews >= previewsMax) return null;
+      previews += 1;
+      const said = text ?? sampleText(voice.language);
+      const wav = await previewOf(voice, said, synthesizer)
+        .catch((error: unknown) => log.warn({ err: error, voice: voiceId }, 'voice preview failed'))
+        .finally(() => {
+          previews -= 1;
+        });
+      if (wav) return wav;
+      const why = 'Cannot preview the voice: it did not speak; retry later';
+      throw new ServiceError('SERVICE_UNAVAILABLE', why);
+    },
+  };
+}
+
+/** Asked each time: an engine may be lost, and come back, while the server runs. */
+function withEngine(voice: ListedVoice, synthesizer: Synthesizer): Voice {
+  const choice = { voice: voice.id, language: voice.locale };
+  const { engine, isFallback } = synthesizer.reportFor?.(choice) ?? synthesizer.report();
+  return { ...voice, engine, isFallback };
+}
+
+async function previewOf(
+  voice: ListedVoice,
+  text: string,
+  synthesizer: Synthesizer,
+): Promise<Uint8Array> {
+  const signal = AbortSignal.timeout(PREVIEW_MS_MAX);
+  const request = { text, voice: voice.id, language: voice.locale, signal };
+  const pieces: Uint8Array[] = [];
+  for await (const pcm of synthesizer.speak(request)) {
+    pieces.push(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength).slice());
+  }
+  const dataBytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  return Buffer.concat([wavHeader({ channels: 1, rateHz: LINE_RATE_HZ }, dataBytes), ...pieces]);
+}
+
+function noVoice(): ServiceError {
+  return new ServiceError(
+    'VOICE_NOT_FOUND',
+    'Cannot find the voice: GET /api/voices lists those there are',
+  );
+}

@@ -1,0 +1,70 @@
+/** The voices that the voice book offers, told apart by locale, speaker and gender; pure */
+import type { VoiceBook } from './voice-book.ts';
+import { languageOf } from './voice-name.ts';
+
+export interface ListedVoice {
+  /** `<locale>-<Name>Neural`. */
+  readonly id: string;
+  readonly locale: string;
+  readonly language: string;
+  readonly name: string;
+  readonly gender: 'female' | 'male';
+}
+
+/** All of them, in the order of their ids. */
+export function listedVoices({ ids, names }: VoiceBook): readonly ListedVoice[] {
+  const voices = Object.entries(ids).flatMap(([locale, speakers]) =>
+    speakers.map((name) => ({
+      id: `${locale}-${name}Neural`,
+      locale,
+      language: languageOf(locale),
+      name,
+      gender: names.female.includes(name) ? ('female' as const) : ('male' as const),
+    })),
+  );
+  return voices.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+const SAMPLES: Readonly<Record<string, string>> = {
+  ar: 'مرحبا. كيف يمكنني مساعدتك؟',
+  bg: 'Добър ден. С какво мога да помогна?',
+  ca: 'Bon dia. En què puc ajudar-lo?',
+  cs: 'Dobrý den. Jak vám mohu pomoci?',
+  da: 'Goddag. Hvad kan jeg hjælpe med?',
+  de: 'Guten Tag. Wie kann ich Ihnen helfen?',
+  el: 'Καλημέρα. Πώς μπορώ να βοηθήσω;',
+  en: 'Good morning. How can I help you?',
+  es: 'Buenos días. ¿En qué puedo ayudarle?',
+  et: 'Tere. Kuidas saan aidata?',
+  fi: 'Hyvää päivää. Kuinka voin auttaa?',
+  fr: 'Bonjour. Comment puis-je vous aider ?',
+  he: 'שלום. איך אפשר לעזור?',
+  hi: 'नमस्ते। मैं आपकी क्या मदद कर सकता हूँ?',
+  hr: 'Dobar dan. Kako vam mogu pomoći?',
+  hu: 'Jó napot. Miben segíthetek?',
+  id: 'Selamat siang. Apa yang bisa saya bantu?',
+  it: 'Buongiorno. Come posso aiutarla?',
+  ja: 'こんにちは。ごようけんをおねがいします。',
+  ko: '안녕하세요. 무엇을 도와드릴까요?',
+  lt: 'Laba diena. Kuo galiu padėti?',
+  lv: 'Labdien. Kā varu palīdzēt?',
+  ms: 'Selamat tengah hari. Boleh saya bantu?',
+  nb: 'God dag. Hva kan jeg hjelpe med?',
+  nl: 'Goedendag. Waarmee kan ik u helpen?',
+  pl: 'Dzień dobry. W czym mogę pomóc?',
+  pt: 'Bom dia. Em que posso ajudar?',
+  ro: 'Bună ziua. Cu ce vă pot ajuta?',
+  ru: 'Здравствуйте. Чем я могу помочь?',
+  sk: 'Dobrý deň. Ako vám môžem pomôcť?',
+  sl: 'Dober dan. Kako vam lahko pomagam?',
+  sv: 'God dag. Vad kan jag hjälpa till med?',
+  tr: 'İyi günler. Nasıl yardımcı olabilirim?',
+  uk: 'Добрий день. Чим я можу допомогти?',
+  vi: 'Xin chào. Tôi có thể giúp gì cho bạn?',
+  zh: '您好。请问有什么可以帮您？',
+};
+
+/** What a voice says of itself where nothing else is asked for. */
+export function sampleText(language: string): string {
+  return SAMPLES[languageOf(language)] ?? SAMPLES.en ?? '';
+}
