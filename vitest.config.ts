@@ -6,6 +6,7 @@ const PATIENT = [
   'test/e2e/admin-usage.test.ts',
   'test/e2e/analysis.test.ts',
   'test/e2e/disk.test.ts',
+  'test/e2e/image.test.ts',
   'test/e2e/outbound.test.ts',
   'test/integration/store-crash.test.ts',
   'test/integration/webhook-crash.test.ts',

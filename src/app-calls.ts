@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpeechParts } from './app-speech.ts';
 import { openTalk } from './app-talk.ts';
-import type { EmbeddedTelephony } from './app-telephony.ts';
+import type { Telephony } from './app-telephony.ts';
 import type { CallParts } from './call/call-parts.ts';
 import type { CallRegistry } from './call/call-registry.ts';
 import { OutboundDialer } from './call/outbound-dialer.ts';
@@ -30,6 +30,7 @@ export function liveCallParts(from: {
   const transfers = new TransferCap({ clock: systemClock });
   return {
     calls: store.calls,
+    live: store.liveFeed,
     recordings: {
       start: (callId, leg) => {
         const file = join(RECORDINGS, `${callId}.wav`);
@@ -54,7 +55,7 @@ export function liveCallParts(from: {
 /** Dials the outgoing calls of the live environment. */
 export function liveDialer(from: {
   readonly store: Store;
-  readonly telephony: EmbeddedTelephony;
+  readonly telephony: Telephony;
   readonly callParts: CallParts;
   readonly registry: CallRegistry;
 }): OutboundDialer {

@@ -1,7 +1,8 @@
 /** Composition root, part 5: whether the server can take calls, and with what. */
+import type { LiveAdmission } from './app-admission.ts';
 import type { SpeechParts } from './app-speech.ts';
 import { engineReports } from './app-speech.ts';
-import type { EmbeddedTelephony } from './app-telephony.ts';
+import type { Telephony } from './app-telephony.ts';
 import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -19,7 +20,8 @@ const WARM_MS_MAX = 300_000;
 /** Watches what can fail while the server runs, and reports it to `/readyz`. */
 export class Health {
   readonly #speech: SpeechParts;
-  readonly #telephony: EmbeddedTelephony;
+  readonly #telephony: Telephony;
+  readonly #admission: LiveAdmission;
   readonly #log: Logger;
   readonly #checkDatabase: () => ReadinessCheck;
   #modelProblem: string | undefined;
@@ -28,12 +30,14 @@ export class Health {
 
   constructor(parts: {
     readonly speech: SpeechParts;
-    readonly telephony: EmbeddedTelephony;
+    readonly telephony: Telephony;
+    readonly admission: LiveAdmission;
     readonly store: Store;
     readonly log: Logger;
   }) {
     this.#speech = parts.speech;
     this.#telephony = parts.telephony;
+    this.#admission = parts.admission;
     this.#log = parts.log;
     this.#checkDatabase = remembered(() => checkOf('database', () => parts.store.probe()), {
       keptMs: DATABASE_CHECK_MS,
@@ -64,6 +68,7 @@ export class Health {
     const checks = [
       this.#checkDatabase(),
       { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
+      this.#admission.check(),
     ];
     const status = readinessStatus({ isDraining, carriers, checks });
     return { status, engines: engineReports(this.#speech), carriers, checks };

@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { RECORDINGS } from './app-calls.ts';
 import type { SpeechParts } from './app-speech.ts';
+import type { CallTracing } from './app-tracing.ts';
+import { AdmittingRegistry, type CallGate } from './call/admitting-registry.ts';
 import type { CallMetrics, CallParts, TalkingParty, TalkOptions } from './call/call-parts.ts';
-import { CallRegistry } from './call/call-registry.ts';
 import { OutboundDialer } from './call/outbound-dialer.ts';
 import { SandboxCaller } from './call/sandbox-caller.ts';
 import { SandboxEar } from './call/sandbox-ear.ts';
@@ -41,6 +42,8 @@ interface SandboxParts {
   readonly config: Config;
   readonly store: Store;
   readonly speech: Pick<SpeechParts, 'synthesizer'>;
+  readonly watch: CallGate;
+  readonly tracing?: CallTracing | undefined;
   readonly newId: NewId;
   readonly clock: Clock;
   readonly log: Logger;
@@ -55,18 +58,24 @@ const NO_METRICS: CallMetrics = {
   audio: () => undefined,
   turn: () => undefined,
   bargeIn: () => undefined,
+  speculation: () => undefined,
 };
 
 export class Sandbox implements LiveCalls {
   readonly #parts: SandboxParts;
   readonly #carrier: SandboxCarrier;
-  readonly #registry = new CallRegistry({ callsMax: CALLS_MAX });
+  readonly #registry: AdmittingRegistry;
   readonly #dialer: OutboundDialer;
   readonly #caller: SandboxCaller;
 
   constructor(parts: SandboxParts) {
     this.#parts = parts;
-    const { clock, log, newId, speech, store } = parts;
+    const { clock, log, newId, speech, store, tracing, watch } = parts;
+    this.#registry = new AdmittingRegistry({
+      callsMax: CALLS_MAX,
+      watch,
+      onGone: (callId) => tracing?.callOver(callId),
+    });
     this.#carrier = new SandboxCarrier({
       clock: this.#newClock(),
       newSid: () => `${randomBytes(12).toString('hex')}@sandbox.invalid`,
@@ -129,6 +138,7 @@ export class Sandbox implements LiveCalls {
     const clock = this.#newClock();
     return {
       calls: store.calls,
+      live: store.liveFeed,
       recordings: {
         start: (callId, leg) => {
           if (!(leg instanceof SandboxLeg)) throw new TypeError('Cannot record: not a sandbox leg');

@@ -3,9 +3,12 @@ import type { SpeechParts } from './app-speech.ts';
 import type { TalkingParty, TalkOptions } from './call/call-parts.ts';
 import { Conversation } from './conversation/conversation.ts';
 import type { ConversationBrief } from './conversation/conversation-port.ts';
+import { phrasesFor } from './conversation/phrases.ts';
+import { countryOfNumber } from './conversation/slot.ts';
 import type { Account } from './domain/account.ts';
 import type { Agent } from './domain/agent.ts';
 import { systemClock } from './lib/clock.ts';
+import { UNCOUNTED } from './lib/language-model-metrics.ts';
 import { toolboxFor } from './tool/toolbox.ts';
 import type { TransferRules } from './tool/transfer-policy.ts';
 
@@ -20,28 +23,40 @@ export function openTalk(
   account: Account | undefined,
 ): TalkingParty {
   const { agent, audio, brief, control, log, onEvent } = options;
-  const ear = speech.hearing.open({ heard: audio.heard, language: brief.language });
-  // Said on every call of this agent: the next one hears it at once.
-  const phrase = { text: brief.greeting, voice: brief.voice, language: brief.language };
-  speech.synthesizer.prepare(phrase).catch((error: unknown) => {
-    log.warn({ err: error }, 'greeting could not be prepared');
+  const transferRules = transferRulesOf(agent, brief, account);
+  const ear = speech.hearing.open({
+    heard: audio.heard,
+    language: brief.language,
+    prompt: namesOf(agent, transferRules),
   });
+  // Said on every call of this agent: the next one hears it at once.
+  const { language, pronunciations = [] } = brief;
+  const spoken = { voice: brief.voice, language, pronunciations };
+  for (const text of [brief.greeting, phrasesFor(language).filler]) {
+    speech.synthesizer.prepare({ text, ...spoken }).catch((error: unknown) => {
+      log.warn({ err: error }, 'set phrase could not be prepared');
+    });
+  }
+  const country = countryOfNumber(agent.phoneNumber);
   const conversation = new Conversation({
     brief,
     audio,
     ear,
     hasVoiceDetector: speech.hearing.hasVoiceDetector,
+    turnTrust: speech.hearing.turnTrust,
+    ...(country === undefined ? {} : { country }),
     synthesizer: speech.synthesizer,
     model: speech.model,
     tools: toolboxFor({
       names: agent.tools,
       clock: systemClock,
-      transferRules: transferRulesOf(agent, brief, account),
+      transferRules,
     }),
     control,
     clock: systemClock,
     log,
     onEvent,
+    counts: speech.counts ?? UNCOUNTED,
     ...speech.turnTaking,
   });
   return {
@@ -52,6 +67,11 @@ export function openTalk(
       ear.close();
     },
   };
+}
+
+/** Names that callers are likely to say, as a sentence that a recogniser is told before it listens. */
+function namesOf({ name }: Agent, { targets }: TransferRules): string {
+  return `${[...new Set([name, ...targets.map(({ label }) => label)])].join(', ')}.`;
 }
 
 /** The agent's own list goes before the account's, where both have a label. */

@@ -11,6 +11,7 @@ import { chooseSynthesizer } from './speech/choose-synthesizer.ts';
 import { espeakEngines } from './speech/espeak/espeak-engines.ts';
 import { MeasuredSynthesizer } from './speech/measured-synthesizer.ts';
 import { PhraseCache } from './speech/phrase-cache.ts';
+import { SpokenSynthesizer } from './speech/spoken-text/spoken-synthesizer.ts';
 import type { Synthesizer } from './speech/synthesizer.ts';
 import { loadVoiceBook, type VoiceBook } from './speech/voice-book.ts';
 import { type ListedVoice, listedVoices, sampleText } from './speech/voice-list.ts';
@@ -36,9 +37,10 @@ export async function composeVoices(options: {
     tts: config.TTS,
     engines: espeakEngines({ voices: book, clock, logger: log }),
   });
+  const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
   // Behind the cache: what is kept was not made by a model this time.
   const synthesizer = new PhraseCache({
-    synthesizer: new MeasuredSynthesizer({ synthesizer: chosen, times, clock }),
+    synthesizer: new SpokenSynthesizer(measured),
     sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
   });
   return { synthesizer, voices: voiceCatalogue({ book, synthesizer, log }) };

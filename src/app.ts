@@ -4,16 +4,17 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
+import { LiveAdmission } from './app-admission.ts';
 import { recordingSecretOf, startAnalysis } from './app-analysis.ts';
 import { liveCallParts, liveDialer, RECORDINGS } from './app-calls.ts';
 import { Health } from './app-health.ts';
 import { startRetention } from './app-retention.ts';
 import { Sandbox } from './app-sandbox.ts';
 import { composeSpeech, engineReports, type SpeechParts } from './app-speech.ts';
-import { EmbeddedTelephony } from './app-telephony.ts';
+import { Telephony } from './app-telephony.ts';
+import { type CallTracing, openTracing } from './app-tracing.ts';
 import { startWebhooks } from './app-webhooks.ts';
 import type { CallParts } from './call/call-parts.ts';
-import { CallRegistry } from './call/call-registry.ts';
 import { InboundRouter } from './call/inbound-router.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
 import { recoverCalls } from './call/recovery.ts';
@@ -44,14 +45,16 @@ export async function openApp(options: AppOptions): Promise<App> {
   const { config, log } = options;
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   const clock = systemClock;
-  const telephony = new EmbeddedTelephony({ config, version, clock, log });
+  const telephony = new Telephony({ config, version, clock, log });
   const metrics = new Metrics({ version });
-  const speech = await composeSpeech({ config, clock, log, times: metrics.modelTimes });
+  const { modelTimes: times, languageModel: counts } = metrics;
+  const speech = await composeSpeech({ config, clock, log, times, counts });
   mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
   const file = databaseFileOf(config);
   const lock = lockDatabase(file);
   const store = await openStore({ file, clock, log });
-  return new App({ ...options, version, metrics, lock, store, speech, telephony });
+  const tracing = await openTracing({ config, version, store, log });
+  return new App({ ...options, version, metrics, lock, store, speech, telephony, tracing });
 }
 
 interface AppParts extends AppOptions {
@@ -60,12 +63,13 @@ interface AppParts extends AppOptions {
   readonly lock?: DatabaseLock;
   readonly store: Store;
   readonly speech: SpeechParts;
-  readonly telephony: EmbeddedTelephony;
+  readonly telephony: Telephony;
+  readonly tracing?: CallTracing | undefined;
 }
 
 export class App {
   readonly #parts: AppParts;
-  readonly #registry: CallRegistry;
+  readonly #admission: LiveAdmission;
   readonly #metrics: Metrics;
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomPool() });
   readonly #callParts: CallParts;
@@ -81,12 +85,13 @@ export class App {
   constructor(parts: AppParts) {
     this.#parts = parts;
     const { config } = parts;
-    this.#registry = new CallRegistry({ callsMax: config.MAX_CALLS });
+    this.#admission = new LiveAdmission({ ...parts, callsMax: config.MAX_CALLS });
+    const { registry, watch } = this.#admission;
     this.#metrics = parts.metrics;
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
-    this.#dialer = liveDialer({ ...parts, callParts: this.#callParts, registry: this.#registry });
-    this.#sandbox = new Sandbox({ ...parts, newId: this.#newId, clock: systemClock });
-    this.#health = new Health(parts);
+    this.#dialer = liveDialer({ ...parts, callParts: this.#callParts, registry });
+    this.#sandbox = new Sandbox({ ...parts, newId: this.#newId, clock: systemClock, watch });
+    this.#health = new Health({ ...parts, admission: this.#admission });
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
@@ -104,6 +109,7 @@ export class App {
     const { config, print, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
+    this.#stops.push(() => this.#parts.tracing?.stop());
     const secrets = this.#bootstrap();
     // At once: they are kept as hashes only, and a start that fails later must not lose them.
     if (secrets !== undefined) print(welcomeText(secrets));
@@ -113,17 +119,20 @@ export class App {
     this.#metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     this.#metrics.start();
     this.#stops.push(() => this.#metrics.stop());
+    this.#admission.start();
+    this.#stops.push(() => this.#admission.stop());
     this.#stops.push(() => speech.hearing.stop());
     await speech.hearing.start();
     this.#stops.push(() => speech.synthesizer.stop());
     await speech.synthesizer.start();
+    this.#stops.push(() => speech.model.stop());
     this.#stops.push(() => this.#health.stop());
     await this.#health.start();
     this.#stops.push(startRetention(this.#parts));
     this.#stops.push(startAnalysis({ ...this.#parts, newId: this.#newId }));
     const router = this.#createRouter();
     this.#stops.push(() => telephony.stop());
-    await telephony.start((incoming) => void router.take(incoming));
+    await telephony.start((incoming) => void router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#dialer.stop());
     this.#dialer.start();
     this.#stops.push(() => this.#sandbox.stop());
@@ -143,7 +152,7 @@ export class App {
     this.#parts.telephony.drain();
     const timeOver = Promise.withResolvers<void>();
     const cancel = systemClock.after(timeoutMs, timeOver.resolve);
-    const isEmpty = Promise.all([this.#registry.whenEmpty(), this.#sandbox.drain()]);
+    const isEmpty = Promise.all([this.#admission.registry.whenEmpty(), this.#sandbox.drain()]);
     await Promise.race([isEmpty, timeOver.promise]);
     cancel();
   }
@@ -158,7 +167,7 @@ export class App {
     this.#isDraining = true;
     this.#dialer.drain();
     this.#parts.telephony.drain();
-    await this.#registry.endAll('the server stops');
+    await this.#admission.registry.endAll('the server stops');
     for (const stop of this.#stops.reverse()) {
       try {
         await stop();
@@ -199,8 +208,9 @@ export class App {
     const { store } = this.#parts;
     return new InboundRouter({
       parts: this.#callParts,
-      registry: this.#registry,
+      registry: this.#admission.registry,
       findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
+      onFull: () => this.#admission.refused(),
     });
   }
 
@@ -208,7 +218,9 @@ export class App {
     const { config, store, log, version } = this.#parts;
     return createApi({
       ...store,
-      liveCalls: { hangUp: (id) => this.#registry.hangUp(id) || this.#sandbox.hangUp(id) },
+      liveCalls: {
+        hangUp: (id) => this.#admission.registry.hangUp(id) || this.#sandbox.hangUp(id),
+      },
       dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
       voices: this.#parts.speech.voices,
       plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,

@@ -4,8 +4,10 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
+import { LLM_SETTINGS, llmContradictions } from './config-llm.ts';
 import type { Plan } from './domain/account.ts';
 import { isProxyNetwork } from './domain/trusted-proxies.ts';
+import { isServerList } from './telephony/server-list.ts';
 
 /** Says which settings are wrong and what was expected; the process ends with 78 (EX_CONFIG). */
 export class ConfigError extends Error {
@@ -62,6 +64,11 @@ const plans = z
   )
   .transform((text) => text.split(',') as Plan[]);
 
+/** One or several servers that do the same work. */
+const servers = z
+  .string()
+  .refine(isServerList, 'expected servers such as 10.0.0.1 or 10.0.0.1:9022*3,10.0.0.2:9022');
+
 const networks = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))
@@ -70,11 +77,12 @@ const networks = z
     'expected addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8',
   );
 
-const engines = z
+/** As OpenTelemetry writes them; a value may have ASCII characters as %20. */
+const otlpHeaders = z
   .string()
   .regex(
-    /^(auto|(ollama|openai|scripted)(,(ollama|openai|scripted))*)$/,
-    'expected auto, or a list out of ollama, openai and scripted, best first',
+    /^[\w-]+=(%[0-7][\dA-Fa-f]|[^,%\s])+(,[\w-]+=(%[0-7][\dA-Fa-f]|[^,%\s])+)*$/,
+    'expected headers separated by commas, such as authorization=Basic%20abc,x-team=phones',
   );
 
 /** Variables that hold a secret: masked by `--print-config`, and readable from a file by `NAME_FILE`. */
@@ -85,6 +93,8 @@ const SECRETS = [
   'DRACHTIO_SECRET',
   'FREESWITCH_SECRET',
   'OPENAI_API_KEY',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'HF_TOKEN',
 ] as const;
 
 const SCHEMA = z.object({
@@ -115,22 +125,23 @@ const SCHEMA = z.object({
   SIP_TRUNKS: z.string().min(1).default('sip-config/trunks.json'),
   RTP_PORTS: portRange.default({ first: 20_000, last: 20_999 }),
   MAX_CALLS: z.coerce.number().int().min(1).max(100_000).default(200),
-  DRACHTIO_HOST: z.string().default('127.0.0.1'),
+  DRACHTIO_HOST: servers.default('127.0.0.1'),
   DRACHTIO_PORT: port.default(9022),
   DRACHTIO_SECRET: z.string().default('cymru'),
-  FREESWITCH_HOST: z.string().default('127.0.0.1'),
+  FREESWITCH_HOST: servers.default('127.0.0.1'),
   FREESWITCH_PORT: port.default(8021),
   FREESWITCH_SECRET: z.string().default('ClueCon'),
   MODELS_DIR: z.string().min(1).default('./models'),
+  MODELS_PROFILE: z.enum(['small', 'standard', 'best']).default('standard'),
+  MODELS_BASE_URL: baseUrl.refine((url) => !url.includes('@'), 'expected no password').optional(),
+  HF_TOKEN: z.string().min(1).optional(),
   VAD: z.enum(['auto', 'silero', 'energy']).default('auto'),
-  STT: z.enum(['auto', 'whisper']).default('auto'),
+  STT: z.enum(['auto', 'whisper', 'moonshine', 'transformers']).default('auto'),
+  TURN: z.enum(['auto', 'smart-turn', 'off']).default('auto'),
   TTS: z.enum(['auto', 'espeak', 'espeak-wasm']).default('auto'),
-  LLM: engines.default('auto'),
+  ...LLM_SETTINGS,
   OLLAMA_HOST: baseUrl.default('http://127.0.0.1:11434'),
-  OLLAMA_MODEL: z.string().min(1).default('qwen3:4b'),
   OPENAI_BASE_URL: baseUrl.optional(),
-  OPENAI_MODEL: z.string().min(1).optional(),
-  OPENAI_API_KEY: z.string().min(1).optional(),
   SCRIPT_FILE: z.string().min(1).optional(),
   SANDBOX_SPEED: positive.default(10),
   DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).default(3600),
@@ -138,6 +149,9 @@ const SCHEMA = z.object({
   WEBHOOK_ALLOW_LOCAL: flag.default(false),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   WEBHOOK_BACKOFF_SECONDS: waits.default([0, 30, 120, 600, 1800]),
+  OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional(),
+  OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).default('offhook'),
 });
 
 /** The settings as the server uses them; names are the environment's, so that messages and manuals agree. */
@@ -166,17 +180,7 @@ function withSecretFiles(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** Settings that are valid one by one but not together. */
 function contradictionsOf(config: z.output<typeof SCHEMA>): string[] {
-  const found: string[] = [];
-  if (config.TELEPHONY === 'drachtio') {
-    found.push('TELEPHONY: drachtio is not supported by this version, expected embedded');
-  }
-  if (config.MEDIA === 'freeswitch') {
-    found.push('MEDIA: freeswitch is not supported by this version, expected direct');
-  }
-  if (config.LLM.includes('openai') && !(config.OPENAI_BASE_URL && config.OPENAI_MODEL)) {
-    found.push('LLM: openai needs OPENAI_BASE_URL and OPENAI_MODEL as well');
-  }
-  return found;
+  return [...llmContradictions(config)];
 }
 
 /**

@@ -32,10 +32,21 @@ test.each([
   ['PLANS_WITHOUT_OUTBOUND', 'free'],
   ['TRUSTED_PROXIES', 'localhost'],
   ['TRUSTED_PROXIES', '127.0.0.1,0.0.0.0/0'],
-  ['TELEPHONY', 'drachtio'],
+  ['TELEPHONY', 'kamailio'],
+  ['DRACHTIO_HOST', '10.0.0.1:99999'],
+  ['FREESWITCH_HOST', '10.0.0.1*0'],
   ['VAD', 'best'],
+  ['MODELS_PROFILE', 'huge'],
+  ['MODELS_BASE_URL', 'https://me:word@mirror.example'],
   ['LLM', 'gpt'],
   ['LLM', 'auto,scripted'],
+  ['LLM', 'openai'],
+  ['LLM_CONTEXT_TOKENS', '512'],
+  ['LLM_FIRST_TOKEN_MS', '0'],
+  ['LLM_NEXT_TOKEN_MS', '1.5'],
+  ['LLM_WARM_PREFIX', 'yes'],
+  ['LLAMA_CPP_MODEL', '../secret'],
+  ['LLAMA_CPP_CALLS', '0'],
 ])('readConfig refuses %s=%s by name', (name, value) => {
   const read = () => readConfig({ [name]: value });
 
@@ -47,9 +58,13 @@ test.each([
   ['HOST', '::'],
   ['HOST', '0.0.0.0'],
   ['SIP_HOST', 'localhost'],
+  ['TELEPHONY', 'drachtio'],
+  ['MEDIA', 'freeswitch'],
+  ['DRACHTIO_HOST', '10.0.0.1:9022*3,10.0.0.2'],
   ['OLLAMA_HOST', 'http://gpu-box:11434'],
   ['PUBLIC_URL', 'https://voice.example/base'],
   ['DATABASE_URL', '/var/lib/offhook/offhook.db'],
+  ['LLM', 'llama-cpp,scripted'],
 ])('readConfig takes %s=%s', (name, value) => {
   const config: Readonly<Record<string, unknown>> = { ...readConfig({ [name]: value }) };
 

@@ -19,11 +19,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['lib', 'domain'],
   webhook: ['lib', 'domain'],
   api: ['lib', 'domain'],
+  models: ['lib'],
   dashboard: [],
 };
 
 /** Files that put the parts together; they may import anything. */
-const COMPOSITION_ROOT = /^(app(-[a-z]+)?|main|admin(-[a-z]+)?)\.ts$/;
+const COMPOSITION_ROOT = /^(app(-[a-z]+)?|main|admin(-[a-z]+)?|fetch-models)\.ts$/;
 
 /** Planes whose sub-folders are adapters; `api/routes` and `api/middleware` are not. */
 const PLANES_WITH_ADAPTERS = ['telephony', 'speech', 'llm', 'tool'];

@@ -6,16 +6,22 @@ import { decodeG711 } from '../../src/media/g711.ts';
 import type { Ear, EngineReport, Hearing, Utterance } from '../../src/speech/hearing.ts';
 import type { SpeechRequest, Synthesizer } from '../../src/speech/synthesizer.ts';
 import type { StubClock } from './stub-clock.ts';
-import { STUB_TIMES } from './stub-times.ts';
+import type { StubTimes } from './stub-times.ts';
 
 /** Voice up to this long, with the pause after it, is taken for a "mm-hm". */
 const BACKCHANNEL_MS_MAX = 450;
 
 /** The low bits of a reply's bytes tell it from the reply before it. */
-const MARKS = 8;
+const MARKS = 7;
+
+/** Marks a reply to what was only half of the caller's words. */
+const HALF_MARK = 7;
+
+const HALF = 'mm-hm';
 
 export interface StubOptions {
   readonly clock: StubClock;
+  readonly times: StubTimes;
   /** Answers come up to so much later than the fixed time, by chance, so that packets do not march in step. */
   readonly spreadMs: number;
 }
@@ -23,11 +29,14 @@ export interface StubOptions {
 /** Every utterance says one of two things, by its length. */
 export class StubHearing implements Hearing {
   readonly hasVoiceDetector = false;
+  readonly turnTrust = 0;
   readonly #clock: StubClock;
   readonly #spreadMs: number;
+  readonly #times: StubTimes;
 
-  constructor({ clock, spreadMs }: StubOptions) {
+  constructor({ clock, spreadMs, times }: StubOptions) {
     this.#clock = clock;
+    this.#times = times;
     this.#spreadMs = spreadMs;
   }
 
@@ -44,8 +53,8 @@ export class StubHearing implements Hearing {
       },
       transcribe: async ({ signal }) => {
         const audioMs = systemClock.nowMs() - begunAtMs;
-        await this.#clock.wait(STUB_TIMES.hearing + Math.random() * this.#spreadMs, signal);
-        return utteranceOf(audioMs, language);
+        await this.#clock.wait(this.#times.hearing + Math.random() * this.#spreadMs, signal);
+        return utteranceOf(audioMs, language, this.#times.hearing);
       },
       endUtterance: () => undefined,
       close: () => undefined,
@@ -57,41 +66,47 @@ export class StubHearing implements Hearing {
   }
 }
 
-function utteranceOf(audioMs: number, language: string): Utterance {
-  const text = audioMs < BACKCHANNEL_MS_MAX ? 'mm-hm' : 'What would you tell me next, please?';
+function utteranceOf(audioMs: number, language: string, tookMs: number): Utterance {
+  const text = audioMs < BACKCHANNEL_MS_MAX ? HALF : 'What would you tell me next, please?';
   const rest = { words: [], confidence: 1, noSpeechProbability: 0 };
-  return { text, language, audioMs, tookMs: STUB_TIMES.hearing, ...rest };
+  return { text, language, audioMs, tookMs, ...rest };
 }
 
 /** Answers one sentence, never the same twice, so that no cache knows it. */
 export class StubModel implements LanguageModel {
   readonly name = 'stub';
   readonly #clock: StubClock;
+  readonly #times: StubTimes;
   #answers = 0;
 
-  constructor(clock: StubClock) {
+  constructor({ clock, times }: StubOptions) {
     this.#clock = clock;
+    this.#times = times;
   }
 
   async *stream({ messages, signal }: ModelRequest): AsyncIterable<ModelEvent> {
-    await this.#clock.wait(STUB_TIMES.thinking, signal);
+    await this.#clock.wait(this.#times.thinking, signal);
     this.#answers += 1;
     const turn = messages.filter(({ role }) => role === 'user').length;
-    yield { kind: 'text', text: `Answer ${this.#answers} is to turn ${turn}.` };
+    const isHalf = messages.at(-1)?.content.endsWith(HALF) ?? false;
+    const mark = isHalf ? HALF_MARK : turn % MARKS;
+    yield { kind: 'text', text: `Answer ${this.#answers} has the mark ${mark}.` };
   }
 
   async check(): Promise<void> {}
 }
 
-/** Speaks every text as the same tone, marked by the number of the turn. */
+/** Speaks every text as the same tone, marked as the model says. */
 export class StubSynthesizer implements Synthesizer {
   readonly #clock: StubClock;
   readonly #replyMs: number;
   readonly #spreadMs: number;
+  readonly #times: StubTimes;
 
-  constructor({ clock, spreadMs, replyMs }: StubOptions & { readonly replyMs: number }) {
+  constructor({ clock, spreadMs, times, replyMs }: StubOptions & { readonly replyMs: number }) {
     this.#clock = clock;
     this.#replyMs = replyMs;
+    this.#times = times;
     this.#spreadMs = spreadMs;
   }
 
@@ -100,9 +115,8 @@ export class StubSynthesizer implements Synthesizer {
   async stop(): Promise<void> {}
 
   async *speak({ text, signal }: SpeechRequest): AsyncIterable<Int16Array> {
-    await this.#clock.wait(STUB_TIMES.voicing + Math.random() * this.#spreadMs, signal);
-    const turn = Number(/(\d+)\.$/.exec(text)?.[1] ?? 0);
-    yield tone(turn % MARKS, this.#replyMs);
+    await this.#clock.wait(this.#times.voicing + Math.random() * this.#spreadMs, signal);
+    yield tone(Number(/(\d)\.$/.exec(text)?.[1] ?? 0), this.#replyMs);
   }
 
   report(): EngineReport {

@@ -10,6 +10,7 @@ import { UserAgent } from '../../src/sip/user-agent.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { LineProcess } from './line-process.ts';
 import { nodeTool } from './rtp-run.ts';
+import type { StubTimes } from './stub-times.ts';
 
 /** From the range that is kept for examples. */
 const NUMBER = '+12025550123';
@@ -23,6 +24,10 @@ export interface TalkServerOptions {
   readonly replyMs: number;
   /** The voice and the ear take up to so much longer than their fixed time, by chance. */
   readonly spreadMs?: number;
+  /** How long the stubs take; as in `STUB_TIMES` unless given. */
+  readonly times?: StubTimes;
+  /** Whether answers are begun before a turn is over; not unless given. */
+  readonly mayThinkAhead?: boolean;
 }
 
 /** As `npm start` has them: a larger nursery keeps short-lived objects of a turn away from the slow collector. */
@@ -31,31 +36,37 @@ const START_FLAGS = ['--max-semi-space-size=64'];
 export class TalkServer {
   readonly #process: LineProcess;
   readonly #folder: string;
-  readonly #uri: string;
+  readonly #addresses: { readonly sip: string; readonly http: string };
   readonly #phone = new UserAgent({ listen: [{ protocol: 'UDP', address: ADDRESS, port: 0 }] });
   #dialogs: readonly Dialog[] = [];
 
-  private constructor(server: LineProcess, folder: string, uri: string) {
+  private constructor(
+    server: LineProcess,
+    folder: string,
+    addresses: { readonly sip: string; readonly http: string },
+  ) {
     this.#process = server;
     this.#folder = folder;
-    this.#uri = uri;
+    this.#addresses = addresses;
   }
 
   static async start(options: TalkServerOptions): Promise<TalkServer> {
-    const { replyMs, spreadMs = 0 } = options;
     const folder = mkdtempSync(join(tmpdir(), 'bench-'));
     const [port, sipPort] = [await freePort(), await freePort()];
     const key = `svc_live_${randomBytes(16).toString('hex')}`;
     const [node, ...args] = nodeTool('talk-server');
-    const delays = [String(replyMs), String(spreadMs)];
-    const child = new LineProcess([node, ...START_FLAGS, ...args, ...delays], {
+    const child = new LineProcess([node, ...START_FLAGS, ...args, JSON.stringify(options)], {
       ...{ PORT: String(port), SIP_PORT: String(sipPort), SIP_HOST: ADDRESS, DATA_DIR: folder },
       ...{ RTP_PORTS, MAX_CALLS: '250' },
       ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error' },
     });
-    const server = new TalkServer(child, folder, `sip:${NUMBER}@${ADDRESS}:${sipPort}`);
+    const addresses = {
+      sip: `sip:${NUMBER}@${ADDRESS}:${sipPort}`,
+      http: `http://${ADDRESS}:${port}`,
+    };
+    const server = new TalkServer(child, folder, addresses);
     await child.next('listening');
-    await createAgent(`http://${ADDRESS}:${port}/api/agents`, key);
+    await createAgent(`${addresses.http}/api/agents`, key);
     await server.#phone.start();
     return server;
   }
@@ -75,6 +86,18 @@ export class TalkServer {
     return answered.map(({ port }) => port);
   }
 
+  /** How many answers were begun ahead since the start, by what became of them. */
+  async speculations(): Promise<{ readonly hits: number; readonly misses: number }> {
+    const text = await (await fetch(`${this.#addresses.http}/metrics`)).text();
+    const count = (outcome: string) =>
+      Number(
+        new RegExp(`^offhook_speculations_total\\{outcome="${outcome}"\\} (\\d+)`, 'm').exec(
+          text,
+        )?.[1] ?? 0,
+      );
+    return { hits: count('hit'), misses: count('miss') };
+  }
+
   async hangUp(): Promise<void> {
     const dialogs = this.#dialogs;
     this.#dialogs = [];
@@ -90,13 +113,14 @@ export class TalkServer {
   async #ring(port: number): Promise<{ readonly dialog: Dialog; readonly port: number }> {
     const sdp = offer({ address: ADDRESS, port, sessionId: 1, version: 1 });
     const invite = this.#phone.invite({
-      uri: this.#uri,
+      uri: this.#addresses.sip,
       from: `<sip:+12025550187@${ADDRESS}>`,
       acknowledge: 'automatic',
       body: `${sdp}a=rtcp-mux\r\n`,
     });
     const { response, dialog } = await invite.outcome;
-    if (dialog === null) throw new Error(`Cannot call "${this.#uri}": it said ${response.status}`);
+    if (dialog === null)
+      throw new Error(`Cannot call "${this.#addresses.sip}": it said ${response.status}`);
     return { dialog, port: parseSdp(response.body.toString()).port };
   }
 }

@@ -25,6 +25,10 @@ interface CallerReport {
   readonly lostHums: number;
   /** Packets of a reply that had been silenced by an interruption. */
   readonly stale: number;
+  /** Turns with a short pause in them, after which the caller went on. */
+  readonly resumed: number;
+  /** Replies to half a turn, or into the middle of one. */
+  readonly wrong: number;
   readonly sent: number;
   /** Turns that do not count, because the caller itself was late. */
   readonly lateTurns: number;
@@ -45,7 +49,7 @@ export interface TurnPlan {
   readonly caller: Command;
   readonly calls: number;
   readonly seconds: number;
-  readonly behaviour: 'turns' | 'interrupts';
+  readonly behaviour: 'turns' | 'interrupts' | 'resumes';
 }
 
 /** Time for every call to have a turn before measuring. */

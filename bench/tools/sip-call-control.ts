@@ -63,7 +63,6 @@ await userAgent.start();
 await front.start();
 const carrier = new DrachtioCarrier({
   ...{ host: '127.0.0.1', port: front.port, secret: SECRET, trunks: [], media, clock, log },
-  challengesAnsweredBy: 'server',
 });
 
 function take(call: IncomingCall): void {

@@ -1,13 +1,13 @@
 /**
  * The whole server with stubs for models: telephony, media, calls, conversations, database and recordings are real.
  *
- * `talk-server REPLY_MS SPREAD_MS`, settings by the environment as for the server itself. Prints `listening`, and
+ * `talk-server OPTIONS` (`TalkServerOptions` as JSON), settings by the environment as for the server itself. Prints `listening`, and
  * runs until its input ends.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from '../../src/app.ts';
-import { EmbeddedTelephony } from '../../src/app-telephony.ts';
+import { Telephony } from '../../src/app-telephony.ts';
 import { readProcessConfig } from '../../src/config.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { openLogger } from '../../src/lib/logger.ts';
@@ -18,28 +18,31 @@ import { openStore } from '../../src/store/store.ts';
 import { StubClock } from '../lib/stub-clock.ts';
 import { StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
 import { STUB_TIMES } from '../lib/stub-times.ts';
+import type { TalkServerOptions } from '../lib/talk-server.ts';
 
-const [replyMs = 400, spreadMs = 0] = process.argv.slice(2).map(Number);
+const options: TalkServerOptions = JSON.parse(process.argv[2] ?? '{}');
+const { replyMs, spreadMs = 0, times = STUB_TIMES, mayThinkAhead = false } = options;
 const config = readProcessConfig();
 const log = openLogger(config.LOG_LEVEL);
 const stubs = new StubClock();
-const synthesizer = new StubSynthesizer({ clock: stubs, spreadMs, replyMs });
+const stub = { clock: stubs, spreadMs, times };
+const synthesizer = new StubSynthesizer({ ...stub, replyMs });
 mkdirSync(join(config.DATA_DIR, 'recordings'), { recursive: true });
 const version = 'bench';
 const app = new App({
   ...{ config, log, version, print: () => undefined },
   metrics: new Metrics({ version }),
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
-  telephony: new EmbeddedTelephony({ config, version, clock, log }),
+  telephony: new Telephony({ config, version, clock, log }),
   speech: {
     voices: { list: () => [], find: () => undefined, preview: async () => null },
-    hearing: new StubHearing({ clock: stubs, spreadMs }),
+    hearing: new StubHearing(stub),
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 2 ** 20 }),
-    model: new FallbackModel({ models: [new StubModel(stubs)], clock, log }),
+    model: new FallbackModel({ models: [new StubModel(stub)], clock, log }),
     warmModel: async () => undefined,
     turnTaking: {
-      mayThinkAhead: false,
-      timing: { silenceMsMin: STUB_TIMES.silence, silenceMsMax: STUB_TIMES.silence },
+      mayThinkAhead,
+      timing: { silenceMsMin: times.silence, silenceMsMax: times.silence },
     },
   },
 });

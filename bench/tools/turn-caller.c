@@ -2,13 +2,15 @@
  * Callers that take turns with an agent, 20 ms PCMU packets both ways, times by the kernel's receive time stamps,
  * which on loopback are the moments of sending.
  *
- *   turn-caller N WARM_S MEASURE_S turns|interrupts
+ *   turn-caller N WARM_S MEASURE_S turns|interrupts|resumes
  *
  * `turns`: speaks for 600 ms when the agent has been silent for a while, and waits for the reply.
  * `interrupts`: over every reply makes a noise of one or two packets, says "mm-hm" for 240 ms, then speaks for 600 ms.
+ * `resumes`: as `turns`, but every fifth turn has a pause of 120 ms in its middle: long enough to be thought ahead of, too
+ * short to be the end.
  *
  * Prints "ports p1 ... pN", reads N target ports, prints "begin" and "end" around the measured time, then one line of
- * JSON. The low three bits of a voiced byte are the mark of the agent's reply. It asks for real-time priority; a turn
+ * JSON. The low three bits of a voiced byte are the mark of the agent's reply; 7 marks a reply to half a turn. It asks for real-time priority; a turn
  * in which a packet of ours left late all the same does not count.
  */
 #define _GNU_SOURCE
@@ -25,13 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PACKET = 172, QUIET_BYTE = 0xff, SPEECH = 30, HUM = 12, SAMPLES = 100000 };
+enum { PACKET = 172, QUIET_BYTE = 0xff, SPEECH = 30, HUM = 12, HOLE = 6, HALF_MARK = 7, SAMPLES = 100000 };
 #define MS 1000000ull
 #define LATE_MAX (10 * MS)
 enum state { PAUSE, TURN, REPLY, NOISE, WEIGH_NOISE, WEIGH_HUM, INTERRUPTION };
 
 typedef struct {
-  int fd, mark, left, is_late, is_dropped, interrupts;
+  int fd, mark, left, hole, is_late, is_dropped, interrupts;
   struct sockaddr_in target;
   enum state state;
   uint16_t sent;
@@ -43,9 +45,9 @@ typedef struct {
 
 typedef struct { double ms[SAMPLES]; long count; } samples;
 static samples replies, stops, resumes;
-static long missed, noises, noise_stops, hums, lost_hums, stale, sent, late_turns;
+static long resumed, wrong, missed, noises, noise_stops, hums, lost_hums, stale, sent, late_turns;
 static uint64_t begin, end;
-static int is_interrupting;
+static int is_interrupting, is_resuming;
 
 static uint64_t now_ns(void) {
   struct timespec t;
@@ -60,7 +62,14 @@ static void add(samples *list, uint64_t from, uint64_t to) {
 }
 
 static void enter(call *c, enum state state, uint64_t act_at) { c->state = state; c->act_at = act_at; }
-static void speak(call *c, int packets, uint64_t now) { c->left = packets; c->onset = now; c->gap = 0; c->is_late = 0; }
+static void speak(call *c, int packets, uint64_t now) {
+  c->left = packets;
+  c->onset = now;
+  c->gap = 0;
+  c->is_late = 0;
+  c->hole = is_resuming && rand() % 5 == 0 ? HOLE : 0;
+  if (c->hole && counts(now)) resumed++;
+}
 
 /* What is to be done before a packet leaves. */
 static void decide(call *c, uint64_t now) {
@@ -106,6 +115,7 @@ static void decide(call *c, uint64_t now) {
 }
 
 static void hear_voice(call *c, int mark, uint64_t at) {
+  if (c->state == TURN && mark != c->mark && at > c->onset && (mark == HALF_MARK || c->left > 0)) wrong += counts(at);
   int is_new = mark != c->mark, has_spoken = c->left == 0 && at > c->said_at;
   uint64_t gap = at > c->heard_at ? at - c->heard_at : 0;
   if (at > c->onset && gap > c->gap) c->gap = gap;
@@ -132,12 +142,14 @@ static void hear(call *c, const unsigned char *bytes, uint64_t at) {
 static void send_packet(call *c, unsigned char *packet) {
   uint32_t timestamp = c->sent * 160u;
   decide(c, now_ns());
-  for (int i = 12; i < PACKET; i++) packet[i] = c->left > 0 ? (i & 8 ? 0x91 : 0x11) : QUIET_BYTE;
+  int is_hole = c->hole > 0 && c->left == SPEECH / 2, is_voiced = c->left > 0 && !is_hole;
+  c->hole -= is_hole;
+  for (int i = 12; i < PACKET; i++) packet[i] = is_voiced ? (i & 8 ? 0x91 : 0x11) : QUIET_BYTE;
   packet[2] = (unsigned char)(c->sent >> 8);
   packet[3] = (unsigned char)c->sent;
   for (int byte = 0; byte < 4; byte++) packet[4 + byte] = (unsigned char)(timestamp >> (24 - 8 * byte));
   uint64_t at = now_ns();
-  if (c->left > 0) { c->left--; c->said_at = at; }
+  if (is_voiced) { c->left--; c->said_at = at; }
   if (at > c->next_send + LATE_MAX) c->is_late = 1;
   sendto(c->fd, packet, PACKET, 0, (struct sockaddr *)&c->target, sizeof c->target);
   c->sent++;
@@ -195,8 +207,8 @@ static void report(void) {
   print_samples("replies", &replies);
   print_samples("stops", &stops);
   print_samples("resumes", &resumes);
-  printf("\"missed\":%ld,\"noises\":%ld,\"noiseStops\":%ld,\"hums\":%ld,\"lostHums\":%ld,\"stale\":%ld,\"sent\":%ld,\"lateTurns\":%ld,\"cpuSeconds\":%.3f}\n",
-         missed, noises, noise_stops, hums, lost_hums, stale, sent, late_turns,
+  printf("\"resumed\":%ld,\"wrong\":%ld,\"missed\":%ld,\"noises\":%ld,\"noiseStops\":%ld,\"hums\":%ld,\"lostHums\":%ld,\"stale\":%ld,\"sent\":%ld,\"lateTurns\":%ld,\"cpuSeconds\":%.3f}\n",
+         resumed, wrong, missed, noises, noise_stops, hums, lost_hums, stale, sent, late_turns,
          (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
 }
 
@@ -206,6 +218,7 @@ int main(int argc, char **argv) {
   struct sched_param priority = {.sched_priority = 5};
   sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority);
   is_interrupting = strcmp(argv[4], "interrupts") == 0;
+  is_resuming = strcmp(argv[4], "resumes") == 0;
   call *calls = calloc((size_t)count, sizeof *calls);
   unsigned char packet[PACKET] = {0x80};
   printf("ports");

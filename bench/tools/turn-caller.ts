@@ -11,6 +11,11 @@ const FRAME_MS = 20;
 const PACKET_BYTES = 172;
 const QUIET_BYTE = 0xff;
 const SPEECH_PACKETS = 30;
+/** A caller who resumes stops for 120 ms: long enough to be thought ahead of, too short to have finished. */
+const HOLE_PACKETS = 6;
+const RESUMED_SHARE = 0.2;
+/** The mark of a reply to half a turn. */
+const HALF_MARK = 7;
 const HUM_PACKETS = 12;
 /** A longer silence of the agent's than this is a pause. */
 const GAP_MS = 60;
@@ -21,11 +26,13 @@ type State = 'pause' | 'turn' | 'reply' | 'noise' | 'weigh-noise' | 'weigh-hum' 
 
 const [calls = '1', warm = '1', measure = '1', behaviour] = process.argv.slice(2);
 const isInterrupting = behaviour === 'interrupts';
+const isResuming = behaviour === 'resumes';
 const report = {
   replies: [] as number[],
   stops: [] as number[],
   resumes: [] as number[],
-  ...{ missed: 0, noises: 0, noiseStops: 0, hums: 0, lostHums: 0, stale: 0, sent: 0, lateTurns: 0 },
+  ...{ resumed: 0, wrong: 0, missed: 0, noises: 0, noiseStops: 0 },
+  ...{ hums: 0, lostHums: 0, stale: 0, sent: 0, lateTurns: 0 },
 };
 let beginMs = Number.POSITIVE_INFINITY;
 let endMs = Number.POSITIVE_INFINITY;
@@ -41,6 +48,7 @@ class Caller {
   #state: State = 'pause';
   #actAtMs: number;
   #left = 0;
+  #hole = 0;
   #sent = 0;
   #mark = 0;
   #interrupts = 0;
@@ -78,12 +86,15 @@ class Caller {
   #send(nowMs: number): void {
     this.#decide(nowMs);
     const packet = this.#packet;
+    const isHole = this.#hole > 0 && this.#left === SPEECH_PACKETS / 2;
+    const isVoiced = this.#left > 0 && !isHole;
+    if (isHole) this.#hole -= 1;
     for (let index = 12; index < PACKET_BYTES; index += 1) {
-      packet[index] = this.#left > 0 ? (index & 8 ? 0x91 : 0x11) : QUIET_BYTE;
+      packet[index] = isVoiced ? (index & 8 ? 0x91 : 0x11) : QUIET_BYTE;
     }
     packet.writeUInt16BE(this.#sent & 0xffff, 2);
     packet.writeUInt32BE((this.#sent * 160) >>> 0, 4);
-    if (this.#left > 0) {
+    if (isVoiced) {
       this.#left -= 1;
       this.#saidAtMs = monotonicMs();
     }
@@ -94,6 +105,9 @@ class Caller {
 
   #speak(packets: number, nowMs: number): void {
     this.#left = packets;
+    const hasHole = isResuming && Math.random() < RESUMED_SHARE;
+    this.#hole = hasHole ? HOLE_PACKETS : 0;
+    if (hasHole && counts(nowMs)) report.resumed += 1;
     this.#onsetMs = nowMs;
     this.#gapMs = 0;
     this.#isLate = false;
@@ -176,6 +190,7 @@ class Caller {
     const isNew = mark !== this.#mark;
     const hasSpoken = this.#left === 0 && atMs > this.#saidAtMs;
     const gapMs = atMs - this.#heardAtMs;
+    if (isNew) this.#judge(mark, atMs);
     if (atMs > this.#onsetMs) this.#gapMs = Math.max(this.#gapMs, gapMs);
     this.#heardAtMs = atMs;
     this.#mark = mark;
@@ -187,6 +202,12 @@ class Caller {
     } else if (hasSpoken && (this.#state === 'turn' || this.#state === 'interruption')) {
       this.#hearReply(atMs);
     }
+  }
+
+  /** A reply to half a turn, or into the middle of one, is wrong. */
+  #judge(mark: number, atMs: number): void {
+    const isEarly = this.#state === 'turn' && this.#left > 0 && atMs > this.#onsetMs;
+    if (counts(atMs) && (mark === HALF_MARK || isEarly)) report.wrong += 1;
   }
 
   #note(atMs: number): void {

@@ -1,6 +1,6 @@
 /**
  * Writes a llama of random weights as a GGUF file: one layer, letters for a vocabulary. It says nonsense,
- * but loads, streams, aborts and obeys grammars for real: `node models/train/make-gguf.ts OUT.gguf`.
+ * but loads, streams, aborts and obeys grammars for real: `node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH]`.
  *
  *     "GGUF" version u32  tensors u64  keys u64
  *     keys:    name, type u32, value            strings are a u64 length and UTF-8
@@ -11,10 +11,12 @@
  */
 import { writeFileSync } from 'node:fs';
 
-const WIDTH = 64;
-const HEADS = 4;
-const HIDDEN = 128;
-const LAYERS = 1;
+const [, , out, layers = '1', width = '64'] = process.argv;
+
+const LAYERS = Number(layers);
+const WIDTH = Number(width);
+const HEADS = WIDTH / 16;
+const HIDDEN = 2 * WIDTH;
 const CONTEXT = 2048;
 const VERSION = 3;
 const ALIGNMENT_BYTES = 32;
@@ -223,9 +225,8 @@ function gguf(): Buffer {
   return Buffer.concat([head, padding, ...TENSORS.map((tensor) => weightBytes(tensor, random))]);
 }
 
-const [, , out] = process.argv;
 if (out === undefined) {
-  console.error('Usage: node models/train/make-gguf.ts OUT.gguf');
+  console.error('Usage: node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH]');
   process.exitCode = 2;
 } else {
   writeFileSync(out, gguf());

@@ -35,7 +35,7 @@ export function agentItemView(agent: AgentSummary): z.infer<typeof agentItemSche
 }
 
 export function agentView(agent: AgentWithUsage): z.infer<typeof agentSchema> {
-  const { transferTargets, ...settings } = agent.settings;
+  const { transferTargets, pronunciations, ...settings } = agent.settings;
   return {
     id: agent.id,
     name: agent.name,
@@ -45,7 +45,11 @@ export function agentView(agent: AgentWithUsage): z.infer<typeof agentSchema> {
     language: agent.language,
     phoneNumber: agent.phoneNumber,
     tools: [...agent.tools],
-    settings: { ...settings, transferTargets: [...transferTargets] },
+    settings: {
+      ...settings,
+      transferTargets: [...transferTargets],
+      pronunciations: [...pronunciations],
+    },
     status: agent.status,
     totalCallsToday: agent.totalCallsToday,
     totalMinutesToday: agent.totalMinutesToday,

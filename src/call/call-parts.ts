@@ -8,6 +8,7 @@ import type {
 import type { Agent } from '../domain/agent.ts';
 import type { CallDirection, CallStore, EndReason } from '../domain/call.ts';
 import type { NewId } from '../domain/ids.ts';
+import type { LiveFeed } from '../domain/live-feed.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
@@ -43,6 +44,8 @@ export interface CallMetrics {
   audio(stats: AudioStats): void;
   turn(times: TurnTimes): void;
   bargeIn(): void;
+  /** What became of an answer that was begun before the caller's turn was over. */
+  speculation(outcome: 'hit' | 'miss'): void;
 }
 
 /** Where recordings go. */
@@ -56,6 +59,8 @@ export interface Recordings {
 
 export interface CallParts {
   readonly calls: CallStore;
+  /** Who looks on is told what the caller is saying; the record has the words once they are known for sure. */
+  readonly live: Pick<LiveFeed, 'hearing'>;
   readonly recordings: Recordings;
   readonly metrics: CallMetrics;
   readonly newId: NewId;

@@ -10,6 +10,7 @@ import type { CallParts, TalkingParty } from './call-parts.ts';
 import { answered, ended } from './call-record.ts';
 import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
 import { lineClosed } from './line-closed.ts';
+import { countPackets } from './packet-count.ts';
 import { briefOf } from './session-brief.ts';
 import { sessionControl } from './session-control.ts';
 import { SessionTimeline } from './session-timeline.ts';
@@ -158,6 +159,12 @@ export class CallSession {
         this.#timeline.add('barge_in');
         metrics.bargeIn();
         break;
+      case 'speculation':
+        metrics.speculation(event.outcome);
+        break;
+      case 'hearing':
+        this.#parts.live.hearing(this.callId, event.text);
+        break;
       case 'tool':
         this.#timeline.add('tool', { name: event.name, outcome: event.outcome });
         break;
@@ -202,7 +209,7 @@ export class CallSession {
   async #finish(reason: EndReason): Promise<void> {
     const { calls, clock, metrics, newId } = this.#parts;
     const endedAt = this.#hungUpAt ?? clock.now();
-    this.#countPackets();
+    countPackets(this.#leg.audio, { metrics, log: this.#log });
     await this.#stopTalk();
     await lineClosed(this.#leg, clock);
     const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
@@ -224,14 +231,6 @@ export class CallSession {
     const { recordingFile } = this.#call;
     if (recordingFile === null) return null;
     return this.#parts.recordings.exists(recordingFile) ? recordingFile : null;
-  }
-
-  /** To be called while the line is still there. Nothing waits for it. */
-  #countPackets(): void {
-    this.#leg.audio.stats().then(
-      (stats) => this.#parts.metrics.audio(stats),
-      (error: unknown) => this.#log.debug({ err: error }, 'packets of the call were not counted'),
-    );
   }
 
   /** Once, and never rejects: a talk that cannot be stopped must not keep the call from ending. */

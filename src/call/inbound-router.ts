@@ -45,15 +45,19 @@ export class InboundRouter {
   readonly #parts: CallParts;
   readonly #registry: CallRegistry;
   readonly #findAgent: (calledNumber: string) => Agent | undefined;
+  readonly #onFull: () => void;
 
   constructor(options: {
     readonly parts: CallParts;
     readonly registry: CallRegistry;
     readonly findAgent: (calledNumber: string) => Agent | undefined;
+    /** Called when a call is refused because the registry is full. */
+    readonly onFull?: () => void;
   }) {
     this.#parts = options.parts;
     this.#registry = options.registry;
     this.#findAgent = options.findAgent;
+    this.#onFull = options.onFull ?? (() => undefined);
   }
 
   /** Answers or refuses. Never rejects: whatever goes wrong, the caller gets a status or a BYE. */
@@ -62,6 +66,7 @@ export class InboundRouter {
       const agent = agentOf(incoming.to, this.#findAgent);
       const refusal = refusalOf(agent, this.#registry.isFull);
       if (agent === undefined || refusal !== undefined) {
+        if (refusal?.sipStatus === 503) this.#onFull();
         return this.#refuse(incoming, refusal ?? { sipStatus: 404 });
       }
       await this.#connect(incoming, agent);

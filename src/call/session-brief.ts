@@ -11,6 +11,7 @@ export function briefOf(agent: Agent, call: Call): ConversationBrief {
     systemPrompt: overrides.systemPrompt ?? agent.systemPrompt,
     voice: overrides.voice ?? agent.voice,
     language: overrides.language ?? agent.language,
+    pronunciations: agent.settings.pronunciations,
     isInterruptible: agent.settings.interruptible,
     silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
     maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,

@@ -63,7 +63,9 @@ export class SessionTimeline {
   turn(times: TurnTimes): void {
     this.add(
       'turn',
-      Object.fromEntries(Object.entries(times).map(([name, of]) => [name, tenths(of)])),
+      Object.fromEntries(
+        Object.entries(times).map(([name, of]) => [name, typeof of === 'number' ? tenths(of) : of]),
+      ),
     );
   }
 

@@ -1,6 +1,7 @@
 /** The agent's answer: what the model says, which tools it uses, and what happens when it fails; pure */
 import type { ChatMessage } from '../llm/language-model.ts';
 import { closeWith } from './ending.ts';
+import { watchTool } from './filler.ts';
 import { messagesFor } from './prompt.ts';
 import {
   addClause,
@@ -112,6 +113,7 @@ export function onToolFinished(draft: Draft, event: TurnEventOf<'tool-finished'>
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.calls[0]?.id !== event.call.id) return;
   const { call, outcome } = event;
+  act(draft, { kind: 'cancel-timer', timer: 'filler' });
   changeReply(draft, {
     isToolRunning: false,
     calls: reply.calls.slice(1),
@@ -134,7 +136,9 @@ export function onToolFinished(draft: Draft, event: TurnEventOf<'tool-finished'>
 export function runToolsAfterWords(draft: Draft, heard: Reply): boolean {
   if (heard.calls.length === 0) return false;
   const id = beginReply(draft, { kind: 'answer', stage: 'released' });
-  changeReply(draft, { calls: heard.calls, rounds: heard.rounds, isModelDone: true });
+  // The words before them have said that it takes a moment.
+  const rest = { isModelDone: true, hasFiller: true };
+  changeReply(draft, { calls: heard.calls, rounds: heard.rounds, ...rest });
   act(draft, { kind: 'release', reply: id });
   runNextTool(draft);
   return true;
@@ -163,6 +167,7 @@ function runNextTool(draft: Draft): void {
   if (reply === null || call === undefined) return;
   changeReply(draft, { isToolRunning: true });
   act(draft, { kind: 'cancel-timer', timer: 'reply' }, { kind: 'run-tool', reply: reply.id, call });
+  watchTool(draft);
 }
 
 /** What is already on its way is said; the apology comes after it. */

@@ -29,7 +29,5 @@ export function happeningOf(event: AudioEvent): TurnHappening | undefined {
 }
 
 export function voiceHappening(event: VoiceEvent): TurnHappening {
-  return event.kind === 'voice-started'
-    ? { kind: event.kind, voicedAtMs: event.atMs }
-    : { kind: event.kind, lastVoicedAtMs: event.lastVoicedAtMs };
+  return event.kind === 'voice-started' ? { kind: event.kind, voicedAtMs: event.atMs } : event;
 }

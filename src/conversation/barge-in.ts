@@ -1,5 +1,5 @@
 /** The caller's voice over the agent's: whether the agent goes on or gives way; pure */
-import { isBackchannel, isCourtesy } from './backchannel.ts';
+import { BACKCHANNEL_MS_MAX, isBackchannel, weighOverlap } from './backchannel.ts';
 import { forgetUtterance } from './listening.ts';
 import { dropReply, playedMsAt, releaseReply } from './reply.ts';
 import type { TurnEventOf } from './turn-event.ts';
@@ -34,9 +34,16 @@ export function onPauseProof(draft: Draft, atMs: number): void {
   if (reply?.stage === 'paused' && !utterance?.isSpeaking) resume(draft, atMs);
 }
 
-/** The voice over the agent's has lasted long: whatever it says, it wants the floor. */
+/** The voice over the agent's has lasted long: it wants the floor, unless it is known to draw out a "mm-hm". */
 export function onBargeInTimer(draft: Draft, atMs: number): void {
-  if (draft.state.utterance?.isSpeaking) interrupt(draft, atMs);
+  const { utterance } = draft.state;
+  if (!utterance?.isSpeaking) return;
+  const restMs = utterance.stretchAtMs + BACKCHANNEL_MS_MAX - atMs;
+  if (restMs > 0 && isBackchannel(utterance.partialText)) {
+    act(draft, { kind: 'set-timer', timer: 'barge-in', delayMs: restMs });
+  } else {
+    interrupt(draft, atMs);
+  }
 }
 
 /**
@@ -93,11 +100,13 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
 }
 
 function isAside(state: TurnState, reply: Reply, words: Words): boolean {
-  if (words.text === '') return true;
-  if ((state.utterance?.speechMs ?? 0) > state.rules.timing.bargeInMs) return false;
-  if (isBackchannel(words.text)) return true;
+  const overlap = weighOverlap({
+    text: words.text,
+    voicedMs: state.utterance?.speechMs ?? 0,
+    longMs: state.rules.timing.bargeInMs,
+  });
   const isGreetingOrFarewell = reply.kind === 'greeting' || reply.calls.length > 0;
-  return isGreetingOrFarewell && isCourtesy(words.text);
+  return overlap === 'courtesy' ? isGreetingOrFarewell : overlap !== 'claim';
 }
 
 function resume(draft: Draft, atMs: number): void {

@@ -1,4 +1,5 @@
 /** What a call gives to a conversation and what it hears back from it. */
+import type { Pronunciation } from '../domain/agent.ts';
 import type { Appointment } from '../domain/appointment.ts';
 import type { TranscriptEntry } from '../domain/call.ts';
 
@@ -8,6 +9,8 @@ export interface ConversationBrief {
   readonly systemPrompt: string;
   readonly voice: string;
   readonly language: string;
+  /** How words are to be said that are written otherwise; none unless given. */
+  readonly pronunciations?: readonly Pronunciation[];
   readonly isInterruptible: boolean;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
@@ -18,12 +21,16 @@ export interface TurnTimes {
   readonly turn: number;
   readonly endOfTurnMs?: number;
   readonly textFinalMs?: number;
+  /** When the turn model had scored the pause that ended the turn. */
+  readonly turnScoredMs?: number;
   readonly firstTokenMs?: number;
   readonly firstClauseMs?: number;
   readonly firstAudioMs?: number;
   readonly firstPacketMs?: number;
   /** How long after the caller's first voiced frame the agent fell silent, when this turn interrupted it. */
   readonly bargeInMs?: number;
+  /** Whether the answer had been begun before the turn was over. */
+  readonly speculated: boolean;
 }
 
 /** Why a conversation wants the call to end. */
@@ -37,6 +44,10 @@ export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }
   | { readonly kind: 'barge-in' }
+  /** What the caller has said so far, while they speak; it may still change, and is not kept. */
+  | { readonly kind: 'hearing'; readonly text: string }
+  /** An answer begun before the end of a turn could be used, or was thrown away. */
+  | { readonly kind: 'speculation'; readonly outcome: 'hit' | 'miss' }
   /** A tool has had its run. `done` where it changed something; `name` is `unknown` where the model made one up. */
   | { readonly kind: 'tool'; readonly name: string; readonly outcome: 'done' | 'refused' }
   | { readonly kind: 'ended'; readonly end: ConversationEnd };

@@ -1,26 +1,25 @@
 /** One conversation: carries out what the turn machine decides, and tells it what comes of that. */
-import type { Clock } from '../lib/clock.ts';
+import type { LanguageModelCounts } from '../lib/language-model-metrics.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { Ear } from '../speech/hearing.ts';
 import type { Synthesizer } from '../speech/synthesizer.ts';
-import type { Toolbox } from '../tool/toolbox.ts';
 import { happeningOf, voiceHappening } from './audio-happening.ts';
-import type { CallControl, ConversationBrief, ConversationEvent } from './conversation-port.ts';
-import { phrasesFor } from './phrases.ts';
+import type { CallControl, ConversationEvent } from './conversation-port.ts';
+import { HistoryKeeper } from './history-keeper.ts';
+import { prefixFor } from './prompt.ts';
 import { ReplyVoice } from './reply-voice.ts';
+import { type RuleOptions, rulesFor } from './rules-for.ts';
 import { TakingDown } from './taking-down.ts';
 import { think } from './thinking.ts';
 import type { TurnEffect } from './turn-effect.ts';
 import type { TurnHappening } from './turn-event.ts';
 import { takeTurnEvent } from './turn-machine.ts';
-import { DEFAULT_TIMING, type TurnTiming } from './turn-rules.ts';
 import { openState, type TurnState } from './turn-state.ts';
 import { TurnTimers } from './turn-timers.ts';
 
-export interface ConversationOptions {
-  readonly brief: ConversationBrief;
+export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;
   /** Stays the property of whoever opened it: close it after `stop`. */
   readonly ear: Ear;
@@ -28,20 +27,17 @@ export interface ConversationOptions {
   readonly hasVoiceDetector: boolean;
   readonly synthesizer: Synthesizer;
   readonly model: LanguageModel;
-  readonly tools: Toolbox;
   readonly control: CallControl;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly onEvent: (event: ConversationEvent) => void;
-  /** Whether answers are begun before the caller's turn is over; true unless given. */
-  readonly mayThinkAhead?: boolean;
-  readonly timing?: Partial<TurnTiming>;
+  readonly counts?: LanguageModelCounts;
 }
 
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #timers: TurnTimers;
   readonly #takingDown: TakingDown;
+  readonly #history: HistoryKeeper;
   readonly #happenings: TurnHappening[] = [];
   #state: TurnState;
   #isTurning = false;
@@ -51,16 +47,10 @@ export class Conversation {
     this.#options = options;
     const { ear, log, clock } = options;
     const tell = (happening: TurnHappening) => this.#tell(happening);
+    this.#history = new HistoryKeeper(options);
     this.#takingDown = new TakingDown({ ear, log, tell });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
-    this.#state = openState({
-      brief: options.brief,
-      phrases: phrasesFor(options.brief.language),
-      timing: { ...DEFAULT_TIMING, ...options.timing },
-      mayThinkAhead: options.mayThinkAhead ?? true,
-      toolsAfterWords: options.tools.namesAfterWords,
-      startedAt: clock.now(),
-    });
+    this.#state = openState(rulesFor(options));
   }
 
   /** Says the greeting and begins to listen. To be called once, when the call has been answered. */
@@ -69,6 +59,7 @@ export class Conversation {
     audio.onEvent((event) => this.#hear(event));
     if (hasVoiceDetector) ear.onVoice((event) => this.#tell(voiceHappening(event)));
     this.#tell({ kind: 'started' });
+    this.#history.begin(prefixFor(this.#state.rules));
   }
 
   /** Takes a key that came by SIP INFO; keys in the audio stream are taken by themselves. */
@@ -79,6 +70,7 @@ export class Conversation {
   /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
   stop(): void {
     this.#tell({ kind: 'stopped' });
+    this.#history.stop();
   }
 
   /** How many answers that were begun before the caller's turn was over could be used, and how many not. */
@@ -200,9 +192,10 @@ export class Conversation {
   #voiceOf(reply: number): ReplyVoice {
     if (this.#reply?.id === reply) return this.#reply.voice;
     const { audio, brief, log, synthesizer } = this.#options;
-    const { voice, language } = brief;
+    const { voice, language, pronunciations } = brief;
     const tell = (happening: TurnHappening) => this.#tell(happening);
-    const made = new ReplyVoice({ reply, audio, synthesizer, voice, language, tell, log });
+    const spoken = { audio, synthesizer, voice, language, pronunciations };
+    const made = new ReplyVoice({ reply, ...spoken, tell, log });
     this.#reply = { id: reply, voice: made };
     return made;
   }
@@ -211,7 +204,7 @@ export class Conversation {
     const { model, log } = this.#options;
     const tools = this.#options.tools.descriptions;
     const tell = (happening: TurnHappening) => this.#tell(happening);
-    return think({ reply, model, messages, tools, signal, tell, log });
+    return think({ reply, model, messages, tools, history: this.#history, signal, tell, log });
   }
 
   async #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,8 @@ export interface Piece {
   readonly audioMs: number;
   /** Whether `audioMs` is all of it. */
   readonly isWhole: boolean;
+  /** For each word, as blanks part them, the share of the clause's audio after which it has been said. */
+  readonly wordEnds?: readonly number[];
 }
 
 /** Slow speech has about 14 characters a second: the guess for a clause whose audio is not all there. */
@@ -17,8 +19,8 @@ export function audioMsOf(pieces: readonly Piece[]): number {
 }
 
 /**
- * The words that were played whole within the first `playedMs` of a reply. Inside a clause, words are taken to
- * last as long as they are written.
+ * The words that were played whole within the first `playedMs` of a reply. Inside a clause, words end
+ * where the voice says; where it does not, they are taken to last as long as they are written.
  */
 export function heardWords(pieces: readonly Piece[], playedMs: number): string {
   let restMs = playedMs;
@@ -26,7 +28,7 @@ export function heardWords(pieces: readonly Piece[], playedMs: number): string {
   for (const piece of pieces) {
     const lengthMs = lengthMsOf(piece);
     if (restMs <= 0) break;
-    heard.push(...wordsWithin(piece.text, lengthMs === 0 ? 0 : restMs / lengthMs));
+    heard.push(...wordsWithin(piece, lengthMs === 0 ? 0 : restMs / lengthMs));
     restMs -= lengthMs;
   }
   return heard.join(' ');
@@ -36,14 +38,19 @@ function lengthMsOf({ text, audioMs, isWhole }: Piece): number {
   return isWhole ? audioMs : Math.max(audioMs, text.length * MS_PER_CHARACTER);
 }
 
-function wordsWithin(text: string, share: number): string[] {
+function wordsWithin({ text, wordEnds }: Piece, share: number): string[] {
   const words = text.split(/\s+/).filter((word) => word !== '');
   if (share >= 1) return words;
+  const isTold = wordEnds !== undefined && wordEnds.length === words.length;
+  const ends = isTold ? wordEnds : endsBySpelling(words);
+  return words.filter((_, index) => (ends[index] ?? 1) <= share);
+}
 
+function endsBySpelling(words: readonly string[]): number[] {
   const length = words.reduce((sum, word) => sum + word.length + 1, 0);
   let end = 0;
-  return words.filter((word) => {
+  return words.map((word) => {
     end += word.length + 1;
-    return end <= length * share;
+    return end / length;
   });
 }

@@ -1,4 +1,6 @@
 /** The caller's voice: where an utterance begins, pauses and is taken down; pure */
+import { countAhead } from './ahead.ts';
+import { dictationIn } from './dictating.ts';
 import { rememberPause } from './endpointing.ts';
 import { dropReply } from './reply.ts';
 import type { TurnEventOf } from './turn-event.ts';
@@ -12,12 +14,20 @@ import {
   isAgentsFloor,
 } from './turn-state.ts';
 
+/** Who speaks again later than this after the end of a turn has waited for an answer. */
+const CUT_OFF_MS_MAX = 1500;
+
 export function onVoiceStarted(draft: Draft, event: TurnEventOf<'voice-started'>): void {
   const { utterance } = draft.state;
   if (utterance?.isSpeaking) return;
-  if (utterance === null) beginUtterance(draft, event.voicedAtMs);
-  else goOn(draft, utterance, event.voicedAtMs);
+  if (utterance === null) {
+    rememberCutOff(draft, event.voicedAtMs);
+    beginUtterance(draft, event.voicedAtMs);
+  } else {
+    goOn(draft, utterance, event.voicedAtMs);
+  }
   yieldToVoice(draft, event.atMs);
+  startPartials(draft, event.voicedAtMs, event.atMs);
 }
 
 /** @returns whether there was a stretch of voice to end. */
@@ -30,7 +40,11 @@ export function onVoiceStopped(draft: Draft, event: TurnEventOf<'voice-stopped'>
     lastVoicedAtMs,
     speechMs: utterance.speechMs + lastVoicedAtMs - utterance.stretchAtMs,
   });
-  act(draft, { kind: 'cancel-timer', timer: 'barge-in' });
+  act(
+    draft,
+    { kind: 'cancel-timer', timer: 'barge-in' },
+    { kind: 'cancel-timer', timer: 'partial' },
+  );
   return true;
 }
 
@@ -40,7 +54,7 @@ export function requestWords(draft: Draft, priority: 'speculative' | 'final'): v
   if (utterance === null) return;
   const attempt = draft.state.lastAttempt + 1;
   change(draft, { lastAttempt: attempt });
-  changeUtterance(draft, { attempt, isTranscribing: true, words: null });
+  changeUtterance(draft, { attempt, isTranscribing: true, words: null, partial: null });
   act(draft, { kind: 'transcribe', attempt, priority });
 }
 
@@ -54,7 +68,39 @@ export function forgetUtterance(draft: Draft): void {
     { kind: 'stop-listening' },
     { kind: 'cancel-timer', timer: 'end-of-turn' },
     { kind: 'cancel-timer', timer: 'barge-in' },
+    { kind: 'cancel-timer', timer: 'partial' },
   );
+}
+
+/**
+ * A caller who goes on before anything of the answer was heard had only paused: the turn was ended too early, and
+ * their pauses are longer than we knew. Without this, no pause longer than the wait for it could ever be learnt.
+ */
+function rememberCutOff(draft: Draft, voicedAtMs: number): void {
+  const { endedTurn, typicalPauseMs } = draft.state;
+  if (endedTurn === null) return;
+  const pauseMs = voicedAtMs - endedTurn.lastVoicedAtMs;
+  if (pauseMs > CUT_OFF_MS_MAX) return;
+  change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
+}
+
+/** Sets the first look at what a stretch of voice says. */
+function startPartials(draft: Draft, voicedAtMs: number, atMs: number): void {
+  const { utterance, rules } = draft.state;
+  if (utterance === null || utterance.isPartialOff) return;
+  const delayMs = Math.max(0, voicedAtMs + rules.timing.partialMs - atMs);
+  act(draft, { kind: 'set-timer', timer: 'partial', delayMs });
+}
+
+/** Who reads out a number pauses longer than who talks: each kind is learnt by itself. */
+function learnPause(draft: Draft, utterance: CallerUtterance, pauseMs: number): void {
+  const { typicalPauseMs, dictationPauseMs } = draft.state;
+  const text = utterance.words?.text ?? utterance.partialText;
+  if (dictationIn(draft.state, text) === null) {
+    change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
+  } else {
+    change(draft, { dictationPauseMs: rememberPause(dictationPauseMs, pauseMs) });
+  }
 }
 
 function beginUtterance(draft: Draft, fromMs: number): void {
@@ -68,6 +114,10 @@ function beginUtterance(draft: Draft, fromMs: number): void {
     isTranscribing: false,
     overAtMs: null,
     words: null,
+    partialText: '',
+    partial: null,
+    isPartialOff: false,
+    score: null,
     aheadTries: 0,
     bargeInMs: null,
   };
@@ -77,8 +127,9 @@ function beginUtterance(draft: Draft, fromMs: number): void {
 
 function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): void {
   const pauseMs = voicedAtMs - utterance.lastVoicedAtMs;
-  change(draft, { typicalPauseMs: rememberPause(draft.state.typicalPauseMs, pauseMs) });
-  if (utterance.isTranscribing) act(draft, { kind: 'cancel-transcription' });
+  learnPause(draft, utterance, pauseMs);
+  if (utterance.isTranscribing || utterance.partial !== null)
+    act(draft, { kind: 'cancel-transcription' });
   act(draft, { kind: 'cancel-timer', timer: 'end-of-turn' });
   changeUtterance(draft, {
     isSpeaking: true,
@@ -86,15 +137,17 @@ function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): voi
     isTranscribing: false,
     overAtMs: null,
     words: null,
+    partial: null,
+    score: null,
   });
 }
 
 /** What the agent does at once when a voice is heard, before anybody knows what it says. */
 function yieldToVoice(draft: Draft, atMs: number): void {
-  const { reply, rules, aheadMisses } = draft.state;
+  const { reply, rules } = draft.state;
   if (reply === null) return;
   if (reply.stage === 'ahead') {
-    change(draft, { aheadMisses: aheadMisses + 1 });
+    countAhead(draft, 'miss');
     dropReply(draft, atMs);
     return;
   }

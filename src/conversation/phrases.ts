@@ -11,6 +11,8 @@ export interface Phrases {
   readonly farewell: string;
   /** The model handed the caller over without a word. */
   readonly transfer: string;
+  /** A tool takes its time. */
+  readonly filler: string;
   /** The longest allowed duration is over. */
   readonly timeIsUp: string;
   /** Nothing works any more. */
@@ -23,6 +25,7 @@ const ENGLISH: Phrases = {
   apology: "I'm sorry, something went wrong on my side. Could you say that again?",
   farewell: 'Goodbye.',
   transfer: 'One moment, please. I am connecting you.',
+  filler: 'One moment, please.',
   timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
   giveUp: 'I am sorry, I cannot go on with this call. Please try again later. Goodbye.',
 };
@@ -35,6 +38,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Lo siento, ha habido un problema. ¿Puede repetirlo?',
     farewell: 'Adiós.',
     transfer: 'Un momento, por favor. Le paso.',
+    filler: 'Un momento, por favor.',
     timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
     giveUp: 'Lo siento, no puedo seguir con esta llamada. Inténtelo más tarde. Adiós.',
   },
@@ -44,6 +48,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Mi dispiace, qualcosa è andato storto. Può ripetere?',
     farewell: 'Arrivederci.',
     transfer: 'Un momento, per favore. La metto in contatto.',
+    filler: 'Un momento, per favore.',
     timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
     giveUp: 'Mi dispiace, non posso continuare la chiamata. Riprovi più tardi. Arrivederci.',
   },
@@ -53,6 +58,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Entschuldigung, da ist etwas schiefgegangen. Bitte sagen Sie es noch einmal.',
     farewell: 'Auf Wiederhören.',
     transfer: 'Einen Moment bitte. Ich verbinde Sie.',
+    filler: 'Einen Moment bitte.',
     timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
     giveUp: 'Leider kann ich das Gespräch nicht fortsetzen. Bitte rufen Sie später wieder an.',
   },
@@ -62,6 +68,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Je suis désolé, il y a eu un problème. Pouvez-vous répéter ?',
     farewell: 'Au revoir.',
     transfer: 'Un instant, je vous mets en relation.',
+    filler: 'Un instant, je vous prie.',
     timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
     giveUp: 'Je suis désolé, je ne peux pas continuer. Veuillez rappeler plus tard. Au revoir.',
   },
@@ -71,6 +78,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Desculpe, algo correu mal. Pode repetir?',
     farewell: 'Adeus.',
     transfer: 'Um momento, por favor. Vou passar a chamada.',
+    filler: 'Um momento, por favor.',
     timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
     giveUp: 'Lamento, não posso continuar a chamada. Tente mais tarde. Adeus.',
   },

@@ -15,7 +15,12 @@ export function onVoiced(draft: Draft, event: TurnEventOf<'voiced'>): void {
   if (reply === null || reply.id !== event.reply) return;
   const pieces = reply.pieces.map((piece, index) =>
     index === event.clause
-      ? { ...piece, audioMs: piece.audioMs + event.audioMs, isWhole: event.isWhole }
+      ? {
+          ...piece,
+          audioMs: piece.audioMs + event.audioMs,
+          isWhole: event.isWhole,
+          ...(event.wordEnds !== undefined && { wordEnds: event.wordEnds }),
+        }
       : piece,
   );
   const isFirst = reply.firstAudioAtMs === null && event.audioMs > 0;

@@ -1,7 +1,7 @@
 /** One reply's way from text to the line: synthesised clause by clause, kept back until it may be heard. */
 import type { Logger } from '../lib/logger.ts';
 import { type AudioStream, LINE_RATE_HZ } from '../media/audio-stream.ts';
-import type { Synthesizer } from '../speech/synthesizer.ts';
+import type { Pronunciation, Synthesizer, WordEnds } from '../speech/synthesizer.ts';
 import type { TurnHappening } from './turn-event.ts';
 
 interface Clause {
@@ -15,6 +15,7 @@ export class ReplyVoice {
   readonly #synthesizer: Synthesizer;
   readonly #voice: string;
   readonly #language: string;
+  readonly #pronunciations: readonly Pronunciation[];
   readonly #tell: (happening: TurnHappening) => void;
   readonly #log: Logger;
   readonly #stop = new AbortController();
@@ -32,6 +33,7 @@ export class ReplyVoice {
     readonly synthesizer: Synthesizer;
     readonly voice: string;
     readonly language: string;
+    readonly pronunciations?: readonly Pronunciation[] | undefined;
     readonly tell: (happening: TurnHappening) => void;
     readonly log: Logger;
   }) {
@@ -40,6 +42,7 @@ export class ReplyVoice {
     this.#synthesizer = options.synthesizer;
     this.#voice = options.voice;
     this.#language = options.language;
+    this.#pronunciations = options.pronunciations ?? [];
     this.#tell = options.tell;
     this.#log = options.log;
   }
@@ -97,11 +100,16 @@ export class ReplyVoice {
     const { signal } = this.#stop;
     try {
       const request = { text, voice: this.#voice, language: this.#language, signal };
-      for await (const pcm of this.#synthesizer.speak(request)) {
+      let ends: { readonly wordEnds?: WordEnds } = {};
+      const onWords = (wordEnds: WordEnds) => {
+        ends = { wordEnds };
+      };
+      const pronunciations = this.#pronunciations;
+      for await (const pcm of this.#synthesizer.speak({ ...request, pronunciations, onWords })) {
         if (signal.aborted) return;
         this.#say(pcm);
         const audioMs = (pcm.length * 1000) / LINE_RATE_HZ;
-        this.#tell({ kind: 'voiced', reply, clause, audioMs, isWhole: false });
+        this.#tell({ kind: 'voiced', reply, clause, audioMs, isWhole: false, ...ends });
       }
     } catch (error) {
       if (signal.aborted) return;

@@ -1,4 +1,5 @@
 /** The life of a reply inside the turn machine: begun, voiced, heard, dropped; pure */
+import type { ChatMessage } from '../llm/language-model.ts';
 import type { ConversationEnd } from './conversation-port.ts';
 import { audioMsOf, heardWords } from './heard-words.ts';
 import { reportTurn } from './turn-report.ts';
@@ -12,6 +13,9 @@ import {
   type ReplyKind,
   type ReplyStage,
 } from './turn-state.ts';
+
+const BROKEN_OFF =
+  'Broken off, because the caller went on speaking. It is not known whether it was done: ask the caller before doing it again.';
 
 /** Makes an empty reply the current one. The one before it must be gone. */
 export function beginReply(
@@ -29,6 +33,7 @@ export function beginReply(
     isFinished: false,
     calls: [],
     isToolRunning: false,
+    hasFiller: false,
     rounds: 0,
     exchange: [],
     startedAtMs: null,
@@ -108,10 +113,11 @@ export function settleReply(draft: Draft, playedMs: number, atMs: number): void 
   const { reply } = draft.state;
   if (reply === null) return;
   act(draft, { kind: 'cancel-timer', timer: 'reply' });
+  if (reply.isToolRunning) act(draft, { kind: 'cancel-timer', timer: 'filler' });
   reportTurn(draft);
   const text = heardWords(reply.pieces, playedMs);
   const isCut = text !== heardWords(reply.pieces, Number.POSITIVE_INFINITY);
-  const history = [...draft.state.history, ...reply.exchange];
+  const history = [...draft.state.history, ...reply.exchange, ...brokenOff(reply)];
   if (text !== '') history.push({ role: 'assistant', content: isCut ? `${text} …` : text });
   change(draft, { reply: null, history: [...history, ...draft.state.waiting], waiting: [] });
   if (text !== '') {
@@ -121,6 +127,16 @@ export function settleReply(draft: Draft, playedMs: number, atMs: number): void 
       event: { kind: 'said', entry: { role: 'agent', text, at } },
     });
   }
+}
+
+/** A tool that was at work when its reply was dropped may have done its part: the model is not to do it twice unaware. */
+function brokenOff(reply: Reply): readonly ChatMessage[] {
+  const [call] = reply.calls;
+  if (!reply.isToolRunning || call === undefined) return [];
+  return [
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', toolCallId: call.id, name: call.name, content: BROKEN_OFF },
+  ];
 }
 
 /** Puts words of the caller into the history: after the reply, while the agent keeps the floor. */

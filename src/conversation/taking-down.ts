@@ -34,7 +34,9 @@ export class TakingDown {
     } catch (error) {
       if (signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
-      this.#log.warn({ attempt, reason }, 'recogniser failed in a call');
+      // A look in between gives way to whatever is more urgent; that is no failure.
+      const level = priority === 'partial' ? 'debug' : 'warn';
+      this.#log[level]({ attempt, reason }, 'recogniser failed in a call');
       this.#tell({ kind: 'transcription-failed', attempt });
     }
   }

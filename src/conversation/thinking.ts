@@ -2,6 +2,7 @@
 import type { Logger } from '../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../llm/language-model.ts';
 import { ClauseSplitter } from './clause-splitter.ts';
+import type { HistoryKeeper } from './history-keeper.ts';
 import { hasSound, speakable } from './speakable.ts';
 import type { TurnHappening } from './turn-event.ts';
 
@@ -16,6 +17,8 @@ export interface Thought {
   readonly model: LanguageModel;
   readonly messages: readonly ChatMessage[];
   readonly tools: readonly ToolDescription[];
+  /** Makes the messages fit the model's window. */
+  readonly history: HistoryKeeper;
   readonly signal: AbortSignal;
   readonly tell: (happening: TurnHappening) => void;
   readonly log: Logger;
@@ -30,6 +33,7 @@ export async function think(thought: Thought): Promise<void> {
     if (signal.aborted) return;
     tellClauses(thought, splitter.flush());
     tell({ kind: 'model-finished', reply });
+    thought.history.answered();
   } catch (error) {
     if (signal.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
@@ -40,11 +44,11 @@ export async function think(thought: Thought): Promise<void> {
 }
 
 async function listen(thought: Thought, splitter: ClauseSplitter): Promise<void> {
-  const { reply, model, messages, tools, signal, tell } = thought;
+  const { reply, model, messages, tools, history, signal, tell } = thought;
   let characters = 0;
   let calls = 0;
   let hasBegun = false;
-  for await (const event of model.stream({ messages, tools, signal })) {
+  for await (const event of model.stream({ ...history.fit(messages), tools, signal })) {
     if (signal.aborted) return;
     if (!hasBegun) tell({ kind: 'model-began', reply });
     hasBegun = true;

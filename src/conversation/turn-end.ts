@@ -1,26 +1,42 @@
 /** The end of the caller's turn: how long to wait for it, what to prepare meanwhile, and what follows; pure */
+import { countAhead } from './ahead.ts';
 import { askModel } from './answering.ts';
 import { emitCallersWords } from './barge-in.ts';
-import { completenessOf, isDictating } from './completeness.ts';
+import { completenessOf } from './completeness.ts';
+import { dictationIn } from './dictating.ts';
 import { COMPLETENESS_UNKNOWN, silenceRequiredMs } from './endpointing.ts';
 import { forgetUtterance, requestWords } from './listening.ts';
 import { addToHistory, beginReply, dropReply, sayPhrase } from './reply.ts';
+import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
   type CallerUtterance,
   change,
   changeUtterance,
   type Draft,
+  isAgentsFloor,
   type TurnState,
   type Words,
 } from './turn-state.ts';
 
-/** Waits for the end of the turn without knowing the words. */
+/** Waits for the end of the turn without knowing more of the words than was made out while they were spoken. */
 export function planEndOfTurn(draft: Draft, atMs: number): void {
-  const { utterance, rules, typicalPauseMs } = draft.state;
+  const { utterance } = draft.state;
   if (utterance === null) return;
-  const pause = { completeness: COMPLETENESS_UNKNOWN, isDictating: false, typicalPauseMs };
-  setEndOfTurn(draft, utterance, silenceRequiredMs(pause, rules.timing), atMs);
+  const requiredMs = requiredSilenceMs(draft.state, utterance, null);
+  if (setEndOfTurn(draft, utterance, requiredMs, atMs) <= 0) onEndOfTurnTimer(draft, atMs);
+}
+
+/** Plans anew with what the turn model makes of the pause. A score of a pause that is over changes nothing. */
+export function onTurnScored(draft: Draft, event: TurnEventOf<'turn-scored'>): void {
+  const { utterance, rules } = draft.state;
+  if (utterance === null || utterance.isSpeaking) return;
+  if (event.lastVoicedAtMs !== utterance.lastVoicedAtMs) return;
+  changeUtterance(draft, { score: { probability: event.probability, atMs: event.atMs } });
+  const scored = draft.state.utterance;
+  if (scored === null || scored.overAtMs !== null || isAgentsFloor(draft.state.reply)) return;
+  if (scored.words !== null) awaitEnd(draft, scored, scored.words, event.atMs);
+  else if (!rules.mayThinkAhead && !scored.isTranscribing) planEndOfTurn(draft, event.atMs);
 }
 
 /** The silence is long enough: the turn is over as soon as its words are known. */
@@ -48,9 +64,15 @@ export function takeWords(draft: Draft, words: Words): void {
     endTurn(draft, utterance, words, words.atMs);
     return;
   }
-  const restMs = setEndOfTurn(draft, utterance, requiredMs(draft.state, words.text), words.atMs);
-  if (restMs <= 0) endTurn(draft, utterance, words, words.atMs);
-  else thinkAhead(draft, utterance, words);
+  if (!awaitEnd(draft, utterance, words, words.atMs)) thinkAhead(draft, utterance, words);
+}
+
+/** @returns whether the turn is over already. */
+function awaitEnd(draft: Draft, utterance: CallerUtterance, words: Words, atMs: number): boolean {
+  const requiredMs = requiredSilenceMs(draft.state, utterance, words.text);
+  const isOver = setEndOfTurn(draft, utterance, requiredMs, atMs) <= 0;
+  if (isOver) endTurn(draft, utterance, words, atMs);
+  return isOver;
 }
 
 function takeNothing(draft: Draft, utterance: CallerUtterance): void {
@@ -61,14 +83,22 @@ function takeNothing(draft: Draft, utterance: CallerUtterance): void {
   }
 }
 
-function requiredMs(state: TurnState, text: string): number {
-  const question = state.history.findLast(({ role }) => role === 'assistant')?.content ?? '';
+/** @param text the words; null while they are not known. */
+function requiredSilenceMs(
+  state: TurnState,
+  utterance: CallerUtterance,
+  text: string | null,
+): number {
+  const { rules, typicalPauseMs, dictationPauseMs } = state;
+  const dictation = dictationIn(state, text ?? utterance.partialText);
   const pause = {
-    completeness: completenessOf(text),
-    isDictating: isDictating(text, question),
-    typicalPauseMs: state.typicalPauseMs,
+    completeness: text === null ? COMPLETENESS_UNKNOWN : completenessOf(text),
+    turnProbability: utterance.score?.probability ?? null,
+    turnTrust: rules.turnTrust,
+    dictation,
+    typicalPauseMs: dictation === null ? typicalPauseMs : dictationPauseMs,
   };
-  return silenceRequiredMs(pause, state.rules.timing);
+  return silenceRequiredMs(pause, rules.timing);
 }
 
 /** @returns what is left of the silence; not positive when it has been long enough. */
@@ -91,7 +121,9 @@ function thinkAhead(draft: Draft, utterance: CallerUtterance, words: Words): voi
     state.reply === null &&
     state.digits === '' &&
     utterance.aheadTries < timing.aheadTriesMax &&
-    utterance.speechMs <= timing.aheadSpeechMsMax;
+    utterance.speechMs <= timing.aheadSpeechMsMax &&
+    // More is sure to come: the answer would be to half a number.
+    dictationIn(state, words.text)?.progress !== 'begun';
   if (!isWorthIt) return;
   changeUtterance(draft, { aheadTries: utterance.aheadTries + 1 });
   beginReply(draft, { kind: 'answer', stage: 'ahead', forText: words.text });
@@ -111,6 +143,8 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
       lastVoicedAtMs: utterance.lastVoicedAtMs,
       endOfTurnAtMs: utterance.overAtMs ?? atMs,
       textFinalAtMs: words.atMs,
+      turnScoredAtMs: utterance.score?.atMs ?? null,
+      isSpeculated: draft.state.reply?.stage === 'ahead',
       bargeInMs: utterance.bargeInMs,
     },
   });
@@ -124,12 +158,12 @@ function addCallersWords(draft: Draft, words: Words): void {
 
 /** Keeps an answer that was begun ahead if it answers what was really said. */
 function settleAhead(draft: Draft, text: string, atMs: number): void {
-  const { reply, aheadHits, aheadMisses } = draft.state;
+  const { reply } = draft.state;
   if (reply?.stage !== 'ahead') return;
   if (folded(reply.forText) === folded(text)) {
-    change(draft, { aheadHits: aheadHits + 1 });
+    countAhead(draft, 'hit');
   } else {
-    change(draft, { aheadMisses: aheadMisses + 1 });
+    countAhead(draft, 'miss');
     dropReply(draft, atMs);
   }
 }

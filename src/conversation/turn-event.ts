@@ -9,6 +9,10 @@ export type TurnTimer =
   | 'barge-in'
   /** Playout has been paused for long enough without a reason. */
   | 'pause-proof'
+  /** The caller has spoken for a while: what have they said so far? */
+  | 'partial'
+  /** A tool takes long, and the agent is silent meanwhile. */
+  | 'filler'
   /** No key for a while. */
   | 'digits'
   /** Nobody has said anything for long. */
@@ -27,6 +31,12 @@ export type TurnHappening =
   | { readonly kind: 'started' }
   | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
   | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  /** The turn model's score of the pause after `lastVoicedAtMs`, from 0 to 1. */
+  | {
+      readonly kind: 'turn-scored';
+      readonly lastVoicedAtMs: number;
+      readonly probability: number;
+    }
   | {
       readonly kind: 'transcribed';
       readonly attempt: number;
@@ -53,6 +63,8 @@ export type TurnHappening =
       readonly clause: number;
       readonly audioMs: number;
       readonly isWhole: boolean;
+      /** Share of the clause's audio after which each of its words has been said, where that is known. */
+      readonly wordEnds?: readonly number[];
     }
   | { readonly kind: 'playout-started'; readonly reply: number; readonly startedAtMs: number }
   | { readonly kind: 'playout-paused'; readonly reply: number; readonly playedMs: number }

@@ -21,12 +21,14 @@ import {
 } from './barge-in.ts';
 import { onDigit, onDigitsTimer } from './digits.ts';
 import { closeWith, endNow, stopNow } from './ending.ts';
+import { onFillerTimer } from './filler.ts';
 import { forgetUtterance, onVoiceStarted, onVoiceStopped, requestWords } from './listening.ts';
+import { failPartial, onPartialTimer, takePartial } from './partials.ts';
 import { onPlayoutFinished, onPlayoutStarted, onVoiced } from './playout.ts';
 import { dropReply, sayPhrase } from './reply.ts';
 import { isQuiet, onSilence, watchSilence } from './silence.ts';
 import type { TurnEffect } from './turn-effect.ts';
-import { onEndOfTurnTimer, planEndOfTurn, takeWords } from './turn-end.ts';
+import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
 import type { TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
 import {
   act,
@@ -49,6 +51,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   started: start,
   'voice-started': onVoiceStarted,
   'voice-stopped': onPause,
+  'turn-scored': onTurnScored,
   transcribed: onTranscribed,
   'transcription-failed': onTranscriptionFailed,
   'model-began': onModelBegan,
@@ -79,6 +82,8 @@ const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> 
   'end-of-turn': onEndOfTurnTimer,
   'barge-in': onBargeInTimer,
   'pause-proof': onPauseProof,
+  partial: onPartialTimer,
+  filler: onFillerTimer,
   digits: onDigitsTimer,
   silence: onSilence,
   reply: onReplyTimer,
@@ -159,6 +164,10 @@ function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
 
 function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   const { utterance } = draft.state;
+  if (utterance?.partial?.attempt === event.attempt) {
+    takePartial(draft, event.text.trim(), event.atMs);
+    return;
+  }
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
   changeUtterance(draft, { isTranscribing: false });
@@ -175,6 +184,10 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
 
 function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-failed'>): void {
   const { utterance, reply, rules } = draft.state;
+  if (utterance?.partial?.attempt === event.attempt) {
+    failPartial(draft);
+    return;
+  }
   if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
     return;
   forgetUtterance(draft);

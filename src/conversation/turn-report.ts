@@ -25,6 +25,7 @@ function timesOf(turn: EndedTurn, reply: Reply): TurnTimes {
   const spans = {
     endOfTurnMs: since(turn.endOfTurnAtMs),
     textFinalMs: since(turn.textFinalAtMs),
+    turnScoredMs: since(turn.turnScoredAtMs),
     firstTokenMs: since(reply.firstTokenAtMs),
     firstClauseMs: since(reply.firstClauseAtMs),
     firstAudioMs: since(reply.firstAudioAtMs),
@@ -32,5 +33,5 @@ function timesOf(turn: EndedTurn, reply: Reply): TurnTimes {
     bargeInMs: turn.bargeInMs ?? undefined,
   };
   const known = Object.entries(spans).filter(([, value]) => value !== undefined);
-  return { turn: turn.turn, ...Object.fromEntries(known) };
+  return { turn: turn.turn, ...Object.fromEntries(known), speculated: turn.isSpeculated };
 }

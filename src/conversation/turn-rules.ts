@@ -18,6 +18,12 @@ export interface TurnTiming {
   readonly aheadSpeechMsMax: number;
   /** Answers begun ahead of the turn's end, for one turn. */
   readonly aheadTriesMax: number;
+  /** How often a caller who speaks is listened to before they pause. */
+  readonly partialMs: number;
+  /** A recogniser that takes longer for that is too busy: it is left alone until the caller pauses. */
+  readonly partialTookMsMax: number;
+  /** A tool that takes longer is bridged with a word, so that the line is not dead. */
+  readonly fillerMs: number;
   /** Pause after the last key before the digits count as said. */
   readonly digitsMs: number;
   /** How long an answer may make no progress before the agent apologises. */
@@ -38,6 +44,9 @@ export const DEFAULT_TIMING: TurnTiming = {
   pauseMsMax: 1500,
   aheadSpeechMsMax: 10_000,
   aheadTriesMax: 3,
+  partialMs: 500,
+  partialTookMsMax: 600,
+  fillerMs: 700,
   digitsMs: 2000,
   replyMsMax: 15_000,
   closingMsMax: 15_000,
@@ -51,6 +60,10 @@ export interface TurnRules {
   readonly timing: TurnTiming;
   /** Whether answers are begun before the turn is over. */
   readonly mayThinkAhead: boolean;
+  /** How far the turn model is to be believed, from 0 (there is none) to 1. */
+  readonly turnTrust: number;
+  /** Where the agent is called, ISO 3166-1 alpha-2: its telephone numbers have that country's length. */
+  readonly country: string | null;
   /** Tools that wait until the words said along with them have been heard. */
   readonly toolsAfterWords: readonly string[];
   /** For the model, which is asked for dates and times. */

@@ -29,6 +29,14 @@ export interface CallerUtterance {
   readonly overAtMs: number | null;
   /** Null until transcribed, and again as soon as the caller goes on. */
   readonly words: Words | null;
+  /** What was made out while they spoke, at the last look. */
+  readonly partialText: string;
+  /** The look under way. */
+  readonly partial: { readonly attempt: number; readonly askedAtMs: number } | null;
+  /** The recogniser is too busy for looks. */
+  readonly isPartialOff: boolean;
+  /** What the turn model makes of the last pause; null until it is known. */
+  readonly score: { readonly probability: number; readonly atMs: number } | null;
   readonly aheadTries: number;
   /** How long the agent took to fall silent, when this utterance interrupted it. */
   readonly bargeInMs: number | null;
@@ -56,6 +64,8 @@ export interface Reply {
   readonly calls: readonly ToolCall[];
   /** Whether the first of `calls` is being done. */
   readonly isToolRunning: boolean;
+  /** Whether the wait for a tool has been bridged, or may not be. */
+  readonly hasFiller: boolean;
   /** How often the model was asked for this reply. */
   readonly rounds: number;
   /** Tool calls and their results, as the model is to see them again. */
@@ -79,6 +89,9 @@ export interface EndedTurn {
   readonly lastVoicedAtMs: number;
   readonly endOfTurnAtMs: number;
   readonly textFinalAtMs: number;
+  readonly turnScoredAtMs: number | null;
+  /** Whether its answer had been begun before the turn was over. */
+  readonly isSpeculated: boolean;
   readonly bargeInMs: number | null;
 }
 
@@ -103,6 +116,8 @@ export interface TurnState {
   readonly digits: string;
   /** This caller's usual pause inside a turn; 0 until one was heard. */
   readonly typicalPauseMs: number;
+  /** Likewise, between the parts of what they dictate. */
+  readonly dictationPauseMs: number;
   readonly hasCheckedIn: boolean;
   /** Engine failures in a row. */
   readonly failures: number;
@@ -133,6 +148,7 @@ export function openState(rules: TurnRules): TurnState {
     aside: null,
     digits: '',
     typicalPauseMs: 0,
+    dictationPauseMs: 0,
     hasCheckedIn: false,
     failures: 0,
     endedTurn: null,

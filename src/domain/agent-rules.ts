@@ -4,6 +4,7 @@ import {
   type AgentSettings,
   type AgentStatus,
   DEFAULT_AGENT_SETTINGS,
+  type Pronunciation,
   type Scope,
   type TransferTarget,
 } from './agent.ts';
@@ -19,6 +20,9 @@ export const AGENT_LIMITS = {
   toolsMax: 32,
   transferTargetsMax: 32,
   transferLabelCharsMax: 60,
+  pronunciationsMax: 100,
+  writtenCharsMax: 60,
+  spokenCharsMax: 120,
   maxDurationSeconds: { min: 10, max: 14_400 },
   silenceTimeoutSeconds: { min: 2, max: 120 },
 } as const;
@@ -35,6 +39,7 @@ export interface SettingsDraft {
   readonly silenceTimeoutSeconds?: number | undefined;
   readonly interruptible?: boolean | undefined;
   readonly transferTargets?: readonly TransferTarget[] | undefined;
+  readonly pronunciations?: readonly Pronunciation[] | undefined;
 }
 
 /** An agent as customers describe it, of the right types and lengths. */
@@ -102,6 +107,11 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
     settings: mergeSettings(agent.settings, changes.settings),
     updatedAt: laterThan(agent.updatedAt, now),
   };
+}
+
+/** Whether a voice would say anything. */
+export function isSayable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
 }
 
 /** Whether the text can be kept, spoken and given back as it came: no half characters, no NUL. */

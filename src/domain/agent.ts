@@ -8,12 +8,20 @@ export interface TransferTarget {
   readonly number: string;
 }
 
+/** How a word is to be said that is written otherwise, such as a name. */
+export interface Pronunciation {
+  readonly written: string;
+  readonly spoken: string;
+}
+
 export interface AgentSettings {
   readonly maxDurationSeconds: number;
   readonly silenceTimeoutSeconds: number;
   readonly interruptible: boolean;
   /** Where `transfer_call` may go; empty denies. */
   readonly transferTargets: readonly TransferTarget[];
+  /** Only the voice says them; transcripts keep the written form. */
+  readonly pronunciations: readonly Pronunciation[];
 }
 
 export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
@@ -21,6 +29,7 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   silenceTimeoutSeconds: 10,
   interruptible: true,
   transferTargets: [],
+  pronunciations: [],
 };
 
 export type AgentStatus = 'active' | 'paused';

@@ -2,7 +2,7 @@
 
 /** Which engine does a job, and why that one. */
 export interface EngineState {
-  readonly job: 'vad' | 'stt' | 'tts' | 'llm';
+  readonly job: 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
   readonly engine: string;
   readonly reason: string;
   /** True when it stands in for a better one. */

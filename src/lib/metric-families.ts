@@ -65,6 +65,12 @@ export function callMetrics(registry: Registry) {
       help: 'Times that a caller talked over the agent.',
       registers,
     }),
+    speculations: new Counter({
+      name: 'offhook_speculations_total',
+      help: "Answers begun before the caller's turn was over, by whether they could be used.",
+      labelNames: ['outcome'],
+      registers,
+    }),
     bargeInStop: new Histogram({
       name: 'offhook_barge_in_stop_seconds',
       help: "From the caller's first voiced frame to the agent's silence.",

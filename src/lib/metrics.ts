@@ -1,8 +1,11 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { AdmissionMetrics } from './admission-metrics.ts';
 import { AnalysisMetrics } from './analysis-metrics.ts';
 import { addAskedGauge } from './asked-gauge.ts';
+import { systemClock } from './clock.ts';
 import { EventLoopLag } from './event-loop-lag.ts';
+import { languageModelMetrics } from './language-model-metrics.ts';
 import {
   addSipMetrics,
   audioMetrics,
@@ -11,12 +14,14 @@ import {
   type MeasuredSip,
 } from './metric-families.ts';
 import { modelMetrics } from './model-metrics.ts';
+import { RecentTimes } from './recent-times.ts';
 import { webhookMetrics } from './webhook-metrics.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
 export interface MeasuredTurn {
   readonly endOfTurnMs?: number;
   readonly textFinalMs?: number;
+  readonly turnScoredMs?: number;
   readonly firstTokenMs?: number;
   readonly firstClauseMs?: number;
   readonly firstAudioMs?: number;
@@ -37,6 +42,7 @@ export interface MeasuredAudio {
 const STAGES = {
   endOfTurnMs: 'end_of_turn',
   textFinalMs: 'text_final',
+  turnScoredMs: 'turn_scored',
   firstTokenMs: 'first_token',
   firstClauseMs: 'first_clause',
   firstAudioMs: 'first_audio',
@@ -51,7 +57,12 @@ export class Metrics {
   readonly #calls = callMetrics(this.#registry);
   readonly #audio = audioMetrics(this.#registry);
   readonly #http = httpMetrics(this.#registry);
-  readonly modelTimes = modelMetrics(this.#registry);
+  readonly modelTimes = new RecentTimes({
+    times: modelMetrics(this.#registry),
+    clock: systemClock,
+  });
+  readonly languageModel = languageModelMetrics(this.#registry);
+  readonly admission = new AdmissionMetrics(this.#registry);
   readonly analysis = new AnalysisMetrics(this.#registry);
   readonly webhooks = webhookMetrics(this.#registry);
   readonly #loopLag = new EventLoopLag();
@@ -124,6 +135,11 @@ export class Metrics {
 
   bargeIn(): void {
     this.#calls.bargeIns.inc();
+  }
+
+  /** What became of an answer that was begun before the caller's turn was over. */
+  speculation(outcome: 'hit' | 'miss'): void {
+    this.#calls.speculations.inc({ outcome });
   }
 
   /** Adds what the SIP engine counts, read at every scrape. Once. */

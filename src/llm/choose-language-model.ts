@@ -1,10 +1,11 @@
 /** Turns the setting LLM into the language model that answers calls. */
 import type { Clock } from '../lib/clock.ts';
+import { type LanguageModelCounts, UNCOUNTED } from '../lib/language-model-metrics.ts';
 import type { Logger } from '../lib/logger.ts';
 import { FallbackModel } from './fallback-model.ts';
 import type { LanguageModel } from './language-model.ts';
 
-export const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'scripted'] as const;
+export const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripted'] as const;
 
 export type LanguageModelEngine = (typeof LANGUAGE_MODEL_ENGINES)[number];
 
@@ -43,11 +44,16 @@ export function chooseLanguageModel(options: {
   readonly makers: LanguageModelMakers;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly counts?: LanguageModelCounts;
+  /** Whether prompts are read ahead; true unless given. */
+  readonly mayWarm?: boolean;
 }): FallbackModel {
   const engines = parseLanguageModelOrder(options.setting);
   return new FallbackModel({
     models: engines.map((engine) => options.makers[engine]()),
     clock: options.clock,
     log: options.log,
+    counts: options.counts ?? UNCOUNTED,
+    mayWarm: options.mayWarm ?? true,
   });
 }

@@ -1,5 +1,6 @@
 /** Several language models in order of preference: where one fails, the next one answers. */
 import type { Clock } from '../lib/clock.ts';
+import { type LanguageModelCounts, UNCOUNTED } from '../lib/language-model-metrics.ts';
 import type { Logger } from '../lib/logger.ts';
 import {
   type LanguageModel,
@@ -7,6 +8,7 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from './language-model.ts';
+import { PrefixWarming } from './prefix-warming.ts';
 
 /** How long a model that failed is left alone. */
 export const SKIP_MS = 30_000;
@@ -28,17 +30,26 @@ export class FallbackModel implements LanguageModel {
   readonly #candidates: readonly Candidate[];
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #counts: LanguageModelCounts;
+  readonly #warming: PrefixWarming;
+  readonly #mayWarm: boolean;
 
   /** @param options.models the best first; at least one. */
   constructor(options: {
     readonly models: readonly LanguageModel[];
     readonly clock: Clock;
     readonly log: Logger;
+    readonly counts?: LanguageModelCounts;
+    /** Whether prompts are read ahead; true unless given. */
+    readonly mayWarm?: boolean;
   }) {
     if (options.models.length === 0) throw new RangeError('Cannot choose a model out of none');
     this.#candidates = options.models.map((model) => ({ model, failure: undefined }));
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#counts = options.counts ?? UNCOUNTED;
+    this.#mayWarm = options.mayWarm ?? true;
+    this.#warming = new PrefixWarming({ clock: this.#clock, counts: this.#counts });
   }
 
   /** Of the model that would be asked now. */
@@ -46,10 +57,32 @@ export class FallbackModel implements LanguageModel {
     return this.#order()[0]?.model.name ?? '';
   }
 
+  /** Of the smallest: each of them may be asked for the next answer. */
+  get contextTokens(): number | undefined {
+    const windows = this.#candidates.flatMap(({ model }) => model.contextTokens ?? []);
+    return windows.length === 0 ? undefined : Math.min(...windows);
+  }
+
   async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
     request.signal.throwIfAborted();
+    const answerEnds = this.#warming.answerBegins();
+    try {
+      yield* this.#answer(request);
+    } finally {
+      answerEnds();
+    }
+  }
+
+  /** Asks the one that would answer now, if it is not busy. Never rejects. */
+  async warm(prefix: ModelRequest): Promise<boolean> {
+    const model = this.#order()[0]?.model;
+    return model === undefined || !this.#mayWarm ? false : await this.#warming.warm(model, prefix);
+  }
+
+  async *#answer(request: ModelRequest): AsyncIterable<ModelEvent> {
     let lastError: unknown;
-    for (const candidate of this.#order()) {
+    const order = this.#order();
+    for (const candidate of order) {
       let hasAnswered = false;
       try {
         for await (const event of candidate.model.stream(request)) {
@@ -63,6 +96,7 @@ export class FallbackModel implements LanguageModel {
         this.#fail(candidate, error);
         // Half an answer cannot be taken back: another model would begin it anew.
         if (hasAnswered) throw error;
+        if (candidate !== order.at(-1)) this.#counts.fellBack(candidate.model.name);
         lastError = error;
       }
     }
@@ -76,6 +110,10 @@ export class FallbackModel implements LanguageModel {
       const states = this.#candidates.map(({ failure }) => failure?.message).join('; ');
       throw new LanguageModelError(`Cannot use any language model: ${states}`);
     }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#candidates.map(({ model }) => model.stop?.()));
   }
 
   report(): LanguageModelReport {

@@ -1,5 +1,8 @@
 /** The port to the language model: messages in, a stream of words and tool calls out. */
 
+/** An answer on the telephone is short; a model that rambles is cut. */
+export const ANSWER_TOKENS_MAX = 400;
+
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -38,6 +41,13 @@ export interface ModelRequest {
   readonly schema?: Readonly<Record<string, unknown>>;
   /** Aborting it closes the connection to the server at once. */
   readonly signal: AbortSignal;
+  /** Told how long the prompt was, by models that count. */
+  readonly onUsage?: (usage: ModelUsage) => void;
+}
+
+export interface ModelUsage {
+  /** In the model's own tokens; of some servers only the part that was not in their cache. */
+  readonly promptTokens: number;
 }
 
 /** The model did not answer, or answered rubbish; the server's own words are in `cause`. */
@@ -49,6 +59,9 @@ export interface LanguageModel {
   /** Such as `ollama/qwen3:4b`. */
   readonly name: string;
 
+  /** How many tokens prompt and answer may have together; undefined where that is no matter. */
+  readonly contextTokens?: number | undefined;
+
   /**
    * Answers, piece by piece.
    *
@@ -58,9 +71,20 @@ export interface LanguageModel {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 
   /**
+   * Reads what the requests of a call will begin with, so that the first answer does not wait for that. Answers nothing.
+   *
+   * @returns whether there was anything to read: false where another model stands behind it that cannot.
+   * @throws as `stream`.
+   */
+  warm?(prefix: ModelRequest): Promise<boolean>;
+
+  /**
    * Asks whether it would answer now, within 2 s.
    *
    * @throws {LanguageModelError} saying what is missing and what to do.
    */
   check(): Promise<void>;
+
+  /** Lets go of what it holds outside this process. Safe to call twice. */
+  stop?(): Promise<void>;
 }

@@ -23,6 +23,10 @@ export class MeasuredModel implements LanguageModel {
     return this.#model.name;
   }
 
+  get contextTokens(): number | undefined {
+    return this.#model.contextTokens;
+  }
+
   /** What was aborted before its first event counts as neither answered nor failed. */
   async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
     const startMs = this.#clock.nowMs();
@@ -39,7 +43,16 @@ export class MeasuredModel implements LanguageModel {
     }
   }
 
+  /** Not timed: nobody waits for it. */
+  async warm(prefix: ModelRequest): Promise<boolean> {
+    return (await this.#model.warm?.(prefix)) ?? false;
+  }
+
   check(): Promise<void> {
     return this.#model.check();
+  }
+
+  async stop(): Promise<void> {
+    await this.#model.stop?.();
   }
 }

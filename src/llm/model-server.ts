@@ -4,6 +4,9 @@ import { LanguageModelError } from './language-model.ts';
 /** How long a server may take to say that it is there. */
 export const CHECK_TIMEOUT_MS = 2000;
 
+/** Room for the newest part of a call and the answer: what a model of 4 billion weights holds beside others on 16 GB. */
+export const DEFAULT_CONTEXT_TOKENS = 8192;
+
 /** Longest part of a server's error text that is passed on. */
 const ERROR_LENGTH_MAX = 300;
 

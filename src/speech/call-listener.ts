@@ -1,10 +1,10 @@
 /** One call as the hearing thread has it: reads its ring, follows its voice, keeps its utterance. */
 import type { HeardRing } from '../media/heard-ring.ts';
 import { withoutHallucination } from './hallucination-gate.ts';
-import { RecognitionError, type TranscriptionPriority, type VoiceEvent } from './hearing.ts';
+import { RecognitionError, type VoiceEvent } from './hearing.ts';
+import type { CallDesk, RecognitionOrder } from './lane-request.ts';
 import { LongUtterance } from './long-utterance.ts';
 import type { Recognition } from './recognizer.ts';
-import type { RecognizerLane } from './recognizer-lane.ts';
 import type { VoiceTrack } from './voice-track.ts';
 
 /** Kept of what came before an utterance: the detector needs two windows to be sure, and a soft start is no voice yet. */
@@ -21,25 +21,27 @@ export interface PendingTranscript {
 
 export class CallListener {
   readonly #heard: HeardRing;
-  readonly #language: string;
+  readonly #options: { readonly language: string; readonly prompt?: string };
   readonly #track: VoiceTrack | null;
-  readonly #lane: RecognizerLane | null;
+  readonly #desk: CallDesk | null;
   /** Position after the newest sample that was read. */
   #position: number;
   #utterance: { readonly start: number; readonly audio: LongUtterance } | null = null;
 
-  /** Listens from `position` on. Without a detector there are no voice events, without a lane no words. */
+  /** Listens from `position` on. Without a detector there are no voice events, without a desk no words. */
   constructor(options: {
     heard: HeardRing;
     position: number;
     language: string;
+    prompt?: string | undefined;
     track: VoiceTrack | null;
-    lane: RecognizerLane | null;
+    desk: CallDesk | null;
   }) {
     this.#heard = options.heard;
-    this.#language = options.language;
+    const { language, prompt } = options;
+    this.#options = { language, ...(prompt !== undefined && { prompt }) };
     this.#track = options.track;
-    this.#lane = options.lane;
+    this.#desk = options.desk;
     this.#position = options.position;
     this.#track?.skipTo(this.#position);
   }
@@ -78,25 +80,31 @@ export class CallListener {
   /** Starts an utterance with what was heard from 300 ms before `fromMs` on. One that is open is ended. */
   begin(fromMs: number): void {
     this.end();
-    if (this.#lane === null) return;
+    if (this.#desk === null) return;
     this.read();
     const start = Math.min(this.#position, this.#heard.positionAt(fromMs - PRE_ROLL_MS));
-    const audio = new LongUtterance(this.#lane, this.#language);
+    const audio = new LongUtterance(this.#desk, this.#options);
     audio.append(this.#heard.read(start).subarray(0, this.#position - start));
     this.#utterance = { start, audio };
   }
 
   /** Asks for the words of the utterance up to now. */
-  transcribe(priority: TranscriptionPriority): PendingTranscript {
+  transcribe(order: RecognitionOrder): PendingTranscript {
     const utterance = this.#utterance;
     if (utterance === null) {
-      const reason = this.#lane === null ? 'no recogniser is installed' : 'no utterance has begun';
+      const reason = this.#desk === null ? 'no recogniser is installed' : 'no utterance has begun';
       return refused(`Cannot recognise the utterance: ${reason}`);
     }
     this.read();
-    const { answer, cancel } = utterance.audio.transcribe(priority);
+    const { answer, cancel } = utterance.audio.transcribe(order);
     const voice = () => this.#track?.shareFrom(utterance.start) ?? null;
     return { answer: answer.then((heard) => withoutHallucination(heard, voice())), cancel };
+  }
+
+  /** The newest samples of the utterance; null when none has begun. */
+  newest(samples: number): Int16Array | null {
+    this.read();
+    return this.#utterance?.audio.newest(samples) ?? null;
   }
 
   /** Forgets the utterance, once what was asked about it is answered. */

@@ -1,10 +1,11 @@
 /** Chooses what listens, from the operator's settings and the models that are installed. */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { planEngine } from './engine-plan.ts';
 import type { Hearing } from './hearing.ts';
+import { machineShare } from './machine-share.ts';
 import type { SpeechEngine } from './speech-engine.ts';
 import { ThreadedHearing } from './threaded-hearing.ts';
 
@@ -13,15 +14,22 @@ const TINY_DIR = fileURLToPath(new URL('../../models/tiny', import.meta.url));
 
 export interface HearingSettings {
   readonly vad: 'auto' | 'silero' | 'energy';
-  readonly stt: 'auto' | 'whisper' | 'none';
+  readonly stt: 'auto' | 'whisper' | 'moonshine' | 'transformers' | 'none';
+  /** Default: `off`. */
+  readonly turn?: 'auto' | 'smart-turn' | 'off';
   readonly modelsDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The engines there are; only the composition root knows them. */
-  readonly engines: { readonly silero: SpeechEngine; readonly whisper: SpeechEngine };
+  readonly engines: {
+    readonly silero: SpeechEngine;
+    /** Those that recognise speech, best first; one at least. */
+    readonly recognizers: readonly [SpeechEngine, ...SpeechEngine[]];
+    readonly smartTurn?: SpeechEngine;
+  };
   /** Default: those of the repository. */
   readonly tinyDir?: string;
-  /** Recogniser processes. Default: one for each core but one, which is left to the media. */
+  /** Recogniser processes. Default: as the machine has cores and memory. */
   readonly recognizers?: number;
 }
 
@@ -29,7 +37,9 @@ export interface HearingSettings {
 export function chooseHearing(settings: HearingSettings): Hearing {
   const { vad, stt, modelsDir, engines, clock, logger } = settings;
   const tinyDir = settings.tinyDir ?? TINY_DIR;
-  const recognizers = settings.recognizers ?? Math.max(1, availableParallelism() - 1);
+  const [recognizer, ...others] = engines.recognizers;
+  const share = machineShare({ cores: availableParallelism(), memoryBytes: totalmem() });
+  const recognizers = settings.recognizers ?? share.processes;
   const dirs = { modelsDir, tinyDir };
   const plans = {
     detector: planEngine({
@@ -42,10 +52,23 @@ export function chooseHearing(settings: HearingSettings): Hearing {
     recognizer: planEngine({
       job: 'stt',
       setting: stt,
-      engine: engines.whisper,
+      engine: recognizer,
+      others,
+      threads: share.threads,
       without: 'none',
       ...dirs,
     }),
+    turn:
+      engines.smartTurn &&
+      planEngine({
+        job: 'turn',
+        setting: settings.turn ?? 'off',
+        engine: engines.smartTurn,
+        without: 'off',
+        // Without a model the words alone decide, and no worse than with so small a one.
+        isTinyOnRequest: true,
+        ...dirs,
+      }),
   };
   return new ThreadedHearing({ clock, logger, plans, recognizers });
 }

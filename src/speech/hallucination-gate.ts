@@ -38,7 +38,7 @@ export function withoutHallucination(
     isProbablySilence(recognition) ||
     isUnvoiced(recognition.audioMs, voice) ||
     isCircular(recognition.text);
-  return isDoubted ? { ...recognition, text: '', words: [] } : recognition;
+  return isDoubted ? { ...recognition, text: '', words: [], agreedWords: 0 } : recognition;
 }
 
 function isProbablySilence({ noSpeechProbability, confidence }: Recognition): boolean {

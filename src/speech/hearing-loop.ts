@@ -4,10 +4,12 @@ import { HeardRing } from '../media/heard-ring.ts';
 import { CallListener } from './call-listener.ts';
 import type { VoiceEvent } from './hearing.ts';
 import type { EngineOrder, FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
-import type { RecognizerLane } from './recognizer-lane.ts';
-import type { LoadOutcome } from './recognizer-messages.ts';
+import type { LoadOutcome } from './load-outcome.ts';
 import { RecognizerPool } from './recognizer-pool.ts';
 import type { RecognizerProcess } from './recognizer-process.ts';
+import { TurnLane } from './turn-lane.ts';
+import { forkTurnDetector, type TurnProcess } from './turn-process.ts';
+import { TURN_SAMPLES, TurnWatch } from './turn-watch.ts';
 import type { VoiceDetector, VoiceDetectorModule } from './voice-detector.ts';
 import { VoiceTrack } from './voice-track.ts';
 
@@ -18,17 +20,19 @@ const NOTHING_TRIED: LoadOutcome = { model: null, failures: [] };
 
 interface OpenEar {
   readonly listener: CallListener;
-  readonly lane: RecognizerLane | null;
 }
 
 export class HearingLoop {
   readonly #clock: Clock;
   readonly #fork: () => RecognizerProcess;
+  readonly #forkTurn: () => TurnProcess;
   readonly #send: (message: FromThread) => void;
   readonly #ears = new Map<number, OpenEar>();
   readonly #cancels = new Map<number, () => void>();
   #detector: VoiceDetector | null = null;
   #pool: RecognizerPool | null = null;
+  #turnLane: TurnLane | null = null;
+  #turns: TurnWatch | null = null;
   #nextTickAtMs = 0;
   #cancelTick: () => void = () => undefined;
   /** Settles when the tick under way is over. */
@@ -38,29 +42,32 @@ export class HearingLoop {
   constructor(options: {
     clock: Clock;
     fork: () => RecognizerProcess;
+    forkTurn?: () => TurnProcess;
     send: (message: FromThread) => void;
   }) {
     this.#clock = options.clock;
     this.#fork = options.fork;
+    this.#forkTurn = options.forkTurn ?? forkTurnDetector;
     this.#send = options.send;
   }
 
   /** Loads the models and says `started`. */
   async start(order: HearingOrder): Promise<void> {
-    const [detector, recognizer] = await Promise.all([
+    const [detector, recognizer, turn] = await Promise.all([
       order.detector === null ? NOTHING_TRIED : this.#loadDetector(order.detector),
       order.recognizer === null
         ? NOTHING_TRIED
         : this.#startRecognizers(order.recognizer, order.recognizers),
+      order.turn ? this.#startTurnDetector(order.turn) : NOTHING_TRIED,
     ]);
-    this.#send({ kind: 'started', detector, recognizer });
+    this.#send({ kind: 'started', detector, recognizer, turn });
   }
 
   /** Ends the children and lets go of the detector, after the tick under way. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTick();
-    await Promise.all([this.#tick, this.#pool?.stop()]);
+    await Promise.all([this.#tick, this.#pool?.stop(), this.#turnLane?.stop()]);
     await this.#detector?.close();
     this.#detector = null;
   }
@@ -110,7 +117,7 @@ export class HearingLoop {
       size,
       fork: this.#fork,
       clock: this.#clock,
-      moduleUrl: order.moduleUrl,
+      ...order,
       note: (fields, message) => this.#send({ kind: 'note', fields, message }),
     });
     // Known from the first fork on, so that a stop in the middle of loading ends the children too.
@@ -120,17 +127,34 @@ export class HearingLoop {
     return outcome;
   }
 
-  #open({ ear, heard, position, language }: Extract<ToThread, { kind: 'open' }>): void {
-    const lane = this.#pool?.join() ?? null;
+  async #startTurnDetector({ moduleUrl, models }: EngineOrder): Promise<LoadOutcome> {
+    const lane = new TurnLane({
+      fork: this.#forkTurn,
+      clock: this.#clock,
+      moduleUrl,
+      note: (fields, message) => this.#send({ kind: 'note', fields, message }),
+    });
+    this.#turnLane = lane;
+    const outcome = await lane.start(models);
+    if (outcome.model !== null) {
+      this.#turns = new TurnWatch({
+        lane,
+        audioOf: (ear) => this.#ears.get(ear)?.listener.newest(TURN_SAMPLES) ?? null,
+        tell: (ear, event) => this.#tell(ear, event),
+      });
+    }
+    return outcome;
+  }
+
+  #open({ ear, heard, ...order }: Extract<ToThread, { kind: 'open' }>): void {
     const track = this.#detector === null ? null : new VoiceTrack(this.#detector);
     const listener = new CallListener({
       heard: new HeardRing(heard),
-      position,
-      language,
+      ...order,
       track,
-      lane,
+      desk: this.#pool?.join() ?? null,
     });
-    this.#ears.set(ear, { listener, lane });
+    this.#ears.set(ear, { listener });
     if (this.#ears.size === 1) this.#startTicking();
   }
 
@@ -138,18 +162,18 @@ export class HearingLoop {
     const open = this.#ears.get(ear);
     if (open === undefined) return;
     open.listener.end();
-    if (open.lane !== null) this.#pool?.leave(open.lane);
+    this.#turns?.forget(ear);
     this.#ears.delete(ear);
   }
 
-  #transcribe({ ear, request, priority }: Extract<ToThread, { kind: 'transcribe' }>): void {
+  #transcribe({ ear, request, ...order }: Extract<ToThread, { kind: 'transcribe' }>): void {
     const listener = this.#ears.get(ear)?.listener;
     if (listener === undefined) {
       const reason = 'Cannot recognise the utterance: the ear is closed';
       this.#send({ kind: 'failed', ear, request, reason });
       return;
     }
-    const { answer, cancel } = listener.transcribe(priority);
+    const { answer, cancel } = listener.transcribe(order);
     this.#cancels.set(request, cancel);
     answer
       .then(
@@ -184,6 +208,7 @@ export class HearingLoop {
 
     const nowMs = this.#clock.nowMs();
     for (const [ear, { listener }] of ears) this.#tell(ear, listener.noticeSilence(nowMs));
+    this.#turns?.tick(nowMs);
   }
 
   async #scoreWindows(ears: readonly (readonly [number, OpenEar])[]): Promise<boolean> {
@@ -200,7 +225,9 @@ export class HearingLoop {
   }
 
   #tell(ear: number, event: VoiceEvent | null): void {
-    if (event !== null && this.#ears.has(ear)) this.#send({ kind: 'voice', ear, event });
+    if (event === null || !this.#ears.has(ear)) return;
+    this.#turns?.heard(ear, event);
+    this.#send({ kind: 'voice', ear, event });
   }
 }
 

@@ -1,20 +1,25 @@
 /** What the main thread and the hearing thread tell each other: per event, never per packet. */
 import type { HeardRingBuffer } from '../media/heard-ring.ts';
 import type { TranscriptionPriority, VoiceEvent } from './hearing.ts';
+import type { LoadOutcome } from './load-outcome.ts';
 import type { Recognition } from './recognizer.ts';
-import type { LoadOutcome } from './recognizer-messages.ts';
 
 /** One job's engine, as the thread is told to try it. */
 export interface EngineOrder {
   readonly moduleUrl: string;
   /** Models to try, best first. */
   readonly models: readonly string[];
+  /** For models that another module opens, which one. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
+  /** Threads of computing of each process; default 1. */
+  readonly threads?: number | undefined;
 }
 
 /** What the thread is born with; null where nothing is to be tried. */
 export interface HearingOrder {
   readonly detector: EngineOrder | null;
   readonly recognizer: EngineOrder | null;
+  readonly turn?: EngineOrder | null;
   /** Recogniser processes. */
   readonly recognizers: number;
 }
@@ -28,6 +33,8 @@ export type ToThread =
       /** Position in the ring from which on this ear listens. */
       readonly position: number;
       readonly language: string;
+      /** Names that are likely to be said. */
+      readonly prompt?: string | undefined;
     }
   | { readonly kind: 'begin'; readonly ear: number; readonly fromMs: number }
   | {
@@ -35,6 +42,8 @@ export type ToThread =
       readonly ear: number;
       readonly request: number;
       readonly priority: TranscriptionPriority;
+      /** Who asked waits no longer. */
+      readonly timeoutMs?: number;
     }
   | { readonly kind: 'cancel'; readonly request: number }
   | { readonly kind: 'end'; readonly ear: number }
@@ -43,7 +52,12 @@ export type ToThread =
 
 /** From the thread. */
 export type FromThread =
-  | { readonly kind: 'started'; readonly detector: LoadOutcome; readonly recognizer: LoadOutcome }
+  | {
+      readonly kind: 'started';
+      readonly detector: LoadOutcome;
+      readonly recognizer: LoadOutcome;
+      readonly turn: LoadOutcome;
+    }
   | { readonly kind: 'voice'; readonly ear: number; readonly event: VoiceEvent }
   | {
       readonly kind: 'answer';

@@ -8,6 +8,9 @@ export interface RecognizedWord {
   readonly text: string;
   /** From 0 to 1: the lowest of its tokens' probabilities. */
   readonly confidence: number;
+  /** When it was said, from the start of the utterance's audio; absent where the recogniser cannot tell. */
+  readonly startMs?: number;
+  readonly endMs?: number;
 }
 
 /** What one stretch of speech says. */
@@ -21,6 +24,8 @@ export interface Utterance {
   readonly language: string;
   /** Chance that the audio holds no speech, from 0 to 1. */
   readonly noSpeechProbability: number;
+  /** Leading words that the answer before this one had too: they are not going to change. Absent where nobody knows. */
+  readonly agreedWords?: number;
   readonly audioMs: number;
   /** Time from the request to the answer, waiting included. */
   readonly tookMs: number;
@@ -29,7 +34,13 @@ export interface Utterance {
 /** Voice activity by the neural detector. Instants are `Clock.nowMs()`. */
 export type VoiceEvent =
   | { readonly kind: 'voice-started'; readonly atMs: number }
-  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number };
+  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  /** What the turn model makes of the pause after `lastVoicedAtMs`: chance that the caller has finished, from 0 to 1. */
+  | {
+      readonly kind: 'turn-scored';
+      readonly lastVoicedAtMs: number;
+      readonly probability: number;
+    };
 
 /** The recogniser could not answer: every child is gone, or the wait was over. */
 export class RecognitionError extends Error {
@@ -64,7 +75,7 @@ export interface Ear {
 
 /** Which engine does a job, and why that one: shown at start and by `/readyz`. */
 export interface EngineReport {
-  readonly job: 'vad' | 'stt' | 'tts' | 'llm';
+  readonly job: 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
   readonly engine: string;
   /** Why this one, in plain English, such as `no Silero model in "./models/vad"`. */
   readonly reason: string;
@@ -77,13 +88,21 @@ export interface Hearing {
   /** Whether ears tell voice activity; when not, `AudioStream`'s own energy detector does. */
   readonly hasVoiceDetector: boolean;
 
+  /** How far the turn model is to be believed, from 0 (there is none) to 1. */
+  readonly turnTrust: number;
+
   /** @throws {Error} naming the model file and the remedy when an engine that was asked for by name cannot load. */
   start(): Promise<void>;
 
   /** Stops threads and children politely, within 2 s. Safe to call twice. */
   stop(): Promise<void>;
 
-  open(options: { readonly heard: HeardRing; readonly language: string }): Ear;
+  /** @param options.prompt names that are likely to be said, such as the agent's; at most 1000 characters count. */
+  open(options: {
+    readonly heard: HeardRing;
+    readonly language: string;
+    readonly prompt?: string;
+  }): Ear;
 
   reports(): readonly EngineReport[];
 }

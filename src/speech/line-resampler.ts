@@ -45,7 +45,7 @@ export class LineResampler {
   }
 
   /** Takes any number of samples; gives those that are ready, as floats of the same scale. */
-  push(samples: Int16Array): Float32Array {
+  push(samples: Int16Array | Float32Array): Float32Array {
     const joined = new Float32Array(this.#pending.length + samples.length);
     joined.set(this.#pending);
     joined.set(samples, this.#pending.length);

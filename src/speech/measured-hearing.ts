@@ -1,7 +1,6 @@
 /** Hearing whose recognition is timed. */
 
 import type { ModelTimes } from '../lib/model-metrics.ts';
-import type { HeardRing } from '../media/heard-ring.ts';
 import type { Ear, EngineReport, Hearing, Utterance, VoiceEvent } from './hearing.ts';
 
 type Transcription = Parameters<Ear['transcribe']>[0];
@@ -20,6 +19,10 @@ export class MeasuredHearing implements Hearing {
     return this.#hearing.hasVoiceDetector;
   }
 
+  get turnTrust(): number {
+    return this.#hearing.turnTrust;
+  }
+
   start(): Promise<void> {
     return this.#hearing.start();
   }
@@ -28,7 +31,7 @@ export class MeasuredHearing implements Hearing {
     return this.#hearing.stop();
   }
 
-  open(options: { readonly heard: HeardRing; readonly language: string }): Ear {
+  open(options: Parameters<Hearing['open']>[0]): Ear {
     const engine = this.reports().find(({ job }) => job === 'stt')?.engine ?? 'none';
     return new MeasuredEar(this.#hearing.open(options), this.#times, engine);
   }

@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { ModelTimes } from '../lib/model-metrics.ts';
 import type { EngineReport } from './hearing.ts';
-import type { SpeechRequest, Synthesizer } from './synthesizer.ts';
+import type { SpeechRequest, Synthesizer, VoiceChoice } from './synthesizer.ts';
 
 /** Passes everything on to another synthesizer, and reports how long its first chunk took. */
 export class MeasuredSynthesizer implements Synthesizer {
@@ -29,7 +29,7 @@ export class MeasuredSynthesizer implements Synthesizer {
   }
 
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
-    const { engine } = this.report();
+    const { engine } = this.reportFor(request);
     const startMs = this.#clock.nowMs();
     let hasSpoken = false;
     try {
@@ -46,5 +46,9 @@ export class MeasuredSynthesizer implements Synthesizer {
 
   report(): EngineReport {
     return this.#synthesizer.report();
+  }
+
+  reportFor(voice: VoiceChoice): EngineReport {
+    return this.#synthesizer.reportFor?.(voice) ?? this.#synthesizer.report();
   }
 }

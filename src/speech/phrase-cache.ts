@@ -1,7 +1,7 @@
 /** Keeps the PCM of phrases that are said again and again, so that they sound at once. */
 import { createHash } from 'node:crypto';
 import type { EngineReport } from './hearing.ts';
-import type { SpeechRequest, Synthesizer } from './synthesizer.ts';
+import type { SpeechRequest, Synthesizer, VoiceChoice, WordEnds } from './synthesizer.ts';
 
 /** Phrases remembered by a hash only, to tell a second saying from a first. */
 const ONCE_SAID_MAX = 2000;
@@ -15,6 +15,11 @@ export interface PhraseCacheOptions {
   readonly sizeBytesMax: number;
 }
 
+interface KeptPhrase {
+  readonly pcm: Int16Array;
+  readonly wordEnds: WordEnds | undefined;
+}
+
 /**
  * A synthesizer in front of another. It keeps a phrase when it was prepared, or when it is said whole
  * for the second time; what is said once, such as most of a talk, is never kept.
@@ -22,8 +27,8 @@ export interface PhraseCacheOptions {
 export class PhraseCache implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #sizeBytesMax: number;
-  /** By voice and text, the one used last at the end. */
-  readonly #phrases = new Map<string, Int16Array>();
+  /** By voice, text and pronunciations, the one used last at the end. */
+  readonly #phrases = new Map<string, KeptPhrase>();
   readonly #preparing = new Map<string, Promise<void>>();
   readonly #onceSaid = new Set<string>();
   #sizeBytes = 0;
@@ -53,6 +58,10 @@ export class PhraseCache implements Synthesizer {
     return this.#synthesizer.report();
   }
 
+  reportFor(voice: VoiceChoice): EngineReport {
+    return this.#synthesizer.reportFor?.(voice) ?? this.#synthesizer.report();
+  }
+
   /**
    * Speaks a phrase ahead of time, such as a greeting. Once is enough while the cache has room.
    *
@@ -75,8 +84,9 @@ export class PhraseCache implements Synthesizer {
     if (known !== undefined) {
       this.#phrases.delete(key);
       this.#phrases.set(key, known);
+      if (known.wordEnds !== undefined) request.onWords?.(known.wordEnds);
       // A copy, because the buffer may be handed on to another thread.
-      yield known.slice();
+      yield known.pcm.slice();
       return;
     }
     if (this.#isFirstTime(key)) {
@@ -96,11 +106,16 @@ export class PhraseCache implements Synthesizer {
 
   async *#speakAndKeep(key: string, request: SpeechRequest): AsyncIterable<Int16Array> {
     const chunks: Int16Array[] = [];
-    for await (const chunk of this.#synthesizer.speak(request)) {
+    let wordEnds: WordEnds | undefined;
+    const onWords = (ends: WordEnds) => {
+      wordEnds = ends;
+      request.onWords?.(ends);
+    };
+    for await (const chunk of this.#synthesizer.speak({ ...request, onWords })) {
       chunks.push(chunk.slice());
       yield chunk;
     }
-    this.#keep(key, join(chunks));
+    this.#keep(key, { pcm: join(chunks), wordEnds });
   }
 
   #isFirstTime(key: string): boolean {
@@ -116,25 +131,26 @@ export class PhraseCache implements Synthesizer {
     return true;
   }
 
-  #keep(key: string, pcm: Int16Array): void {
+  #keep(key: string, phrase: KeptPhrase): void {
+    const { pcm } = phrase;
     const sizeBytesMax = Math.min(PHRASE_BYTES_MAX, this.#sizeBytesMax);
     if (this.#phrases.has(key) || pcm.byteLength > sizeBytesMax) {
       return;
     }
-    this.#phrases.set(key, pcm);
+    this.#phrases.set(key, phrase);
     this.#sizeBytes += pcm.byteLength;
     for (const [oldKey, old] of this.#phrases) {
       if (this.#sizeBytes <= this.#sizeBytesMax) {
         return;
       }
       this.#phrases.delete(oldKey);
-      this.#sizeBytes -= old.byteLength;
+      this.#sizeBytes -= old.pcm.byteLength;
     }
   }
 }
 
-function keyOf({ voice, language, text }: SpeechRequest): string {
-  return JSON.stringify([voice, language, text]);
+function keyOf({ voice, language, text, pronunciations = [] }: SpeechRequest): string {
+  return JSON.stringify([voice, language, text, pronunciations]);
 }
 
 function join(chunks: readonly Int16Array[]): Int16Array {

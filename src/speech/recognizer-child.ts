@@ -1,25 +1,27 @@
 /** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
 
+import type { LoadOutcome } from './load-outcome.ts';
+import type { LoadOrder, StopOrder } from './model-child.ts';
 import type { Recognizer, RecognizerModule, UtteranceStream } from './recognizer.ts';
-import type { FromChild, LoadOutcome, ToChild } from './recognizer-messages.ts';
+import type { FromChild, ToChild } from './recognizer-messages.ts';
 
 let recognizer: Recognizer | null = null;
 const utterances = new Map<number, UtteranceStream>();
 const aborts = new Map<number, AbortController>();
 
-process.on('message', (message: ToChild) => obey(message));
+process.on('message', (message: ToChild | LoadOrder | StopOrder) => obey(message));
 // A terminal's Ctrl-C and a service manager's stop reach the whole group; the parent decides when we end.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 process.on('disconnect', () => process.exit(0));
 
-function obey(message: ToChild): void {
+function obey(message: ToChild | LoadOrder | StopOrder): void {
   switch (message.kind) {
     case 'load':
-      void load(message.moduleUrl, message.models);
+      void load(message);
       break;
     case 'open':
-      open(message.utterance, message.language);
+      open(message);
       break;
     case 'audio':
       utterances.get(message.utterance)?.push(message.pcm);
@@ -41,13 +43,15 @@ function obey(message: ToChild): void {
   }
 }
 
-async function load(moduleUrl: string, models: readonly string[]): Promise<void> {
+async function load(order: LoadOrder): Promise<void> {
+  const { moduleUrl, models, modules = {}, threads = 1 } = order;
   const failures: string[] = [];
-  const { openRecognizer } = (await import(moduleUrl)) as RecognizerModule;
   for (const model of models) {
     try {
-      recognizer = await openRecognizer(model);
-      return answerLoaded({ model, failures });
+      const module = (await import(modules[model] ?? moduleUrl)) as RecognizerModule;
+      recognizer = await module.openRecognizer(model, { threads });
+      const { drawback } = recognizer;
+      return answerLoaded({ model, failures, ...(drawback !== undefined && { drawback }) });
     } catch (error) {
       failures.push(messageOf(error));
     }
@@ -59,8 +63,10 @@ function answerLoaded(outcome: LoadOutcome): void {
   send({ kind: 'loaded', outcome });
 }
 
-function open(utterance: number, language: string): void {
-  if (recognizer !== null) utterances.set(utterance, recognizer.open({ language }));
+function open({ utterance, language, prompt }: Extract<ToChild, { kind: 'open' }>): void {
+  if (recognizer === null) return;
+  const options = { language, ...(prompt !== undefined && { prompt }) };
+  utterances.set(utterance, recognizer.open(options));
 }
 
 async function transcribe(order: Extract<ToChild, { kind: 'transcribe' }>): Promise<void> {

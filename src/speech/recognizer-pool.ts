@@ -1,21 +1,42 @@
-/** The recogniser processes: a call sticks to the one that had the fewest calls when it began. */
+/** The recogniser processes: an utterance begins where there is least to do, and moves where it would wait for less. */
+
 import type { Clock } from '../lib/clock.ts';
-import { type Note, RecognizerLane } from './recognizer-lane.ts';
-import type { LoadOutcome } from './recognizer-messages.ts';
+import { AnswerPace } from './answer-pace.ts';
+import type { EngineOrder } from './hearing-messages.ts';
+import { laneFailure, type Note } from './lane-options.ts';
+import type {
+  CallDesk,
+  LaneUtterance,
+  PendingRecognition,
+  RecognitionOrder,
+  UtteranceOptions,
+} from './lane-request.ts';
+import type { LoadOutcome } from './load-outcome.ts';
+import { RecognizerLane } from './recognizer-lane.ts';
 import type { RecognizerProcess } from './recognizer-process.ts';
+
+export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
+  /** Processes, 1 at least. */
+  readonly size: number;
+  readonly fork: () => RecognizerProcess;
+  readonly clock: Clock;
+  readonly note: Note;
+}
 
 export class RecognizerPool {
   readonly #lanes: readonly RecognizerLane[];
+  readonly #pace = new AnswerPace();
+  readonly #homes = new WeakMap<LaneUtterance, RecognizerLane>();
+  #lastId = 0;
 
-  /** @param options.size processes, 1 at least. */
-  constructor(options: {
-    size: number;
-    fork: () => RecognizerProcess;
-    clock: Clock;
-    moduleUrl: string;
-    note: Note;
-  }) {
-    this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(options));
+  constructor(options: RecognizerPoolOptions) {
+    const shared = {
+      ...options,
+      pace: this.#pace,
+      nextId: () => this.#nextId(),
+      onChange: () => this.#balance(),
+    };
+    this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(shared));
   }
 
   /** Starts one process to see which model can be loaded, then the others with that one. */
@@ -31,14 +52,67 @@ export class RecognizerPool {
     await Promise.all(this.#lanes.map((lane) => lane.stop()));
   }
 
-  /** Takes a lane for a call; give it back with `leave`. */
-  join(): RecognizerLane {
-    const lane = this.#lanes.reduce((least, other) => (other.calls < least.calls ? other : least));
-    lane.calls += 1;
-    return lane;
+  /** A desk for one call. Calls take turns. */
+  join(): CallDesk {
+    const caller = {};
+    return {
+      open: (options) => this.#open(options, caller),
+      append: (utterance, pcm) => this.#homeOf(utterance).append(utterance, pcm),
+      request: (utterance, order) => this.#request(utterance, order),
+      close: (utterance) => this.#homeOf(utterance).close(utterance),
+    };
   }
 
-  leave(lane: RecognizerLane): void {
-    lane.calls -= 1;
+  #open(options: UtteranceOptions, caller: object): LaneUtterance {
+    const lane = this.#lanes.reduce((least, other) => (other.load < least.load ? other : least));
+    const utterance = lane.open(options, caller);
+    this.#homes.set(utterance, lane);
+    return utterance;
+  }
+
+  #request(utterance: LaneUtterance, order: RecognitionOrder): PendingRecognition {
+    const idle = this.#lanes.find(({ isIdle }) => isIdle);
+    if (idle === undefined) {
+      const refusal = this.#refusalOf(order);
+      if (refusal !== null) return refusal;
+    } else if (!this.#homeOf(utterance).isIdle) {
+      this.#move(this.#homeOf(utterance), idle, utterance);
+    }
+    return this.#homeOf(utterance).request(utterance, order);
+  }
+
+  /** What cannot be answered in time is refused now, when there is still time for something else. */
+  #refusalOf({ priority, timeoutMs }: RecognitionOrder): PendingRecognition | null {
+    if (timeoutMs === undefined) return null;
+    const ahead = this.#lanes.reduce((sum, lane) => sum + lane.ahead(priority), 0);
+    if (this.#pace.isInTime(ahead / this.#lanes.length, timeoutMs)) return null;
+    const reason = `${ahead} requests come first, which takes longer than ${timeoutMs} ms`;
+    return { answer: Promise.reject(laneFailure(reason)), cancel: () => undefined };
+  }
+
+  /** Nobody waits while a process has nothing to do. */
+  #balance(): void {
+    for (const idle of this.#lanes) {
+      const busy = this.#lanes.find((lane) => lane !== idle && lane.hasMovable);
+      if (idle.isIdle && busy !== undefined) this.#move(busy, idle);
+    }
+  }
+
+  #move(from: RecognizerLane, to: RecognizerLane, wanted?: LaneUtterance): void {
+    const moving = from.giveAway(wanted);
+    if (moving === null) return;
+    this.#homes.set(moving.utterance, to);
+    to.adopt(moving);
+  }
+
+  #homeOf(utterance: LaneUtterance): RecognizerLane {
+    const home = this.#homes.get(utterance);
+    if (home === undefined) throw new RangeError('The utterance is of another pool');
+    return home;
+  }
+
+  #nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
   }
 }

@@ -1,35 +1,10 @@
-/** A recogniser's child process as the hearing thread holds it: messages in and out, and its end. */
-import { fork } from 'node:child_process';
+/** A recogniser's child process as the hearing thread holds it. */
+import { forkModelChild, type ModelChild } from './model-child.ts';
 import type { FromChild, ToChild } from './recognizer-messages.ts';
 
-/** One child. After `onExit` rang it is gone for good. */
-export interface RecognizerProcess {
-  send(message: ToChild): void;
-  onMessage(listener: (message: FromChild) => void): void;
-  /** Rings once; `how` is such as `signal SIGKILL` or `exit code 1`. */
-  onExit(listener: (how: string) => void): void;
-  /** Ends it at once. */
-  kill(): void;
-}
+export type RecognizerProcess = ModelChild<ToChild, FromChild>;
 
 /** Starts a child; it loads nothing before the message `load`. */
 export function forkRecognizer(): RecognizerProcess {
-  const child = fork(new URL('./recognizer-child.ts', import.meta.url), {
-    serialization: 'advanced',
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  // A write to a child that has just died fails here; `exit` tells the rest.
-  child.on('error', () => undefined);
-  return {
-    send: (message) => {
-      if (child.connected) child.send(message, () => undefined);
-    },
-    onMessage: (listener) => child.on('message', (message) => listener(message as FromChild)),
-    onExit: (listener) =>
-      child.once('exit', (code, signal) =>
-        listener(signal === null ? `exit code ${code}` : `signal ${signal}`),
-      ),
-    kill: () => child.kill('SIGKILL'),
-  };
+  return forkModelChild(new URL('./recognizer-child.ts', import.meta.url));
 }

@@ -11,6 +11,8 @@ export interface Recognition {
   readonly language: string;
   /** From 0 to 1. */
   readonly noSpeechProbability: number;
+  /** Leading words that the answer before this one had too: they are not going to change. */
+  readonly agreedWords?: number;
   readonly audioMs: number;
 }
 
@@ -32,15 +34,27 @@ export interface UtteranceStream {
 }
 
 export interface Recognizer {
-  /** @param options.language ISO 639-1 or BCP 47; one that the model does not know is detected instead. */
-  open(options: { readonly language: string }): UtteranceStream;
+  /** What it does worse than it could, and the remedy; in plain English, without full stop. */
+  readonly drawback?: string;
+
+  /**
+   * @param options.language ISO 639-1 or BCP 47; one that the model does not know is detected instead.
+   * @param options.prompt names that are likely to be said, for models that can be told.
+   */
+  open(options: { readonly language: string; readonly prompt?: string }): UtteranceStream;
 
   /** Lets go of the model. Call it when nothing is being transcribed. */
   close(): Promise<void>;
 }
 
+/** How a model is to run. */
+export interface RecognizerOptions {
+  /** Threads of computing; default 1. */
+  readonly threads?: number;
+}
+
 /** What the module of an engine that recognises speech exports. */
 export interface RecognizerModule {
   /** @throws {Error} naming the file, what is wrong with it and the remedy. */
-  openRecognizer(modelPath: string): Promise<Recognizer>;
+  openRecognizer(modelPath: string, options?: RecognizerOptions): Promise<Recognizer>;
 }

@@ -1,4 +1,4 @@
-/** Who is recognised next: final before speculative before partial, and first come first served within; pure */
+/** Who is recognised next: final before speculative before partial, and within a priority callers take turns; pure */
 import type { TranscriptionPriority } from './hearing.ts';
 
 const RANKS: Readonly<Record<TranscriptionPriority, number>> = {
@@ -10,12 +10,15 @@ const RANKS: Readonly<Record<TranscriptionPriority, number>> = {
 /** What the queue looks at. */
 export interface QueuedRequest {
   readonly priority: TranscriptionPriority;
-  readonly utterance: { readonly id: number };
+  readonly utterance: { readonly id: number; readonly caller: object };
 }
 
 /** The requests that wait for one child. */
 export class RequestQueue<Request extends QueuedRequest> {
   #requests: readonly Request[] = [];
+  /** For each caller the number of the turn that was theirs last; none before the first. */
+  readonly #turns = new WeakMap<object, number>();
+  #turn = 0;
 
   get length(): number {
     return this.#requests.length;
@@ -37,16 +40,31 @@ export class RequestQueue<Request extends QueuedRequest> {
   /** Puts a request back that was taken; it goes before others of its priority. */
   putBack(request: Request): void {
     this.#requests = [request, ...this.#requests];
+    this.#turns.delete(request.utterance.caller);
   }
 
-  /** Takes the next one out; undefined when nobody waits. */
+  /** The next one, which stays. */
+  peek(isWanted: (request: Request) => boolean = () => true): Request | undefined {
+    return this.#requests
+      .filter(isWanted)
+      .reduce<Request | undefined>(
+        (first, request) =>
+          first === undefined || this.#isBefore(request, first) ? request : first,
+        undefined,
+      );
+  }
+
+  /**
+   * Takes the next one out: of the highest priority, that of the caller whose turn is longest ago.
+   *
+   * @returns undefined when nobody waits.
+   */
   take(): Request | undefined {
-    const next = this.#requests.reduce<Request | undefined>(
-      (first, request) =>
-        first === undefined || RANKS[request.priority] < RANKS[first.priority] ? request : first,
-      undefined,
-    );
-    if (next !== undefined) this.remove(next);
+    const next = this.peek();
+    if (next === undefined) return undefined;
+    this.remove(next);
+    this.#turn += 1;
+    this.#turns.set(next.utterance.caller, this.#turn);
     return next;
   }
 
@@ -62,10 +80,22 @@ export class RequestQueue<Request extends QueuedRequest> {
     return this.#requests.filter(({ utterance }) => utterance.id === utteranceId);
   }
 
+  /** How many are not less important. */
+  ahead(priority: TranscriptionPriority): number {
+    return this.#requests.filter((other) => RANKS[other.priority] <= RANKS[priority]).length;
+  }
+
   /** Takes all out. */
   clear(): readonly Request[] {
     const requests = this.#requests;
     this.#requests = [];
     return requests;
+  }
+
+  #isBefore(request: Request, other: Request): boolean {
+    const ranks = RANKS[request.priority] - RANKS[other.priority];
+    if (ranks !== 0) return ranks < 0;
+    const turnOf = ({ utterance }: Request) => this.#turns.get(utterance.caller) ?? 0;
+    return turnOf(request) < turnOf(other);
   }
 }

@@ -8,6 +8,9 @@ export interface SpeechEngine {
   /** File URL of the module that opens a model; it is imported where the model runs, in a thread or child. */
   readonly moduleUrl: string;
 
+  /** Tried only when an operator asks for it by name. */
+  readonly isOnRequest?: boolean;
+
   /**
    * Looks for models.
    *

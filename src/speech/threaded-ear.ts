@@ -82,7 +82,7 @@ export class ThreadedEar implements Ear {
         signal?.removeEventListener('abort', abort);
       },
     });
-    this.#post({ kind: 'transcribe', ear: this.#ear, request, priority });
+    this.#post({ kind: 'transcribe', ear: this.#ear, request, priority, timeoutMs });
     return promise;
   }
 
@@ -134,8 +134,7 @@ export class ThreadedEar implements Ear {
 }
 
 function utteranceOf(recognition: Recognition, tookMs: number): Utterance {
-  const { text, words, confidence, language, noSpeechProbability, audioMs } = recognition;
-  return { text, words, confidence, language, noSpeechProbability, audioMs, tookMs };
+  return { ...recognition, tookMs };
 }
 
 function failure(reason: string): RecognitionError {

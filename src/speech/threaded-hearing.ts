@@ -14,10 +14,21 @@ const STOP_WAIT_MS = 2000;
 /** After the thread died, which it never should. */
 const RESTART_WAIT_MS = 1000;
 
+/** Our own tiny turn model is right four times in five, and knows synthetic voices only. */
+const TINY_TURN_TRUST = 0.2;
+
 interface OpenEar {
   readonly ear: ThreadedEar;
   readonly heard: HeardRing;
   readonly language: string;
+  readonly prompt: string | undefined;
+}
+
+/** The turn model may be left out: then nothing is reported of it either. */
+export interface HearingPlans {
+  readonly detector: EnginePlan;
+  readonly recognizer: EnginePlan;
+  readonly turn?: EnginePlan | undefined;
 }
 
 type Started = Extract<FromThread, { kind: 'started' }>;
@@ -25,13 +36,14 @@ type Started = Extract<FromThread, { kind: 'started' }>;
 export class ThreadedHearing implements Hearing {
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #plans: { readonly detector: EnginePlan; readonly recognizer: EnginePlan };
+  readonly #plans: HearingPlans;
   readonly #recognizers: number;
   readonly #ears = new Map<number, OpenEar>();
   #thread: Worker | null = null;
   /** The thread has its models and may be spoken to. */
   #isUp = false;
   #reports: readonly EngineReport[] = [];
+  #isTurnTiny = false;
   #lastId = 0;
   #isStopping = false;
   #cancelRestart: () => void = () => undefined;
@@ -39,7 +51,7 @@ export class ThreadedHearing implements Hearing {
   constructor(options: {
     clock: Clock;
     logger: Logger;
-    plans: { readonly detector: EnginePlan; readonly recognizer: EnginePlan };
+    plans: HearingPlans;
     /** Recogniser processes. */
     recognizers: number;
   }) {
@@ -53,13 +65,22 @@ export class ThreadedHearing implements Hearing {
     return this.#reports.some(({ job, engine }) => job === 'vad' && engine !== 'energy');
   }
 
+  get turnTrust(): number {
+    const report = this.#reports.find(({ job }) => job === 'turn');
+    if (report === undefined || report.engine === 'off') return 0;
+    return this.#isTurnTiny ? TINY_TURN_TRUST : 1;
+  }
+
   async start(): Promise<void> {
     this.#isStopping = false;
-    const { detector, recognizer } = await this.#launch();
+    const { detector, recognizer, turn } = await this.#launch();
+    const plan = this.#plans.turn;
+    this.#isTurnTiny = plan?.tiny.includes(turn.model ?? '') ?? false;
     try {
       this.#reports = [
         reportOf(this.#plans.detector, detector),
         reportOf(this.#plans.recognizer, recognizer),
+        ...(plan === undefined ? [] : [reportOf(plan, turn)]),
       ];
     } catch (error) {
       await this.stop();
@@ -84,7 +105,7 @@ export class ThreadedHearing implements Hearing {
     thread.unref();
   }
 
-  open({ heard, language }: { readonly heard: HeardRing; readonly language: string }): Ear {
+  open({ heard, language, prompt }: Parameters<Hearing['open']>[0]): Ear {
     const id = this.#nextId();
     const ear = new ThreadedEar({
       ear: id,
@@ -93,8 +114,9 @@ export class ThreadedHearing implements Hearing {
       nextRequest: () => this.#nextId(),
       onClose: () => this.#ears.delete(id),
     });
-    this.#ears.set(id, { ear, heard, language });
-    this.#openInThread(id, heard, language);
+    const open = { ear, heard, language, prompt };
+    this.#ears.set(id, open);
+    this.#openInThread(id, open);
     return ear;
   }
 
@@ -102,8 +124,9 @@ export class ThreadedHearing implements Hearing {
     return this.#reports;
   }
 
-  #openInThread(ear: number, heard: HeardRing, language: string): void {
-    this.#post({ kind: 'open', ear, heard: heard.buffer, position: heard.end, language });
+  #openInThread(ear: number, { heard, language, prompt }: OpenEar): void {
+    const position = heard.end;
+    this.#post({ kind: 'open', ear, heard: heard.buffer, position, language, prompt });
   }
 
   #post(message: ToThread): void {
@@ -117,10 +140,11 @@ export class ThreadedHearing implements Hearing {
 
   /** Starts a thread; resolves when it has tried its models. */
   #launch(): Promise<Started> {
-    const { detector, recognizer } = this.#plans;
+    const { detector, recognizer, turn } = this.#plans;
     const order: HearingOrder = {
       detector: detector.order,
       recognizer: recognizer.order,
+      turn: turn?.order ?? null,
       recognizers: this.#recognizers,
     };
     const url = new URL('./hearing-thread.ts', import.meta.url);
@@ -174,9 +198,7 @@ export class ThreadedHearing implements Hearing {
   async #relaunch(): Promise<void> {
     try {
       await this.#launch();
-      for (const [ear, { heard, language }] of this.#ears) {
-        this.#openInThread(ear, heard, language);
-      }
+      for (const [ear, open] of this.#ears) this.#openInThread(ear, open);
     } catch {
       // Its end was logged, and `#ended` tries again.
     }

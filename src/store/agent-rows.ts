@@ -1,11 +1,12 @@
 /** Turns rows of the agents table into agents and back; pure */
 import type { Environment } from '../domain/account.ts';
-import type {
-  Agent,
-  AgentSettings,
-  AgentStatus,
-  AgentSummary,
-  AgentWithUsage,
+import {
+  type Agent,
+  type AgentSettings,
+  type AgentStatus,
+  type AgentSummary,
+  type AgentWithUsage,
+  DEFAULT_AGENT_SETTINGS,
 } from '../domain/agent.ts';
 import type { AgentRow } from './schema.ts';
 
@@ -73,7 +74,8 @@ export function agentOf(row: AgentRow): Agent {
     greeting: row.greeting,
     systemPrompt: row.system_prompt,
     tools: JSON.parse(row.tools) as string[],
-    settings: JSON.parse(row.settings) as AgentSettings,
+    // Rows from before a setting existed have its default.
+    settings: { ...DEFAULT_AGENT_SETTINGS, ...(JSON.parse(row.settings) as AgentSettings) },
   };
 }
 

@@ -4,11 +4,13 @@ import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { up as accountsAgentsCalls } from './migrations/m0001-accounts-agents-calls.ts';
 import { up as deliveryUsageRequests } from './migrations/m0002-delivery-usage-requests.ts';
+import { up as openDialogs } from './migrations/m0003-open-dialogs.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-accounts-agents-calls': { up: accountsAgentsCalls },
   '0002-delivery-usage-requests': { up: deliveryUsageRequests },
+  '0003-open-dialogs': { up: openDialogs },
 };
 
 /** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */

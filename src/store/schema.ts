@@ -7,6 +7,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import type { OpenDialogRow } from './dialog-rows.ts';
 import type { AnalysisJobRow, CallDayRow, IntentDayRow } from './usage-rows.ts';
 import type {
   OutboxCursorRow,
@@ -161,6 +162,7 @@ export interface Tables {
   webhook_deliveries: WebhookDeliveryRow;
   webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
   outbox_cursors: OutboxCursorRow;
+  open_dialogs: OpenDialogRow;
   rate_counts: RateCountRow;
   secrets: SecretRow;
   probes: { readonly id: number; readonly probed_at: number };

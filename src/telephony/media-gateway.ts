@@ -6,6 +6,9 @@ import type { CodecName } from '../rtp/sdp-answer.ts';
 export interface MediaEndpoint {
   readonly audio: AudioStream;
 
+  /** What a media server in between calls its legs of this call; undefined where there is no such server. */
+  readonly channels?: readonly string[];
+
   /** Our SDP as it stands: an offer when made without one, an answer after `negotiate`. */
   readonly localSdp: string;
 

@@ -5,6 +5,11 @@ const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 
 const NUMBER = '+390612345678';
 
+const WORD = { written: 'Nguyen', spoken: 'nwin' };
+
+const manyWords = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ ...WORD, written: `word${index}` }));
+
 describe('POST /api/agents', () => {
   test('answers 201 with exactly id, name, status and createdAt', async () => {
     const api = await openTestApi();
@@ -61,6 +66,31 @@ describe('POST /api/agents', () => {
       'half a second',
       { ...DRAFT, settings: { maxDurationSeconds: 60.5 } },
       'settings.maxDurationSeconds',
+    ],
+    [
+      'a word said twice',
+      { ...DRAFT, settings: { pronunciations: [WORD, WORD] } },
+      'settings.pronunciations',
+    ],
+    [
+      '101 words',
+      { ...DRAFT, settings: { pronunciations: manyWords(101) } },
+      'settings.pronunciations',
+    ],
+    [
+      'a word with blanks around it',
+      { ...DRAFT, settings: { pronunciations: [{ ...WORD, written: ' a' }] } },
+      'settings.pronunciations.0.written',
+    ],
+    [
+      'a word said without a sound',
+      { ...DRAFT, settings: { pronunciations: [{ ...WORD, spoken: '[[]]' }] } },
+      'settings.pronunciations.0.spoken',
+    ],
+    [
+      'a word said at length',
+      { ...DRAFT, settings: { pronunciations: [{ ...WORD, spoken: 'a'.repeat(121) }] } },
+      'settings.pronunciations.0.spoken',
     ],
     ['a language that is none', { ...DRAFT, language: 'en_US' }, 'language'],
     ['a voice that is an option', { ...DRAFT, voice: '--help' }, 'voice'],

@@ -85,7 +85,9 @@ describe('GET /api/agents/{agentId}', () => {
   test('answers with every field', async () => {
     const api = await openTestApi();
     const transferTargets = [{ label: 'sales', number: NUMBER }];
-    const id = await createAgent(api, { tools: ['end_call'], settings: { transferTargets } });
+    const pronunciations = [{ written: 'Nguyen', spoken: 'nwin' }];
+    const settings = { transferTargets, pronunciations };
+    const id = await createAgent(api, { tools: ['end_call'], settings });
 
     const { status, body } = await api.json('GET', `/api/agents/${id}`);
 
@@ -102,6 +104,7 @@ describe('GET /api/agents/{agentId}', () => {
         silenceTimeoutSeconds: 10,
         interruptible: true,
         transferTargets,
+        pronunciations,
       },
       status: 'active',
       totalCallsToday: 0,

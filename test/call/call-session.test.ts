@@ -64,7 +64,7 @@ test('CallSession puts on record what was said, also while it stops, and the tim
   const entry = (role: 'agent' | 'user', text: string) => ({ role, text, at }) as const;
 
   talk.say({ kind: 'said', entry: entry('agent', 'Hello') });
-  talk.say({ kind: 'turn', times: { turn: 1, endOfTurnMs: 355.64697265625 } });
+  talk.say({ kind: 'turn', times: { turn: 1, endOfTurnMs: 355.64697265625, speculated: true } });
   talk.say({ kind: 'barge-in' });
   talk.lastWords = { kind: 'said', entry: entry('user', 'Bye') };
   leg.release({ kind: 'far-end' });
@@ -75,7 +75,7 @@ test('CallSession puts on record what was said, also while it stops, and the tim
   expect(world.store.calls.timeline(id)).toEqual([
     { at, kind: 'ringing', details: {} },
     { at, kind: 'answered', details: {} },
-    { at, kind: 'turn', details: { turn: 1, endOfTurnMs: 355.6 } },
+    { at, kind: 'turn', details: { turn: 1, endOfTurnMs: 355.6, speculated: true } },
     { at, kind: 'barge_in', details: {} },
     { at, kind: 'ended', details: { endReason: 'user_hangup' } },
   ]);

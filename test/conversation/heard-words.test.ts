@@ -13,6 +13,8 @@ const RULES: TurnRules = {
   phrases: phrasesFor('en'),
   timing: DEFAULT_TIMING,
   mayThinkAhead: true,
+  turnTrust: 0,
+  country: 'US',
   toolsAfterWords: [],
   startedAt: new Date('2026-03-02T09:00:00Z'),
 };
@@ -35,6 +37,24 @@ test.each([
   [Number.POSITIVE_INFINITY, 'We open at nine. We close at five.'],
 ])('heardWords after %d ms', (playedMs, expected) => {
   expect(heardWords(PIECES, playedMs)).toBe(expected);
+});
+
+test.each([
+  [400, ''],
+  [500, 'It'],
+  [900, 'It costs'],
+  [1900, 'It costs'],
+  [2000, 'It costs $1,234.56.'],
+])('heardWords goes by when the voice says that words end: after %d ms', (playedMs, expected) => {
+  const told = { ...piece('It costs $1,234.56.', 2000), wordEnds: [0.25, 0.45, 1] };
+
+  expect(heardWords([told], playedMs)).toBe(expected);
+});
+
+test('heardWords goes by the spelling where the ends are not those of its words', () => {
+  const told = { ...piece('We open at nine.', 1000), wordEnds: [0.9, 1] };
+
+  expect(heardWords([told], 500)).toBe('We open');
 });
 
 test('heardWords leaves out a clause that the voice could not say', () => {
@@ -106,23 +126,6 @@ test('messagesFor joins what one party says in a row, and words with the call th
     { role: 'tool', toolCallId: 'a', name: 'send_sms', content: 'Not done.' },
     { role: 'assistant', content: 'Sorry.' },
   ]);
-});
-
-test('messagesFor shows the newest part of a long conversation, and no tool result without its call', () => {
-  const call = { id: 'a', name: 'send_sms', arguments: {} };
-  const turn = (index: number): ChatMessage[] => [
-    { role: 'user', content: `question ${index} ${'x'.repeat(400)}` },
-    { role: 'assistant', content: '', toolCalls: [call] },
-    { role: 'tool', toolCallId: 'a', name: 'send_sms', content: 'Not done.' },
-    { role: 'assistant', content: `answer ${index}` },
-  ];
-  const history = Array.from({ length: 200 }, (_none, index) => turn(index)).flat();
-
-  const messages = messagesFor(RULES, history).slice(1);
-
-  expect(messages.at(-1)?.content).toBe('answer 199');
-  expect(messages.length).toBeLessThanOrEqual(80);
-  expect(messages[0]?.role).not.toBe('tool');
 });
 
 test('phrasesFor falls back to English', () => {

@@ -16,6 +16,8 @@ const RULES: TurnRules = {
   phrases: phrasesFor('en'),
   timing: DEFAULT_TIMING,
   mayThinkAhead: true,
+  turnTrust: 1,
+  country: 'US',
   toolsAfterWords: ['end_call', 'transfer_call'],
   startedAt: new Date(0),
 };
@@ -198,6 +200,9 @@ describe('whole conversations with anybody', () => {
   );
   const scene: fc.Arbitrary<Scene> = fc.record({
     greeting: fc.constant('Hello, how can I help you?'),
+    language: fc.constant('en-US'),
+    toolMs: fc.constantFrom(100, 3000),
+    turnScores: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
     isInterruptible: fc.boolean(),
     mayThinkAhead: fc.boolean(),
     silenceTimeoutMs: fc.constant(5000),

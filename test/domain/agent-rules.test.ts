@@ -28,6 +28,7 @@ describe('createAgent', () => {
         silenceTimeoutSeconds: 10,
         interruptible: true,
         transferTargets: [],
+        pronunciations: [],
       },
       status: 'active',
       createdAt: NOW,

@@ -52,6 +52,17 @@ test('Metrics measures the stages of a turn that happened, in seconds', async ()
   expect(await sample(metrics, 'offhook_barge_in_total')).toBe(1);
 });
 
+test('Metrics counts answers begun ahead by what became of them', async () => {
+  const metrics = open();
+
+  for (const outcome of ['hit', 'miss', 'hit'] as const) metrics.speculation(outcome);
+  metrics.turn({ turnScoredMs: 180 });
+
+  expect(await sample(metrics, 'offhook_speculations_total{outcome="hit"}')).toBe(2);
+  expect(await sample(metrics, 'offhook_speculations_total{outcome="miss"}')).toBe(1);
+  expect(await sample(metrics, 'offhook_turn_latency_seconds_sum{stage="turn_scored"}')).toBe(0.18);
+});
+
 test('Metrics counts a call that was never answered as ended, and never as live', async () => {
   const metrics = open();
 

@@ -1,5 +1,6 @@
 /** Several models in order of preference, and the setting that names them. */
 import { expect, test } from 'vitest';
+import { UNCOUNTED } from '../../src/lib/language-model-metrics.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import {
   chooseLanguageModel,
@@ -12,10 +13,13 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from '../../src/llm/language-model.ts';
+import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { collect, describeLanguageModel, requestOf, textOf } from './language-model.contract.ts';
+import { startModelServer } from './support/model-server.ts';
+import { ollamaWire } from './support/wires.ts';
 
 class StubModel implements LanguageModel {
   readonly name: string;
@@ -136,10 +140,43 @@ test('FallbackModel tries the models all the same when every one of them has fai
   expect(textOf(await collect(model.stream(requestOf('Hello.'))))).toBe('Back.');
 });
 
+test('FallbackModel lets the next model answer in the same turn when a server hangs, and counts it', async () => {
+  const server = await startModelServer(ollamaWire);
+  server.behaviour = 'hang';
+  const fellBack: string[] = [];
+  const limits = { firstMs: 50, nextMs: 50 };
+  const model = new FallbackModel({
+    models: [
+      new OllamaModel({ host: server.url, model: 'qwen3:4b', limits }),
+      new StubModel('second', ['second ', 'answers']),
+    ],
+    clock: new FakeClock(),
+    log: silentLogger,
+    counts: { ...UNCOUNTED, fellBack: (engine) => fellBack.push(engine) },
+  });
+
+  const answer = textOf(await collect(model.stream(requestOf('Hello.'))));
+
+  await server.stop();
+  expect(answer).toBe('second answers');
+  expect(fellBack).toEqual(['ollama/qwen3:4b']);
+});
+
+test('FallbackModel has the smallest window of its models, and none where none has one', () => {
+  const { first, second, model } = twoModels();
+  const before = model.contextTokens;
+
+  Object.assign(first, { contextTokens: 8192 });
+  Object.assign(second, { contextTokens: 4096 });
+
+  expect([before, model.contextTokens]).toEqual([undefined, 4096]);
+});
+
 test.each([
   ['auto', ['ollama', 'scripted']],
   ['scripted', ['scripted']],
   [' OpenAI , scripted, openai', ['openai', 'scripted']],
+  ['llama-cpp,scripted', ['llama-cpp', 'scripted']],
 ])('parseLanguageModelOrder reads "%s"', (setting, expected) => {
   expect(parseLanguageModelOrder(setting)).toEqual(expected);
 });
@@ -151,7 +188,7 @@ test.each([
   'ollama,,scripted',
 ])('parseLanguageModelOrder refuses "%s" and says what it expects', (setting) => {
   expect(() => parseLanguageModelOrder(setting)).toThrow(
-    /^Cannot use language model ".*": expected auto or a list out of ollama, openai, scripted$/,
+    /^Cannot use language model ".*": expected auto or a list out of ollama, openai, llama-cpp, scripted$/,
   );
 });
 
@@ -164,7 +201,10 @@ test('chooseLanguageModel makes only the engines that are named', () => {
 
   const model = chooseLanguageModel({
     setting: 'scripted',
-    makers: { ollama: make('ollama'), openai: make('openai'), scripted: make('scripted') },
+    makers: {
+      ...{ ollama: make('ollama'), openai: make('openai') },
+      ...{ 'llama-cpp': make('llama-cpp'), scripted: make('scripted') },
+    },
     clock: new FakeClock(),
     log: silentLogger,
   });

@@ -4,13 +4,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
 import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
 import { strictLines } from '../../src/llm/ollama/strict-lines.ts';
-import {
-  collect,
-  describeServedModel,
-  QUESTION,
-  requestOf,
-  TRANSFER,
-} from './language-model.contract.ts';
+import { collect, QUESTION, requestOf, TRANSFER } from './language-model.contract.ts';
+import { describeServedModel } from './served-model.contract.ts';
 import { type ModelServer, startModelServer } from './support/model-server.ts';
 import { ollamaWire } from './support/wires.ts';
 
@@ -64,12 +59,32 @@ test('OllamaModel tells how to get a model that the server does not have', async
   await expect(model.check()).rejects.toThrow('run "ollama pull llama4"');
 });
 
-test('OllamaModel has the model loaded ahead of the first call', async () => {
+test('OllamaModel has the model loaded ahead of the first call, with the window of the calls', async () => {
   await open(server.url)
-    .warm(new AbortController().signal)
+    .load(new AbortController().signal)
     .catch(() => undefined);
+  await collect(open(server.url).stream(requestOf(QUESTION)));
 
-  expect(server.questions[0]).toMatchObject({ model: 'qwen3:4b', keep_alive: -1 });
+  const [loaded, asked] = server.questions;
+  expect(loaded).toMatchObject({ model: 'qwen3:4b', keep_alive: -1, options: { num_ctx: 8192 } });
+  expect(asked).toMatchObject({ keep_alive: -1, options: { num_ctx: 8192 } });
+});
+
+test('OllamaModel takes the size of the window from the settings', async () => {
+  const model = new OllamaModel({ host: server.url, model: 'qwen3:4b', contextTokens: 4096 });
+
+  await collect(model.stream(requestOf(QUESTION)));
+
+  expect(model.contextTokens).toBe(4096);
+  expect(server.questions[0]).toMatchObject({ options: { num_ctx: 4096 } });
+});
+
+test('OllamaModel asks for JSON by the schema itself', async () => {
+  const schema = { type: 'object', properties: { intent: { type: 'string' } } };
+
+  await collect(open(server.url).stream(requestOf(QUESTION, { schema })));
+
+  expect(server.questions[0]?.format).toEqual(schema);
 });
 
 test.each([

@@ -4,13 +4,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readChunk, ToolCallJoiner } from '../../src/llm/openai/chat-completion.ts';
 import { OpenAiModel } from '../../src/llm/openai/openai-model.ts';
 import { readEvents } from '../../src/llm/openai/server-sent-events.ts';
-import {
-  collect,
-  describeServedModel,
-  QUESTION,
-  requestOf,
-  TRANSFER,
-} from './language-model.contract.ts';
+import { collect, QUESTION, requestOf, TRANSFER } from './language-model.contract.ts';
+import { describeServedModel } from './served-model.contract.ts';
 import { type ModelServer, startModelServer } from './support/model-server.ts';
 import { openAiWire } from './support/wires.ts';
 

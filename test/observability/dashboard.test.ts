@@ -91,6 +91,6 @@ test('the alert file has a description for every alert', () => {
   const text = readFileSync(join(FOLDER, 'alerts.yml'), 'utf8');
   const count = (pattern: RegExp) => text.match(pattern)?.length;
 
-  expect(count(/- alert:/g)).toBe(11);
-  expect(count(/description:/g)).toBe(11);
+  expect(count(/- alert:/g)).toBe(12);
+  expect(count(/description:/g)).toBe(12);
 });

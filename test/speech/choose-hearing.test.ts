@@ -80,7 +80,7 @@ test('Hearing opens its ears again when the thread dies', async () => {
   hearing = hearingWith({
     stt: 'none',
     clock: hurried,
-    engines: { silero: loudEngine, whisper: whisperEngine },
+    engines: { silero: loudEngine, recognizers: [whisperEngine] },
   });
   await hearing.start();
   const heard = new HeardRing();

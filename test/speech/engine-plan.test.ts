@@ -18,6 +18,48 @@ function choiceOf(setting: string, folders: Readonly<Record<string, readonly str
   } satisfies EngineChoice;
 }
 
+/** A choice between three engines, the last on request only. */
+function choiceOfThree(setting: string): EngineChoice {
+  const engine = (name: string, model: string, isOnRequest = false) => ({
+    name,
+    moduleUrl: `file:///${name}.ts`,
+    isOnRequest,
+    find: (dir: string) => (dir === './models' ? [model] : []),
+  });
+  return {
+    ...choiceOf(setting, { tiny: ['tiny/whisper'] }),
+    others: [engine('moonshine', 'stt/moon'), engine('transformers', 'stt/any', true)],
+    threads: 2,
+  };
+}
+
+test('planEngine tries all engines that are not on request, installed ones before tiny ones', () => {
+  const plan = planEngine(choiceOfThree('auto'));
+
+  expect(plan.order).toEqual({
+    moduleUrl: 'file:///whisper.ts',
+    models: ['stt/moon', 'tiny/whisper'],
+    modules: { 'stt/moon': 'file:///moonshine.ts' },
+    threads: 2,
+  });
+  const report = reportOf(plan, { model: 'stt/moon', failures: [] });
+  expect(report).toMatchObject({ engine: 'moonshine', reason: '"stt/moon" is installed' });
+});
+
+test('planEngine tries an engine on request when it is asked for by name, and no other', () => {
+  const plan = planEngine(choiceOfThree('transformers'));
+
+  expect(plan.order).toMatchObject({ moduleUrl: 'file:///transformers.ts', models: ['stt/any'] });
+});
+
+test('reportOf names all engines that were looked for', () => {
+  const choice = { ...choiceOfThree('auto'), modelsDir: './empty', tinyDir: './empty' };
+
+  const { reason } = reportOf(planEngine(choice), { model: null, failures: [] });
+
+  expect(reason).toContain('no whisper or moonshine model in "./empty"');
+});
+
 const BOTH = { './models': ['models/whisper-base'], tiny: ['tiny/whisper'] };
 const DAMAGED = 'Cannot load the speech model "models/whisper-base": the file is damaged';
 
@@ -66,6 +108,17 @@ test.each([
       engine: 'whisper',
       isFallback: true,
       reason: `${DAMAGED}; our own tiny model stands in, which knows a closed set of phrases only`,
+    },
+  },
+  {
+    what: 'what the model does worse than it could',
+    setting: 'auto',
+    folders: BOTH,
+    outcome: { model: 'models/whisper-base', failures: [], drawback: 'it is slow' },
+    report: {
+      engine: 'whisper',
+      isFallback: false,
+      reason: '"models/whisper-base" is installed; it is slow',
     },
   },
   {

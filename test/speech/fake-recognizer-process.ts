@@ -1,15 +1,16 @@
 /** A recogniser's child process that does what the test says. */
+import type { LoadOrder, StopOrder } from '../../src/speech/model-child.ts';
 import type { Recognition } from '../../src/speech/recognizer.ts';
 import type { FromChild, ToChild } from '../../src/speech/recognizer-messages.ts';
 import type { RecognizerProcess } from '../../src/speech/recognizer-process.ts';
 
 export class FakeRecognizerProcess implements RecognizerProcess {
-  readonly received: ToChild[] = [];
+  readonly received: (ToChild | LoadOrder | StopOrder)[] = [];
   isKilled = false;
   #messageListeners: ((message: FromChild) => void)[] = [];
   #exitListeners: ((how: string) => void)[] = [];
 
-  send(message: ToChild): void {
+  send(message: ToChild | LoadOrder | StopOrder): void {
     this.received.push(message);
   }
 

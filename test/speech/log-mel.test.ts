@@ -1,10 +1,10 @@
 /** Whisper's front end against the definition and against transformers.js. */
 import { env, WhisperFeatureExtractor } from '@huggingface/transformers';
 import { expect, test } from 'vitest';
+import { FourierTransform, WINDOW_SAMPLES } from '../../src/speech/fourier-transform.ts';
 import { LineUpsampler } from '../../src/speech/line-upsampler.ts';
-import { FourierTransform, WINDOW_SAMPLES } from '../../src/speech/whisper/fourier-transform.ts';
-import { FULL_WINDOW_FRAMES, LogMel } from '../../src/speech/whisper/log-mel.ts';
-import { melFilters } from '../../src/speech/whisper/mel-filters.ts';
+import { FULL_WINDOW_FRAMES, LogMel } from '../../src/speech/log-mel.ts';
+import { melFilters } from '../../src/speech/mel-filters.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 
 env.allowRemoteModels = false;

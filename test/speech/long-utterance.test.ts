@@ -29,7 +29,7 @@ function speak(utterance: LongUtterance, ms: number): void {
 
 test('LongUtterance goes on in a new part at the first pause after 25 s', async () => {
   const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, 'en');
+  const utterance = new LongUtterance(lane, { language: 'en' });
   speak(utterance, 10_000);
   utterance.append(new Int16Array(800));
   speak(utterance, 16_000);
@@ -37,7 +37,7 @@ test('LongUtterance goes on in a new part at the first pause after 25 s', async 
 
   utterance.append(new Int16Array(800));
   speak(utterance, 1000);
-  const asked = utterance.transcribe('final');
+  const asked = utterance.transcribe({ priority: 'final' });
   child.answers('My name is Alice Smith.');
   child.answers('Goodbye.');
 
@@ -49,7 +49,7 @@ test('LongUtterance goes on in a new part at the first pause after 25 s', async 
 
 test('LongUtterance cuts speech without a pause before the window is full', async () => {
   const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, 'en');
+  const utterance = new LongUtterance(lane, { language: 'en' });
 
   speak(utterance, 29_400);
   const before = child.requests.length;
@@ -61,9 +61,9 @@ test('LongUtterance cuts speech without a pause before the window is full', asyn
 
 test('LongUtterance fails as a whole when a part could not be recognised', async () => {
   const { child, lane } = await startLane();
-  const utterance = new LongUtterance(lane, 'en');
+  const utterance = new LongUtterance(lane, { language: 'en' });
   speak(utterance, 30_000);
-  const asked = utterance.transcribe('final');
+  const asked = utterance.transcribe({ priority: 'final' });
 
   child.says({ kind: 'failed', request: child.newestRequest, reason: 'out of memory' });
   child.answers('Goodbye.');

@@ -1,7 +1,8 @@
 /** What the phrase cache keeps, and what it forgets. */
 import { expect, test } from 'vitest';
 import { PhraseCache } from '../../src/speech/phrase-cache.ts';
-import { SynthesisError } from '../../src/speech/synthesizer.ts';
+import { SpokenSynthesizer } from '../../src/speech/spoken-text/spoken-synthesizer.ts';
+import { SynthesisError, type WordEnds } from '../../src/speech/synthesizer.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
 
 const GREETING = { text: 'Hello', voice: 'en-US-JennyNeural', language: 'en-US' };
@@ -137,4 +138,34 @@ test('PhraseCache starts, stops and reports as its engine does', async () => {
 
   expect([wasRunning, synthesizer.isRunning]).toEqual([true, false]);
   expect(cache.report()).toEqual(synthesizer.report());
+});
+
+test.each([
+  ['text', { text: 'Hullo' }],
+  ['voice', { voice: 'en-US-GuyNeural' }],
+  ['language', { language: 'en-GB' }],
+  ['pronunciations', { pronunciations: [{ written: 'Hello', spoken: 'hullo' }] }],
+])('PhraseCache keeps another phrase where the %s differs', async (_case, change) => {
+  const { synthesizer, cache } = cacheOf();
+  await cache.prepare(GREETING);
+
+  await cache.prepare({ ...GREETING, ...change });
+
+  expect(synthesizer.asked).toHaveLength(2);
+});
+
+test('PhraseCache tells when the words of a kept phrase end, as its engine did', async () => {
+  const engine = new ScriptedSynthesizer();
+  const cache = new PhraseCache({
+    synthesizer: new SpokenSynthesizer(engine),
+    sizeBytesMax: 1_000_000,
+  });
+  const request = { ...GREETING, text: 'at 5 now' };
+  await cache.prepare(request);
+  const told: WordEnds[] = [];
+
+  await hear(cache.speak({ ...request, onWords: (ends) => told.push(ends) }));
+
+  expect(engine.asked.map(({ text }) => text)).toEqual(['at five now']);
+  expect(told).toEqual([[2 / 11, 7 / 11, 1]]);
 });

@@ -31,7 +31,7 @@ const second = new Int16Array(8000).fill(7);
 
 test('RecognizerLane sends audio ahead in pieces of 128 ms', async () => {
   const { lane, child } = await startLane();
-  const utterance = lane.open('en');
+  const utterance = lane.open({ language: 'en' });
 
   lane.append(utterance, new Int16Array(1000));
   const before = child.samplesOf(utterance.id).length;
@@ -44,7 +44,7 @@ test('RecognizerLane sends audio ahead in pieces of 128 ms', async () => {
 test('RecognizerLane asks one request at a time, the most important next', async () => {
   const { lane, child } = await startLane();
   const asked = (['speculative', 'partial', 'speculative', 'final'] as const).map((priority) =>
-    lane.request(lane.open('en'), { priority }),
+    lane.request(lane.open({ language: 'en' }), { priority }),
   );
 
   child.answers('first come');
@@ -58,7 +58,7 @@ test('RecognizerLane asks one request at a time, the most important next', async
 
 test('RecognizerLane sends all audio up to the request, and later audio after it', async () => {
   const { lane, child } = await startLane();
-  const [busy, utterance] = [lane.open('en'), lane.open('en')];
+  const [busy, utterance] = [lane.open({ language: 'en' }), lane.open({ language: 'en' })];
   lane.request(busy, { priority: 'final' });
   lane.append(utterance, new Int16Array(500).fill(1));
   lane.request(utterance, { priority: 'final' });
@@ -74,8 +74,8 @@ test('RecognizerLane sends all audio up to the request, and later audio after it
 
 test('RecognizerLane refuses a partial request that a newer request makes stale', async () => {
   const { lane } = await startLane();
-  lane.request(lane.open('en'), { priority: 'final' });
-  const utterance = lane.open('en');
+  lane.request(lane.open({ language: 'en' }), { priority: 'final' });
+  const utterance = lane.open({ language: 'en' });
   const partial = lane.request(utterance, { priority: 'partial' });
 
   lane.request(utterance, { priority: 'final' });
@@ -85,8 +85,8 @@ test('RecognizerLane refuses a partial request that a newer request makes stale'
 
 test('RecognizerLane aborts a partial request under way for a final one', async () => {
   const { lane, child } = await startLane();
-  const partial = lane.request(lane.open('en'), { priority: 'partial' });
-  const final = lane.request(lane.open('en'), { priority: 'final' });
+  const partial = lane.request(lane.open({ language: 'en' }), { priority: 'partial' });
+  const final = lane.request(lane.open({ language: 'en' }), { priority: 'final' });
 
   await expect(partial.answer).rejects.toThrow(RecognitionError);
   expect(child.received.at(-1)).toEqual({ kind: 'abort', request: child.newestRequest });
@@ -98,8 +98,8 @@ test('RecognizerLane aborts a partial request under way for a final one', async 
 
 test('RecognizerLane takes a cancelled request out of the queue', async () => {
   const { lane, child } = await startLane();
-  lane.request(lane.open('en'), { priority: 'final' });
-  const waiting = lane.request(lane.open('en'), { priority: 'final' });
+  lane.request(lane.open({ language: 'en' }), { priority: 'final' });
+  const waiting = lane.request(lane.open({ language: 'en' }), { priority: 'final' });
 
   waiting.cancel();
   child.answers('of the other');
@@ -110,7 +110,7 @@ test('RecognizerLane takes a cancelled request out of the queue', async () => {
 
 test('RecognizerLane kills a child that does not come to the end of an aborted request', async () => {
   const { lane, child, clock } = await startLane();
-  const hanging = lane.request(lane.open('en'), { priority: 'final' });
+  const hanging = lane.request(lane.open({ language: 'en' }), { priority: 'final' });
 
   hanging.cancel();
   clock.advance(9_999);
@@ -124,7 +124,7 @@ test('RecognizerLane kills a child that does not come to the end of an aborted r
 
 test('RecognizerLane sends the audio again and asks again when the process dies', async () => {
   const { lane, child, clock, newest, notes } = await startLane();
-  const utterance = lane.open('en');
+  const utterance = lane.open({ language: 'en' });
   lane.append(utterance, second);
   const asked = lane.request(utterance, { priority: 'final' });
 
@@ -142,7 +142,7 @@ test('RecognizerLane sends the audio again and asks again when the process dies'
 
 test('RecognizerLane gives a request up that twice saw its process die', async () => {
   const { lane, child, clock, newest } = await startLane();
-  const asked = lane.request(lane.open('en'), { priority: 'final' });
+  const asked = lane.request(lane.open({ language: 'en' }), { priority: 'final' });
 
   child.exit('signal SIGSEGV');
   clock.advance(0);
@@ -176,7 +176,7 @@ test('RecognizerLane waits ever longer before it starts a process that keeps dyi
 
 test('RecognizerLane forgets a closed utterance once its last request is answered', async () => {
   const { lane, child } = await startLane();
-  const utterance = lane.open('en');
+  const utterance = lane.open({ language: 'en' });
   lane.append(utterance, second);
   const asked = lane.request(utterance, { priority: 'final' });
 
@@ -191,8 +191,8 @@ test('RecognizerLane forgets a closed utterance once its last request is answere
 
 test('RecognizerLane refuses all that wait when it stops, and kills a child that does not end', async () => {
   const { lane, child, clock } = await startLane();
-  const running = lane.request(lane.open('en'), { priority: 'final' });
-  const waiting = lane.request(lane.open('en'), { priority: 'final' });
+  const running = lane.request(lane.open({ language: 'en' }), { priority: 'final' });
+  const waiting = lane.request(lane.open({ language: 'en' }), { priority: 'final' });
 
   const stopped = lane.stop();
   clock.advance(1500);

@@ -6,11 +6,17 @@ import { RequestQueue } from '../../src/speech/request-queue.ts';
 interface Wish {
   readonly name: string;
   readonly priority: TranscriptionPriority;
-  readonly utterance: { readonly id: number };
+  readonly utterance: { readonly id: number; readonly caller: object };
 }
 
-function wish(name: string, priority: TranscriptionPriority, utteranceId: number): Wish {
-  return { name, priority, utterance: { id: utteranceId } };
+/** By default each utterance is of another caller. */
+function wish(
+  name: string,
+  priority: TranscriptionPriority,
+  utteranceId: number,
+  caller: object = {},
+): Wish {
+  return { name, priority, utterance: { id: utteranceId, caller } };
 }
 
 function namesInOrder(queue: RequestQueue<Wish>): string[] {
@@ -48,6 +54,39 @@ test('RequestQueue.putBack puts a request before others of its priority', () => 
   queue.putBack(taken);
 
   expect(namesInOrder(queue)).toEqual(['taken', 'waiting']);
+});
+
+test('RequestQueue has callers take turns within a priority', () => {
+  const queue = new RequestQueue<Wish>();
+  const [one, other] = [{}, {}];
+  for (const id of [1, 2, 3]) queue.add(wish(`one ${id}`, 'final', id, one));
+  queue.add(wish('other 4', 'final', 4, other));
+  queue.add(wish('other 5', 'final', 5, other));
+
+  expect(namesInOrder(queue)).toEqual(['one 1', 'other 4', 'one 2', 'other 5', 'one 3']);
+});
+
+test('RequestQueue.peek leaves the next one where it is', () => {
+  const queue = new RequestQueue<Wish>();
+  queue.add(wish('speculative', 'speculative', 1));
+  queue.add(wish('final', 'final', 2));
+
+  expect(queue.peek()?.name).toBe('final');
+  expect(queue.peek(({ priority }) => priority !== 'final')?.name).toBe('speculative');
+  expect(queue.length).toBe(2);
+});
+
+test.each([
+  { priority: 'final', ahead: 1 },
+  { priority: 'speculative', ahead: 2 },
+  { priority: 'partial', ahead: 3 },
+] as const)('RequestQueue.ahead counts $ahead before a $priority one', ({ priority, ahead }) => {
+  const queue = new RequestQueue<Wish>();
+  queue.add(wish('a', 'final', 1));
+  queue.add(wish('b', 'speculative', 2));
+  queue.add(wish('c', 'partial', 3));
+
+  expect(queue.ahead(priority)).toBe(ahead);
 });
 
 test('RequestQueue.remove tells whether the request was there', () => {

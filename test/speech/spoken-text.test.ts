@@ -1,11 +1,7 @@
 /** What of a text reaches espeak-ng. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  pauseAfterMs,
-  SPOKEN_CHARACTERS_MAX,
-  spokenText,
-} from '../../src/speech/espeak/spoken-text.ts';
+import { pauseAfterMs, SPOKEN_CHARACTERS_MAX, spokenText } from '../../src/speech/clean-text.ts';
 
 test.each([
   ['a plain sentence', 'Hello, how are you?', 'Hello, how are you?'],

@@ -1,16 +1,17 @@
 /** Which token is taken, how sure that is, and when decoding has gone round in circles. */
 import { expect, test } from 'vitest';
-import { isRunaway } from '../../src/speech/whisper/repetition.ts';
+import { isRepetitive, isRunaway } from '../../src/speech/repetition.ts';
 import {
+  allowedTokens,
   likeliestOf,
   likeliestToken,
   probabilityOf,
-} from '../../src/speech/whisper/token-choice.ts';
+} from '../../src/speech/token-choice.ts';
 
 const LOGITS = Float32Array.of(1, 3, 2, 9);
 
 test('likeliestToken looks no further than the last token allowed', () => {
-  const choice = likeliestToken(LOGITS, { lastToken: 2, suppressed: new Set() });
+  const choice = likeliestToken(LOGITS, allowedTokens({ lastToken: 2, suppressed: [] }));
 
   const total = Math.exp(1) + Math.exp(3) + Math.exp(2);
   expect(choice.token).toBe(1);
@@ -18,7 +19,7 @@ test('likeliestToken looks no further than the last token allowed', () => {
 });
 
 test('likeliestToken leaves suppressed tokens out of the choice and of the sum', () => {
-  const choice = likeliestToken(LOGITS, { lastToken: 2, suppressed: new Set([1]) });
+  const choice = likeliestToken(LOGITS, allowedTokens({ lastToken: 2, suppressed: [1] }));
 
   expect(choice.token).toBe(2);
   expect(choice.logProbability).toBeCloseTo(Math.log(Math.exp(2) / (Math.exp(1) + Math.exp(2))), 6);
@@ -45,5 +46,13 @@ test.each([
   { tokens: [...Array(10).fill([1, 2, 3]).flat(), 9], isCircle: false },
   { tokens: [1, 5, 5, 5, 5, 5, 5, 5, 2], isCircle: false },
 ])('isRunaway says $isCircle of $tokens', ({ tokens, isCircle }) => {
-  expect(isRunaway(tokens)).toBe(isCircle);
+  expect(isRunaway(tokens.map((id) => ({ id })))).toBe(isCircle);
+});
+
+test.each([
+  { text: 'My number is five five five one two.', isRepeating: false },
+  { text: 'Thank you for watching. '.repeat(12), isRepeating: true },
+  { text: '', isRepeating: false },
+])('isRepetitive says $isRepeating of "$text"', ({ text, isRepeating }) => {
+  expect(isRepetitive(text)).toBe(isRepeating);
 });

@@ -8,14 +8,17 @@ import { sileroEngine } from '../../src/speech/silero/silero-engine.ts';
 import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
 
 /** A hearing with no model installed but our own tiny ones. */
-export function hearingWith(settings: Partial<HearingSettings> = {}): Hearing {
+export function hearingWith(
+  settings: Partial<HearingSettings> = {},
+  recognizers: HearingSettings['engines']['recognizers'] = [whisperEngine],
+): Hearing {
   return chooseHearing({
     vad: 'auto',
     stt: 'auto',
     modelsDir: 'nothing-is-here',
     clock: systemClock,
     logger: silentLogger,
-    engines: { silero: sileroEngine, whisper: whisperEngine },
+    engines: { silero: sileroEngine, recognizers },
     recognizers: 1,
     ...settings,
   });

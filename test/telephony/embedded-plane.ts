@@ -54,7 +54,6 @@ async function start(trunks: readonly Trunk[], lines: LineOpener): Promise<Plane
     secret: SECRET,
     trunks,
     media,
-    challengesAnsweredBy: 'server',
   });
   const rings = new Rings();
   await carrier.start(rings.take);

@@ -68,7 +68,10 @@ type Answerer = (request: SrfMessageParts & { readonly method: string }) => Prom
 
 /** A dialog whose far end is the test. */
 export class ScriptedDialog implements SrfDialog {
-  readonly sip = { callId: 'call-1' };
+  readonly type = 'uas';
+  readonly sip = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' };
+  readonly req = request();
+  readonly res = response(200);
   readonly local = { uri: 'sip:agent@127.0.0.1', sdp: '' };
   readonly remote = { uri: 'sip:caller@192.0.2.1:5060', sdp: '' };
   readonly sent: (SrfMessageParts & { readonly method: string })[] = [];

@@ -38,7 +38,7 @@ function openRegistration(...answers: readonly SrfResponse[]) {
     newCallId: () => 'call-1',
     clock,
     log: silentLogger,
-    auth: { username: 'joe', password: 'secret' },
+    answerChallenge: undefined,
   });
   return { clock, sent, registration };
 }

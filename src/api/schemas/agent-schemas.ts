@@ -1,6 +1,12 @@
 /** What agents look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { AGENT_LIMITS, AGENT_TOOLS, isLanguageTag, isPlainText } from '../../domain/agent-rules.ts';
+import {
+  AGENT_LIMITS,
+  AGENT_TOOLS,
+  isLanguageTag,
+  isPlainText,
+  isSayable,
+} from '../../domain/agent-rules.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const LIMITS = AGENT_LIMITS;
@@ -31,6 +37,24 @@ const transferTargets = transferTargetList(LIMITS.transferTargetsMax).openapi({
   description: 'Where `transfer_call` may go; empty denies. The model sees labels.',
 });
 
+const pronunciations = z
+  .array(
+    z.strictObject({
+      written: words(LIMITS.writtenCharsMax)
+        .regex(/^\S(?:.*\S)?$/, 'expected one line without blanks around it')
+        .openapi({ example: 'Nguyen' }),
+      spoken: words(LIMITS.spokenCharsMax)
+        .refine(isSayable, 'expected something to say')
+        .openapi({ example: 'nwin' }),
+    }),
+  )
+  .max(LIMITS.pronunciationsMax)
+  .refine((list) => allDifferent(list.map(({ written }) => written)), 'written forms must differ')
+  .openapi({
+    description:
+      'How words are to be said; whole words only. Case matters where `written` has capitals. Transcripts keep the written form.',
+  });
+
 const settingsInput = z
   .strictObject({
     maxDurationSeconds: seconds(LIMITS.maxDurationSeconds)
@@ -44,9 +68,10 @@ const settingsInput = z
       .optional()
       .openapi({ description: 'Whether the caller may interrupt the agent.' }),
     transferTargets: transferTargets.optional(),
+    pronunciations: pronunciations.optional(),
   })
   .openapi('AgentSettingsInput', {
-    description: 'Defaults: 600 s, 10 s, true, none. A PATCH merges field by field.',
+    description: 'Defaults: 600 s, 10 s, true, none, none. A PATCH merges field by field.',
   });
 
 const voice = z
@@ -130,6 +155,7 @@ export const agentSchema = z
       silenceTimeoutSeconds: z.int(),
       interruptible: z.boolean(),
       transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
+      pronunciations: z.array(z.object({ written: z.string(), spoken: z.string() })),
     }),
     status,
     ...usage,

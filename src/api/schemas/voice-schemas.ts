@@ -1,6 +1,6 @@
 /** What voices look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { isPlainText } from '../../domain/agent-rules.ts';
+import { isPlainText, isSayable } from '../../domain/agent-rules.ts';
 import { PREVIEW_CHARACTERS_MAX } from '../../domain/voice-catalogue.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
@@ -43,7 +43,7 @@ export const previewQuerySchema = z.strictObject({
     .string()
     .min(1)
     .max(PREVIEW_CHARACTERS_MAX)
-    .regex(/[\p{L}\p{N}]/u, 'expected something to say')
+    .refine(isSayable, 'expected something to say')
     .refine(isPlainText, 'expected well-formed Unicode without NUL')
     .optional()
     .openapi({

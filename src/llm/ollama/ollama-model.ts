@@ -3,23 +3,19 @@ import { type ChatResponse, Ollama } from 'ollama';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
 import {
+  ANSWER_TOKENS_MAX,
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from '../language-model.ts';
-import { CHECK_TIMEOUT_MS, fetchFromServer } from '../model-server.ts';
+import { CHECK_TIMEOUT_MS, DEFAULT_CONTEXT_TOKENS, fetchFromServer } from '../model-server.ts';
 import { toOllamaMessage, toOllamaTool } from './ollama-message.ts';
 import { strictLines } from './strict-lines.ts';
 
-/** Room for the newest part of a call and the answer, in tokens. */
-const CONTEXT_TOKENS = 8192;
-
-/** An answer on the telephone is short; a model that rambles is cut. */
-const ANSWER_TOKENS_MAX = 400;
-
 export class OllamaModel implements LanguageModel {
   readonly name: string;
+  readonly contextTokens: number;
   readonly #host: string;
   readonly #model: string;
   readonly #clock: Clock;
@@ -30,10 +26,13 @@ export class OllamaModel implements LanguageModel {
   constructor(options: {
     readonly host: string;
     readonly model: string;
+    /** Room for the newest part of a call and the answer; 8192 unless given. */
+    readonly contextTokens?: number;
     readonly clock?: Clock;
     readonly limits?: AnswerLimits;
   }) {
     this.name = `ollama/${options.model}`;
+    this.contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
     this.#host = options.host;
     this.#model = options.model;
     this.#clock = options.clock ?? systemClock;
@@ -53,6 +52,7 @@ export class OllamaModel implements LanguageModel {
       const parts = await this.#client(watch.signal).chat(this.#body(request));
       for await (const part of parts) {
         watch.heard();
+        if (part.prompt_eval_count) request.onUsage?.({ promptTokens: part.prompt_eval_count });
         yield* this.#eventsOf(part);
       }
     } catch (error) {
@@ -76,14 +76,24 @@ export class OllamaModel implements LanguageModel {
     );
   }
 
+  /** One token is the least that Ollama writes: 0 would be "without end". */
+  async warm(prefix: ModelRequest): Promise<boolean> {
+    const body = this.#body(prefix);
+    const options = { ...body.options, num_predict: 1 };
+    await this.#client(prefix.signal).chat({ ...body, options, stream: false });
+    return true;
+  }
+
   /**
    * Has the model loaded into memory, where it stays: the first call then does not wait for it.
    *
    * @throws {LanguageModelError}
    */
-  async warm(signal: AbortSignal): Promise<void> {
-    const request = { model: this.#model, prompt: '', keep_alive: -1, stream: false } as const;
-    await this.#client(signal).generate(request);
+  async load(signal: AbortSignal): Promise<void> {
+    // With another window than the calls' own, the model would be loaded again for the first of them.
+    const options = { num_ctx: this.contextTokens };
+    const request = { model: this.#model, prompt: '', keep_alive: -1, options } as const;
+    await this.#client(signal).generate({ ...request, stream: false });
   }
 
   /** One client a request: its `fetch` is the only way to end a request before the first byte of the answer. */
@@ -108,7 +118,7 @@ export class OllamaModel implements LanguageModel {
       messages: request.messages.map(toOllamaMessage),
       tools: (request.tools ?? []).map(toOllamaTool),
       ...(request.schema === undefined ? {} : { format: request.schema }),
-      options: { num_ctx: CONTEXT_TOKENS, num_predict: ANSWER_TOKENS_MAX, temperature: 0.3 },
+      options: { num_ctx: this.contextTokens, num_predict: ANSWER_TOKENS_MAX, temperature: 0.3 },
     } as const;
   }
 

@@ -20,12 +20,15 @@ const chunk = z.object({
       }),
     )
     .default([]),
+  usage: z.object({ prompt_tokens: z.number().int().positive().nullish() }).nullish(),
 });
 
 export interface ChatChunk {
   readonly text: string;
   readonly fragments: readonly z.infer<typeof fragment>[];
   readonly isLast: boolean;
+  /** Comes once, with the last chunk or after it. */
+  readonly promptTokens: number | undefined;
 }
 
 /**
@@ -42,13 +45,18 @@ export function readChunk(data: string): ChatChunk {
     text: choice?.delta?.content ?? '',
     fragments: choice?.delta?.tool_calls ?? [],
     isLast: Boolean(choice?.finish_reason),
+    promptTokens: parsed.data.usage?.prompt_tokens ?? undefined,
   };
 }
+
+/** No tool takes as much; a server that sends more goes on without end. */
+const ARGUMENTS_LENGTH_MAX = 16_000;
 
 /** Joins tool calls that come in pieces: the name first, then the arguments a few characters at a time. */
 export class ToolCallJoiner {
   readonly #calls: { id: string; name: string; text: string }[] = [];
 
+  /** @throws {RangeError} when the arguments of one do not end. */
   add(fragments: ChatChunk['fragments']): void {
     for (const { index, id, function: called } of fragments) {
       const call = this.#calls[index] ?? { id: '', name: '', text: '' };
@@ -56,6 +64,9 @@ export class ToolCallJoiner {
       call.id ||= id ?? '';
       call.name ||= called?.name ?? '';
       call.text += called?.arguments ?? '';
+      if (call.text.length > ARGUMENTS_LENGTH_MAX) {
+        throw new RangeError('the arguments of a tool call do not end');
+      }
     }
   }
 
@@ -77,6 +88,7 @@ export function chatBody(model: string, request: ModelRequest, tokensMax: number
   return {
     model,
     stream: true,
+    stream_options: { include_usage: true },
     temperature: 0.3,
     max_tokens: tokensMax,
     messages: request.messages.map(toMessage),

@@ -2,20 +2,19 @@
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
 import {
+  ANSWER_TOKENS_MAX,
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from '../language-model.ts';
-import { CHECK_TIMEOUT_MS, fetchFromServer } from '../model-server.ts';
+import { CHECK_TIMEOUT_MS, DEFAULT_CONTEXT_TOKENS, fetchFromServer } from '../model-server.ts';
 import { chatBody, readChunk, ToolCallJoiner } from './chat-completion.ts';
 import { readEvents } from './server-sent-events.ts';
 
-/** An answer on the telephone is short; a model that rambles is cut. */
-const ANSWER_TOKENS_MAX = 400;
-
 export class OpenAiModel implements LanguageModel {
   readonly name: string;
+  readonly contextTokens: number;
   readonly #baseUrl: string;
   readonly #apiKey: string | undefined;
   readonly #model: string;
@@ -27,10 +26,13 @@ export class OpenAiModel implements LanguageModel {
     readonly baseUrl: string;
     readonly model: string;
     readonly apiKey?: string;
+    /** What the server was started with; 8192 unless given. */
+    readonly contextTokens?: number;
     readonly clock?: Clock;
     readonly limits?: AnswerLimits;
   }) {
     this.name = `openai/${options.model}`;
+    this.contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
     this.#baseUrl = options.baseUrl.replace(/\/+$/, '');
     this.#apiKey = options.apiKey;
     this.#model = options.model;
@@ -48,19 +50,21 @@ export class OpenAiModel implements LanguageModel {
       signal: request.signal,
     });
     try {
-      const body = JSON.stringify(chatBody(this.#model, request, ANSWER_TOKENS_MAX));
-      const init = { method: 'POST', body, headers: this.#headers(), signal: watch.signal };
-      const response = await fetchFromServer(
-        this.#server,
-        `${this.#baseUrl}/chat/completions`,
-        init,
-      );
-      yield* this.#eventsOf(response, watch);
+      const body = chatBody(this.#model, request, ANSWER_TOKENS_MAX);
+      yield* this.#eventsOf(await this.#ask(body, watch.signal), watch, request);
     } catch (error) {
       throw watch.explain(error);
     } finally {
       watch.close();
     }
+  }
+
+  /** Servers keep the prompt of the request before; the one token that comes of it is not read. */
+  async warm(prefix: ModelRequest): Promise<boolean> {
+    const { stream_options: _, ...body } = chatBody(this.#model, prefix, 1);
+    const response = await this.#ask({ ...body, stream: false }, prefix.signal);
+    await response.body?.cancel();
+    return true;
   }
 
   async check(): Promise<void> {
@@ -78,7 +82,16 @@ export class OpenAiModel implements LanguageModel {
     }
   }
 
-  async *#eventsOf(response: Response, watch: AnswerWatch): AsyncIterable<ModelEvent> {
+  #ask(body: object, signal: AbortSignal): Promise<Response> {
+    const init = { method: 'POST', body: JSON.stringify(body), headers: this.#headers(), signal };
+    return fetchFromServer(this.#server, `${this.#baseUrl}/chat/completions`, init);
+  }
+
+  async *#eventsOf(
+    response: Response,
+    watch: AnswerWatch,
+    { onUsage }: ModelRequest,
+  ): AsyncIterable<ModelEvent> {
     if (response.body === null) throw this.#rubbish('its answer has no body');
     const calls = new ToolCallJoiner();
     let isWhole = false;
@@ -88,7 +101,8 @@ export class OpenAiModel implements LanguageModel {
         isWhole = true;
         break;
       }
-      const { text, fragments, isLast } = readChunk(data);
+      const { text, fragments, isLast, promptTokens } = readChunk(data);
+      if (promptTokens !== undefined) onUsage?.({ promptTokens });
       calls.add(fragments);
       isWhole ||= isLast;
       if (text !== '') yield { kind: 'text', text };

@@ -1,16 +1,21 @@
 /** The voice that is always there: espeak-ng, the program or its WASM build, in child processes. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { pauseAfterMs, spokenText } from '../clean-text.ts';
 import type { EngineReport } from '../hearing.ts';
+import { SpeakingProcess } from '../speaking-process.ts';
 import { type SpeechRequest, SynthesisError, type Synthesizer } from '../synthesizer.ts';
 import type { VoiceBook } from '../voice-book.ts';
 import { chooseEspeakVoice, type EspeakVoice } from './espeak-voice.ts';
-import type { EspeakEngine } from './speaking-messages.ts';
-import { SpeakingProcess } from './speaking-process.ts';
-import { pauseAfterMs, spokenText } from './spoken-text.ts';
+import type { EspeakEngine, Sentence, SpeakingOrder } from './speaking-messages.ts';
 
 /** Sentences asked for and not yet spoken, over all calls. More are refused. */
 const SENTENCES_MAX = 500;
+
+const CHILD_FILE = new URL('./speaking-child.ts', import.meta.url);
+
+/** The WASM build takes half a second. */
+const START_TIMEOUT_MS = 15_000;
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
@@ -33,16 +38,25 @@ export interface EspeakOptions {
 
 export class EspeakSynthesizer implements Synthesizer {
   readonly #options: EspeakOptions;
-  readonly #children: readonly SpeakingProcess[];
+  readonly #children: readonly SpeakingProcess<Sentence>[];
   readonly #noted = new Set<string>();
 
   constructor(options: EspeakOptions) {
     this.#options = options;
     const { clock, logger, childCount = 1, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
-    const order = { engine: options.engine, firstVoice: this.#voiceFor(FIRST_VOICE) };
+    const order: SpeakingOrder = {
+      engine: options.engine,
+      firstVoice: this.#voiceFor(FIRST_VOICE),
+    };
+    const child = {
+      file: CHILD_FILE,
+      order,
+      engine: 'espeak-ng',
+      startTimeoutMs: START_TIMEOUT_MS,
+    };
     this.#children = Array.from(
       { length: childCount },
-      () => new SpeakingProcess({ order, clock, logger, answerTimeoutMs }),
+      () => new SpeakingProcess<Sentence>({ child, clock, logger, answerTimeoutMs }),
     );
   }
 
@@ -111,7 +125,7 @@ export class EspeakSynthesizer implements Synthesizer {
     return voice;
   }
 
-  #leastBusyChild(): SpeakingProcess {
+  #leastBusyChild(): SpeakingProcess<Sentence> {
     const total = this.#children.reduce((sum, child) => sum + child.load, 0);
     const [first, ...others] = this.#children;
     if (first === undefined || total >= SENTENCES_MAX) {

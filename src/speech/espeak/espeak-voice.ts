@@ -1,5 +1,6 @@
 /** Finds espeak-ng's nearest voice for the voice that an agent names; pure */
 import type { VoiceBook } from '../voice-book.ts';
+import { genderOf, hashOf } from '../voice-choice.ts';
 import { languageOf, parseVoiceName } from '../voice-name.ts';
 
 /** A voice as espeak-ng's command line names it. */
@@ -68,23 +69,7 @@ function variantFor(speaker: string, { names, espeak }: VoiceBook) {
   return variant;
 }
 
-function genderOf(speaker: string, names: VoiceBook['names']): 'female' | 'male' | undefined {
-  if (names.female.includes(speaker)) {
-    return 'female';
-  }
-  return names.male.includes(speaker) ? 'male' : undefined;
-}
-
 /** Names come from customers: `constructor` is not a language. */
 function ownValue(table: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
-}
-
-/** FNV-1a, 32 bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) {
-    hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  }
-  return hash;
 }

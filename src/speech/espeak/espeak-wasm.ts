@@ -1,11 +1,7 @@
 /** Speaks with espeak-ng's WASM build, in this process: only the speaking child may load this file's engine. */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { SentenceEngine, WaveSink } from './sentence-engine.ts';
 import type { Sentence } from './speaking-messages.ts';
-import { compileWasm, EspeakInstance, type EspeakModule } from './wasm-instance.ts';
+import { EspeakInstance, type EspeakModule, loadModule } from './wasm-instance.ts';
 
 /**
  * One sentence at a time, on an instance of its own that is made ready beforehand: loading takes about
@@ -89,14 +85,4 @@ export class EspeakWasm implements SentenceEngine {
     this.#next.catch(() => undefined);
     return this.#next;
   }
-}
-
-/** The npm package is one module that makes instances, and one file of WASM beside it. */
-async function loadModule(moduleName: string): Promise<EspeakModule> {
-  const script = createRequire(import.meta.url).resolve(moduleName);
-  const { default: create }: { default: EspeakModule['create'] } = await import(
-    pathToFileURL(script).href
-  );
-  const wasm = await readFile(join(dirname(script), 'espeak-ng.wasm'));
-  return { create, compiled: await compileWasm(wasm) };
 }

@@ -1,8 +1,9 @@
 /** One sentence on its way through the speaking child: WAV in, line-rate PCM out in handy pieces. */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
+import type { SpeakingReply } from '../speaking-messages.ts';
 import { EspeakWave } from './espeak-wave.ts';
 import type { WaveSink } from './sentence-engine.ts';
-import type { Sentence, SpeakingReply } from './speaking-messages.ts';
+import type { Sentence } from './speaking-messages.ts';
 
 /** Work done on a wave between two looks at whether the first piece can go: 46 ms of speech. */
 const STEP_BYTES = 2048;

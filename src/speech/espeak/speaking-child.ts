@@ -1,16 +1,11 @@
 /** The process in which espeak-ng is run or loaded; started by `SpeakingProcess`, ends with it. */
 import { systemClock } from '../../lib/clock.ts';
+import type { SpeakingReply, SpeakingRequest } from '../speaking-messages.ts';
 import { EspeakProgram } from './espeak-program.ts';
 import { EspeakWasm } from './espeak-wasm.ts';
 import type { SentenceEngine } from './sentence-engine.ts';
 import { SentenceJob } from './sentence-job.ts';
-import type {
-  EspeakEngine,
-  Sentence,
-  SpeakingOrder,
-  SpeakingReply,
-  SpeakingRequest,
-} from './speaking-messages.ts';
+import type { EspeakEngine, Sentence, SpeakingOrder } from './speaking-messages.ts';
 
 // The WASM build makes an error object for each file it looks for in vain, with a trace that nobody reads.
 Error.stackTraceLimit = 0;
@@ -20,7 +15,7 @@ const engine = openEngine(order.engine);
 const cancels = new Map<number, () => void>();
 
 const begun = begin();
-process.on('message', (message: SpeakingRequest) => begun.then(() => take(message)));
+process.on('message', (message: SpeakingRequest<Sentence>) => begun.then(() => take(message)));
 process.once('disconnect', () => engine.stop().finally(() => process.exit(0)));
 // A terminal sends Ctrl-C to the whole group; this process goes when the server lets go of it.
 process.on('SIGINT', () => undefined);
@@ -58,7 +53,7 @@ function proveSpeech(): Promise<void> {
   return promise;
 }
 
-function take(message: SpeakingRequest): void {
+function take(message: SpeakingRequest<Sentence>): void {
   switch (message.kind) {
     case 'speak':
       speak(message.id, message.sentence);

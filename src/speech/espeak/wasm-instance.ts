@@ -1,4 +1,8 @@
 /** One run of espeak-ng's WASM build, which is the command-line program with its files in memory. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { espeakArguments } from './espeak-voice.ts';
 import type { Sentence } from './speaking-messages.ts';
 
@@ -42,9 +46,14 @@ const { WebAssembly: webAssembly } = globalThis as unknown as {
   };
 };
 
-/** Compiles the package's WASM, 18 MB, in about 30 ms. */
-export function compileWasm(bytes: Uint8Array): Promise<object> {
-  return webAssembly.compile(bytes);
+/** The npm package is one module that makes instances, and one file of WASM beside it, 18 MB, compiled in about 30 ms. */
+export async function loadModule(moduleName: string): Promise<EspeakModule> {
+  const script = createRequire(import.meta.url).resolve(moduleName);
+  const { default: create }: { default: EspeakModule['create'] } = await import(
+    pathToFileURL(script).href
+  );
+  const wasm = await readFile(join(dirname(script), 'espeak-ng.wasm'));
+  return { create, compiled: await webAssembly.compile(wasm) };
 }
 
 export class EspeakInstance {
@@ -86,14 +95,32 @@ export class EspeakInstance {
    * @throws {Error} with what espeak-ng complained of.
    */
   speak(sentence: Sentence, wave: (bytes: Uint8Array) => void): void {
-    const [file = '', variant = ''] = sentence.voice.name.split('+');
+    const { text, voice } = sentence;
+    this.write(espeakArguments(voice), { text, voice: voice.name }, wave);
+  }
+
+  /**
+   * Runs the program once, and gives what it writes to standard output. Once for an instance, instead of `speak`.
+   *
+   * @param voice file and variant, as in the words.
+   * @throws {Error} with what espeak-ng complained of.
+   */
+  write(
+    words: readonly string[],
+    { text, voice }: { readonly text: string; readonly voice: string },
+    output: (bytes: Uint8Array) => void,
+  ): void {
+    const [file = '', variant = ''] = voice.split('+');
     // espeak-ng opens every voice that it finds before it speaks; here it finds only this one.
     removeFiles(this.#program.FS, `${DATA_FOLDER}/voices`, (path) => path.endsWith(`/${variant}`));
-    removeFiles(this.#program.FS, `${DATA_FOLDER}/lang`, (path) => path.endsWith(`/lang/${file}`));
-    this.#program.FS.writeFile(TEXT_FILE, sentence.text);
-    this.#output.listen(wave);
-    const words = [...espeakArguments(sentence.voice), '-f', TEXT_FILE];
-    const exitCode = this.#main(['espeak-ng', ...words]);
+    // A name such as `en-us` is found only by opening them.
+    const isFile = file.includes('/');
+    removeFiles(this.#program.FS, `${DATA_FOLDER}/lang`, (path) =>
+      isFile ? path.endsWith(`/lang/${file}`) : true,
+    );
+    this.#program.FS.writeFile(TEXT_FILE, text);
+    this.#output.listen(output);
+    const exitCode = this.#main(['espeak-ng', ...words, '-f', TEXT_FILE]);
     this.#program._fflush(0);
     this.#output.flush();
     if (exitCode !== 0) {

@@ -1,13 +1,17 @@
-/** The reading half of Whisper's tokenizer: token numbers back to text; pure */
+/** Whisper's tokenizer: token numbers back to text, and text to token numbers; pure */
+import { type BytePairFile, BytePairs } from './byte-pairs.ts';
 
 /** The start of a token that begins a word: a space in GPT-2's alphabet of bytes. */
 const SPACE = 'Ġ';
 
 const BYTE_OF_CHARACTER = byteAlphabet();
+const ALPHABET = [...BYTE_OF_CHARACTER]
+  .toSorted(([, byte], [, other]) => byte - other)
+  .map(([character]) => character);
 
-/** What there is of `tokenizer.json` that decoding needs. */
+/** What there is of `tokenizer.json` that matters here. */
 interface TokenizerFile {
-  readonly model: { readonly vocab: Readonly<Record<string, number>> };
+  readonly model: Pick<BytePairFile, 'vocab'> & Partial<BytePairFile>;
   readonly added_tokens: readonly { readonly id: number; readonly content: string }[];
 }
 
@@ -15,6 +19,7 @@ interface TokenizerFile {
 export class Tokenizer {
   readonly #contents = new Map<number, string>();
   readonly #specials = new Map<string, number>();
+  readonly #bytePairs: BytePairs;
 
   private constructor(file: TokenizerFile) {
     for (const [content, id] of Object.entries(file.model.vocab)) this.#contents.set(id, content);
@@ -22,6 +27,8 @@ export class Tokenizer {
       this.#specials.set(content, id);
       this.#contents.delete(id);
     }
+    const { vocab, merges = [] } = file.model;
+    this.#bytePairs = new BytePairs({ vocab, merges }, ALPHABET);
   }
 
   /**
@@ -56,6 +63,16 @@ export class Tokenizer {
     return this.#contents.get(id)?.startsWith(SPACE) === true;
   }
 
+  /** Whether text can be written in tokens: closed vocabularies have none for most words. */
+  get canEncode(): boolean {
+    return this.#bytePairs.canEncode;
+  }
+
+  /** The tokens of a text; special tokens have no text. */
+  encode(text: string): readonly number[] {
+    return this.#bytePairs.encode(text);
+  }
+
   /** The tokens' text; special tokens have none. */
   decode(ids: readonly number[]): string {
     const bytes: number[] = [];
@@ -73,11 +90,18 @@ function isTokenizerFile(json: unknown): json is TokenizerFile {
   if (typeof json !== 'object' || json === null) return false;
   const { model, added_tokens: added } = json as { model?: unknown; added_tokens?: unknown };
   if (typeof model !== 'object' || model === null || !Array.isArray(added)) return false;
-  const { vocab } = model as { vocab?: unknown };
+  const { vocab, merges = [] } = model as { vocab?: unknown; merges?: unknown };
   const areAddedSound = added.every(
     (token) => typeof token?.id === 'number' && typeof token?.content === 'string',
   );
-  return typeof vocab === 'object' && vocab !== null && !Array.isArray(vocab) && areAddedSound;
+  const isVocabulary = typeof vocab === 'object' && vocab !== null && !Array.isArray(vocab);
+  return isVocabulary && areMerges(merges) && areAddedSound;
+}
+
+function areMerges(merges: unknown): boolean {
+  const isPair = (pair: unknown) =>
+    typeof pair === 'string' || (Array.isArray(pair) && pair.length === 2);
+  return Array.isArray(merges) && merges.every(isPair);
 }
 
 /**

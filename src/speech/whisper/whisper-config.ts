@@ -1,6 +1,7 @@
 /** What a Whisper export says about itself in its JSON files. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { AttentionHead } from '../decoder-run.ts';
 import { ModelFileError } from '../model-file-error.ts';
 import { Tokenizer } from './tokenizer.ts';
 
@@ -10,6 +11,8 @@ const MODEL = 'speech model';
 export interface WhisperConfig {
   readonly melCount: number;
   readonly modelSize: number;
+  /** Places in the encoder's output for 30 s. */
+  readonly positions: number;
   readonly layers: number;
   readonly heads: number;
   readonly vocabularySize: number;
@@ -21,6 +24,10 @@ export interface WhisperConfig {
   /** Absent in models that know one language only. */
   readonly transcribeToken: number | undefined;
   readonly noSpeechToken: number | undefined;
+  /** Begins what was said before; absent in models that know no prompt. */
+  readonly previousToken: number | undefined;
+  /** Heads that listen where the words are said; empty where the export does not name them. */
+  readonly alignmentHeads: readonly AttentionHead[];
   /** Empty in models that know one language only. */
   readonly languageTokens: ReadonlyMap<string, number>;
   /** Never chosen. */
@@ -56,6 +63,7 @@ function configOf(path: string, json: JsonObject, tokenizer: Tokenizer): Whisper
   return {
     melCount: number('num_mel_bins'),
     modelSize: number('d_model'),
+    positions: number('max_source_positions'),
     layers: number('decoder_layers'),
     heads: number('decoder_attention_heads'),
     vocabularySize: number('vocab_size'),
@@ -66,6 +74,11 @@ function configOf(path: string, json: JsonObject, tokenizer: Tokenizer): Whisper
     transcribeToken: languageTokens.size > 0 ? token('<|transcribe|>') : undefined,
     noSpeechToken:
       tokenizer.specialToken('<|nospeech|>') ?? tokenizer.specialToken('<|nocaptions|>'),
+    previousToken: tokenizer.specialToken('<|startofprev|>'),
+    alignmentHeads: alignmentHeads(json.alignment_heads, {
+      layers: number('decoder_layers'),
+      heads: number('decoder_attention_heads'),
+    }),
     languageTokens,
     suppressedTokens: tokenList(json.suppress_tokens),
     suppressedFirstTokens: tokenList(json.begin_suppress_tokens),
@@ -115,4 +128,18 @@ function requiredToken(path: string, tokenizer: Tokenizer, content: string): num
 
 function tokenList(value: unknown): readonly number[] {
   return Array.isArray(value) ? value.filter((id) => Number.isInteger(id) && id >= 0) : [];
+}
+
+/** Those that the model has. */
+function alignmentHeads(
+  value: unknown,
+  { layers, heads }: { readonly layers: number; readonly heads: number },
+): readonly AttentionHead[] {
+  if (!Array.isArray(value)) return [];
+  const isBelow = (number: unknown, limit: number) =>
+    Number.isInteger(number) && Number(number) >= 0 && Number(number) < limit;
+  return value.filter(
+    (pair): pair is AttentionHead =>
+      Array.isArray(pair) && isBelow(pair[0], layers) && isBelow(pair[1], heads),
+  );
 }

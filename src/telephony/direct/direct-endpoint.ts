@@ -4,15 +4,10 @@ import type { MediaSession } from '../../media/media-session.ts';
 import type { SessionDescription } from '../../rtp/sdp.ts';
 import { parseSdp, SdpError } from '../../rtp/sdp.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
-import { agree, answer, offer } from '../../rtp/sdp-answer.ts';
+import { agree, answer } from '../../rtp/sdp-answer.ts';
+import { offerOf } from '../codec-offer.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
-
-/** @see RFC 3551 section 6 */
-const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
-
-/** In the order of our own offers. */
-export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
 
 export interface DirectEndpointOptions {
   readonly session: MediaSession;
@@ -52,7 +47,7 @@ export class DirectEndpoint implements MediaEndpoint {
 
   offer(): string {
     this.#isOfferPending = true;
-    this.#say(() => limitedTo(this.#options.codecs, offer(this.#ours)));
+    this.#say(() => offerOf(this.#options.codecs, this.#ours));
     return this.#localSdp;
   }
 
@@ -98,16 +93,4 @@ export function readSdp(
 
 function mediaErrorOf(cause: SdpError): MediaError {
   return new MediaError(cause.message, cause.kind === 'malformed' ? 400 : 488, { cause });
-}
-
-/** Leaves only the given codecs in an offer of ours, in their order. */
-function limitedTo(codecs: readonly CodecName[], sdp: string): string {
-  const unwanted = OUR_CODECS.filter((name) => !codecs.includes(name));
-  const isWanted = (line: string) => !unwanted.some((name) => line.endsWith(` ${name}/8000`));
-  const payloadTypes = codecs.map((name) => PAYLOAD_TYPES[name]).join(' ');
-  return sdp
-    .split('\r\n')
-    .filter(isWanted)
-    .map((line) => line.replace(/^(m=audio \d+ RTP\/AVP )0 8\b/, `$1${payloadTypes}`))
-    .join('\r\n');
 }

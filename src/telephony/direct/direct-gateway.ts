@@ -2,9 +2,10 @@
 import { randomInt } from 'node:crypto';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
+import { OUR_CODECS } from '../codec-offer.ts';
 import type { MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
-import { DirectEndpoint, OUR_CODECS, readSdp } from './direct-endpoint.ts';
+import { DirectEndpoint, readSdp } from './direct-endpoint.ts';
 
 /** What the gateway needs of the media engine. */
 export interface LineOpener {

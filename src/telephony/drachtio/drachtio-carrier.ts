@@ -4,21 +4,23 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Carrier, CarrierReport, IncomingCall, OutgoingCall } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
+import { within } from '../limit.ts';
 import type { MediaGateway } from '../media-gateway.ts';
 import { isDialable, numberOfUri } from '../number.ts';
 import type { TrunkLine } from '../trunk-line.ts';
 import { TrunkTable } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
+import { listenerReport } from './carrier-reports.ts';
+import type { AnswerChallenge } from './challenge.ts';
+import type { DialogBook } from './dialog-book.ts';
 import { Door, refuse } from './door.ts';
 import { SrfIncomingCall } from './incoming-call.ts';
-import { within } from './limit.ts';
 import { SrfOutgoingCall } from './outgoing-call.ts';
-import type { SrfAnswer, SrfAuth, SrfRequest } from './srf.ts';
+import type { SrfAnswer, SrfClient, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
-import { hostPortOf } from './trunk-address.ts';
 import { TrunkLines } from './trunk-lines.ts';
-import { TrunkRegistration } from './trunk-registration.ts';
+import { TrunkRegistrations } from './trunk-registrations.ts';
 
 /** How long the last words of a server that stops may take. */
 const GOODBYE_MS = 2_000;
@@ -30,11 +32,20 @@ export interface DrachtioCarrierOptions {
   readonly secret: string;
   readonly trunks: readonly Trunk[];
   readonly media: MediaGateway;
-  /**
-   * Who answers the carriers' challenges: the server, as the embedded engine does, or drachtio-srf (MD5 alone),
-   * where a real drachtio server passes them on.
-   */
-  readonly challengesAnsweredBy: 'server' | 'client';
+  /** Answers the carriers' challenges where the server passes them on; the embedded engine answers them itself. */
+  readonly answerChallenge?: AnswerChallenge;
+  /** Where the media gateway needs the connection too; made here when not given. */
+  readonly srf?: SrfClient;
+  /** What reports call the server; `sip` when not given. */
+  readonly name?: string;
+  /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
+  readonly lines?: TrunkLines;
+  /** Where calls are written down for a process after this one; nowhere when not given. */
+  readonly book?: DialogBook;
+  /** Whether this server is the one that trunks are registered from, asked whenever it is connected; else always. */
+  readonly mayRegister?: () => boolean;
+  /** Called when the connection is lost. */
+  readonly onLost?: () => void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -42,9 +53,9 @@ export interface DrachtioCarrierOptions {
 export class DrachtioCarrier implements Carrier {
   readonly #options: DrachtioCarrierOptions;
   readonly #table: TrunkTable;
-  readonly #lines = new TrunkLines();
+  readonly #lines: TrunkLines;
   readonly #link: SrfLink;
-  readonly #registrations: readonly TrunkRegistration[];
+  readonly #registrations: TrunkRegistrations;
   readonly #door: Door;
   /** Calls from their first sign to their last, answered or not. */
   readonly #incoming = new Set<SrfIncomingCall>();
@@ -54,14 +65,13 @@ export class DrachtioCarrier implements Carrier {
   constructor(options: DrachtioCarrierOptions) {
     this.#options = options;
     this.#table = new TrunkTable(options.trunks);
+    this.#lines = options.lines ?? new TrunkLines();
     this.#door = new Door({ ...options, table: this.#table });
     this.#link = new SrfLink(options, {
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
     });
-    this.#registrations = options.trunks
-      .filter(({ register }) => register)
-      .map((trunk) => this.#registrationOf(trunk));
+    this.#registrations = new TrunkRegistrations({ ...options, link: this.#link });
     this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
     this.#link.srf.options((request, answer) => this.#door.answerOptions(request, answer));
   }
@@ -74,6 +84,16 @@ export class DrachtioCarrier implements Carrier {
     await this.#link.start();
   }
 
+  /** Whether the server takes our commands. */
+  get isConnected(): boolean {
+    return this.#link.isConnected;
+  }
+
+  /** Registers the trunks from this server, when it was another's job so far. */
+  register(): void {
+    if (this.#link.isConnected) this.#registrations.start();
+  }
+
   drain(): void {
     this.#door.drain();
   }
@@ -81,7 +101,7 @@ export class DrachtioCarrier implements Carrier {
   async stop(): Promise<void> {
     this.#door.drain();
     const ended = Promise.allSettled([
-      ...this.#registrations.map((registration) => registration.stop()),
+      this.#registrations.stop(),
       ...[...this.#incoming, ...this.#outgoing].map((call) => call.end()),
     ]);
     // Peers that agree do so at once; the others have been told, and are not waited for.
@@ -112,7 +132,7 @@ export class DrachtioCarrier implements Carrier {
         503,
       );
     }
-    const { media, clock, log } = this.#options;
+    const { media, clock, log, book } = this.#options;
     const call: SrfOutgoingCall = new SrfOutgoingCall({
       srf: this.#link.srf,
       trunk,
@@ -123,7 +143,8 @@ export class DrachtioCarrier implements Carrier {
       media,
       clock,
       log,
-      auth: this.#authOf(trunk),
+      book,
+      answerChallenge: this.#options.answerChallenge,
       onOver: () => {
         release();
         this.#outgoing.delete(call);
@@ -137,26 +158,32 @@ export class DrachtioCarrier implements Carrier {
     return this.#table.ofOutgoing(from) !== undefined;
   }
 
+  /** Whether calls from this number need a registration of ours with the carrier. */
+  isRegistered(from: string): boolean {
+    return this.#table.ofOutgoing(from)?.register === true;
+  }
+
   /** The line that calls from this number take; undefined when no trunk has the number. */
   lineOf(from: string): TrunkLine | undefined {
     const trunk = this.#table.ofOutgoing(from);
-    if (trunk === undefined) return undefined;
-    const registration = this.#registrations.find(({ trunk: own }) => own === trunk);
-    const isReady = registration?.report().isReady ?? this.#link.isConnected;
-    return this.#lines.lineOf(trunk, isReady);
+    return trunk && this.#lines.lineOf(trunk, this.#registrations.isReady(trunk));
   }
 
   reports(): readonly CarrierReport[] {
-    const isStatic = ({ register }: Trunk) => !register;
-    return [
-      this.#listenerReport(),
-      ...this.#registrations.map((registration) => registration.report()),
-      ...this.#table.trunks.filter(isStatic).map(({ name, proxy }) => ({
-        name: `trunk ${name}`,
-        isReady: this.#link.isConnected,
-        state: `calls go to ${hostPortOf(proxy)}, without registration`,
-      })),
-    ];
+    return [this.listenerReport(), ...this.trunkReports()];
+  }
+
+  /** Of the server alone. */
+  listenerReport(): CarrierReport {
+    const { isConnected, addresses, problem } = this.#link;
+    const { name = 'sip' } = this.#options;
+    const { isDraining } = this.#door;
+    return listenerReport({ name, isConnected, isDraining, addresses, problem });
+  }
+
+  /** Of the trunks, as they are reached from this server. */
+  trunkReports(): readonly CarrierReport[] {
+    return this.#registrations.reports();
   }
 
   #onInvite(request: SrfRequest, answer: SrfAnswer): void {
@@ -167,7 +194,7 @@ export class DrachtioCarrier implements Carrier {
       refuse(answer, refusal ?? 503);
       return;
     }
-    const { media, clock, log } = this.#options;
+    const { media, clock, log, book } = this.#options;
     const call: SrfIncomingCall = new SrfIncomingCall({
       srf: this.#link.srf,
       request,
@@ -176,6 +203,7 @@ export class DrachtioCarrier implements Carrier {
       media,
       clock,
       log,
+      book,
       onOver: () => {
         release();
         this.#incoming.delete(call);
@@ -195,49 +223,16 @@ export class DrachtioCarrier implements Carrier {
   }
 
   #onConnected(): void {
-    this.#options.log.info({ state: this.#listenerReport().state }, 'SIP is ready');
-    for (const registration of this.#registrations) registration.start();
+    const { log, book, mayRegister } = this.#options;
+    log.info({ state: this.listenerReport().state }, 'SIP is ready');
+    void book?.endOrphans(this.#link.srf);
+    if (mayRegister?.() ?? true) this.register();
   }
 
   #onLost(): void {
-    for (const registration of this.#registrations) registration.suspend(this.#link.problem);
+    this.#registrations.suspend(this.#link.problem);
     for (const call of this.#outgoing) call.fail(this.#link.problem, 503);
     for (const call of this.#incoming) call.cancelled();
-  }
-
-  #registrationOf(trunk: Trunk): TrunkRegistration {
-    const { clock, log } = this.#options;
-    return new TrunkRegistration({
-      srf: this.#link.srf,
-      trunk,
-      contactHostPort: () => this.#contactHostPortFor(trunk),
-      newCallId: randomUUID,
-      clock,
-      log,
-      auth: this.#authOf(trunk),
-    });
-  }
-
-  #contactHostPortFor({ proxy }: Trunk): string {
-    const { addresses } = this.#link;
-    const address =
-      addresses.find(({ transport }) => transport === proxy.transport) ?? addresses[0];
-    const suffix = proxy.transport === 'tcp' ? ';transport=tcp' : '';
-    return `${address?.hostPort ?? 'localhost'}${suffix}`;
-  }
-
-  #authOf({ username, password }: Trunk): SrfAuth | undefined {
-    const isOurs = this.#options.challengesAnsweredBy === 'client';
-    return isOurs && username && password ? { username, password } : undefined;
-  }
-
-  #listenerReport(): CarrierReport {
-    const { isConnected, addresses, problem } = this.#link;
-    const places = addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
-    return {
-      name: 'sip',
-      isReady: isConnected && !this.#door.isDraining,
-      state: isConnected ? `listening on ${places.join(' and ')}` : problem,
-    };
+    this.#options.onLost?.();
   }
 }

@@ -1,6 +1,6 @@
 /** Sends a request inside a dialog, and waits for its answer no longer than SIP does. */
 import type { Clock } from '../../lib/clock.ts';
-import { TRANSACTION_MS, within } from './limit.ts';
+import { TRANSACTION_MS, within } from '../limit.ts';
 import type { SrfDialog, SrfMessageParts, SrfResponse } from './srf.ts';
 
 export interface DialogPeer {

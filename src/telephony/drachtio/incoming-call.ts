@@ -3,11 +3,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { IncomingCall, Leg } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
+import { TRANSACTION_MS, within } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
 import type { Trunk } from '../trunks.ts';
-import { TRANSACTION_MS, within } from './limit.ts';
+import type { DialogBook } from './dialog-book.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -24,6 +25,7 @@ export interface IncomingCallOptions {
   readonly media: MediaGateway;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly book: DialogBook | undefined;
   /** Called once, when the call has come to its end in whatever way. */
   readonly onOver: () => void;
 }

@@ -4,11 +4,13 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Leg, OutgoingCall } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
+import { TRANSACTION_MS } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
 import type { Trunk } from '../trunks.ts';
-import { TRANSACTION_MS } from './limit.ts';
-import type { SrfAuth, SrfClient, SrfDialog, SrfResponse, SrfSentRequest } from './srf.ts';
+import { type AnswerChallenge, secondTry } from './challenge.ts';
+import type { DialogBook } from './dialog-book.ts';
+import type { SrfClient, SrfDialog, SrfResponse, SrfSentRequest } from './srf.ts';
 import { reasonOf, responseOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
 import { domainOf, proxyUriOf, targetUriOf } from './trunk-address.ts';
@@ -24,7 +26,8 @@ export interface OutgoingCallOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Undefined where the server answers challenges. */
-  readonly auth: SrfAuth | undefined;
+  readonly answerChallenge: AnswerChallenge | undefined;
+  readonly book: DialogBook | undefined;
   /** Called once, when the call has come to its end in whatever way. */
   readonly onOver: () => void;
 }
@@ -95,14 +98,18 @@ export class SrfOutgoingCall implements OutgoingCall {
     } catch (error) {
       return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
     }
-    if (this.#state === 'calling') this.#invite(this.#endpoint);
+    if (this.#state === 'calling') this.#invite(this.#endpoint, this.#firstHeaders(), true);
     else this.fail('cancelled', 487);
   }
 
-  #invite(endpoint: MediaEndpoint): void {
-    const { srf, trunk, from, to, callId, auth } = this.#options;
+  #firstHeaders(): Record<string, string> {
+    const { trunk, from, callId } = this.#options;
     const caller = `<sip:${trunk.callerId ?? from}@${domainOf(trunk)}>`;
-    const headers = { 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller };
+    return { 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller };
+  }
+
+  #invite(endpoint: MediaEndpoint, headers: Record<string, string>, isFirst: boolean): void {
+    const { srf, trunk, to } = this.#options;
     const progress = {
       cbRequest: (_: unknown, request?: SrfSentRequest) => this.#onSent(request),
       cbProvisional: (response: SrfResponse) => this.#onProvisional(endpoint, response),
@@ -111,12 +118,15 @@ export class SrfOutgoingCall implements OutgoingCall {
       localSdp: endpoint.localSdp,
       headers,
       proxy: proxyUriOf(trunk),
-      ...(auth && { auth }),
     };
     try {
       srf.createUAC(targetUriOf(trunk, to), parts, progress, (error, dialog) => {
         if (dialog !== undefined) this.#onDialog(endpoint, dialog);
-        else this.#onRefused(error);
+        else {
+          const again = isFirst ? this.#secondTry(error, headers) : undefined;
+          if (again === undefined) this.#onRefused(error);
+          else this.#invite(endpoint, again, false);
+        }
       });
     } catch (error) {
       // Without a connection to the server, drachtio-srf throws.
@@ -144,6 +154,15 @@ export class SrfOutgoingCall implements OutgoingCall {
     if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
     this.#hasRung = true;
     this.#onRinging();
+  }
+
+  /** Headers for another try with the trunk's password; undefined where it cannot help. */
+  #secondTry(error: unknown, headers: Record<string, string>): Record<string, string> | undefined {
+    const response = responseOf(error);
+    const refused = this.#sent;
+    if (this.#state !== 'calling' || response === undefined || !refused) return undefined;
+    const { answerChallenge } = this.#options;
+    return secondTry({ refused, response, headers, answerChallenge });
   }
 
   #onRefused(error: unknown): void {

@@ -1,8 +1,8 @@
 /** A blind transfer: asks the far end by REFER to call somebody else, and follows how that goes. */
 import { CarrierError } from '../carrier.ts';
+import { within } from '../limit.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { sendInDialog } from './in-dialog-request.ts';
-import { within } from './limit.ts';
 import { reasonOf } from './srf.ts';
 
 /** How long the other party may ring: as long as a Proxy lets an INVITE ring at least. RFC 3261, 16.6. */

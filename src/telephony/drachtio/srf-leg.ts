@@ -6,6 +6,7 @@ import type { Leg, ReleaseCause } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { isDialable } from '../number.ts';
+import type { DialogBook } from './dialog-book.ts';
 import { DTMF_TYPES, digitOf, isDtmf } from './dtmf-info.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { sendInDialog } from './in-dialog-request.ts';
@@ -24,6 +25,8 @@ export interface SrfLegOptions {
   readonly referDomain: string;
   /** True when our 200 held an offer, so that the far end's description is in its ACK. */
   readonly isAnswerAwaited: boolean;
+  /** Where the call is written down for a process after this one. */
+  readonly book?: DialogBook | undefined;
   /** Called once, when the leg has ended. */
   readonly onOver: () => void;
 }
@@ -33,6 +36,7 @@ export class SrfLeg implements Leg {
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
   readonly #closed = Promise.withResolvers<void>();
+  readonly #forget: (() => void) | undefined;
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
   #referral: Referral | undefined;
@@ -45,6 +49,7 @@ export class SrfLeg implements Leg {
     this.#options = options;
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
+    this.#forget = options.book?.keep(dialog, endpoint.channels ?? []);
     dialog.on('info', (request, answer) => this.#onInfo(request, answer));
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
     dialog.on('destroy', (request) => this.#onBye(request));
@@ -133,6 +138,7 @@ export class SrfLeg implements Leg {
     this.#cause = cause;
     const { srf, dialog, endpoint, log, onOver } = this.#options;
     srf.removeDialog(dialog);
+    this.#forget?.();
     this.#negotiation.stop();
     this.#onReleased(cause);
     endpoint

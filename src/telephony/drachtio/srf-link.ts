@@ -11,6 +11,8 @@ export interface SrfLinkOptions {
   readonly host: string;
   readonly port: number;
   readonly secret: string;
+  /** Made here when not given. */
+  readonly srf?: SrfClient;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -28,7 +30,7 @@ export interface SrfLinkListener {
 
 /** Reconnects by itself; one `SrfClient` for its whole life, so that its dialogs outlive a short loss. */
 export class SrfLink {
-  readonly srf: SrfClient = openSrf();
+  readonly srf: SrfClient;
   readonly #options: SrfLinkOptions;
   readonly #listener: SrfLinkListener;
   #state: 'stopped' | 'connecting' | 'connected' | 'waiting' = 'stopped';
@@ -41,6 +43,7 @@ export class SrfLink {
   constructor(options: SrfLinkOptions, listener: SrfLinkListener) {
     this.#options = options;
     this.#listener = listener;
+    this.srf = options.srf ?? openSrf();
     this.srf.on('connect', (error, ...hostPorts) => this.#onConnect(error, hostPorts));
     this.srf.on('error', (error) => this.#onError(error));
     this.srf.on('close', () => this.#onClose());
@@ -136,11 +139,14 @@ function addressesOf(hostPorts: readonly unknown[]): readonly SipAddress[] {
     const [, transport, hostPort] = /^(udp|tcp|tls|ws|wss)\/(.+)$/.exec(text.trim()) ?? [];
     return transport && hostPort ? [{ transport, hostPort }] : [];
   });
-  return found.filter(
+  const distinct = found.filter(
     (address, at) =>
       found.findIndex(
         ({ transport, hostPort }) =>
           transport === address.transport && hostPort === address.hostPort,
       ) === at,
   );
+  // The real server names TCP first; carriers are reached by UDP unless their trunk says otherwise.
+  const rank = ({ transport }: SipAddress) => (transport === 'udp' ? 0 : 1);
+  return distinct.sort((one, other) => rank(one) - rank(other));
 }

@@ -52,7 +52,13 @@ export interface SrfAnswer {
 export type SrfDialogEvent = 'modify' | 'update' | 'info' | 'notify' | 'refer' | 'message';
 
 export interface SrfDialog {
-  readonly sip: { readonly callId: string };
+  /** Who began it: `uac` when we called. */
+  readonly type: 'uac' | 'uas';
+  readonly sip: { readonly callId: string; readonly localTag: string; readonly remoteTag: string };
+  /** The INVITE that began it, theirs or ours. */
+  readonly req: Pick<SrfMessage, 'get'>;
+  /** Its answer; of use only where it is theirs. */
+  readonly res: Pick<SrfMessage, 'get'>;
   readonly local: { readonly uri: string; sdp: string };
   readonly remote: { readonly uri: string; readonly sdp: string | undefined };
 
@@ -72,23 +78,16 @@ export interface SrfConnectOptions {
   readonly reconnect: { readonly maxAttempts: number };
 }
 
-/** With these drachtio-srf answers challenges itself, with MD5. */
-export interface SrfAuth {
-  readonly username: string;
-  readonly password: string;
-}
-
 export interface SrfInviteOptions {
-  readonly auth?: SrfAuth;
   readonly localSdp: string;
   readonly headers: Record<string, string>;
   readonly proxy: string;
 }
 
 export interface SrfRequestOptions extends SrfMessageParts {
-  readonly auth?: SrfAuth;
   readonly method: string;
-  readonly proxy: string;
+  /** Next hop; by the request's own way when not given. */
+  readonly proxy?: string;
 }
 
 /** Called with an error, or with what was asked for. The error is text, an Error or a `SipError`. */

@@ -2,9 +2,10 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CarrierReport } from '../carrier.ts';
+import { TRANSACTION_MS, within } from '../limit.ts';
 import type { Trunk } from '../trunks.ts';
-import { TRANSACTION_MS, within } from './limit.ts';
-import type { SrfAuth, SrfClient, SrfResponse, SrfSentRequest } from './srf.ts';
+import { type AnswerChallenge, secondTry } from './challenge.ts';
+import type { SrfClient, SrfResponse, SrfSentRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import { domainOf, hostPortOf, proxyUriOf } from './trunk-address.ts';
 
@@ -29,7 +30,7 @@ export interface TrunkRegistrationOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Undefined where the server answers challenges. */
-  readonly auth: SrfAuth | undefined;
+  readonly answerChallenge: AnswerChallenge | undefined;
 }
 
 /** @see RFC 3261 section 10.2 */
@@ -139,7 +140,7 @@ export class TrunkRegistration {
 
   /** One REGISTER and its final response. */
   #exchange(expiresSeconds: number): Promise<SrfResponse> {
-    const { srf, trunk, clock, contactHostPort, auth } = this.#options;
+    const { trunk, contactHostPort } = this.#options;
     // A challenge takes a number too, by whoever answers it.
     this.#sequence += SEQUENCE_STEP;
     const address = `<sip:${trunk.username}@${domainOf(trunk)}>`;
@@ -151,15 +152,25 @@ export class TrunkRegistration {
       Contact: `<sip:${trunk.username}@${contactHostPort()}>`,
       Expires: String(expiresSeconds),
     };
+    return this.#send(headers, true);
+  }
+
+  /** Sends REGISTER, and once more with the password where that is asked for. */
+  async #send(headers: Record<string, string>, isFirst: boolean): Promise<SrfResponse> {
+    const { srf, trunk, clock, answerChallenge } = this.#options;
+    const sent = Promise.withResolvers<SrfSentRequest>();
     const answered = new Promise<SrfResponse>((resolve, reject) => {
-      const proxy = proxyUriOf(trunk);
-      const parts = { method: 'REGISTER', headers, proxy, ...(auth && { auth }) };
+      const parts = { method: 'REGISTER', headers, proxy: proxyUriOf(trunk) };
       srf.request(`sip:${domainOf(trunk)}`, parts, (error, request?: SrfSentRequest) => {
-        if (request === undefined) reject(new Error(reasonOf(error)));
-        else request.on('response', (response) => response.status >= 200 && resolve(response));
+        if (request === undefined) return reject(new Error(reasonOf(error)));
+        sent.resolve(request);
+        request.on('response', (response) => response.status >= 200 && resolve(response));
       });
     });
-    return within(clock, TRANSACTION_MS + 1_000, answered);
+    const response = await within(clock, TRANSACTION_MS + 1_000, answered);
+    const refused = await sent.promise;
+    const again = isFirst ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
+    return again === undefined ? response : this.#send(again, false);
   }
 }
 

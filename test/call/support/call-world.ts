@@ -89,6 +89,7 @@ function partsOf(
   let ids = 0;
   return {
     calls: refusing(store.calls, () => given.world().isDiskFull),
+    live: store.liveFeed,
     recordings: {
       start: (callId, leg) => {
         leg.record(`/data/${callId}.wav`);
@@ -148,6 +149,7 @@ function countingMetrics(counted: string[]): CallMetrics {
     audio: ({ packetsReceived }) => counted.push(`audio ${packetsReceived}`),
     turn: ({ turn }) => counted.push(`turn ${turn}`),
     bargeIn: count('barge-in'),
+    speculation: count('speculation'),
   };
 }
 

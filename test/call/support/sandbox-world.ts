@@ -14,6 +14,7 @@ import {
 } from '../../../src/domain/agent.ts';
 import { type Call, isOver } from '../../../src/domain/call.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
+import { Bell } from '../../../src/lib/bell.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { PhraseCache } from '../../../src/speech/phrase-cache.ts';
 import { buildAgent } from '../../support/build-agent.ts';
@@ -64,6 +65,7 @@ export async function openSandboxWorld(
   const sandbox = new Sandbox({
     config: readConfig({ DATA_DIR: store.folder, ...options.environment }),
     store,
+    watch: { admits: () => true, reopened: new Bell() },
     speech: { synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 10_000_000 }) },
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
     clock: store.clock,

@@ -1,10 +1,8 @@
 /** Plays a scene on the turn machine and a fake clock, and writes down every event and every effect. */
 import { happeningOf } from '../../../src/conversation/audio-happening.ts';
-import { phrasesFor } from '../../../src/conversation/phrases.ts';
 import type { TurnEffect } from '../../../src/conversation/turn-effect.ts';
 import type { TurnHappening } from '../../../src/conversation/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn-machine.ts';
-import { DEFAULT_TIMING } from '../../../src/conversation/turn-rules.ts';
 import { openState, type TurnState } from '../../../src/conversation/turn-state.ts';
 import { TurnTimers } from '../../../src/conversation/turn-timers.ts';
 import { LINE_RATE_HZ } from '../../../src/media/audio-stream.ts';
@@ -13,12 +11,14 @@ import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeLine } from './fake-line.ts';
 import type { ModelAct, Scene } from './scene.ts';
 import { modelHappenings } from './scene-model.ts';
+import { rulesOf } from './scene-rules.ts';
 import { traceEffect, traceHappening } from './scene-trace.ts';
 
 /** How long the parts take. */
 const STT_MS = 80;
 const TTS_MS = 60;
-const TOOL_MS = 100;
+/** Quiet before the turn model is asked, and its answer. */
+const TURN_MODEL_MS = 160 + 20;
 const VOICE_MS_PER_CHARACTER = 60;
 
 interface Spoken {
@@ -43,6 +43,7 @@ export class SceneWorld {
   readonly #line = new FakeLine(this.#clock);
   readonly #scene: Scene;
   readonly #model: ModelAct[];
+  readonly #turnScores: number[];
   readonly #timers: TurnTimers;
   readonly #spoken: Spoken[] = [];
   readonly #replies = new Map<number, LiveReply>();
@@ -55,28 +56,15 @@ export class SceneWorld {
   constructor(scene: Scene) {
     this.#scene = scene;
     this.#model = [...scene.model];
+    this.#turnScores = [...scene.turnScores];
     const onRing = (timer: Parameters<TurnTimers['set']>[0]) =>
       this.#tell({ kind: 'timer', timer });
     this.#timers = new TurnTimers({ clock: this.#clock, onRing });
-    this.#state = openState({
-      brief: {
-        greeting: scene.greeting,
-        systemPrompt: 'You are a receptionist.',
-        voice: 'en-US-JennyNeural',
-        language: 'en-US',
-        isInterruptible: scene.isInterruptible,
-        silenceTimeoutMs: scene.silenceTimeoutMs,
-        maxDurationMs: scene.maxDurationMs,
-      },
-      phrases: phrasesFor('en-US'),
-      timing: DEFAULT_TIMING,
-      mayThinkAhead: scene.mayThinkAhead,
-      toolsAfterWords: ['end_call', 'transfer_call'],
-      startedAt: new Date(0),
-    });
+    this.#state = openState(rulesOf(scene));
     this.#line.onEvent((event) => {
       const happening = happeningOf(event);
       if (happening !== undefined) this.#tell(happening);
+      if (happening?.kind === 'voice-stopped') this.#score(happening.lastVoicedAtMs);
     });
   }
 
@@ -94,6 +82,14 @@ export class SceneWorld {
     this.#tell({ kind: 'started' });
     this.#clock.advance(this.#scene.lengthMs);
     return this.trace;
+  }
+
+  #score(lastVoicedAtMs: number): void {
+    const probability = this.#turnScores.shift();
+    if (probability === undefined) return;
+    this.#clock.after(lastVoicedAtMs + TURN_MODEL_MS - this.#clock.nowMs(), () =>
+      this.#tell({ kind: 'turn-scored', lastVoicedAtMs, probability }),
+    );
   }
 
   #tell(happening: TurnHappening): void {
@@ -146,7 +142,7 @@ export class SceneWorld {
       live.clauses.push(effect);
       if (!live.isBusy) this.#speak(reply, live);
     }
-    if (effect.kind === 'run-tool') this.#runTool(effect);
+    if (effect.kind === 'run-tool') this.#runTool(effect, live);
     this.#finishWhenDone(reply, live);
   }
 
@@ -211,13 +207,19 @@ export class SceneWorld {
     else this.#tell({ kind: 'playout-finished', reply, playedMs: 0, isComplete: true });
   }
 
-  #runTool({ reply, call }: Extract<TurnEffect, { readonly kind: 'run-tool' }>): void {
+  #runTool(
+    { reply, call }: Extract<TurnEffect, { readonly kind: 'run-tool' }>,
+    live: LiveReply,
+  ): void {
     const outcomes: Readonly<Record<string, ToolOutcome>> = {
       end_call: { text: 'The call is ending.', next: 'hang-up' },
       transfer_call: { text: 'The caller has been handed over.', next: 'transferred' },
+      book_appointment: { text: 'The appointment is made.' },
     };
     const outcome = outcomes[call.name] ?? { text: 'Not done: it is not available here.' };
-    this.#clock.after(TOOL_MS, () => this.#tell({ kind: 'tool-finished', reply, call, outcome }));
+    this.#clock.after(this.#scene.toolMs, () => {
+      if (!live.isDropped) this.#tell({ kind: 'tool-finished', reply, call, outcome });
+    });
   }
 
   #replyOf(reply: number): LiveReply {

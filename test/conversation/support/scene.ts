@@ -13,6 +13,7 @@ export interface ModelAct {
 
 export interface Scene {
   readonly greeting: string;
+  readonly language: string;
   readonly isInterruptible: boolean;
   readonly mayThinkAhead: boolean;
   readonly silenceTimeoutMs: number;
@@ -20,6 +21,10 @@ export interface Scene {
   readonly lengthMs: number;
   readonly caller: readonly { readonly atMs: number; readonly act: CallerAct }[];
   readonly model: readonly ModelAct[];
+  /** How long each tool takes. */
+  readonly toolMs: number;
+  /** The turn model's scores, one for each pause; none when there is no model. */
+  readonly turnScores: readonly number[];
 }
 
 type Draft = { -readonly [Key in keyof Scene]: Scene[Key] };
@@ -41,6 +46,24 @@ const LINES: readonly (readonly [RegExp, Reader])[] = [
     /^agent greets with "(.+)"$/,
     (draft, [, text = '']) => {
       draft.greeting = text;
+    },
+  ],
+  [
+    /^agent speaks ([a-z]{2}-[A-Z]{2})$/,
+    (draft, [, language = '']) => {
+      draft.language = language;
+    },
+  ],
+  [
+    /^tools take ([\d.]+) s$/,
+    (draft, [, seconds]) => {
+      draft.toolMs = ms(seconds);
+    },
+  ],
+  [
+    /^turn model scores ([\d. ]+)$/,
+    (draft, [, scores = '']) => {
+      draft.turnScores = scores.split(' ').map(Number);
     },
   ],
   [
@@ -104,6 +127,9 @@ const LINES: readonly (readonly [RegExp, Reader])[] = [
 export function readScene(text: string): Scene {
   const draft: Draft = {
     greeting: 'Hello.',
+    language: 'en-US',
+    toolMs: 100,
+    turnScores: [],
     isInterruptible: true,
     mayThinkAhead: true,
     silenceTimeoutMs: 10_000,

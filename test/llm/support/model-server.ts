@@ -17,6 +17,9 @@ export type Behaviour =
 
 export const WORDS = ['We ', 'open ', 'at ', 'nine.'];
 
+/** How long the server says that every prompt was. */
+export const PROMPT_TOKENS = 321;
+
 /** How one protocol puts an answer on the wire. */
 export interface Wire {
   readonly contentType: string;
@@ -24,14 +27,18 @@ export interface Wire {
   readonly health: { readonly path: string; readonly body: unknown };
   words(text: string): string;
   toolCall(name: string, args: Readonly<Record<string, unknown>>): string;
-  end(): string;
+  end(promptTokens?: number): string;
   rubbish(): string;
+  /** An answer in one piece. */
+  whole(): string;
 }
 
 export interface ModelServer {
   readonly url: string;
   behaviour: Behaviour;
   isHealthy: boolean;
+  /** How long it says that a prompt was. */
+  tokensOf: (question: Record<string, unknown>) => number;
   /** Bodies of the questions so far. */
   readonly questions: Record<string, unknown>[];
   /** Connections that the client closed before the answer was whole. */
@@ -49,10 +56,13 @@ export async function startModelServer(wire: Wire): Promise<ModelServer> {
     });
     void readBody(request).then((body) => {
       if (request.url === wire.health.path) return sendHealth(response);
-      questions.push(JSON.parse(body));
-      const send = SENDERS[control.behaviour];
+      const question = JSON.parse(body);
+      questions.push(question);
+      const counting = { ...wire, end: () => wire.end(control.tokensOf(question)) };
+      const isWhole = question.stream === false && control.behaviour === 'answer';
+      const send = isWhole ? answerWhole : SENDERS[control.behaviour];
       const timer = setTimeout(
-        () => send(wire, response, timers),
+        () => send(counting, response, timers),
         control.behaviour === 'late' ? 150 : 0,
       );
       timers.add(timer);
@@ -68,6 +78,7 @@ export async function startModelServer(wire: Wire): Promise<ModelServer> {
     url: `http://127.0.0.1:${port}`,
     behaviour: 'answer',
     isHealthy: true,
+    tokensOf: () => PROMPT_TOKENS,
     questions,
     closed,
     stop: async () => {
@@ -85,6 +96,11 @@ const answer: Sender = (wire, response) => {
   response.writeHead(200, { 'Content-Type': wire.contentType });
   for (const word of WORDS) response.write(wire.words(word));
   response.end(wire.end());
+};
+
+const answerWhole: Sender = (wire, response) => {
+  response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.end(wire.whole());
 };
 
 const SENDERS: Readonly<Record<Behaviour, Sender>> = {

@@ -1,8 +1,10 @@
 /** How Ollama and OpenAI-compatible servers put answers on the wire. */
-import type { Wire } from './model-server.ts';
+import { PROMPT_TOKENS, type Wire } from './model-server.ts';
 
 const line = (value: unknown) => `${JSON.stringify(value)}\n`;
 const event = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+
+const OLLAMA_LAST = { model: 'm', message: { role: 'assistant', content: '' }, done: true };
 
 /** @see Ollama API, "Generate a chat completion", streaming */
 export const ollamaWire: Wire = {
@@ -14,8 +16,9 @@ export const ollamaWire: Wire = {
     const message = { role: 'assistant', content: '', tool_calls: calls };
     return line({ model: 'm', message, done: false });
   },
-  end: () => line({ model: 'm', message: { role: 'assistant', content: '' }, done: true }),
+  end: (tokens = PROMPT_TOKENS) => line({ ...OLLAMA_LAST, prompt_eval_count: tokens }),
   rubbish: () => '{"model":"m","mess\n',
+  whole: () => JSON.stringify(OLLAMA_LAST),
 };
 
 /** @see OpenAI API reference, "Create chat completion", streaming; arguments come in fragments */
@@ -32,6 +35,11 @@ export const openAiWire: Wire = {
       .map((fragment) => event({ choices: [{ delta: { tool_calls: [fragment] } }] }))
       .join('');
   },
-  end: () => `${event({ choices: [{ delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`,
+  end: (tokens = PROMPT_TOKENS) => {
+    const last = event({ choices: [{ delta: {}, finish_reason: 'stop' }] });
+    const usage = event({ choices: [], usage: { prompt_tokens: tokens } });
+    return `${last}${usage}data: [DONE]\n\n`;
+  },
   rubbish: () => 'data: {"choices": [{"del\n\n',
+  whole: () => JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'a' } }] }),
 };

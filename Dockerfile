@@ -1,0 +1,46 @@
+# docker build -t offhook . makes the server's image: Node, the packages it runs on, its sources, espeak-ng. No compiler,
+# no tests. Models, database and recordings stay in the volumes /models and /data. docs/deploy.md says how to run it.
+
+FROM node:24.21.0-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# No package needs its install script here: onnxruntime-node's would download CUDA, and the others' binaries are in their
+# archives. The WASM build of espeak-ng is the only optional package; the image has the program.
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+# Libraries for other systems and processors are 250 MB, three quarters of all packages.
+RUN find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 -type d ! -path "*/linux/$(node -p process.arch)" -exec rm -rf {} + \
+  && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
+  && node -e "require('onnxruntime-node'); new (require('better-sqlite3'))(':memory:')"
+
+FROM node:24.21.0-bookworm-slim
+LABEL org.opencontainers.image.title="Offhook" \
+  org.opencontainers.image.description="Self-hosted phone server for voice agents" \
+  org.opencontainers.image.licenses="Apache-2.0 AND GPL-3.0-or-later"
+# Debian takes replaced versions out of its archive: a pinned one would not build for long.
+# hadolint ignore=DL3008
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends espeak-ng tini \
+  && rm -rf /var/lib/apt/lists/*
+# The numbers are fixed, so that the owner of a volume stays the same from image to image.
+RUN groupadd --gid 10001 offhook \
+  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin offhook \
+  && install -d -o 10001 -g 10001 -m 0750 /data /models
+WORKDIR /app
+COPY --from=packages /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY models models
+COPY src src
+# The checkout may be readable by its owner alone. Carriers and their passwords are mounted, never built in: with this
+# list only the container itself may ring.
+RUN chmod -R a+rX package.json LICENSE models src \
+  && install -d sip-config && echo '[]' > sip-config/trunks.json
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models
+USER 10001:10001
+VOLUME ["/data", "/models"]
+EXPOSE 3000/tcp 5060/tcp 5060/udp
+# The first SIGTERM drains: give `docker stop` as long as DRAIN_TIMEOUT_SECONDS, with --time.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "src/health-check.ts"]
+# tini is process 1: it passes signals on, and buries what the voices' and models' processes leave behind.
+ENTRYPOINT ["tini", "--"]
+CMD ["node", "--max-semi-space-size=64", "src/main.ts"]

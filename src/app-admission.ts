@@ -1,0 +1,110 @@
+/** Composition root, part 10: takes new calls only while there is room for them beside those in progress. */
+import { freemem, totalmem } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import type { CallTracing } from './app-tracing.ts';
+import { AdmissionWatch } from './call/admission-watch.ts';
+import { AdmittingRegistry } from './call/admitting-registry.ts';
+import { callsLeft, type Headroom, loadsOf } from './call/headroom.ts';
+import type { ReadinessCheck } from './domain/readiness.ts';
+import { systemClock } from './lib/clock.ts';
+import { EventLoopLag } from './lib/event-loop-lag.ts';
+import type { Logger } from './lib/logger.ts';
+import type { Metrics } from './lib/metrics.ts';
+import { ThreadUse } from './lib/thread-use.ts';
+
+interface Options {
+  readonly callsMax: number;
+  readonly metrics: Metrics;
+  readonly tracing?: CallTracing | undefined;
+  readonly log: Logger;
+}
+
+export class LiveAdmission {
+  /** The live calls. */
+  readonly registry: AdmittingRegistry;
+  readonly watch: AdmissionWatch;
+  readonly #options: Options;
+  readonly #lag = new EventLoopLag();
+  readonly #threads = new ThreadUse(systemClock);
+  #loopUse = performance.eventLoopUtilization();
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { callsMax, log, tracing } = options;
+    this.watch = new AdmissionWatch({
+      measure: () => this.#measure(),
+      clock: systemClock,
+      log,
+    });
+    const onGone = (callId: string) => tracing?.callOver(callId);
+    this.registry = new AdmittingRegistry({ callsMax, watch: this.watch, onGone });
+  }
+
+  /** Before other threads are started. */
+  start(): void {
+    this.#threads.start();
+    this.#lag.start();
+    this.watch.start();
+    this.#options.metrics.admission.watch(() => {
+      const { headroom } = this.watch;
+      return headroom && { callsLeft: this.#callsLeft(headroom), loads: loadsOf(headroom) };
+    });
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    this.watch.stop();
+    this.#lag.stop();
+    this.#threads.stop();
+  }
+
+  /** A call was refused because the registry was full; counted where the number of calls was not the reason. */
+  refused(): void {
+    const { registry, watch } = this;
+    if (watch.shortage === null || registry.size >= registry.callsMax) return;
+    this.#options.metrics.admission.shed(watch.shortage);
+  }
+
+  /** For `/readyz`. Never a reason to be not ready: whoever takes the server out for it would end what it protects. */
+  check(): ReadinessCheck {
+    const { shortage } = this.watch;
+    const state =
+      shortage === null ? 'takes new calls' : `refuses new calls: short of ${WORDS[shortage]}`;
+    return { name: 'room for calls', isOk: true, state };
+  }
+
+  #callsLeft(headroom: Headroom): number {
+    const inProgress = this.registry.size;
+    return callsLeft(headroom, { inProgress, callsFree: this.registry.free });
+  }
+
+  #measure(): Headroom {
+    const { metrics } = this.#options;
+    const loopUse = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(loopUse, this.#loopUse);
+    this.#loopUse = loopUse;
+    return {
+      loopLagMs: this.#lag.takeSeconds() * 1000,
+      mainBusyShare: utilization,
+      threadBusyShare: this.#threads.takeBusyShare(),
+      recognitionMs: metrics.modelTimes.recentMs('stt'),
+      recognitionAloneMs: metrics.modelTimes.quickestMs('stt'),
+      memoryUsedShare: memoryUsedShare(),
+    };
+  }
+}
+
+const WORDS = {
+  event_loop: 'time on the main thread',
+  worker_thread: 'time on the threads that hear and play sound',
+  recogniser: 'time for recognising speech',
+  memory: 'memory',
+} as const;
+
+/** Of the machine, or, where a container sets this process a limit, of that. */
+function memoryUsedShare(): number {
+  const machine = 1 - freemem() / totalmem();
+  const limit = process.constrainedMemory();
+  const isLimited = limit > 0 && limit < totalmem();
+  return isLimited ? Math.max(machine, process.memoryUsage.rss() / limit) : machine;
+}

@@ -1,0 +1,84 @@
+/** Composition root, part 7: who faces the carriers' RTP, the media engine in this process or FreeSWITCH before it. */
+import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
+import type { Config } from './config.ts';
+import type { Clock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { MediaEngine } from './media/media-engine.ts';
+import type { CarrierReport } from './telephony/carrier.ts';
+import { DirectGateway } from './telephony/direct/direct-gateway.ts';
+import { FreeSwitchGateway } from './telephony/freeswitch/freeswitch-gateway.ts';
+import type { MediaGateway } from './telephony/media-gateway.ts';
+import { parseServers, type ServerAddress } from './telephony/server-list.ts';
+
+/** One media thread keeps its 20 ms for so many calls, with a margin; each more of them costs start-up and memory. */
+const CALLS_PER_MEDIA_WORKER = 400;
+
+/** Whoever faces the carriers' RTP, for as many SIP servers as there are. */
+export interface MediaSide {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  /** The gateway for the calls of one SIP server; started when it resolves. @param srf the connection to that server. */
+  gatewayFor(srf: object, orphanChannels: readonly string[]): Promise<MediaGateway>;
+  /** Of media servers; none where there are none. */
+  reports(): readonly CarrierReport[];
+}
+
+interface MediaOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Chooses by `MEDIA`, which follows `TELEPHONY` when not given. */
+export function openMediaSide(options: MediaOptions): MediaSide {
+  const { TELEPHONY, MEDIA = TELEPHONY === 'embedded' ? 'direct' : 'freeswitch' } = options.config;
+  return MEDIA === 'direct' ? directSide(options) : freeSwitchSide(options);
+}
+
+function directSide({ config, clock, log }: MediaOptions): MediaSide {
+  const engine = engineAt(config.SIP_HOST, { config, clock, log });
+  const gateway = new DirectGateway({ engine });
+  return {
+    start: () => gateway.start(),
+    stop: () => gateway.stop(),
+    gatewayFor: async () => gateway,
+    reports: () => [],
+  };
+}
+
+function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
+  const servers = parseServers(config.FREESWITCH_HOST, config.FREESWITCH_PORT);
+  const engine = engineAt(innerAddressOf(servers), { config, clock, log });
+  const gateways: FreeSwitchGateway[] = [];
+  return {
+    start: () => engine.start(),
+    stop: async () => {
+      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await engine.stop();
+    },
+    gatewayFor: async (srf, orphanChannels) => {
+      const secret = config.FREESWITCH_SECRET;
+      const parts = { engine, servers, secret, srf, clock, log, orphanChannels };
+      const gateway = new FreeSwitchGateway(parts);
+      gateways.push(gateway);
+      await gateway.start();
+      return gateway;
+    },
+    reports: () => gateways[0]?.reports() ?? [],
+  };
+}
+
+function engineAt(address: string, { config, clock, log }: MediaOptions): MediaEngine {
+  // They may run with real-time priority: one core is left to everything else.
+  const cores = Math.max(1, availableParallelism() - 1);
+  const workers = Math.min(cores, Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER));
+  return new MediaEngine({ clock, log, ports: config.RTP_PORTS, address, workers });
+}
+
+/** Servers of this machine are met on loopback, where no stranger comes; others may be behind any interface. */
+function innerAddressOf(servers: readonly ServerAddress[]): string {
+  const isHere = ({ host }: ServerAddress) =>
+    host === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));
+  return servers.every(isHere) ? '127.0.0.1' : '0.0.0.0';
+}

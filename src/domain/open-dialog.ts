@@ -1,0 +1,33 @@
+/** The contract for what is kept of every answered call, so that a process after this one can end it. */
+
+/** One SIP dialog as far as a BYE needs it. @see RFC 3261 section 12.2.1.1 */
+export interface OpenDialog {
+  /** Call-ID and local tag: what names the dialog on our side. */
+  readonly id: string;
+  readonly sipCallId: string;
+  /** Our side as a From header: `<sip:+390612345678@192.0.2.1>;tag=a1`. */
+  readonly localParty: string;
+  /** The far end as a To header, with its tag. */
+  readonly remoteParty: string;
+  /** URI of the far end's Contact: where requests go. */
+  readonly remoteTarget: string;
+  /** Values of Route, in the order that our requests have them. */
+  readonly routes: readonly string[];
+  /** Number of the last request of ours that is known; any greater one will do. */
+  readonly sequence: number;
+  /** What a media server calls the two legs of the call; empty where none is in between. */
+  readonly channels: readonly string[];
+  readonly openedAt: Date;
+}
+
+/** Every method is one transaction, and throws `StoreError` when disk or file fail. */
+export interface DialogStore {
+  /** Keeps a dialog; one with the same id is replaced. */
+  save(dialog: OpenDialog): void;
+
+  /** Forgets a dialog; one that is not kept is no error. */
+  remove(id: string): void;
+
+  /** All that are kept, oldest first, 100,000 at most. */
+  all(): readonly OpenDialog[];
+}

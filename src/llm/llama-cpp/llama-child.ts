@@ -1,0 +1,77 @@
+/** The process that holds the weights, so that a crash of native code ends no call. */
+import { LlamaEngine } from './llama-engine.ts';
+import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
+
+let engine: LlamaEngine | undefined;
+const aborts = new Map<number, AbortController>();
+
+process.on('message', (message: ToLlama) => obey(message));
+// A terminal's Ctrl-C and a service manager's stop reach the whole group; the parent decides when we end.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+process.on('disconnect', () => process.exit(0));
+
+function obey(message: ToLlama): void {
+  switch (message.kind) {
+    case 'load':
+      void load(message.order);
+      break;
+    case 'ask':
+    case 'warm':
+      void answer(message);
+      break;
+    case 'abort':
+      aborts.get(message.id)?.abort(new Error('aborted'));
+      break;
+    case 'stop':
+      void stop();
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+async function load(order: LlamaOrder): Promise<void> {
+  try {
+    engine = await LlamaEngine.open(order);
+    send({ kind: 'loaded', contextTokens: engine.contextTokens });
+  } catch (error) {
+    send({ kind: 'not-loaded', reason: reasonOf(error) });
+  }
+}
+
+async function answer(asked: Extract<ToLlama, { readonly id: number; question: unknown }>) {
+  const { id, kind, question } = asked;
+  const abort = new AbortController();
+  aborts.set(id, abort);
+  try {
+    if (engine === undefined) throw new Error('it is not loaded');
+    const { signal } = abort;
+    const promptTokens =
+      kind === 'warm'
+        ? await engine.warm({ question, signal })
+        : await engine.answer({ question, signal }, (event) => send({ kind: 'event', id, event }));
+    send({ kind: 'done', id, promptTokens });
+  } catch (error) {
+    send({ kind: 'failed', id, reason: reasonOf(error) });
+  } finally {
+    aborts.delete(id);
+  }
+}
+
+async function stop(): Promise<void> {
+  for (const abort of aborts.values()) abort.abort(new Error('stopping'));
+  await engine?.close();
+  process.exit(0);
+}
+
+function send(message: FromLlama): void {
+  // The parent may be gone already; then `disconnect` ends this process.
+  process.send?.(message, () => undefined);
+}
+
+/** The first line: native libraries go on with paths and stack frames. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return (text.split('\n')[0] ?? '').slice(0, 300);
+}

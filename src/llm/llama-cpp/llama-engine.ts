@@ -1,0 +1,145 @@
+/** The weights in memory, and the answers that are written with them. Lives in a process of its own. */
+import { availableParallelism } from 'node:os';
+import { ANSWER_TOKENS_MAX, type ModelEvent } from '../language-model.ts';
+import { toChatItems, toFunctions } from './llama-history.ts';
+import type { LlamaOrder, LlamaQuestion } from './llama-messages.ts';
+import { importLlama, type Llama, type LlamaChat } from './llama-module.ts';
+import { LlamaSlots, type Slot } from './llama-slots.ts';
+
+/** Prompts are read in pieces of so many tokens: between two of them an abort is seen, and other calls have their turn. */
+const BATCH_TOKENS = 256;
+
+const TEMPERATURE = 0.3;
+
+/** Schemas are few: that of the analysis, and perhaps a newer one. */
+const GRAMMARS_MAX = 8;
+
+interface Asked {
+  readonly question: LlamaQuestion;
+  readonly signal: AbortSignal;
+}
+
+export class LlamaEngine {
+  /** What prompt and answer of one call may have together. */
+  readonly contextTokens: number;
+  readonly #llama: Llama;
+  readonly #slots: LlamaSlots<LlamaChat>;
+  readonly #grammars = new Map<string, Promise<object>>();
+  #calls = 0;
+
+  private constructor(llama: Llama, chats: readonly LlamaChat[], contextTokens: number) {
+    this.#llama = llama;
+    this.#slots = new LlamaSlots(chats);
+    this.contextTokens = contextTokens;
+  }
+
+  /** @throws {Error} saying what is missing, or what the library said of the file. */
+  static async open(order: LlamaOrder): Promise<LlamaEngine> {
+    const { getLlama, LlamaChat } = await importLlama(order.folder);
+    // Nothing is built and nothing fetched: a server starts with what is there.
+    const prebuilt = { build: 'never', skipDownload: true, progressLogs: false };
+    const llama = await getLlama({ ...prebuilt, logLevel: 'error', logger: () => undefined });
+    const weights = await llama.loadModel({ modelPath: order.file });
+    const contextSize = Math.min(order.contextTokens, weights.trainContextSize);
+    const { sequences } = order;
+    const context = await weights.createContext({
+      ...{ sequences, contextSize, batchSize: BATCH_TOKENS, threads: threadCount() },
+    });
+    const chats = Array.from(
+      { length: sequences },
+      () => new LlamaChat({ contextSequence: context.getSequence() }),
+    );
+    return new LlamaEngine(llama, chats, contextSize);
+  }
+
+  /**
+   * Answers, piece by piece.
+   *
+   * @returns how many tokens the prompt had.
+   * @throws the signal's reason when aborted before the first piece; what the library threw.
+   */
+  async answer(asked: Asked, onEvent: (event: ModelEvent) => void): Promise<number> {
+    const { question, signal } = asked;
+    const slot = await this.#slots.take(keysOf(question), signal);
+    const { tokenMeter } = slot.seat.sequence;
+    const writtenBefore = tokenMeter.usedOutputTokens;
+    try {
+      const answer = await slot.seat.generateResponse(toChatItems(question.messages), {
+        ...(await this.#form(question)),
+        signal,
+        stopOnAbortSignal: true,
+        maxTokens: ANSWER_TOKENS_MAX,
+        temperature: TEMPERATURE,
+        // A caller does not wait for thoughts.
+        budgets: { thoughtTokens: 0 },
+        onTextChunk: (text: string) => onEvent({ kind: 'text', text }),
+      });
+      for (const { functionName: name, params } of answer.functionCalls ?? []) {
+        this.#calls += 1;
+        const args = (params ?? {}) as Record<string, unknown>;
+        onEvent({ kind: 'tool-call', call: { id: `call_${this.#calls}`, name, arguments: args } });
+      }
+      const written = tokenMeter.usedOutputTokens - writtenBefore;
+      return slot.seat.sequence.contextTokens.length - written;
+    } finally {
+      this.#slots.release(slot);
+    }
+  }
+
+  /** Reads a prompt into a memory that is free; answers nothing. */
+  async warm({ question, signal }: Asked): Promise<number> {
+    const slot = this.#slots.takeFree(keysOf(question));
+    if (slot === undefined) return 0;
+    try {
+      return await this.#read(slot, { question, signal });
+    } finally {
+      this.#slots.release(slot);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#llama.dispose();
+  }
+
+  async #read({ seat }: Slot<LlamaChat>, { question, signal }: Asked): Promise<number> {
+    const functions = toFunctions(question.tools);
+    await seat.loadChatAndCompleteUserMessage(toChatItems(question.messages), {
+      ...(functions === undefined ? {} : { functions }),
+      signal,
+      stopOnAbortSignal: true,
+      maxTokens: 0,
+    });
+    return seat.sequence.contextTokens.length;
+  }
+
+  /** What shape the answer is to have: a grammar, or tools that may be called in it. */
+  async #form({ schema, tools }: LlamaQuestion): Promise<object> {
+    if (schema !== undefined) return { grammar: await this.#grammarFor(schema) };
+    const functions = toFunctions(tools);
+    return functions === undefined ? {} : { functions };
+  }
+
+  #grammarFor(schema: object): Promise<object> {
+    const key = JSON.stringify(schema);
+    const known = this.#grammars.get(key);
+    if (known !== undefined) return known;
+    if (this.#grammars.size >= GRAMMARS_MAX) this.#grammars.clear();
+    const made = this.#llama.createGrammarForJsonSchema(schema);
+    this.#grammars.set(key, made);
+    return made;
+  }
+}
+
+/**
+ * One core is left to the calls. Threads of llama.cpp wait for each other in a loop that does nothing: with as many of
+ * them as cores, one that is kept from its core keeps all others busy with waiting.
+ */
+function threadCount(): number {
+  return Math.max(1, availableParallelism() - 1);
+}
+
+/** A prompt's parts in the order in which templates write them. */
+function keysOf({ messages, tools }: LlamaQuestion): string[] {
+  const [system, ...rest] = messages.map((message) => JSON.stringify(message));
+  return [`${system}${JSON.stringify(tools ?? [])}`, ...rest];
+}

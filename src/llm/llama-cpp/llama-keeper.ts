@@ -1,0 +1,139 @@
+/** Keeps the process with the weights alive: starts it, starts it again when it dies, ends it politely. */
+import type { Clock } from '../../lib/clock.ts';
+import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
+import type { LlamaProcess } from './llama-process.ts';
+
+/** Large models take a minute from a cold disk. */
+const LOAD_MS_MAX = 300_000;
+
+/** What could not be loaded, or died soon after, is left alone for so long. */
+const REST_MS = 10_000;
+
+/** How long a child may take to let go of its model. */
+const STOP_WAIT_MS = 1500;
+
+/** Told of what happens to the process. */
+export interface LlamaListener {
+  onMessage(message: FromLlama): void;
+  /** The process is gone, with all that it was at. */
+  onDown(how: string): void;
+}
+
+interface Failure {
+  readonly error: Error;
+  readonly atMs: number;
+}
+
+export class LlamaKeeper {
+  readonly #fork: () => LlamaProcess;
+  readonly #clock: Clock;
+  readonly #order: LlamaOrder;
+  readonly #listener: LlamaListener;
+  #process: LlamaProcess | undefined;
+  /** Settled when the process that runs has its model, or cannot have it. */
+  #loading: Promise<void> | undefined;
+  #failure: Failure | undefined;
+  #contextTokens: number | undefined;
+  #upSinceMs = 0;
+  #isStopping = false;
+
+  constructor(options: {
+    readonly fork: () => LlamaProcess;
+    readonly clock: Clock;
+    readonly order: LlamaOrder;
+    readonly listener: LlamaListener;
+  }) {
+    this.#fork = options.fork;
+    this.#clock = options.clock;
+    this.#order = options.order;
+    this.#listener = options.listener;
+  }
+
+  /** As the model has it; what was ordered as long as nobody knows. */
+  get contextTokens(): number {
+    return this.#contextTokens ?? this.#order.contextTokens;
+  }
+
+  /**
+   * Starts the process if there is none, and waits until it has its model.
+   *
+   * @throws {Error} saying why it cannot have it; for 10 s without another try.
+   */
+  ready(): Promise<void> {
+    if (this.#isStopping) return Promise.reject(new Error('the server stops'));
+    const { error, atMs } = this.#failure ?? { error: undefined, atMs: 0 };
+    if (error !== undefined && this.#clock.nowMs() - atMs < REST_MS) return Promise.reject(error);
+    this.#loading ??= this.#launch();
+    return this.#loading;
+  }
+
+  send(message: ToLlama): void {
+    this.#process?.send(message);
+  }
+
+  /** Ends the process for good: by message, by force after 1.5 s. Safe to call twice. */
+  stop(): Promise<void> {
+    this.#isStopping = true;
+    const process = this.#process;
+    if (process === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      const cancelKill = this.#clock.after(STOP_WAIT_MS, () => process.kill());
+      process.onExit(() => {
+        cancelKill();
+        resolve();
+      });
+      process.send({ kind: 'stop' });
+    });
+  }
+
+  #launch(): Promise<void> {
+    const process = this.#fork();
+    this.#process = process;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const cancel = this.#clock.after(LOAD_MS_MAX, () => process.kill());
+    process.onMessage((message) => {
+      if (message.kind === 'loaded') {
+        cancel();
+        this.#loaded(message.contextTokens);
+        resolve();
+      } else if (message.kind === 'not-loaded') {
+        this.#fail(new Error(message.reason));
+        process.kill();
+      } else this.#listener.onMessage(message);
+    });
+    process.onExit((how) => {
+      cancel();
+      this.#exited(how);
+      reject(this.#failure?.error ?? new Error(`its process ended with ${how}`));
+    });
+    process.send({ kind: 'load', order: this.#order });
+    // Whoever waits gets the error; where nobody does, the next one who asks.
+    promise.catch(() => undefined);
+    return promise;
+  }
+
+  #loaded(contextTokens: number): void {
+    this.#contextTokens = contextTokens;
+    this.#upSinceMs = this.#clock.nowMs();
+    this.#failure = undefined;
+  }
+
+  #fail(error: Error): void {
+    this.#failure = { error, atMs: this.#clock.nowMs() };
+  }
+
+  #exited(how: string): void {
+    const wasUp = this.#upSinceMs > 0;
+    const hasLived = wasUp && this.#clock.nowMs() - this.#upSinceMs >= REST_MS;
+    this.#process = undefined;
+    this.#loading = undefined;
+    this.#upSinceMs = 0;
+    if (this.#isStopping) return;
+    if (!hasLived && this.#failure === undefined) {
+      this.#fail(new Error(`its process ended with ${how}`));
+    }
+    if (wasUp) this.#listener.onDown(how);
+    // The next caller shall not wait for what can begin now.
+    if (hasLived) this.#loading = this.#launch();
+  }
+}

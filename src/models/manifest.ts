@@ -1,0 +1,168 @@
+/** The list of models that can be downloaded: `models/manifest.json`, read and checked as a whole. */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { ModelsError } from './models-error.ts';
+import { isSafePath } from './safe-path.ts';
+
+const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/);
+
+const safePath = z
+  .string()
+  .refine(isSafePath, 'expected a path below the folder, without "..", such as onnx/model.onnx');
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hexadecimal digits');
+
+const fileSchema = z.strictObject({
+  /** Below `base`. */
+  path: safePath,
+  /** Below the model's folder; the same as `path` unless given. */
+  as: safePath.optional(),
+  /** Null when nobody has stated it. */
+  bytes: z.number().int().positive().nullable(),
+  /** Null when nobody has stated it: the sum that the server declares is taken then, and kept. */
+  sha256: sha256.nullable(),
+});
+
+const tensorSchema = z.strictObject({
+  file: safePath,
+  direction: z.enum(['in', 'out']),
+  name: z.string().min(1),
+  type: z.enum(['float32', 'int64', 'bool']),
+  /** Numbers, and names of lengths that differ. */
+  shape: z.array(z.union([z.number().int().positive(), z.string().min(1)])),
+});
+
+const licenceSchema = z.strictObject({
+  /** An SPDX expression. */
+  spdx: z.string().min(1),
+  statedAt: z.url(),
+  /** Credit that is asked for, or a doubt. */
+  note: z.string().optional(),
+});
+
+const commonSchema = {
+  id,
+  name: z.string().min(1),
+  /** Of ours, the one that uses it. */
+  engine: z.string().min(1),
+  licence: licenceSchema,
+  page: z.url(),
+  languages: z.array(z.string().min(1)),
+  /** Programs that have to be there too. */
+  needs: z.array(z.string().min(1)),
+};
+
+const filesModelSchema = z.strictObject({
+  ...commonSchema,
+  kind: z.enum(['vad', 'stt', 'turn', 'tts']),
+  /** Below MODELS_DIR. */
+  folder: safePath,
+  revision: z.string().min(1),
+  base: z
+    .url({ protocol: /^https?$/ })
+    .refine(
+      (text) => text.endsWith('/') && !/[?#@]/.test(text),
+      'expected an address that ends in / and has no ?, # and @',
+    ),
+  sampleRateHz: z.number().int().positive(),
+  files: z.array(fileSchema).min(1),
+  tensors: z.array(tensorSchema),
+});
+
+const ollamaModelSchema = z.strictObject({
+  ...commonSchema,
+  kind: z.literal('llm'),
+  /** As Ollama names it. */
+  ollama: z.string().min(1),
+  /** As its page says; Ollama knows and checks the true size. */
+  aboutBytes: z.number().positive(),
+});
+
+export const PROFILES = ['small', 'standard', 'best'] as const;
+export type Profile = (typeof PROFILES)[number];
+
+const manifestSchema = z
+  .strictObject({
+    version: z.literal(1),
+    profiles: z.record(z.enum(PROFILES), z.array(id)),
+    models: z.array(z.discriminatedUnion('kind', [filesModelSchema, ollamaModelSchema])).min(1),
+  })
+  .superRefine((manifest, context) => {
+    for (const message of contradictionsOf(manifest)) context.addIssue({ code: 'custom', message });
+  });
+
+export type Manifest = z.infer<typeof manifestSchema>;
+export type FilesModel = z.infer<typeof filesModelSchema>;
+export type OllamaModelEntry = z.infer<typeof ollamaModelSchema>;
+export type Model = FilesModel | OllamaModelEntry;
+export type ModelFile = z.infer<typeof fileSchema>;
+
+/** The one that comes with Offhook. */
+export const MANIFEST_FILE = new URL('../../models/manifest.json', import.meta.url);
+
+/** @throws {ModelsError} naming the file and what is wrong in it. */
+export async function loadManifest(file: URL | string = MANIFEST_FILE): Promise<Manifest> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw unreadable(String(file), error);
+  });
+  return parseManifest(text, String(file));
+}
+
+/** @throws {ModelsError} naming where the text comes from and what is wrong in it. */
+export function parseManifest(text: string, from: string): Manifest {
+  try {
+    return manifestSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw unreadable(from, error);
+  }
+}
+
+function unreadable(from: string, error: unknown): ModelsError {
+  const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+  return new ModelsError('usage', `Cannot read the list of models "${from}": ${why}`, {
+    cause: error,
+  });
+}
+
+/** The models of a profile, or those named. @throws {ModelsError} naming an id that is not in the list. */
+export function modelsOf(
+  manifest: Manifest,
+  wanted: { readonly profile: Profile; readonly only: readonly string[] },
+): readonly Model[] {
+  const ids = wanted.only.length > 0 ? wanted.only : (manifest.profiles[wanted.profile] ?? []);
+  return [...new Set(ids)].map((wantedId) => {
+    const model = manifest.models.find((entry) => entry.id === wantedId);
+    if (model !== undefined) return model;
+    throw new ModelsError(
+      'usage',
+      `There is no model "${wantedId}" in the list; --list shows the ones there are`,
+    );
+  });
+}
+
+/** Where a file lies below MODELS_DIR, with `/` between the parts; also its place on a mirror and in a bundle. */
+export function placeOf(model: FilesModel, file: ModelFile): string {
+  return `${model.folder}/${file.as ?? file.path}`;
+}
+
+function contradictionsOf(manifest: {
+  readonly profiles: Readonly<Record<string, readonly string[]>>;
+  readonly models: readonly Model[];
+}): string[] {
+  const ids = manifest.models.map((model) => model.id);
+  const unknown = Object.values(manifest.profiles)
+    .flat()
+    .filter((wanted) => !ids.includes(wanted));
+  const places = manifest.models.flatMap((model) =>
+    model.kind === 'llm' ? [] : model.files.map((file) => placeOf(model, file).toLowerCase()),
+  );
+  return [
+    ...unknown.map((wanted) => `a profile names "${wanted}", which is not in the list`),
+    ...repeatedIn(ids).map((twice) => `"${twice}" is in the list twice`),
+    ...repeatedIn(places).map((twice) => `two files would lie at "${twice}"`),
+  ];
+}
+
+function repeatedIn(texts: readonly string[]): string[] {
+  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))];
+}

@@ -1,0 +1,36 @@
+/** Answers a carrier's challenge for an application whose drachtio server passes challenges on: MD5 and SHA-256. */
+import { DigestClient } from '../digest.ts';
+import { parseMessage } from '../parser.ts';
+import { SipError } from '../sip-error.ts';
+import type { CredentialsFor } from './credentials-for.ts';
+
+/**
+ * Makes the header that answers a 401 or 407.
+ *
+ * @param refused the request as it went out, whole.
+ * @param response the challenge, whole.
+ * @returns undefined when it cannot be read, or no password is known for it.
+ */
+export function answerChallenge(
+  credentialsFor: CredentialsFor,
+  refused: string,
+  response: string,
+): { readonly name: string; readonly value: string } | undefined {
+  try {
+    const request = parseMessage(Buffer.from(refused, 'utf8'));
+    const { uri } = request;
+    const from = request.get('from') ?? '';
+    const digest = new DigestClient({
+      credentialsFor: (realm) => credentialsFor(realm, uri, from),
+    });
+    if (!digest.accept(parseMessage(Buffer.from(response, 'utf8')), request)) return undefined;
+    digest.authorize(request);
+    const name =
+      request.get('authorization') !== undefined ? 'authorization' : 'proxy-authorization';
+    return { name, value: request.get(name) ?? '' };
+  } catch (error) {
+    if (!(error instanceof SipError)) throw error;
+    // What cannot be read cannot be answered: the caller sees the refusal as it came.
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+/** From a prefix to tokens: the likeliest one, step by step; a draft that holds saves its steps. */
+import type { DecoderRun } from './decoder-run.ts';
+import { isRunaway } from './repetition.ts';
+import { type AllowedTokens, type Logits, likeliestToken } from './token-choice.ts';
+
+export interface DecodedToken {
+  readonly id: number;
+  readonly logProbability: number;
+}
+
+export interface GreedyRequest {
+  /** What is fed before the first token is chosen. */
+  readonly prefix: readonly number[];
+  /**
+   * Tokens that are likely to come, such as those of an earlier attempt; may be empty. They are fed together with the
+   * prefix, and each counts as long as it is what would have been chosen: the answer is the same as without.
+   */
+  readonly draft: readonly number[];
+  readonly endToken: number;
+  readonly allowed: AllowedTokens;
+  /** For the first token. */
+  readonly allowedFirst: AllowedTokens;
+  readonly tokensMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface GreedyResult {
+  readonly tokens: readonly DecodedToken[];
+  /** Mean over the tokens and the end mark. */
+  readonly meanLogProbability: number;
+  /** Scores after each token of the prefix. */
+  readonly prefixRows: readonly Logits[];
+  /** How many of the draft's tokens held. */
+  readonly heldDraft: number;
+}
+
+/**
+ * Decodes in a run that has been fed nothing.
+ *
+ * @throws the signal's reason, between two steps.
+ */
+export async function decodeGreedily(
+  run: DecoderRun,
+  request: GreedyRequest,
+): Promise<GreedyResult> {
+  const { prefix, endToken, tokensMax, signal } = request;
+  const draft = request.draft.slice(0, tokensMax);
+  signal.throwIfAborted();
+  const rows = await run.step([...prefix, ...draft]);
+  const prefixRows = rows.slice(0, prefix.length);
+
+  const tokens: DecodedToken[] = [];
+  const done = (sum: number, count: number) => ({
+    tokens,
+    meanLogProbability: sum / Math.max(1, count),
+    prefixRows,
+    heldDraft: heldOf(tokens, draft),
+  });
+  let logits = rows[prefix.length - 1] ?? new Float32Array(0);
+  let sum = 0;
+  let isDraftHolding = true;
+  while (tokens.length < tokensMax) {
+    const allowed = tokens.length === 0 ? request.allowedFirst : request.allowed;
+    const { token, logProbability } = likeliestToken(logits, allowed);
+    sum += logProbability;
+    if (token === endToken) return done(sum, tokens.length + 1);
+    const place = tokens.length;
+    tokens.push({ id: token, logProbability });
+    if (isRunaway(tokens)) break;
+    isDraftHolding &&= draft[place] === token;
+    const known = isDraftHolding ? rows[prefix.length + place] : undefined;
+    signal.throwIfAborted();
+    logits = known ?? (await nextRow(run, prefix.length + place, token));
+  }
+  return done(sum, tokens.length);
+}
+
+/** Feeds one token behind the `fed` ones that hold. */
+async function nextRow(run: DecoderRun, fed: number, token: number): Promise<Logits> {
+  if (run.tokens > fed) run.truncate(fed);
+  const [row] = await run.step([token]);
+  return row ?? new Float32Array(0);
+}
+
+function heldOf(tokens: readonly DecodedToken[], draft: readonly number[]): number {
+  const differing = draft.findIndex((token, index) => tokens[index]?.id !== token);
+  return differing < 0 ? draft.length : differing;
+}

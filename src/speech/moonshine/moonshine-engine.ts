@@ -1,0 +1,13 @@
+/** Moonshine as an engine to choose: where its models lie. */
+import { modelFolders } from '../model-folders.ts';
+import type { SpeechEngine } from '../speech-engine.ts';
+
+/** Finds `moonshine*`, `moonshine/<name>` and `stt/<name>` whose configuration says that it is one. */
+export const moonshineEngine: SpeechEngine = {
+  name: 'moonshine',
+  moduleUrl: new URL('./moonshine-recognizer.ts', import.meta.url).href,
+  find: (modelsDir) =>
+    modelFolders(modelsDir, ['moonshine*', 'moonshine/*', 'stt/*'])
+      .filter(({ type }) => type === 'moonshine')
+      .map(({ path }) => path),
+};

@@ -1,0 +1,209 @@
+/** English, American and British: how it reads out what is not written in words; pure */
+import { englishCardinal, englishOrdinal, englishYear } from './english-numbers.ts';
+import { ENGLISH_ABBREVIATIONS, ENGLISH_SPELT, englishUnits } from './english-words.ts';
+import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
+import { END, START } from './number-text.ts';
+
+const MONTHS =
+  'January February March April May June July August September October November December'.split(
+    ' ',
+  );
+
+const MONTH =
+  '(January|February|March|April|May|June|July|August|September|October|November|December|Jan\\.?|Feb\\.?|Mar\\.?|Apr\\.?|Jun\\.?|Jul\\.?|Aug\\.?|Sept?\\.?|Oct\\.?|Nov\\.?|Dec\\.?)';
+
+export function english(isBritish: boolean): LanguagePack {
+  const digits = 'zero one two three four five six seven eight nine'.split(' ');
+  if (isBritish) digits[0] = 'oh';
+  const cardinal = (number: number) => englishCardinal(number, isBritish);
+  const pack: Omit<LanguagePack, 'rules'> = {
+    decimalMark: '.',
+    groupMarks: ',',
+    dateOrder: isBritish ? 'dmy' : 'mdy',
+    digits,
+    months: MONTHS,
+    words: {
+      ...{ minus: 'minus', point: 'point', percent: isBritish ? 'per cent' : 'percent' },
+      ...{ and: 'and', to: 'to', at: 'at', dot: 'dot', dash: 'dash', underscore: 'underscore' },
+      ...{ slash: 'slash', plus: 'plus', equals: 'equals', number: 'number', per: ' per ' },
+    },
+    currencies: CURRENCIES,
+    moneyJoin: { text: ' and ', namesCents: true },
+    magnitudes: MAGNITUDES,
+    units: englishUnits(isBritish),
+    fractions: FRACTIONS,
+    abbreviations: ENGLISH_ABBREVIATIONS,
+    spelt: ENGLISH_SPELT,
+    perWords: [
+      'month',
+      'mo',
+      'year',
+      'yr',
+      'week',
+      'day',
+      'night',
+      'hour',
+      'hr',
+      'minute',
+      'person',
+    ],
+    cardinal,
+    year: (year) => englishYear(year, isBritish),
+    date: (day) => dateWords(day, isBritish),
+    time: (time) => timeWords(time, isBritish),
+    digitGroup: (group) => [...group].map((digit) => digits[Number(digit)] ?? digit).join(' '),
+  };
+  return { ...pack, rules: rules(isBritish) };
+}
+
+const CURRENCIES = {
+  ...money('$', 'dollar', 'dollars', 'cent', 'cents'),
+  ...money('USD', 'US dollar', 'US dollars', 'cent', 'cents'),
+  ...money('€', 'euro', 'euros', 'cent', 'cents'),
+  ...money('EUR', 'euro', 'euros', 'cent', 'cents'),
+  ...money('£', 'pound', 'pounds', 'penny', 'pence'),
+  ...money('GBP', 'pound', 'pounds', 'penny', 'pence'),
+  ...money('CHF', 'Swiss franc', 'Swiss francs', 'centime', 'centimes'),
+  ...money('¥', 'yen', 'yen', 'sen', 'sen'),
+};
+
+function money(sign: string, one: string, many: string, cent: string, cents: string) {
+  return { [sign]: { one, many, cent, cents } };
+}
+
+const MAGNITUDES = {
+  ...{ k: { say: 'thousand', of: ' ' }, K: { say: 'thousand', of: ' ' } },
+  ...{ thousand: { say: 'thousand', of: ' ' }, million: { say: 'million', of: ' ' } },
+  ...{ M: { say: 'million', of: ' ' }, m: { say: 'million', of: ' ' } },
+  ...{ billion: { say: 'billion', of: ' ' }, bn: { say: 'billion', of: ' ' } },
+  B: { say: 'billion', of: ' ' },
+};
+
+const FRACTIONS = {
+  ...{ '1/2': 'one half', '½': 'a half', '1/3': 'one third', '2/3': 'two thirds' },
+  ...{ '1/4': 'one quarter', '¼': 'a quarter', '3/4': 'three quarters', '¾': 'three quarters' },
+  '24/7': 'twenty-four seven',
+};
+
+function monthNumber(text: string): number {
+  const start = text.slice(0, 3).toLowerCase();
+  return MONTHS.findIndex((name) => name.toLowerCase().startsWith(start)) + 1;
+}
+
+function dateWords({ day, month, year }: CalendarDay, isBritish: boolean): string {
+  const name = MONTHS[month - 1] ?? '';
+  const ordinal = englishOrdinal(day, isBritish);
+  const start = isBritish ? `the ${ordinal} of ${name}` : `${name} ${ordinal}`;
+  return year === undefined ? start : `${start}, ${englishYear(year, isBritish)}`;
+}
+
+function timeWords({ hour, minute, half }: ClockTime, isBritish: boolean): string {
+  const isAfternoon = half === undefined ? hour > 12 : half === 'pm';
+  const suffix =
+    half !== undefined || hour > 12 || hour === 0 ? (isAfternoon ? ' p m' : ' a m') : '';
+  const shown = hour % 12 === 0 ? 12 : hour % 12;
+  const hours = englishCardinal(shown, isBritish);
+  if (minute === 0) return suffix === '' ? `${hours} o'clock` : `${hours}${suffix}`;
+  const minutes = `${minute < 10 ? 'oh ' : ''}${englishCardinal(minute, isBritish)}`;
+  return `${hours} ${minutes}${suffix}`;
+}
+
+function rules(isBritish: boolean): readonly Rule[] {
+  const sayDay = (day: string, month: string, year: string | undefined) => {
+    const date = { day: Number(day), month: monthNumber(month) };
+    if (date.day < 1 || date.day > 31) return null;
+    return dateWords(year === undefined ? date : { ...date, year: Number(year) }, isBritish);
+  };
+  const yearPart = '(?:,?\\s(\\d{4})(?!\\p{N}))?';
+  return [
+    {
+      pattern: new RegExp(
+        `(?<!\\p{L})${MONTH}\\s(\\d{1,2})(?:st|nd|rd|th)?(?![\\p{N}\\p{L}:]|[.,]\\p{N})${yearPart}`,
+        'gu',
+      ),
+      say: ({ parts: [, month = '', day = '', year] }) => sayDay(day, month, year),
+    },
+    {
+      pattern: new RegExp(
+        `${START}(the\\s)?(\\d{1,2})(?:st|nd|rd|th)?(?:\\sof)?\\s${MONTH}(?!\\p{L})${yearPart}`,
+        'gu',
+      ),
+      say: ({ parts: [, , day = '', month = '', year] }) => {
+        const number = Number(day);
+        if (number < 1 || number > 31) return null;
+        return dateWords(
+          {
+            day: number,
+            month: monthNumber(month),
+            ...(year === undefined ? {} : { year: Number(year) }),
+          },
+          true,
+        );
+      },
+    },
+    {
+      pattern: new RegExp(`(?<!\\p{L})${MONTH}\\s(\\d{4})(?!\\p{N})`, 'gu'),
+      say: ({ parts: [, month = '', year = ''] }) =>
+        `${MONTHS[monthNumber(month) - 1]} ${englishYear(Number(year), isBritish)}`,
+    },
+    {
+      pattern:
+        /(?<=(?<!\p{L})(?:in|since|from|until|by|year|early|late|before|after)\s)((?:1[1-9]|20)\d{2})(?![\p{N}\p{L}%]|[.,:/-]\p{N}|\s(?:people|percent|miles|units))/giu,
+      say: ({ parts: [, year = ''] }) => englishYear(Number(year), isBritish),
+    },
+    {
+      pattern: /(?<![\p{L}\p{N}])((?:1[1-9]|20)\d)0s(?!\p{L})/gu,
+      say: ({ parts: [, decade = ''] }) => decadeWords(Number(`${decade}0`), isBritish),
+    },
+    {
+      pattern: new RegExp(
+        `${START}(1[0-2]|0?[1-9])\\s?([ap])(?:\\.\\s?m\\.|m(?![\\p{L}\\p{N}]))`,
+        'giu',
+      ),
+      say: ({ parts: [whole = '', hour = '', half = ''], after }) => {
+        const isMorning = half.toLowerCase() === 'a';
+        const words = timeWords(
+          { hour: Number(hour), minute: 0, half: isMorning ? 'am' : 'pm' },
+          isBritish,
+        );
+        return whole.endsWith('.') && after.trim() === '' ? `${words}.` : words;
+      },
+    },
+    ...numberRules(isBritish),
+  ];
+}
+
+function numberRules(isBritish: boolean): readonly Rule[] {
+  return [
+    {
+      pattern:
+        /(?<![\p{L}\p{N}.,:/-])(1[0-2]|0?[1-9])\.([0-5]\d)\s?([ap])(?:\.\s?m\.|m(?![\p{L}\p{N}]))/giu,
+      say: ({ parts: [, hour = '', minute = '', half = ''] }) => {
+        const time = { hour: Number(hour), minute: Number(minute) };
+        return timeWords({ ...time, half: half.toLowerCase() === 'a' ? 'am' : 'pm' }, isBritish);
+      },
+    },
+    {
+      pattern: new RegExp(
+        `${START}(\\d{1,3}(?:,\\d{3})*|\\d{1,6})(?:st|nd|rd|th)(?!\\p{L})`,
+        'giu',
+      ),
+      say: ({ parts: [, number = ''] }) =>
+        englishOrdinal(Number(number.replace(/,/g, '')), isBritish),
+    },
+    {
+      pattern: /(?<!\p{L})(?:[Nn]o\.|[Nn]os\.)\s?(?=\d)/gu,
+      say: () => 'number ',
+    },
+    {
+      pattern: new RegExp(`(?<!\\p{L})[Ee]xt\\.?\\s?(\\d{1,6})${END}`, 'gu'),
+      say: ({ parts: [, digits = ''] }) =>
+        `extension ${[...digits].map((digit) => englishCardinal(Number(digit), isBritish)).join(' ')}`,
+    },
+  ];
+}
+
+function decadeWords(year: number, isBritish: boolean): string {
+  const words = englishYear(year, isBritish);
+  return words.endsWith('y') ? `${words.slice(0, -1)}ies` : `${words}s`;
+}

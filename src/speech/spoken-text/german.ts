@@ -1,0 +1,187 @@
+/** German: how it reads out what is not written in words; pure */
+import { germanCardinal, germanOrdinal, germanYear } from './german-numbers.ts';
+import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
+import { START } from './number-text.ts';
+
+const DIGITS = 'null eins zwei drei vier fünf sechs sieben acht neun'.split(' ');
+
+const MONTHS =
+  'Januar Februar März April Mai Juni Juli August September Oktober November Dezember'.split(' ');
+
+const MONTH =
+  '(Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jan\\.|Feb\\.|Apr\\.|Aug\\.|Sept?\\.|Okt\\.|Nov\\.|Dez\\.)';
+
+/** After these an ordinal ends in `en`. */
+const DATIVE = /(?:^|[^\p{L}])(?:am|im|vom|zum|zur|beim|dem|den|der|bis|ab|seit|einem|jeden)\s$/iu;
+
+const NOMINATIVE = /(?:^|[^\p{L}])(?:der|die|das|jede|diese|dieser)\s$/iu;
+
+export const german: LanguagePack = {
+  decimalMark: ',',
+  groupMarks: '.\\u00a0\\u202f',
+  dateOrder: 'dmy',
+  digits: DIGITS,
+  months: MONTHS,
+  words: {
+    ...{ minus: 'minus', point: 'Komma', percent: 'Prozent', and: 'und', to: 'bis', at: 'ät' },
+    ...{ dot: 'Punkt', dash: 'Bindestrich', underscore: 'Unterstrich', slash: 'Schrägstrich' },
+    ...{ plus: 'plus', equals: 'gleich', number: 'Nummer', per: ' pro ' },
+  },
+  currencies: {
+    ...{ '€': { one: 'Euro', many: 'Euro', cent: 'Cent', cents: 'Cent' } },
+    ...{ EUR: { one: 'Euro', many: 'Euro', cent: 'Cent', cents: 'Cent' } },
+    ...{ Euro: { one: 'Euro', many: 'Euro', cent: 'Cent', cents: 'Cent' } },
+    ...{ $: { one: 'Dollar', many: 'Dollar', cent: 'Cent', cents: 'Cent' } },
+    ...{ USD: { one: 'US-Dollar', many: 'US-Dollar', cent: 'Cent', cents: 'Cent' } },
+    ...{ '£': { one: 'Pfund', many: 'Pfund', cent: 'Penny', cents: 'Pence' } },
+    ...{ CHF: { one: 'Franken', many: 'Franken', cent: 'Rappen', cents: 'Rappen' } },
+  },
+  moneyJoin: { text: ' ', namesCents: false },
+  magnitudes: {
+    ...{ 'Mio.': { say: 'Millionen', of: ' ' }, Millionen: { say: 'Millionen', of: ' ' } },
+    ...{ 'Mrd.': { say: 'Milliarden', of: ' ' }, Milliarden: { say: 'Milliarden', of: ' ' } },
+  },
+  units: {
+    ...unit('km', 'Kilometer'),
+    ...unit('m', 'Meter'),
+    ...unit('cm', 'Zentimeter'),
+    ...unit('mm', 'Millimeter'),
+    ...unit('kg', 'Kilogramm'),
+    ...unit('g', 'Gramm'),
+    ...unit('mg', 'Milligramm'),
+    ...unit('l', 'Liter'),
+    ...unit('ml', 'Milliliter'),
+    ...unit('km/h', 'Kilometer pro Stunde'),
+    ...unit('m²', 'Quadratmeter'),
+    ...unit('°', 'Grad'),
+    ...unit('°C', 'Grad Celsius'),
+    ...{ Std: { one: 'Stunde', many: 'Stunden', isFeminine: true } },
+    ...{ 'Std.': { one: 'Stunde', many: 'Stunden', isFeminine: true } },
+    ...{ min: { one: 'Minute', many: 'Minuten', isFeminine: true } },
+    ...{ 'Min.': { one: 'Minute', many: 'Minuten', isFeminine: true } },
+    ...unit('MB', 'Megabyte'),
+    ...unit('GB', 'Gigabyte'),
+    ...unit('kW', 'Kilowatt'),
+    ...{ kWh: { one: 'Kilowattstunde', many: 'Kilowattstunden', isFeminine: true } },
+  },
+  fractions: {
+    ...{ '1/2': 'ein halb', '½': 'ein halb', '1/3': 'ein Drittel', '2/3': 'zwei Drittel' },
+    ...{ '1/4': 'ein Viertel', '¼': 'ein Viertel', '3/4': 'drei Viertel', '¾': 'drei Viertel' },
+  },
+  abbreviations: [
+    ['z\\.\\s?B\\.', 'zum Beispiel'],
+    ['d\\.\\s?h\\.', 'das heißt'],
+    ['u\\.\\s?a\\.', 'unter anderem'],
+    ['usw\\.', 'und so weiter'],
+    ['bzw\\.', 'beziehungsweise'],
+    ['ca\\.', 'zirka'],
+    ['evtl\\.', 'eventuell'],
+    ['inkl\\.', 'inklusive'],
+    ['zzgl\\.', 'zuzüglich'],
+    ['Dr\\.(?=\\s)', 'Doktor'],
+    ['Prof\\.(?=\\s)', 'Professor'],
+    ['Hr\\.(?=\\s)', 'Herr'],
+    ['Fr\\.(?=\\s\\p{Lu})', 'Frau'],
+    ['Nr\\.(?=\\s?\\d|\\s)', 'Nummer'],
+    ['Tel\\.', 'Telefon'],
+    ['St\\.(?=\\s\\p{Lu})', 'Sankt'],
+  ],
+  spelt: [
+    'EU',
+    'USA',
+    'ADAC',
+    'API',
+    'AG',
+    'EC',
+    'EDV',
+    'IT',
+    'ID',
+    'IP',
+    'AOK',
+    'ICE',
+    'IC',
+    'UN',
+    'EKG',
+  ],
+  perWords: ['Monat', 'Jahr', 'Woche', 'Tag', 'Nacht', 'Stunde', 'Person', 'Minute'],
+  cardinal: (number, counted) =>
+    germanCardinal(number, counted === undefined ? 'eins' : counted.isFeminine ? 'eine' : 'ein'),
+  year: germanYear,
+  date: dateWords,
+  time: timeWords,
+  digitGroup: (group) => [...group].map((digit) => DIGITS[Number(digit)] ?? digit).join(' '),
+  rules: rules(),
+};
+
+function unit(symbol: string, name: string) {
+  return { [symbol]: { one: name, many: name } };
+}
+
+/** The ending goes by the word before: `am zweiten`, `der zweite`, and `zweiter` with none. */
+function endingAfter(before: string): 'e' | 'en' | 'er' {
+  if (NOMINATIVE.test(before)) return 'e';
+  return DATIVE.test(before) ? 'en' : 'er';
+}
+
+function dateWords({ day, month, year }: CalendarDay, { before }: Found): string {
+  const words = `${germanOrdinal(day, endingAfter(before))} ${MONTHS[month - 1]}`;
+  return year === undefined ? words : `${words} ${germanYear(year)}`;
+}
+
+function timeWords({ hour, minute }: ClockTime): string {
+  const hours = `${germanCardinal(hour, 'ein')} Uhr`;
+  return minute === 0 ? hours : `${hours} ${germanCardinal(minute)}`;
+}
+
+function rules(): readonly Rule[] {
+  return [
+    {
+      pattern:
+        /(?<![\p{L}\p{N}.,:/-])([01]?\d|2[0-4])(?:[:.]([0-5]\d))?\s?Uhr(?:\s([0-5]?\d)(?![\p{N}\p{L}:]|[.,]\p{N}))?(?!\p{L})/gu,
+      say: ({ parts: [, hour = '', minute, later] }) =>
+        timeWords({ hour: Number(hour), minute: Number(minute ?? later ?? 0) }),
+    },
+    {
+      pattern: new RegExp(
+        `${START}(\\d{1,2})\\.\\s?${MONTH}(?!\\p{L})(?:\\s(\\d{4})(?!\\p{N}))?`,
+        'gu',
+      ),
+      say: (found) => {
+        const [, day = '', month = '', year] = found.parts;
+        const number = Number(day);
+        const start = month.slice(0, 3).replace('Jän', 'Jan');
+        const at = MONTHS.findIndex((name) => name.startsWith(start)) + 1;
+        if (number < 1 || number > 31 || at === 0) return null;
+        const date = { day: number, month: at };
+        return dateWords(year === undefined ? date : { ...date, year: Number(year) }, found);
+      },
+    },
+    {
+      pattern: /(?<![\p{L}\p{N}.,/-])(\d{1,2})\.\s?(\d{1,2})\.(?!\p{N})/gu,
+      say: (found) => {
+        const [, day = '', month = ''] = found.parts;
+        const date = { day: Number(day), month: Number(month) };
+        if (date.day < 1 || date.day > 31 || date.month < 1 || date.month > 12) return null;
+        return `${dateWords(date, found)}${found.after.trim() === '' ? '.' : ''}`;
+      },
+    },
+    {
+      pattern:
+        /(?<=(?:^|[^\p{L}])(?:am|im|vom|zum|zur|beim|dem|den|der|die|das|jede|jeden|diese|dieser)\s)(\d{1,3})\.(?=\s\p{Lu})/giu,
+      say: ({ parts: [, number = ''], before }) =>
+        germanOrdinal(Number(number), endingAfter(before) === 'e' ? 'e' : 'en'),
+    },
+    {
+      pattern: new RegExp(
+        `(?<=(?:Jahr|Jahre|Jahres|${MONTHS.join('|')}|seit|anno)\\s)((?:1[1-9]|20)\\d{2})(?![\\p{L}\\p{N}]|[.,:/-]\\p{N})`,
+        'gu',
+      ),
+      say: ({ parts: [, year = ''] }) => germanYear(Number(year)),
+    },
+    {
+      // The gender is the noun's; most that end in e are feminine.
+      pattern: /(?<![\p{L}\p{N}.,:/-])1(?=\s\p{Lu}\p{Ll}*?(e?)(?!\p{L}))/gu,
+      say: ({ parts: [, ending = ''] }) => (ending === '' ? 'ein' : 'eine'),
+    },
+  ];
+}

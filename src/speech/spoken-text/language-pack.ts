@@ -1,0 +1,94 @@
+/** What there is to know of a language to read out what is not written in words. */
+
+/** How a noun is counted. */
+export interface Counted {
+  readonly one: string;
+  readonly many: string;
+  readonly isFeminine?: boolean;
+}
+
+export interface Currency extends Counted {
+  readonly cent: string;
+  readonly cents: string;
+  readonly isCentFeminine?: boolean;
+}
+
+/** A match and what stands around it. */
+export interface Found {
+  /** The whole match and its groups; a group that took no part is undefined. */
+  readonly parts: readonly (string | undefined)[];
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Something that is not said as it is written. Patterns have the flags `gu`, and `i` where case is no matter. */
+export interface Rule {
+  readonly pattern: RegExp;
+  /** What is said instead; null where it is to stay. */
+  readonly say: (found: Found) => string | null;
+}
+
+export interface ClockTime {
+  readonly hour: number;
+  readonly minute: number;
+  readonly half?: 'am' | 'pm';
+}
+
+export interface CalendarDay {
+  readonly day: number;
+  /** 1 to 12. */
+  readonly month: number;
+  readonly year?: number;
+}
+
+export interface LanguagePack {
+  /** Which of `1.234,5` and `1,234.5` is meant. */
+  readonly decimalMark: '.' | ',';
+  /** Inside of a character class: what may stand between thousands. */
+  readonly groupMarks: string;
+  readonly dateOrder: 'mdy' | 'dmy';
+  /** 0 to 9, as in a telephone number. */
+  readonly digits: readonly string[];
+  readonly months: readonly string[];
+  readonly words: Readonly<
+    Record<
+      | 'minus'
+      | 'point'
+      | 'percent'
+      | 'and'
+      | 'to'
+      | 'at'
+      | 'dot'
+      | 'dash'
+      | 'underscore'
+      | 'slash'
+      | 'plus'
+      | 'equals'
+      | 'number'
+      | 'per',
+      string
+    >
+  >;
+  /** By symbol or ISO code. */
+  readonly currencies: Readonly<Record<string, Currency>>;
+  /** Between whole and hundredth of an amount, and whether the hundredth is named. */
+  readonly moneyJoin: { readonly text: string; readonly namesCents: boolean };
+  /** Such as `million`, or `k`; `of` stands between it and a currency's name. */
+  readonly magnitudes: Readonly<Record<string, { readonly say: string; readonly of: string }>>;
+  readonly units: Readonly<Record<string, Counted>>;
+  readonly fractions: Readonly<Record<string, string>>;
+  /** Written form, as a pattern, to words. */
+  readonly abbreviations: readonly (readonly [string, string])[];
+  /** Upper-case words to be spelt although they have a vowel. */
+  readonly spelt: readonly string[];
+  /** What `/` may stand before in the sense of `per`. */
+  readonly perWords: readonly string[];
+  cardinal(number: number, counted?: { readonly isFeminine: boolean }): string;
+  year(year: number): string;
+  date(day: CalendarDay, found: Found): string;
+  time(time: ClockTime): string;
+  /** One group of a telephone number's digits. */
+  digitGroup(digits: string): string;
+  /** The language's own rules: dates with months in words, ordinals, times of day. */
+  readonly rules: readonly Rule[];
+}

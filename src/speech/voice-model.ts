@@ -1,0 +1,63 @@
+/** The ports inside a speaking child that speaks with a neural voice: from text to phonemes, from phonemes to sound. */
+
+/** What a model is asked to say. */
+export interface VoiceRequest {
+  /** International Phonetic Alphabet as espeak-ng writes it, with the punctuation of the text; one sentence at most. */
+  readonly phonemes: string;
+  /** Which of the model's voices; empty where it has one. */
+  readonly voice: string;
+}
+
+export interface VoiceAudio {
+  /** Mono, -1..1, at the model's rate. */
+  readonly samples: Float32Array;
+  /**
+   * For each code point of the phonemes, the share of the samples after which it has been said; undefined where the
+   * model does not tell.
+   */
+  readonly ends?: readonly number[];
+}
+
+/** One loaded model. */
+export interface VoiceModel {
+  readonly rateHz: number;
+  /** More phonemes than that must not be asked for at once. */
+  readonly phonemesMax: number;
+  /** Phonemes so far that the model has no symbol for; they were left out. */
+  readonly unknownPhonemes: number;
+
+  /**
+   * Says it, in one run that cannot be stopped.
+   *
+   * @throws {Error} when the graph fails, or its output is no sound.
+   */
+  say(request: VoiceRequest): Promise<VoiceAudio>;
+
+  close(): Promise<void>;
+}
+
+/** What the module of an engine exports. */
+export interface VoiceModelModule {
+  /** @throws {ModelFileError} naming the file, what is wrong with it and the remedy. */
+  openVoiceModel(path: string, threads: number): Promise<VoiceModel>;
+}
+
+/** Writes down how words are said. */
+export interface Phonemizer {
+  /**
+   * @param chunks words without punctuation, none of them empty.
+   * @param voice espeak-ng's name of the language, such as `en-us`.
+   * @returns for each chunk its words in the International Phonetic Alphabet, parted by blanks; empty where it has no sound.
+   * @throws {Error} when espeak-ng does not answer.
+   */
+  phonemes(chunks: readonly string[], voice: string): Promise<readonly string[]>;
+
+  /** Ends its processes. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** What the module that makes a phonemizer exports. */
+export interface PhonemizerModule {
+  /** @param choice as the composition root has put it into the order. */
+  openPhonemizer(choice: object): Phonemizer;
+}

@@ -1,0 +1,144 @@
+/** Speaks with neural voices, in child processes. */
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { pauseAfterMs, spokenText } from './clean-text.ts';
+import type { EngineReport } from './hearing.ts';
+import type { ModelFailure } from './speaking-messages.ts';
+import { SpeakingProcess } from './speaking-process.ts';
+import {
+  type SpeechRequest,
+  SynthesisError,
+  type Synthesizer,
+  type VoiceChoice,
+} from './synthesizer.ts';
+import type { NeuralOrder, NeuralSentence, NeuralVoice } from './voice-order.ts';
+
+const CHILD_FILE = new URL('./voice-child.ts', import.meta.url);
+
+/** Large models take seconds from a cold disk, and each says a word before it is used. */
+const START_TIMEOUT_MS = 120_000;
+
+/** A sentence of 20 s at a third of the pace of speech. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** Sentences asked for and not yet spoken, over all calls. More are refused. */
+const SENTENCES_MAX = 100;
+
+export interface VoiceSynthesizerOptions {
+  /** As in the setting `TTS`. */
+  readonly engine: string;
+  readonly order: NeuralOrder;
+  /** Which of the order's voices speaks; undefined where none has the language. */
+  readonly voiceFor: (
+    choice: VoiceChoice,
+    voices: readonly NeuralVoice[],
+  ) => NeuralVoice | undefined;
+  readonly childCount: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly answerTimeoutMs?: number;
+}
+
+export class VoiceSynthesizer implements Synthesizer {
+  readonly #options: VoiceSynthesizerOptions;
+  readonly #children: readonly SpeakingProcess<NeuralSentence>[];
+  #failures: readonly ModelFailure[] = [];
+
+  constructor(options: VoiceSynthesizerOptions) {
+    this.#options = options;
+    const { engine, order, clock, logger, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
+    const child = { file: CHILD_FILE, order, engine, startTimeoutMs: START_TIMEOUT_MS };
+    this.#children = Array.from(
+      { length: options.childCount },
+      () =>
+        new SpeakingProcess<NeuralSentence>({
+          ...{ child, clock, logger, answerTimeoutMs },
+          onFailures: (failures) => this.#note(failures),
+        }),
+    );
+  }
+
+  /** @throws {SynthesisError} naming the models and what is wrong with them, when none can be used. */
+  async start(): Promise<void> {
+    try {
+      await Promise.all(this.#children.map((child) => child.start()));
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#children.map((child) => child.stop()));
+  }
+
+  canSpeak(choice: VoiceChoice): boolean {
+    return this.#voiceFor(choice) !== undefined;
+  }
+
+  async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+    const { signal, onWords } = request;
+    signal?.throwIfAborted();
+    const text = spokenText(request.text);
+    if (text === '') return;
+    const voice = this.#voiceFor(request);
+    if (voice === undefined) {
+      throw new SynthesisError(`Cannot speak with "${request.voice}": no voice has its language`);
+    }
+    const sentence = { text, voice, pauseAfterMs: pauseAfterMs(text) };
+    // Ends of another number of words than were asked for would be told to nobody's use.
+    const isWhole = wordCount(text) === wordCount(request.text);
+    const { audio, cancel } = this.#leastBusyChild().speak(sentence, isWhole ? onWords : undefined);
+    signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      for (let pcm = await audio.next(); pcm !== null; pcm = await audio.next()) {
+        signal?.throwIfAborted();
+        yield pcm;
+      }
+      signal?.throwIfAborted();
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+      cancel();
+    }
+  }
+
+  report(): EngineReport {
+    const { engine } = this.#options;
+    const names = this.#usable().map(({ name }) => name);
+    const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
+    const failures = this.#failures.map(({ reason }) => reason);
+    const reason = [...failures, `installed: ${shown.join(', ')}`].join('; ');
+    const isFallback = failures.length > 0;
+    return { job: 'tts', engine, reason, isFallback };
+  }
+
+  #voiceFor(choice: VoiceChoice): NeuralVoice | undefined {
+    return this.#options.voiceFor(choice, this.#usable());
+  }
+
+  #usable(): readonly NeuralVoice[] {
+    const { voices } = this.#options.order;
+    const failed = this.#failures.map(({ model }) => model);
+    return voices.filter(({ model }) => !failed.includes(model));
+  }
+
+  #note(failures: readonly ModelFailure[]): void {
+    if (failures.length > 0) {
+      this.#options.logger.warn({ failures }, 'voices that cannot be used');
+    }
+    this.#failures = failures;
+  }
+
+  #leastBusyChild(): SpeakingProcess<NeuralSentence> {
+    const total = this.#children.reduce((sum, child) => sum + child.load, 0);
+    const [first, ...others] = this.#children;
+    if (first === undefined || total >= SENTENCES_MAX) {
+      throw new SynthesisError(`Cannot speak: ${total} sentences are waiting to be spoken`);
+    }
+    return others.reduce((least, child) => (child.load < least.load ? child : least), first);
+  }
+}
+
+function wordCount(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== '').length;
+}

@@ -1,0 +1,102 @@
+/** When each token was said, by where the decoder listened while it chose it; pure */
+
+/** One step of the encoder: two frames. */
+const STEP_MS = 20;
+
+/** OpenAI's own: odd, so that it has a middle. */
+const MEDIAN_STEPS = 7;
+
+/**
+ * Finds when each token begins: the cheapest way through the attention of all tokens, from the first token at the start
+ * to the last at the end. Unlike OpenAI's, it looks at the voiced stretch only: silence is like any token.
+ *
+ * @param rows for each token the shares of all heads: head by head, step by step.
+ * @param heads how many.
+ * @param voiced milliseconds from the start of the audio.
+ * @returns milliseconds from the start of the audio, one number for each row, and then the end.
+ * @see openai/whisper, timing.py: `find_alignment` and `dtw`
+ */
+export function tokenStarts(
+  rows: readonly Float32Array[],
+  heads: number,
+  voiced: { readonly startMs: number; readonly endMs: number },
+): readonly number[] {
+  const { startMs, endMs } = voiced;
+  const stepsInAll = (rows[0]?.length ?? 0) / Math.max(1, heads);
+  const firstStep = Math.floor(startMs / STEP_MS);
+  const steps = Math.min(stepsInAll, Math.ceil(endMs / STEP_MS)) - firstStep;
+  if (steps < 1) return [...rows.map(() => startMs), endMs];
+  const shares = rows.map(() => new Float64Array(steps));
+  for (let head = 0; head < heads; head += 1) {
+    const start = head * stepsInAll + firstStep;
+    const parts = rows.map((row) => Float64Array.from(row.subarray(start, start + steps)));
+    standardize(parts, steps);
+    parts.forEach((part, row) => {
+      addSmoothed(part, shares[row] ?? new Float64Array(steps));
+    });
+  }
+  const starts = cheapestPath(shares, steps).map((step) => (firstStep + step) * STEP_MS);
+  return [...starts, endMs];
+}
+
+/** Brings each step to mean 0 and deviation 1 over the tokens: what all tokens listen to tells nothing. */
+function standardize(parts: readonly Float64Array[], steps: number): void {
+  for (let step = 0; step < steps; step += 1) {
+    const column = parts.map((part) => part[step] as number);
+    const mean = column.reduce((sum, value) => sum + value, 0) / column.length;
+    const variance = column.reduce((sum, value) => sum + (value - mean) ** 2, 0) / column.length;
+    const deviation = Math.sqrt(variance) || 1;
+    for (const part of parts) part[step] = ((part[step] as number) - mean) / deviation;
+  }
+}
+
+/** Adds the median of each step and its neighbours; the audio mirrors itself at both ends. */
+function addSmoothed(part: Float64Array, sum: Float64Array): void {
+  const reach = (MEDIAN_STEPS - 1) / 2;
+  const last = part.length - 1;
+  for (let step = 0; step <= last; step += 1) {
+    const window: number[] = [];
+    for (let offset = -reach; offset <= reach; offset += 1) {
+      const mirrored = Math.abs(step + offset);
+      const place = mirrored > last ? 2 * last - mirrored : mirrored;
+      window.push(part[Math.max(0, place)] as number);
+    }
+    window.sort((one, other) => one - other);
+    sum[step] = (sum[step] as number) + (window[reach] as number);
+  }
+}
+
+/** Where a path came from, where not from both the token and the step before. */
+const FROM_TOKEN = 1;
+const FROM_STEP = 2;
+
+/** Dynamic time warping over the shares, where more is cheaper; gives the first step of each row. */
+function cheapestPath(shares: readonly Float64Array[], steps: number): readonly number[] {
+  const trace = shares.map(() => new Uint8Array(steps));
+  let above = new Float64Array(steps + 1).fill(Number.POSITIVE_INFINITY);
+  above[0] = 0;
+  shares.forEach((row, token) => {
+    const costs = new Float64Array(steps + 1).fill(Number.POSITIVE_INFINITY);
+    for (let step = 0; step < steps; step += 1) {
+      const ways = [above[step], above[step + 1], costs[step]] as [number, number, number];
+      const best = Math.min(...ways);
+      const way = ways.indexOf(best);
+      (trace[token] as Uint8Array)[step] = way;
+      costs[step + 1] = best - (row[step] as number);
+    }
+    above = costs;
+  });
+  return firstSteps(trace, steps);
+}
+
+function firstSteps(trace: readonly Uint8Array[], steps: number): readonly number[] {
+  const starts = new Array<number>(trace.length).fill(0);
+  let [token, step] = [trace.length - 1, steps - 1];
+  while (token >= 0 && step >= 0) {
+    starts[token] = step;
+    const way = trace[token]?.[step];
+    if (way !== FROM_STEP) token -= 1;
+    if (way !== FROM_TOKEN) step -= 1;
+  }
+  return starts;
+}

@@ -1,0 +1,32 @@
+/** What a SIP server and its trunks look like to an operator; pure */
+import type { CarrierReport } from '../carrier.ts';
+import type { Trunk } from '../trunks.ts';
+import type { SipAddress } from './srf-link.ts';
+import { hostPortOf } from './trunk-address.ts';
+
+export interface ListenerState {
+  readonly name: string;
+  readonly isConnected: boolean;
+  readonly isDraining: boolean;
+  readonly addresses: readonly SipAddress[];
+  /** Why there is no connection. */
+  readonly problem: string;
+}
+
+export function listenerReport(state: ListenerState): CarrierReport {
+  const places = state.addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
+  return {
+    name: state.name,
+    isReady: state.isConnected && !state.isDraining,
+    state: state.isConnected ? `listening on ${places.join(' and ')}` : state.problem,
+  };
+}
+
+/** Of a trunk that needs no registration: well while the server is. */
+export function staticTrunkReport({ name, proxy }: Trunk, isReady: boolean): CarrierReport {
+  return {
+    name: `trunk ${name}`,
+    isReady,
+    state: `calls go to ${hostPortOf(proxy)}, without registration`,
+  };
+}

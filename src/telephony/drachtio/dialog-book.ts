@@ -1,0 +1,133 @@
+/** Keeps on disk what is needed to end each answered call, and ends those that a process before this one has left. */
+import type { DialogStore, OpenDialog } from '../../domain/open-dialog.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { TRANSACTION_MS, within } from '../limit.ts';
+import type { SrfClient, SrfDialog, SrfSentRequest } from './srf.ts';
+import { reasonOf } from './srf.ts';
+
+/** Room for the requests of the old process that nobody wrote down. RFC 3261, 12.2.2 asks for a greater number only. */
+const SEQUENCE_STEP = 1_000;
+
+/** So many BYEs are on their way at a time: a server that comes back shall take new calls too. */
+const BYES_AT_ONCE = 20;
+
+export interface DialogBookOptions {
+  readonly store: DialogStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One for all connections to SIP servers. Made before the first call, for what it finds then are orphans. */
+export class DialogBook {
+  readonly #options: DialogBookOptions;
+  #orphans: readonly OpenDialog[];
+
+  /** @throws {StoreError} when the database cannot be read. */
+  constructor(options: DialogBookOptions) {
+    this.#options = options;
+    this.#orphans = options.store.all();
+  }
+
+  /** Legs on media servers that nobody owns any more. */
+  get orphanChannels(): readonly string[] {
+    return this.#orphans.flatMap(({ channels }) => channels);
+  }
+
+  /**
+   * Writes a dialog down.
+   *
+   * @returns forgets it, once the far end has been told; safe to call twice.
+   */
+  keep(dialog: SrfDialog, channels: readonly string[]): () => void {
+    const { store, clock } = this.#options;
+    const open = openDialogOf(dialog, channels, clock.now());
+    this.#try('could not write a call down', () => store.save(open));
+    return () => this.#try('could not forget a call', () => store.remove(open.id));
+  }
+
+  /** Says BYE for every orphan; resolves when each has been answered, or nobody has for 32 s. Later calls do nothing. */
+  async endOrphans(srf: SrfClient): Promise<void> {
+    const orphans = [...this.#orphans];
+    this.#orphans = [];
+    if (orphans.length === 0) return;
+    this.#options.log.warn({ calls: orphans.length }, 'ending calls that the last process left');
+    const lane = async () => {
+      for (let next = orphans.shift(); next !== undefined; next = orphans.shift()) {
+        await this.#end(srf, next);
+      }
+    };
+    await Promise.all(Array.from({ length: BYES_AT_ONCE }, lane));
+  }
+
+  async #end(srf: SrfClient, orphan: OpenDialog): Promise<void> {
+    const { store, clock, log } = this.#options;
+    try {
+      await within(clock, TRANSACTION_MS, sayBye(srf, orphan));
+    } catch (error) {
+      // Nobody there to be told: the far end has its own ways to notice.
+      log.warn({ why: reasonOf(error) }, 'nobody answered BYE for a call of the last process');
+    }
+    this.#try('could not forget a call', () => store.remove(orphan.id));
+  }
+
+  /** A call goes on when the disk fails. */
+  #try(failure: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.error({ err: error }, failure);
+    }
+  }
+}
+
+/** Resolves with the status of whatever final response comes. */
+function sayBye(srf: SrfClient, orphan: OpenDialog): Promise<number> {
+  const headers: Record<string, string> = {
+    'Call-ID': orphan.sipCallId,
+    From: orphan.localParty,
+    To: orphan.remoteParty,
+    CSeq: `${orphan.sequence + SEQUENCE_STEP} BYE`,
+    Reason: 'SIP;cause=503;text="the server was restarted"',
+  };
+  if (orphan.routes.length > 0) headers.Route = orphan.routes.join(', ');
+  return new Promise((resolve, reject) => {
+    srf.request(
+      orphan.remoteTarget,
+      { method: 'BYE', headers },
+      (error, request?: SrfSentRequest) => {
+        if (request === undefined) reject(new Error(reasonOf(error)));
+        else request.on('response', ({ status }) => status >= 200 && resolve(status));
+      },
+    );
+  });
+}
+
+/** What the dialog is to us, whoever began it. @see RFC 3261 section 12.1 */
+function openDialogOf(dialog: SrfDialog, channels: readonly string[], now: Date): OpenDialog {
+  const { type, sip, req, res, remote } = dialog;
+  const isOurs = type === 'uac';
+  const from = req.get('from') ?? '';
+  const to = (isOurs ? res : req).get('to') ?? '';
+  const routes = listOf((isOurs ? res : req).get('record-route') ?? '');
+  return {
+    id: `${sip.callId};${sip.localTag}`,
+    sipCallId: sip.callId,
+    localParty: isOurs ? from : withTag(to, sip.localTag),
+    remoteParty: isOurs ? to : from,
+    remoteTarget: remote.uri,
+    routes: isOurs ? routes.reverse() : routes,
+    sequence: isOurs ? Number.parseInt(req.get('cseq') ?? '0', 10) : 0,
+    channels,
+    openedAt: now,
+  };
+}
+
+function withTag(party: string, tag: string): string {
+  return /;\s*tag=/i.test(party) ? party : `${party};tag=${tag}`;
+}
+
+/** Commas within `<` and `>` separate nothing. */
+function listOf(header: string): string[] {
+  return header.match(/[^,<]*<[^>]*>[^,]*/g)?.map((value) => value.trim()) ?? [];
+}

@@ -1,0 +1,82 @@
+/** Every trunk as it is reached from one SIP server: the ones to register, and the ones that need none. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { CarrierReport } from '../carrier.ts';
+import type { Trunk } from '../trunks.ts';
+import { staticTrunkReport } from './carrier-reports.ts';
+import type { AnswerChallenge } from './challenge.ts';
+import type { SrfLink } from './srf-link.ts';
+import { TrunkRegistration } from './trunk-registration.ts';
+
+export interface TrunkRegistrationsOptions {
+  readonly link: SrfLink;
+  readonly trunks: readonly Trunk[];
+  readonly answerChallenge?: AnswerChallenge;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class TrunkRegistrations {
+  readonly #options: TrunkRegistrationsOptions;
+  readonly #registrations: readonly TrunkRegistration[];
+
+  constructor(options: TrunkRegistrationsOptions) {
+    this.#options = options;
+    this.#registrations = options.trunks
+      .filter(({ register }) => register)
+      .map((trunk) => this.#registrationOf(trunk));
+  }
+
+  /** Registers now, and anew whenever needed. */
+  start(): void {
+    for (const registration of this.#registrations) registration.start();
+  }
+
+  /** Waits: the server is out of reach. */
+  suspend(why: string): void {
+    for (const registration of this.#registrations) registration.suspend(why);
+  }
+
+  /** Takes all registrations back. Safe to call twice. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#registrations.map((registration) => registration.stop()));
+  }
+
+  /** Whether calls can go out through the trunk. */
+  isReady(trunk: Trunk): boolean {
+    const registration = this.#registrations.find(({ trunk: own }) => own === trunk);
+    return registration?.report().isReady ?? this.#options.link.isConnected;
+  }
+
+  reports(): readonly CarrierReport[] {
+    const { trunks, link } = this.#options;
+    return [
+      ...this.#registrations.map((registration) => registration.report()),
+      ...trunks
+        .filter(({ register }) => !register)
+        .map((trunk) => staticTrunkReport(trunk, link.isConnected)),
+    ];
+  }
+
+  #registrationOf(trunk: Trunk): TrunkRegistration {
+    const { clock, log, link, answerChallenge } = this.#options;
+    return new TrunkRegistration({
+      srf: link.srf,
+      trunk,
+      contactHostPort: () => this.#contactHostPortFor(trunk),
+      newCallId: randomUUID,
+      clock,
+      log,
+      answerChallenge,
+    });
+  }
+
+  #contactHostPortFor({ proxy }: Trunk): string {
+    const { addresses } = this.#options.link;
+    const address =
+      addresses.find(({ transport }) => transport === proxy.transport) ?? addresses[0];
+    const suffix = proxy.transport === 'tcp' ? ';transport=tcp' : '';
+    return `${address?.hostPort ?? 'localhost'}${suffix}`;
+  }
+}

@@ -1,0 +1,67 @@
+/** A call's sound through FreeSWITCH: the media engine's line, which also ends when a leg in FreeSWITCH does. */
+import type { AudioEvent, AudioStats, AudioStream } from '../../media/audio-stream.ts';
+import type { HeardRing } from '../../media/heard-ring.ts';
+
+export class BridgedAudio implements AudioStream {
+  readonly #line: AudioStream;
+  readonly #listeners: ((event: AudioEvent) => void)[] = [];
+  #isLost = false;
+
+  constructor(line: AudioStream) {
+    this.#line = line;
+    line.onEvent((event) => this.#emit(event));
+  }
+
+  /** Says `media-lost`, once. */
+  lose(): void {
+    this.#emit({ kind: 'media-lost' });
+  }
+
+  get heard(): HeardRing {
+    return this.#line.heard;
+  }
+
+  onEvent(listener: (event: AudioEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  begin(generation: number): void {
+    this.#line.begin(generation);
+  }
+
+  say(generation: number, pcm: Int16Array): void {
+    this.#line.say(generation, pcm);
+  }
+
+  finish(generation: number): void {
+    this.#line.finish(generation);
+  }
+
+  drop(generation: number): void {
+    this.#line.drop(generation);
+  }
+
+  resume(generation: number): void {
+    this.#line.resume(generation);
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#line.setInterruptible(isInterruptible);
+  }
+
+  sendDigits(digits: string): void {
+    this.#line.sendDigits(digits);
+  }
+
+  stats(): Promise<AudioStats> {
+    return this.#line.stats();
+  }
+
+  #emit(event: AudioEvent): void {
+    if (event.kind === 'media-lost') {
+      if (this.#isLost) return;
+      this.#isLost = true;
+    }
+    for (const listener of this.#listeners) listener(event);
+  }
+}

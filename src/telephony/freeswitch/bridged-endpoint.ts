@@ -1,0 +1,201 @@
+/** One call's media through FreeSWITCH: a leg to the carrier, a leg to the media engine, and the bridge between. */
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import type { MediaSession } from '../../media/media-session.ts';
+import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
+import { offerOf } from '../codec-offer.ts';
+import { within } from '../limit.ts';
+import type { MediaEndpoint } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import { BridgedAudio } from './bridged-audio.ts';
+import { type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
+import { type FsmrfEndpoint, modify } from './fsmrf.ts';
+
+/** A FreeSWITCH that is well re-negotiates in 10 ms. */
+const MODIFY_MS_MAX = 3_000;
+
+const CLOSE_MS_MAX = 2_000;
+
+/** Between the attempts at a change that FreeSWITCH was too busy for. */
+const RETRY_MS = 50;
+const ATTEMPTS_MAX = 20;
+
+/** What we give to telephone-event on both sides. */
+const TELEPHONE_EVENT = 101;
+
+const NOTHING_YET: Flow = { doesListen: true, doesSpeak: false };
+
+export interface BridgedEndpointOptions {
+  /** Towards the carrier, bridged to `inner`. */
+  readonly outer: FsmrfEndpoint;
+  /** Towards the media engine. */
+  readonly inner: FsmrfEndpoint;
+  readonly session: MediaSession;
+  /** Where FreeSWITCH reaches the media engine. */
+  readonly engineAddress: string;
+  readonly codecs: readonly CodecName[] | undefined;
+  /** The carrier's offer that `outer` was made from; undefined when there was none. */
+  readonly remoteSdp: string | undefined;
+  readonly clock: Clock;
+  /** Ends a leg by its name, when it does not end by itself. */
+  readonly kill: (uuid: string) => Promise<void>;
+}
+
+export class BridgedEndpoint implements MediaEndpoint {
+  readonly audio: BridgedAudio;
+  readonly channels: readonly string[];
+  readonly #options: BridgedEndpointOptions;
+  readonly #sessionId = randomInt(1, 2 ** 47);
+  #version = 0;
+  #localSdp = '';
+  #remoteSdp: string | undefined;
+  #isOfferPending = false;
+  #isHeld = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: BridgedEndpointOptions) {
+    const { outer, inner, session, remoteSdp } = options;
+    this.#options = options;
+    this.audio = new BridgedAudio(session);
+    this.channels = [outer.uuid, inner.uuid];
+    for (const leg of [outer, inner]) {
+      leg.on('destroy', () => {
+        if (this.#closed === undefined) this.audio.lose();
+      });
+    }
+    this.#remoteSdp = remoteSdp;
+    if (remoteSdp === undefined) this.offer();
+    else this.#say(outer.dialog.remote.sdp);
+    this.#connect(remoteSdp === undefined ? NOTHING_YET : flowOf(remoteSdp));
+  }
+
+  get localSdp(): string {
+    return this.#localSdp;
+  }
+
+  async negotiate(remoteSdp: string): Promise<string> {
+    const { codecs } = this.#options;
+    const wanted = limited(remoteSdp, codecs);
+    // An answer often says what its early media had said; FreeSWITCH need not hear it twice.
+    const isNew = wanted !== this.#remoteSdp;
+    const answer = isNew ? await this.#modify(this.#options.outer, wanted) : undefined;
+    this.#remoteSdp = wanted;
+    if (this.#isOfferPending) this.#isOfferPending = false;
+    else if (answer !== undefined) this.#say(answer);
+    if (isNew) await this.#follow(flowOf(wanted));
+    return this.#localSdp;
+  }
+
+  offer(): string {
+    const { codecs = ['PCMU', 'PCMA'], outer } = this.#options;
+    this.#isOfferPending = true;
+    const { address, port } = placeOf(outer.dialog.remote.sdp);
+    const ours = { address, port, sessionId: this.#sessionId, version: 0 };
+    this.#say(offerOf(codecs, ours));
+    return this.#localSdp;
+  }
+
+  /** By our own engine: the same stereo file as without FreeSWITCH. */
+  record(path: string): void {
+    this.#options.session.record(path);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { outer, inner, session, clock, kill } = this.#options;
+    const end = async (leg: FsmrfEndpoint) => {
+      if (!leg.connected) return;
+      try {
+        await within(clock, CLOSE_MS_MAX, leg.destroy());
+      } catch {
+        // The way by its own connection is lost: the server's console still reaches it.
+        await kill(leg.uuid);
+      }
+    };
+    await Promise.all([session.close(), end(outer), end(inner)]);
+  }
+
+  /** While the carrier holds us the engine rests, and FreeSWITCH must not take that for its death. */
+  async #follow(flow: Flow): Promise<void> {
+    const isHeld = !flow.doesListen;
+    if (isHeld !== this.#isHeld) {
+      await this.#modify(this.#options.inner, this.#engineSdp(isHeld));
+      this.#isHeld = isHeld;
+    }
+    this.#connect(flow);
+  }
+
+  #connect({ doesListen, doesSpeak }: Flow): void {
+    const { inner, session } = this.#options;
+    const { address, port } = placeOf(inner.dialog.remote.sdp);
+    session.setRemote({
+      address,
+      port,
+      rtcpPort: port + 1,
+      isRtcpMuxed: false,
+      codec: 'PCMU',
+      payloadType: 0,
+      telephoneEventPayloadType: TELEPHONE_EVENT,
+      maySend: doesListen,
+      mayReceive: doesSpeak,
+    });
+  }
+
+  #engineSdp(isHeld: boolean): string {
+    const { session, engineAddress } = this.#options;
+    const sdp = engineOffer(session.localPort, engineAddress);
+    return isHeld ? sdp.replace('a=sendrecv', 'a=inactive') : sdp;
+  }
+
+  async #modify(leg: FsmrfEndpoint, sdp: string): Promise<string> {
+    const { clock } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await within(clock, MODIFY_MS_MAX, modify(leg, sdp));
+      } catch (error) {
+        // FreeSWITCH is busy with its own change of the bridge. RFC 3261, 14.1.
+        const isBusy = statusOf(error) === 491 && attempt < ATTEMPTS_MAX;
+        if (!isBusy) throw mediaErrorOf(error);
+        await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+      }
+    }
+  }
+
+  /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
+  #say(sdp: string): void {
+    const write = () => withOrigin(sdp, { sessionId: this.#sessionId, version: this.#version });
+    if (write() === this.#localSdp) return;
+    this.#version += 1;
+    this.#localSdp = write();
+  }
+}
+
+/** What the engine's port says of itself to FreeSWITCH: PCMU, so that nothing is encoded twice on most trunks. */
+export function engineOffer(port: number, address: string): string {
+  return offerOf(['PCMU'], { address, port, sessionId: 1, version: 1 });
+}
+
+/** What FreeSWITCH is told of a carrier that has said nothing yet: any address, and nothing to send there. */
+export function silentOffer(codecs: readonly CodecName[] | undefined): string {
+  const nowhere = { address: '127.0.0.1', port: 9, sessionId: 1, version: 1 };
+  const sdp = codecs === undefined ? offer(nowhere) : offerOf(codecs, nowhere);
+  return sdp.replace('a=sendrecv', 'a=inactive');
+}
+
+/** FreeSWITCH's refusal as the port's own error. */
+export function mediaErrorOf(cause: unknown): MediaError {
+  const status = statusOf(cause);
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const sipStatus = status === 488 || status === 415 ? 488 : 503;
+  return new MediaError(`Cannot set up sound in FreeSWITCH: ${why}`, sipStatus, { cause });
+}
+
+/** SIP status behind an error of drachtio-srf; 0 where there was none. */
+function statusOf(error: unknown): number {
+  const hasStatus = typeof error === 'object' && error !== null && 'status' in error;
+  return hasStatus && typeof error.status === 'number' ? error.status : 0;
+}

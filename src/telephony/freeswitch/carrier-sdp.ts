@@ -1,0 +1,107 @@
+/** The descriptions that go between a carrier and FreeSWITCH, and what the phone server changes in them; pure */
+import { parseSdp, SdpError } from '../../rtp/sdp.ts';
+import type { CodecName } from '../../rtp/sdp-answer.ts';
+import { MediaError } from '../media-gateway.ts';
+
+/** Which way sound flows, as the far end sees it. */
+export interface Flow {
+  /** False while the far end holds us. */
+  readonly doesListen: boolean;
+  readonly doesSpeak: boolean;
+}
+
+/** Payload types that need no rtpmap line. @see RFC 3551 section 6 */
+const STATIC_NAMES: Readonly<Record<string, string>> = {
+  0: 'PCMU',
+  3: 'GSM',
+  8: 'PCMA',
+  9: 'G722',
+  18: 'G729',
+};
+
+/**
+ * Leaves only the codecs that a trunk may have in a carrier's description.
+ *
+ * @param codecs all that FreeSWITCH speaks when not given.
+ * @throws {MediaError} 400 when it is no description, 488 when none of the codecs is in it.
+ */
+export function limited(sdp: string, codecs: readonly CodecName[] | undefined): string {
+  refuseNonsense(sdp);
+  if (codecs === undefined) return sdp;
+  const names = namesOf(sdp);
+  const isAllowed = (type: string) => {
+    const name = names.get(type) ?? STATIC_NAMES[type] ?? '';
+    return name === 'TELEPHONE-EVENT' || (codecs as readonly string[]).includes(name);
+  };
+  const isVoice = (type: string) => isAllowed(type) && names.get(type) !== 'TELEPHONE-EVENT';
+  let hasVoice = false;
+  const lines = sdp.split(/\r?\n/).map((line) => {
+    const [, start, types = ''] = /^(m=audio \d+ \S+) (.*)$/.exec(line) ?? [];
+    if (start === undefined) return line;
+    const kept = types.trim().split(/\s+/).filter(isAllowed);
+    if (kept.some(isVoice)) hasVoice = true;
+    return `${start} ${kept.join(' ')}`;
+  });
+  if (!hasVoice) {
+    throw new MediaError(`Cannot use SDP: neither ${codecs.join(' nor ')} is in it`, 488);
+  }
+  return lines.join('\r\n');
+}
+
+/** What the description says of hold. The old address 0.0.0.0 counts as hold too. RFC 3264, 8.4. */
+export function flowOf(sdp: string): Flow {
+  const [, direction = 'sendrecv'] =
+    /^a=(sendrecv|sendonly|recvonly|inactive)\s*$/m.exec(sdp) ?? [];
+  const isHeldTheOldWay = /^c=IN IP4 0\.0\.0\.0\s*$/m.test(sdp);
+  return {
+    doesListen: !isHeldTheOldWay && (direction === 'sendrecv' || direction === 'recvonly'),
+    doesSpeak: direction === 'sendrecv' || direction === 'sendonly',
+  };
+}
+
+/** Where a leg of FreeSWITCH takes RTP, out of its description, secured or not. @throws {MediaError} 503 when it says none. */
+export function placeOf(sdp: string): { readonly address: string; readonly port: number } {
+  const [, address = ''] = /^c=IN IP4 (\S+)/m.exec(sdp) ?? [];
+  const [, port = '0'] = /^m=audio (\d+) /m.exec(sdp) ?? [];
+  if (address === '' || port === '0') {
+    throw new MediaError('Cannot set up sound in FreeSWITCH: it gave no port', 503);
+  }
+  return { address, port: Number(port) };
+}
+
+/** The same description in our name: one session and a version that we count, and the direction always said. */
+export function withOrigin(
+  sdp: string,
+  { sessionId, version }: { readonly sessionId: number; readonly version: number },
+): string {
+  const [, address = '127.0.0.1'] = /^c=IN IP4 (\S+)/m.exec(sdp) ?? [];
+  const [session = '', ...media] = sdp.split(/^(?=m=)/m);
+  const origin = `o=- ${sessionId} ${version} IN IP4 ${address}`;
+  const named = session.replace(/^o=[^\r\n]*/m, origin).replace(/^s=[^\r\n]*/m, 's=-');
+  return [named, ...media.map(withDirection)].join('');
+}
+
+/** FreeSWITCH leaves the usual direction out, which is allowed; some phones that were held wait for it all the same. */
+function withDirection(media: string): string {
+  const isSaid = /^a=(sendrecv|sendonly|recvonly|inactive)\s*$/m.test(media);
+  return isSaid || !media.startsWith('m=audio') ? media : `${media.trimEnd()}\r\na=sendrecv\r\n`;
+}
+
+/** The other streams and protocols, SRTP among them, are FreeSWITCH's to judge. */
+function refuseNonsense(sdp: string): void {
+  try {
+    parseSdp(sdp);
+  } catch (error) {
+    if (!(error instanceof SdpError)) throw error;
+    if (error.kind === 'malformed') throw nonsense(error);
+  }
+}
+
+function nonsense(cause: SdpError): MediaError {
+  return new MediaError(cause.message, 400, { cause });
+}
+
+function namesOf(sdp: string): ReadonlyMap<string, string> {
+  const found = sdp.matchAll(/^a=rtpmap:(\d{1,3}) ([^/\s]+)/gm);
+  return new Map([...found].map(([, type = '', name = '']) => [type, name.toUpperCase()]));
+}

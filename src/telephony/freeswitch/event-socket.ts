@@ -1,0 +1,153 @@
+/** A connection to FreeSWITCH's event socket for commands: every wait on it ends, and so does the connection then. */
+import { connect, type Socket } from 'node:net';
+import type { Clock } from '../../lib/clock.ts';
+import {
+  EventSocketError,
+  type EventSocketMessage,
+  EventSocketReader,
+} from './event-socket-reader.ts';
+
+/** A server that is well answers within milliseconds. */
+const ANSWER_MS_MAX = 3_000;
+
+/** More commands than that wait for no server that is well. */
+const COMMANDS_MAX = 1_000;
+
+export interface EventSocketOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly secret: string;
+  readonly clock: Clock;
+  /** Called once when a connection that was open is lost, with the reason. */
+  readonly onLost: (reason: string) => void;
+}
+
+interface Command {
+  readonly resolve: (message: EventSocketMessage) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class EventSocket {
+  readonly #options: EventSocketOptions;
+  readonly #socket: Socket;
+  readonly #reader = new EventSocketReader();
+  readonly #waiting: Command[] = [];
+  readonly #asked = Promise.withResolvers<void>();
+  #isOpen = false;
+  #isClosed = false;
+
+  private constructor(options: EventSocketOptions) {
+    const { host, port } = options;
+    this.#options = options;
+    this.#asked.promise.catch(() => undefined);
+    this.#socket = connect({ host, port, keepAlive: true, noDelay: true });
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    this.#socket.on('error', (error) => this.#fail(error.message));
+    this.#socket.on('close', () => this.#fail('it closed the connection'));
+  }
+
+  /**
+   * Connects and logs in.
+   *
+   * @throws {EventSocketError} saying why the server cannot be used.
+   */
+  static async open(options: EventSocketOptions): Promise<EventSocket> {
+    const connection = new EventSocket(options);
+    try {
+      await connection.#within(connection.#asked.promise);
+      const reply = await connection.#send(`auth ${options.secret}`);
+      if (!reply.headers.get('reply-text')?.startsWith('+OK')) {
+        throw new EventSocketError('it refused the secret');
+      }
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    connection.#isOpen = true;
+    return connection;
+  }
+
+  /** Our own address, as the server reaches it. */
+  get localAddress(): string {
+    return this.#socket.localAddress ?? '127.0.0.1';
+  }
+
+  /**
+   * Runs a command of the console.
+   *
+   * @returns what it printed.
+   * @throws {EventSocketError} when no answer came in time; the connection is lost then, since a late answer would be
+   * taken for the next command's.
+   */
+  async api(command: string): Promise<string> {
+    const { body } = await this.#send(`api ${command}`);
+    return body;
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#isOpen = false;
+    this.#fail('closed');
+  }
+
+  #send(line: string): Promise<EventSocketMessage> {
+    if (this.#isClosed) return Promise.reject(new EventSocketError('the connection is closed'));
+    if (this.#waiting.length >= COMMANDS_MAX) {
+      return Promise.reject(new EventSocketError('too many commands wait for an answer'));
+    }
+    const answered = Promise.withResolvers<EventSocketMessage>();
+    this.#waiting.push(answered);
+    this.#socket.write(`${line}\n\n`);
+    return this.#within(answered.promise);
+  }
+
+  async #within<T>(promise: Promise<T>): Promise<T> {
+    const cancel = this.#options.clock.after(ANSWER_MS_MAX, () =>
+      this.#fail(`no answer came within ${ANSWER_MS_MAX / 1000} s`),
+    );
+    try {
+      return await promise;
+    } finally {
+      cancel();
+    }
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      for (const message of this.#reader.push(chunk)) this.#handle(message);
+    } catch (error) {
+      if (!(error instanceof EventSocketError)) throw error;
+      this.#fail(error.message);
+    }
+  }
+
+  #handle(message: EventSocketMessage): void {
+    switch (message.headers.get('content-type')) {
+      case 'auth/request':
+        this.#asked.resolve();
+        break;
+      case 'command/reply':
+      case 'api/response':
+        this.#waiting.shift()?.resolve(message);
+        break;
+      case 'text/rude-rejection':
+        this.#fail('it takes no connections from our address');
+        break;
+      case 'text/disconnect-notice':
+        this.#fail('it said goodbye');
+        break;
+      default:
+        break;
+    }
+  }
+
+  #fail(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#socket.destroy();
+    const error = new EventSocketError(reason);
+    this.#asked.reject(error);
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+    if (this.#isOpen) this.#options.onLost(reason);
+  }
+}

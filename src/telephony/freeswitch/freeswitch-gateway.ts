@@ -1,0 +1,149 @@
+/** The media gateway that leaves the carrier's RTP to FreeSWITCH: codecs, SRTP, NAT; the media engine stays behind it. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { MediaSession } from '../../media/media-session.ts';
+import type { CodecName } from '../../rtp/sdp-answer.ts';
+import type { CarrierReport } from '../carrier.ts';
+import { within } from '../limit.ts';
+import type { MediaGateway } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import type { ServerAddress } from '../server-list.ts';
+import { WeightedTurns } from '../weighted-turns.ts';
+import { BridgedEndpoint, engineOffer, mediaErrorOf, silentOffer } from './bridged-endpoint.ts';
+import { limited } from './carrier-sdp.ts';
+import { type FreeSwitchConnection, FreeSwitchServer } from './freeswitch-server.ts';
+import type { FsmrfEndpoint, FsmrfServer } from './fsmrf.ts';
+
+/** A server that is well makes a leg in 30 ms. */
+const LEG_MS_MAX = 5_000;
+
+/** What the gateway needs of the media engine, which its owner starts and stops. */
+export interface LineSource {
+  /** @throws {Error} when no line is free. */
+  open(options: { readonly signallingAddress: string }): Promise<MediaSession>;
+}
+
+export interface FreeSwitchGatewayOptions {
+  readonly engine: LineSource;
+  /** At least one. */
+  readonly servers: readonly ServerAddress[];
+  readonly secret: string;
+  /** drachtio-srf's client that SIP to the servers goes through. */
+  readonly srf: object;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Legs that a process before this one has left. */
+  readonly orphanChannels?: readonly string[];
+}
+
+export class FreeSwitchGateway implements MediaGateway {
+  readonly #options: FreeSwitchGatewayOptions;
+  readonly #servers: readonly FreeSwitchServer[];
+  readonly #turns: WeightedTurns<FreeSwitchServer>;
+
+  constructor(options: FreeSwitchGatewayOptions) {
+    const { servers, orphanChannels = [] } = options;
+    this.#options = options;
+    const seats = servers.map((address) => ({
+      weight: address.weight,
+      server: new FreeSwitchServer({ ...options, address, orphanChannels }),
+    }));
+    this.#servers = seats.map(({ server }) => server);
+    this.#turns = new WeightedTurns(seats);
+  }
+
+  /** Servers that are out of reach are no failure: they are tried again for ever. */
+  async start(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.start()));
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) server.stop();
+  }
+
+  /** Of every server; while one is well, all count as ready, and the state says which is not. */
+  reports(): readonly CarrierReport[] {
+    const reports = this.#servers.map((server) => server.report());
+    const isAnyReady = reports.some(({ isReady }) => isReady);
+    return reports.map((report) => ({ ...report, isReady: isAnyReady }));
+  }
+
+  async open(options: {
+    readonly remoteSdp?: string;
+    readonly signallingAddress: string;
+    readonly codecs?: readonly CodecName[];
+  }): Promise<BridgedEndpoint> {
+    const { codecs, remoteSdp } = options;
+    // Read first: what cannot be understood shall not cost a port.
+    const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
+    const server = this.#turns.next(({ connection }) => connection !== undefined);
+    const connection = server?.connection;
+    if (server === undefined || connection === undefined) {
+      throw new MediaError('Cannot set up sound: no FreeSWITCH is in reach', 503);
+    }
+    const session = await this.#openLine(connection);
+    try {
+      return await this.#bridge(server, { connection, session, offer, codecs });
+    } catch (error) {
+      await session.close();
+      throw error instanceof MediaError ? error : mediaErrorOf(error);
+    }
+  }
+
+  async #bridge(
+    server: FreeSwitchServer,
+    call: {
+      readonly connection: FreeSwitchConnection;
+      readonly session: MediaSession;
+      readonly offer: string | undefined;
+      readonly codecs: readonly CodecName[] | undefined;
+    },
+  ): Promise<BridgedEndpoint> {
+    const { connection, session, offer, codecs } = call;
+    const engineAddress = connection.socket.localAddress;
+    const [outer, inner] = await this.#legs([
+      [connection.outer, offer ?? silentOffer(codecs)],
+      [connection.inner, engineOffer(session.localPort, engineAddress)],
+    ]);
+    const { clock } = this.#options;
+    const kill = (uuid: string) => server.kill(uuid);
+    try {
+      await within(clock, LEG_MS_MAX, outer.bridge(inner));
+      const parts = { outer, inner, session, engineAddress, codecs, clock, kill };
+      return new BridgedEndpoint({ ...parts, remoteSdp: offer });
+    } catch (error) {
+      await Promise.all([outer, inner].map(({ uuid }) => kill(uuid)));
+      throw error;
+    }
+  }
+
+  /** Both legs, or none: one that comes alone, or too late, is ended. */
+  async #legs(
+    wishes: readonly [readonly [FsmrfServer, string], readonly [FsmrfServer, string]],
+  ): Promise<readonly [FsmrfEndpoint, FsmrfEndpoint]> {
+    const { clock } = this.#options;
+    const made = wishes.map(([server, remoteSdp]) => server.createEndpoint({ remoteSdp }));
+    const [outer, inner] = await Promise.allSettled(
+      made.map((leg) => within(clock, LEG_MS_MAX, leg)),
+    );
+    if (outer?.status === 'fulfilled' && inner?.status === 'fulfilled') {
+      return [outer.value, inner.value];
+    }
+    for (const leg of made) leg.then((late) => late.dialog.destroy()).catch(() => undefined);
+    const failed = [outer, inner].find((result) => result?.status === 'rejected');
+    throw failed?.status === 'rejected' ? failed.reason : new Error('no leg');
+  }
+
+  async #openLine({ socket }: FreeSwitchConnection): Promise<MediaSession> {
+    const { engine } = this.#options;
+    try {
+      return await engine.open({ signallingAddress: socket.localAddress });
+    } catch (error) {
+      throw noLine(error);
+    }
+  }
+}
+
+function noLine(cause: unknown): MediaError {
+  return new MediaError(cause instanceof Error ? cause.message : String(cause), 503, { cause });
+}

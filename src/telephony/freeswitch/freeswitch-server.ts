@@ -1,0 +1,188 @@
+/** One FreeSWITCH: its event socket and its two SIP profiles, watched, and connected anew whenever one is lost. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { CarrierReport } from '../carrier.ts';
+import { within } from '../limit.ts';
+import { placeOf, type ServerAddress } from '../server-list.ts';
+import { EventSocket } from './event-socket.ts';
+import { connectProfile, type FsmrfServer } from './fsmrf.ts';
+
+/** Names of the two profiles in sip-config/freeswitch/freeswitch.xml. */
+const OUTER = 'offhook_outer';
+const INNER = 'offhook_inner';
+
+const CONNECT_MS_MAX = 3_000;
+const RETRY_MS_MIN = 250;
+const RETRY_MS_MAX = 5_000;
+
+/** A server that hangs is found out at the latest after this and the time that a command may take. */
+const CHECK_MS = 5_000;
+
+export interface FreeSwitchServerOptions {
+  readonly address: ServerAddress;
+  readonly secret: string;
+  /** drachtio-srf's client that SIP to this server goes through. */
+  readonly srf: object;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Legs that a process before this one has left there. */
+  readonly orphanChannels: readonly string[];
+}
+
+/** What a server that is well offers. */
+export interface FreeSwitchConnection {
+  readonly outer: FsmrfServer;
+  readonly inner: FsmrfServer;
+  readonly socket: EventSocket;
+}
+
+export class FreeSwitchServer {
+  readonly #options: FreeSwitchServerOptions;
+  #connection: FreeSwitchConnection | undefined;
+  #problem = 'not started';
+  #isRunning = false;
+  #retryMs = RETRY_MS_MIN;
+  #cancelTimer: () => void = () => undefined;
+
+  constructor(options: FreeSwitchServerOptions) {
+    this.#options = options;
+  }
+
+  /** What calls are made with; undefined while the server is not well. */
+  get connection(): FreeSwitchConnection | undefined {
+    return this.#connection;
+  }
+
+  /** Resolves when the first attempt has succeeded or failed; it goes on trying for ever. */
+  async start(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    await this.#connect();
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelTimer();
+    this.#drop();
+    this.#problem = 'stopped';
+  }
+
+  report(): CarrierReport {
+    const isReady = this.#connection !== undefined;
+    const state = isReady ? `media goes through ${this.#place}` : this.#problem;
+    return { name: `freeswitch ${this.#place}`, isReady, state };
+  }
+
+  /** Ends a leg by its name. Never rejects: a server that is out of reach has other ways to notice. */
+  async kill(uuid: string): Promise<void> {
+    try {
+      await this.#connection?.socket.api(`uuid_kill ${uuid}`);
+    } catch (error) {
+      this.#options.log.debug({ why: reasonOf(error) }, 'could not end a leg in FreeSWITCH');
+    }
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      const connection = await this.#open();
+      if (!this.#isRunning) return close(connection);
+      this.#connection = connection;
+      this.#retryMs = RETRY_MS_MIN;
+      this.#options.log.info({ server: this.#place }, 'FreeSWITCH is ready');
+      this.#checkLater();
+      await Promise.all(this.#options.orphanChannels.map((uuid) => this.kill(uuid)));
+    } catch (error) {
+      this.#retry(reasonOf(error));
+    }
+  }
+
+  async #open(): Promise<FreeSwitchConnection> {
+    const { address, secret, srf, clock } = this.#options;
+    const { host, port } = address;
+    const onLost = (reason: string) => this.#onLost(reason);
+    const socket = await EventSocket.open({ host, port, secret, clock, onLost });
+    const opened: FsmrfServer[] = [];
+    const open = async (profile: string) => {
+      const server = await within(
+        clock,
+        CONNECT_MS_MAX,
+        connectProfile(srf, {
+          ...{ address: host, port, secret, profile, listenAddress: socket.localAddress },
+          onEnd: () => this.#onLost('it closed the connection'),
+        }),
+      );
+      opened.push(server);
+      return server;
+    };
+    try {
+      refuseWithout([OUTER, INNER], await socket.api('sofia status'));
+      return { socket, outer: await open(OUTER), inner: await open(INNER) };
+    } catch (error) {
+      socket.close();
+      for (const server of opened) server.disconnect();
+      throw error;
+    }
+  }
+
+  #checkLater(): void {
+    this.#cancelTimer = this.#options.clock.after(CHECK_MS, () => void this.#check());
+  }
+
+  async #check(): Promise<void> {
+    try {
+      await this.#connection?.socket.api('status');
+      if (this.#connection !== undefined) this.#checkLater();
+    } catch (error) {
+      this.#onLost(reasonOf(error));
+    }
+  }
+
+  #onLost(reason: string): void {
+    if (this.#connection === undefined) return;
+    this.#cancelTimer();
+    this.#drop();
+    if (this.#isRunning) this.#retry(reason);
+  }
+
+  #drop(): void {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection !== undefined) close(connection);
+  }
+
+  #retry(reason: string): void {
+    if (!this.#isRunning) return;
+    const { clock, log } = this.#options;
+    this.#problem = `no media through ${this.#place}: ${reason}`;
+    log.warn({ problem: this.#problem, retryMs: this.#retryMs }, 'FreeSWITCH is out of reach');
+    this.#cancelTimer = clock.after(this.#retryMs, () => void this.#connect());
+    this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2);
+  }
+
+  get #place(): string {
+    return placeOf(this.#options.address);
+  }
+}
+
+function close({ socket, outer, inner }: FreeSwitchConnection): void {
+  for (const server of [outer, inner]) server.disconnect();
+  socket.close();
+}
+
+/** Looked for here, because drachtio-fsmrf throws where nobody can catch it when a profile is missing. */
+function refuseWithout(profiles: readonly string[], status: string): void {
+  for (const profile of profiles) {
+    if (
+      !new RegExp(`^\\s*${profile}\\s.*sip:mod_sofia@(?:\\d{1,3}\\.){3}\\d{1,3}:\\d+`, 'm').test(
+        status,
+      )
+    ) {
+      throw new Error(`it has no SIP profile "${profile}"`);
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

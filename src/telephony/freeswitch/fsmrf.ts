@@ -1,0 +1,81 @@
+/** The part of drachtio-fsmrf that the media gateway stands on, typed as the library really behaves. */
+import { createRequire } from 'node:module';
+
+/** The SIP dialog between drachtio and FreeSWITCH. `remote.sdp` is FreeSWITCH's newest description. */
+export interface FsmrfDialog {
+  readonly remote: { readonly sdp: string };
+  /** Sends a re-INVITE. @returns FreeSWITCH's description. @throws {Error} when it refuses. */
+  modify(sdp: string): Promise<string>;
+  /** Sends BYE. */
+  destroy(): Promise<unknown>;
+  /** How many re-INVITEs are out; left standing when one is refused, and then no other goes out. */
+  _reinvitesInProgress?: { count: number; admitOne: unknown[] };
+}
+
+/** One leg inside FreeSWITCH. */
+export interface FsmrfEndpoint {
+  readonly uuid: string;
+  readonly dialog: FsmrfDialog;
+  readonly connected: boolean;
+  /** @throws {Error} when FreeSWITCH refuses; never settles when the connection is lost meanwhile. */
+  bridge(other: FsmrfEndpoint): Promise<void>;
+  /** Resolves at FreeSWITCH's BYE; never when the connection is lost meanwhile. */
+  destroy(): Promise<void>;
+  /** FreeSWITCH has ended the leg, or is gone. */
+  on(event: 'destroy', listener: () => void): void;
+}
+
+/** One SIP profile of one FreeSWITCH. */
+export interface FsmrfServer {
+  readonly conn: {
+    removeAllListeners(event: string): void;
+    on(event: string, listener: () => void): void;
+  };
+  createEndpoint(options: { readonly remoteSdp: string }): Promise<FsmrfEndpoint>;
+  disconnect(): void;
+}
+
+interface FsmrfConnectOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly secret: string;
+  /** Where FreeSWITCH connects back to, for each leg. */
+  readonly listenAddress: string;
+  readonly profile: string;
+}
+
+interface Fsmrf {
+  connect(options: FsmrfConnectOptions): Promise<FsmrfServer>;
+}
+
+const Mrf = createRequire(import.meta.url)('drachtio-fsmrf') as new (srf: object) => Fsmrf;
+
+/**
+ * Connects to one profile of a server that is known to be well: with one that is not, the library throws where nobody
+ * can catch it, or tries again for ever.
+ *
+ * @param srf drachtio-srf's client: SIP to the server goes through its drachtio.
+ * @throws {Error} when it is not ready within a second.
+ */
+export async function connectProfile(
+  srf: object,
+  options: FsmrfConnectOptions & { readonly onEnd: () => void },
+): Promise<FsmrfServer> {
+  const { onEnd, ...address } = options;
+  const server = await new Mrf(srf).connect(address);
+  // In place of the library's own listeners, which print, and reconnect in a way that loses every later answer.
+  for (const event of ['esl::end', 'esl::ready']) server.conn.removeAllListeners(event);
+  server.conn.on('esl::end', onEnd);
+  return server;
+}
+
+/** Changes where and how a leg talks. @throws {Error} when FreeSWITCH refuses. */
+export async function modify(endpoint: FsmrfEndpoint, sdp: string): Promise<string> {
+  const { dialog } = endpoint;
+  try {
+    return await dialog.modify(sdp);
+  } catch (error) {
+    if (dialog._reinvitesInProgress !== undefined) dialog._reinvitesInProgress.count = 0;
+    throw error;
+  }
+}

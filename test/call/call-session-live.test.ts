@@ -1,0 +1,22 @@
+/** What those see who look on while a call goes on. */
+import { expect, test } from 'vitest';
+import type { LiveHappening } from '../../src/domain/live-feed.ts';
+import { openCallWorld } from './support/call-world.ts';
+
+test('CallSession tells those who look on what the caller is saying, and keeps none of it', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  const told: LiveHappening[] = [];
+  const { id, accountId, environment } = world.call();
+  world.store.liveFeed.watch(
+    { accountId, environment },
+    { onHappening: (happening) => told.push(happening), onClosed: () => undefined },
+  );
+
+  talk.say({ kind: 'hearing', text: 'I would like' });
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(told[0]).toEqual({ kind: 'hearing', callId: id, text: 'I would like' });
+  expect(world.store.calls.transcript(id)).toEqual([]);
+});

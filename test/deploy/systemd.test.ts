@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { execForm, stagesOf } from '../support/dockerfile.ts';
+import { describeWith } from '../support/programs.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const UNIT = read('examples/systemd/offhook.service');
+
+const folder = mkdtempSync(join(tmpdir(), 'offhook-systemd-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function settingOf(name: string): string | undefined {
+  return new RegExp(`^${name}=(.*)$`, 'm').exec(UNIT)?.[1];
+}
+
+test('offhook.service runs the same command as npm start and the image', () => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const last = stagesOf(read('Dockerfile')).at(-1)?.instructions ?? [];
+  const inImage = execForm(last.find(({ name }) => name === 'CMD')?.args ?? '');
+
+  expect(settingOf('ExecStart')?.replace(/^\S*\//, '')).toBe(scripts.start);
+  expect(inImage?.join(' ')).toBe(scripts.start);
+});
+
+test('offhook.service kills nothing before the server has drained', () => {
+  const minutes = Number(/^(\d+)min$/.exec(settingOf('TimeoutStopSec') ?? '')?.[1]);
+
+  expect(minutes * 60).toBeGreaterThan(readConfig({}).DRAIN_TIMEOUT_SECONDS + 5);
+  expect(settingOf('KillMode')).toBe('mixed');
+});
+
+test('offhook.service lets media threads have the priority that they ask for, and no capability', () => {
+  const source = read('src/media/thread-priority.ts');
+  const asked = /FIFO_PRIORITY = '(\d+)'/.exec(source)?.[1];
+  const niceness = /NICENESS = (-\d+)/.exec(source)?.[1];
+
+  expect([settingOf('LimitRTPRIO'), settingOf('LimitNICE')]).toEqual([asked, niceness]);
+  expect(read('docker-compose.yml')).toContain(`rtprio: ${asked}`);
+  expect(settingOf('CapabilityBoundingSet')).toBe('');
+  expect(UNIT).not.toMatch(/^(RestrictRealtime|MemoryDenyWriteExecute)=/m);
+});
+
+describeWith(['systemd-analyze'], 'systemd-analyze', () => {
+  /** The unit with a program that is there, as every machine has another. */
+  function analyze(
+    unit: string,
+    ...words: string[]
+  ): { readonly status: number | null; readonly stderr: string } {
+    const file = join(folder, 'offhook.service');
+    writeFileSync(file, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
+    return spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' });
+  }
+
+  test('verify has nothing to say of offhook.service', () => {
+    const { status, stderr } = analyze(UNIT, 'verify', '--man=no');
+
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  test('verify finds a wrong line', () => {
+    const { stderr } = analyze(UNIT.replace('ProtectHome', 'ProtectHom'), 'verify', '--man=no');
+
+    expect(stderr).toContain('ProtectHom');
+  });
+
+  test('security puts its exposure at 2.5 of 10 or less, and an open unit above', () => {
+    const words = ['security', '--offline=true', '--threshold=25', '--no-pager'];
+
+    const [ours, open] = [
+      analyze(UNIT, ...words),
+      analyze(UNIT.replace(/^(Protect|Restrict|System).*$/gm, ''), ...words),
+    ];
+
+    expect([ours.status, open.status]).toEqual([0, 1]);
+  });
+});

@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { ThreadUse } from '../../src/lib/thread-use.ts';
+
+const IDLE = 'setInterval(() => undefined, 1000)';
+const BUSY = 'setInterval(() => { const until = Date.now() + 20; while (Date.now() < until); }, 1)';
+
+/** Asks now and then until the answer is as wanted; the last one, at the latest after 5 s. */
+async function askUntil(use: ThreadUse, isWanted: (share: number) => boolean): Promise<number> {
+  let share = use.takeBusyShare();
+  for (let tries = 0; tries < 50 && !isWanted(share); tries += 1) {
+    await wait(100);
+    share = use.takeBusyShare();
+  }
+  return share;
+}
+
+test('ThreadUse tells how busy the busiest thread is, and forgets those that have ended', async () => {
+  const use = new ThreadUse(systemClock);
+  use.start();
+  const threads = [IDLE, BUSY].map((code) => new Worker(code, { eval: true }));
+  await Promise.all(threads.map((thread) => once(thread, 'online')));
+
+  const busy = await askUntil(use, (share) => share > 0.2);
+  await threads[1]?.terminate();
+  const idle = await askUntil(use, (share) => share < 0.1);
+  await threads[0]?.terminate();
+  use.stop();
+  use.stop();
+
+  expect(busy).toBeGreaterThan(0.2);
+  expect(idle).toBeLessThan(0.1);
+  expect(use.takeBusyShare()).toBe(0);
+});

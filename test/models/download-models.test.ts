@@ -1,0 +1,226 @@
+/** Many files at once: what is noted, what happens to the rest when one fails, and a disk without room. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { downloadModels, type FileResult } from '../../src/models/download-models.ts';
+import { LOCK_FILE, ModelLock } from '../../src/models/model-lock.ts';
+import { ModelsError } from '../../src/models/models-error.ts';
+import { planFiles } from '../../src/models/plan.ts';
+import { lockFolder } from '../../src/models/run-lock.ts';
+import { downloadWorld, temporaryFolder } from './support/download-world.ts';
+import { testModel } from './support/manifests.ts';
+import { cutAfter, sha256, someBytes } from './support/model-server.ts';
+
+const FILES = {
+  'a.json': someBytes(100, 1),
+  'onnx/b.onnx': someBytes(50_000, 2),
+  'c.bin': someBytes(9000, 3),
+};
+
+async function modelsWorld(files: Readonly<Record<string, Buffer>> = FILES, folder?: string) {
+  const world = await downloadWorld(folder === undefined ? {} : { folder });
+  const lock = await ModelLock.load(world.folder);
+  const model = testModel(`${world.server.origin}/src/`, files);
+  for (const [path, bytes] of Object.entries(files)) world.server.files.set(`/src/${path}`, bytes);
+  const plan = (mirror: string | null = null) =>
+    planFiles([model], { modelsDir: world.folder, lock, mirror });
+  const told: FileResult[] = [];
+  const tools = {
+    ...world.tools,
+    modelsDir: world.folder,
+    lock,
+    onResult: (result: FileResult) => told.push(result),
+  };
+  return { ...world, model, lock, plan, tools, told };
+}
+
+/** A file system of its own; unmounted when the test is over. */
+function tinyDisk(sizeKiB: number): string {
+  const base = mkdtempSync(join(tmpdir(), 'offhook-disk-'));
+  const folder = join(base, 'mnt');
+  mkdirSync(folder);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeKiB}k`, 'none', folder]);
+  onTestFinished(() => {
+    spawnSync('umount', ['-l', folder]);
+    rmSync(base, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+function canMount(): boolean {
+  if (process.getuid?.() !== 0) return false;
+  const base = mkdtempSync(join(tmpdir(), 'offhook-try-'));
+  const isMounted =
+    spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', base]).status === 0;
+  if (isMounted) spawnSync('umount', ['-l', base]);
+  rmSync(base, { recursive: true, force: true });
+  return isMounted;
+}
+
+test('downloadModels has every file in its place, and notes each', async () => {
+  const { plan, tools, folder, server } = await modelsWorld();
+
+  const results = await downloadModels(plan(), tools);
+
+  expect(results.map(({ outcome }) => outcome)).toHaveLength(3);
+  expect(readFileSync(join(folder, 'stt/ear/onnx/b.onnx')).equals(FILES['onnx/b.onnx'])).toBe(true);
+  const noted = JSON.parse(readFileSync(join(folder, LOCK_FILE), 'utf8'));
+  expect(Object.keys(noted.files)).toEqual([
+    'stt/ear/a.json',
+    'stt/ear/c.bin',
+    'stt/ear/onnx/b.onnx',
+  ]);
+  expect(noted.files['stt/ear/a.json']).toMatchObject({
+    sha256: sha256(FILES['a.json']),
+    trust: 'manifest',
+    revision: 'v1',
+    url: `${server.origin}/src/a.json`,
+  });
+});
+
+test('downloadModels has two files on their way at once, and no more', async () => {
+  const { plan, tools, server } = await modelsWorld();
+  let now = 0;
+  let most = 0;
+  for (const path of Object.keys(FILES)) {
+    server.instead.set(`/src/${path}`, [
+      (_request, response) => {
+        now += 1;
+        most = Math.max(most, now);
+        setTimeout(() => {
+          now -= 1;
+          response.end(FILES[path as keyof typeof FILES]);
+        }, 60);
+      },
+    ]);
+  }
+
+  await downloadModels(plan(), tools);
+
+  expect(most).toBe(2);
+});
+
+test('downloadModels brings the other files though one cannot be had', async () => {
+  const { plan, tools, server, folder } = await modelsWorld();
+  server.files.delete('/src/a.json');
+
+  const results = await downloadModels(plan(), tools);
+
+  const failed = results.filter(({ outcome }) => outcome instanceof ModelsError);
+  expect(failed.map(({ file }) => file.place)).toEqual(['stt/ear/a.json']);
+  expect(existsSync(join(folder, 'stt/ear/c.bin'))).toBe(true);
+});
+
+test('a folder of models served by any file server is a mirror', async () => {
+  const from = await modelsWorld();
+  await downloadModels(from.plan(), from.tools);
+  const { plan, tools, server, folder } = await modelsWorld();
+  server.files.clear();
+  for (const file of from.plan()) server.files.set(`/${file.place}`, readFileSync(file.file));
+
+  const results = await downloadModels(plan(`${server.origin}/`), tools);
+
+  expect(results.filter(({ outcome }) => outcome instanceof ModelsError)).toEqual([]);
+  expect(readFileSync(join(folder, 'stt/ear/c.bin')).equals(FILES['c.bin'])).toBe(true);
+});
+
+test('a file that the server vouched for is held to that ever after, by the lock file', async () => {
+  const { model, tools, server, folder } = await modelsWorld({ a: FILES['a.json'] });
+  const unknown = { ...model, files: [{ path: 'a', bytes: null, sha256: null }] };
+  const plan = (lock: ModelLock) => planFiles([unknown], { modelsDir: folder, lock, mirror: null });
+  const hub = (bytes: Buffer) => [
+    (_request: unknown, response: import('node:http').ServerResponse) => {
+      response.writeHead(200, { 'x-linked-etag': `"${sha256(bytes)}"` }).end(bytes);
+    },
+  ];
+  server.instead.set('/src/a', hub(FILES['a.json']));
+  const [first] = await downloadModels(plan(tools.lock), tools);
+  rmSync(join(folder, 'stt/ear/a'));
+  server.instead.set('/src/a', hub(someBytes(100, 8)));
+
+  const lock = await ModelLock.load(folder);
+  const [second] = await downloadModels(plan(lock), { ...tools, lock });
+
+  expect(first?.outcome).toMatchObject({ trust: 'server' });
+  expect(second?.outcome).toMatchObject({ failure: 'wrong-content' });
+  expect(existsSync(join(folder, 'stt/ear/a'))).toBe(false);
+});
+
+test('ModelLock refuses a damaged lock file, and says what it is for', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, LOCK_FILE), '{"version":1,"files":{"../a":{}}}');
+
+  await expect(ModelLock.load(folder)).rejects.toThrow('trust the servers anew');
+});
+
+test.runIf(canMount())(
+  'downloadModels downloads nothing where there is no room for all of it',
+  async () => {
+    const big = { 'a.bin': someBytes(900_000), 'b.bin': someBytes(900_000) };
+    const { plan, tools, server } = await modelsWorld(big, tinyDisk(1024));
+
+    const failed = downloadModels(plan(), tools);
+
+    await expect(failed).rejects.toMatchObject({ failure: 'disk-full' });
+    await expect(failed).rejects.toThrow('MODELS_DIR');
+    expect(server.seen).toEqual([]);
+  },
+);
+
+test.runIf(canMount())(
+  'a disk that fills up meanwhile: says so, keeps the part, and goes on when there is room',
+  async () => {
+    const folder = tinyDisk(1024);
+    const { plan, tools } = await modelsWorld({ 'a.bin': someBytes(900_000) }, folder);
+    const [planned] = plan();
+    if (planned === undefined) throw new Error('no file');
+    // Nobody knows the length beforehand: the room that is there cannot be compared with it.
+    const file = { ...planned, bytes: null };
+    writeFileSync(join(folder, 'ballast'), Buffer.alloc(400_000));
+
+    const [full] = await downloadModels([file], tools);
+    rmSync(join(folder, 'ballast'));
+    const [after] = await downloadModels([file], tools);
+
+    expect(full?.outcome).toMatchObject({ failure: 'disk-full' });
+    expect(String(full?.outcome)).toContain('make room');
+    expect(after?.outcome).toMatchObject({ state: 'downloaded' });
+    expect(readdirSync(join(folder, 'stt/ear'))).toEqual(['a.bin']);
+  },
+);
+
+test('downloadModels stopped meanwhile begins no further file, and every one that came is whole', async () => {
+  const { plan, tools, server, stopping, folder } = await modelsWorld();
+  server.instead.set('/src/a.json', [cutAfter(FILES['a.json'], 50)]);
+  const onResult = () => stopping.abort();
+
+  const results = await downloadModels(plan(), { ...tools, onResult });
+
+  expect(results.some(({ outcome }) => outcome instanceof ModelsError)).toBe(true);
+  for (const { file, outcome } of results) {
+    if (!(outcome instanceof ModelsError))
+      expect(sha256(readFileSync(file.file))).toBe(outcome.sha256);
+  }
+  expect(existsSync(join(folder, 'stt/ear/c.bin'))).toBe(false);
+});
+
+test('lockFolder keeps a second run out, until the first is over', () => {
+  const folder = temporaryFolder();
+  const first = lockFolder(folder);
+
+  expect(() => lockFolder(folder)).toThrow('another run');
+
+  first.release();
+  first.release();
+  lockFolder(folder).release();
+});

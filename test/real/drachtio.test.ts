@@ -1,0 +1,19 @@
+/** The carrier's contract on a real drachtio-server with media of our own: TELEPHONY=drachtio, MEDIA=direct. */
+import { describe, test } from 'vitest';
+import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
+import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
+import { drachtioPlane, silentDrachtioPlane } from '../telephony/real-plane.ts';
+import { findRealServers } from '../telephony/real-servers.ts';
+import { describeTrunks } from '../telephony/trunk.contract.ts';
+import { describeWire } from '../telephony/wire.contract.ts';
+
+const servers = await findRealServers('carrier contract, drachtio with direct media');
+
+if (servers === undefined) {
+  describe.skip('drachtio with direct media', () => test('is not here', () => undefined));
+} else {
+  describeIncomingCalls('drachtio with direct media', drachtioPlane(servers));
+  describeOutgoingCalls('drachtio with direct media', drachtioPlane(servers));
+  describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
+  describeWire('drachtio with direct media', silentDrachtioPlane(servers));
+}

@@ -1,0 +1,124 @@
+/** What happens to calls when one of the three processes is killed: drachtio-server, FreeSWITCH, or ours. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../examples/phone/phone.ts';
+import type { PhoneCall } from '../../examples/phone/phone-call.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { findPrograms, type RealWorld, startRealWorld } from './real-processes.ts';
+
+const CALLS = 20;
+const NUMBER = '+12025550123';
+
+/** Zombies are calls of which one side does not know that they are over. */
+const ZOMBIE_MS_MAX = 10_000;
+
+const programs = findPrograms('faults of real servers');
+
+describe.skipIf(programs === undefined)('real servers', () => {
+  let world: RealWorld;
+  let server: TestServer;
+  let dataDir: string;
+
+  const start = () => startServer({ dataDir, environment: world.environment });
+  const uri = () => `sip:${NUMBER}@127.0.0.1:${world.sipPort}`;
+
+  beforeAll(async () => {
+    if (programs === undefined) return;
+    world = await startRealWorld(programs);
+    dataDir = mkdtempSync(join(tmpdir(), 'offhook-real-data-'));
+    server = await (await start()).ready();
+    await server.createAgent({ greeting: 'Hello. '.repeat(60) });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await world?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function callIn(count: number): Promise<readonly PhoneCall[]> {
+    const phone = new Phone();
+    await phone.start();
+    onTestFinished(() => phone.stop());
+    const calls = await Promise.all(Array.from({ length: count }, () => phone.call(uri())));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    return calls;
+  }
+
+  /** How long it took until every call was over; fails when it takes longer than zombies may live. */
+  async function endOf(calls: readonly PhoneCall[], sinceMs: number): Promise<number> {
+    const late = new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error('calls are still up')), ZOMBIE_MS_MAX).unref();
+    });
+    await Promise.race([Promise.all(calls.map(({ ended }) => ended)), late]);
+    return Math.round(performance.now() - sinceMs);
+  }
+
+  async function emptyAfter(sinceMs: number): Promise<number> {
+    await expect.poll(() => world.channels(), { timeout: ZOMBIE_MS_MAX, interval: 250 }).toBe(0);
+    return Math.round(performance.now() - sinceMs);
+  }
+
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+
+  test('a FreeSWITCH that is killed ends its calls, and takes new ones when it is back', async () => {
+    const calls = await callIn(CALLS);
+
+    const killedMs = performance.now();
+    await world.freeswitch.kill();
+    const endedMs = await endOf(calls, killedMs);
+    const restartMs = performance.now();
+    await world.freeswitch.start();
+    await server.ready();
+    const readyMs = Math.round(performance.now() - restartMs);
+    const [again] = await callIn(1);
+    await again?.hangUp();
+
+    say(
+      `FreeSWITCH killed: ${CALLS} calls ended after ${endedMs} ms; ready ${readyMs} ms after its start`,
+    );
+    expect(calls).toHaveLength(CALLS);
+  });
+
+  test('a drachtio-server that is killed is used again when it is back', async () => {
+    const calls = await callIn(CALLS);
+
+    await world.drachtio.kill();
+    const restartMs = performance.now();
+    await world.drachtio.start();
+    await server.ready();
+    const readyMs = Math.round(performance.now() - restartMs);
+    const [again] = await callIn(1);
+    await again?.hangUp();
+    for (const call of calls) void call.hangUp().catch(() => undefined);
+
+    const lostMs = performance.now();
+    await expect.poll(() => world.channels(), { timeout: 40_000, interval: 500 }).toBe(0);
+    const goneMs = Math.round(performance.now() - lostMs);
+    say(
+      `drachtio killed: ready ${readyMs} ms after its start; its ${CALLS} calls gone ${goneMs} ms later`,
+    );
+  });
+
+  test('a phone server that is killed leaves no call behind, here or at the carrier', async () => {
+    const calls = await callIn(CALLS);
+
+    const killedMs = performance.now();
+    server.kill('SIGKILL');
+    await server.exited;
+    server = await start();
+    const endedMs = await endOf(calls, killedMs);
+    const emptyMs = await emptyAfter(killedMs);
+    await server.ready();
+    const { body } = await server.api('GET', '/api/calls?limit=100');
+    const open = (body.data as { endedAt: string | null }[]).filter(
+      ({ endedAt }) => endedAt === null,
+    );
+
+    say(
+      `our process killed: ${CALLS} callers had BYE after ${endedMs} ms, FreeSWITCH was empty after ${emptyMs} ms`,
+    );
+    expect(open).toEqual([]);
+  });
+});

@@ -1,0 +1,19 @@
+/** The carrier's contract on real servers: TELEPHONY=drachtio, MEDIA=freeswitch. */
+import { describe, test } from 'vitest';
+import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
+import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
+import { freeSwitchPlane } from '../telephony/real-plane.ts';
+import { findRealServers } from '../telephony/real-servers.ts';
+import { describeTrunks } from '../telephony/trunk.contract.ts';
+import { describeWire } from '../telephony/wire.contract.ts';
+
+const servers = await findRealServers('carrier contract, drachtio and FreeSWITCH');
+
+if (servers === undefined) {
+  describe.skip('drachtio and FreeSWITCH', () => test('are not here', () => undefined));
+} else {
+  describeIncomingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeOutgoingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeTrunks('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeWire('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+}

@@ -1,0 +1,159 @@
+/** Encoders that are fixed to 30 s: freed by an edit in memory, or known to be slow. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { type TableForm, whisperEncoder } from '../../bench/lib/whisper-encoder-graph.ts';
+import { WHISPER_LEAST } from '../../bench/lib/whisper-sized.ts';
+import { type Encoder, openEncoder } from '../../src/speech/whisper/encoder.ts';
+import { freeEncoderWindow } from '../../src/speech/whisper/encoder-window.ts';
+import {
+  bytesField,
+  fieldsOf,
+  join,
+  ProtobufError,
+  varintField,
+} from '../../src/speech/whisper/protobuf.ts';
+import { readWhisperConfig } from '../../src/speech/whisper/whisper-config.ts';
+import { seededChance } from '../support/onnx-file.ts';
+import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
+
+const SHAPE = { positions: 1500, modelSize: WHISPER_LEAST.modelSize };
+const folder = mkdtempSync(joinPath(tmpdir(), 'encoder-'));
+const { config: tinyConfig } = await readWhisperConfig(TINY_WHISPER_DIR);
+const config = { ...tinyConfig, ...SHAPE };
+const path = joinPath(folder, 'encoder_model.onnx');
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function open(model: Uint8Array): Promise<Encoder> {
+  writeFileSync(path, model);
+  return openEncoder(path, config, 1);
+}
+
+/** What an encoder makes of the same noise, `frames` long. */
+async function heardBy(model: Uint8Array, frames: number): Promise<readonly number[]> {
+  const encoder = await open(model);
+  const chance = seededChance(7);
+  const values = Float32Array.from({ length: 80 * frames }, () => chance() * 2 - 1);
+  const encoded = await encoder.encode({ values, frames });
+  await encoder.close();
+  return Array.from(encoded.data as Float32Array);
+}
+
+test.each([
+  { table: 'float', frames: 500 },
+  { table: 'float', frames: 3000 },
+  { table: 'constant', frames: 500 },
+  { table: 'gathered', frames: 742 },
+] as const)('an edited encoder hears the same in $frames frames as one that was never fixed ($table)', async ({
+  table,
+  frames,
+}) => {
+  const [edited, free] = [
+    await heardBy(whisperEncoder(WHISPER_LEAST, { table }), frames),
+    await heardBy(whisperEncoder(WHISPER_LEAST, { table: 'free' }), frames),
+  ];
+
+  expect(edited.length).toBe((frames / 2) * WHISPER_LEAST.modelSize);
+  expect(edited).toEqual(free);
+});
+
+test.each([
+  { table: 'float', precision: 'int8' },
+  { table: 'half', precision: 'float32' },
+  { table: 'half', precision: 'int8' },
+  { table: 'quantized', precision: 'float32' },
+  { table: 'quantized', precision: 'int8' },
+] as const)('openEncoder frees a table in $table with weights in $precision', async (options) => {
+  const encoder = await open(whisperEncoder(WHISPER_LEAST, options));
+
+  const encoded = await encoder.encode({ values: new Float32Array(80 * 300), frames: 300 });
+
+  expect(encoder.fixedBecause).toBeNull();
+  expect(encoded.dims).toEqual([1, 150, WHISPER_LEAST.modelSize]);
+  await encoder.close();
+});
+
+test('openEncoder says why an encoder takes 30 s only, and uses it as it is', async () => {
+  const encoder = await open(whisperEncoder(WHISPER_LEAST, { table: 'baked' }));
+
+  const encoded = await encoder.encode({ values: new Float32Array(80 * 3000), frames: 3000 });
+
+  expect(encoder.fixedBecause).toBe('its shapes are fixed within');
+  expect(encoded.dims).toEqual([1, 1500, WHISPER_LEAST.modelSize]);
+  await encoder.close();
+});
+
+test('freeEncoderWindow leaves an encoder alone that cuts its table by itself', () => {
+  const model = whisperEncoder(WHISPER_LEAST, { table: 'free' });
+
+  expect(freeEncoderWindow(model, SHAPE)).toEqual({ kind: 'as-is' });
+});
+
+test('freeEncoderWindow does not edit what is written in too old an opset', () => {
+  const model = whisperEncoder(WHISPER_LEAST, { opset: 9 });
+
+  const reason = 'it is written in opset 9, which is too old';
+  expect(freeEncoderWindow(model, SHAPE)).toEqual({ kind: 'fixed', reason });
+});
+
+test('freeEncoderWindow does not edit a model whose weights lie beside it', () => {
+  const model = withExternalTensor(whisperEncoder(WHISPER_LEAST));
+
+  const reason = 'its weights lie in another file';
+  expect(freeEncoderWindow(model, SHAPE)).toEqual({ kind: 'fixed', reason });
+});
+
+function withExternalTensor(model: Uint8Array): Uint8Array {
+  const external = bytesField(5, join([bytesField(8, 'weight'), varintField(14, 1)]));
+  const parts = fieldsOf(model).map((field) =>
+    field.number === 7 ? bytesField(7, join([field.content, external])) : field.bytes,
+  );
+  return join(parts);
+}
+
+test('openEncoder refuses a model of another width, and names the file', async () => {
+  const wide = whisperEncoder({ ...WHISPER_LEAST, modelSize: 24 }, { table: 'free' });
+
+  await expect(open(wide)).rejects.toThrow(
+    `Cannot load the speech model "${path}": it gave 1 x 100 x 24 where 1 x 100 x 16 was expected`,
+  );
+});
+
+test('openEncoder refuses a fixed model with another number of mel bands', async () => {
+  const broad = whisperEncoder({ ...WHISPER_LEAST, melCount: 128 }, { table: 'float' });
+
+  await expect(open(broad)).rejects.toThrow(`Cannot load the speech model "${path}": `);
+});
+
+test.each<TableForm>([
+  'float',
+  'constant',
+])('freeEncoderWindow never trips over a damaged file (%s)', (table) => {
+  const model = whisperEncoder(WHISPER_LEAST, { table });
+
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(model.length - 1), fc.nat(255)), { maxLength: 20 }),
+      fc.nat(model.length),
+      (changes, length) => {
+        const damaged = model.slice(0, length);
+        for (const [at, byte] of changes) if (at < length) damaged[at] = byte;
+
+        expect(['edited', 'as-is', 'fixed', 'refused']).toContain(outcomeOf(damaged));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+function outcomeOf(model: Uint8Array): string {
+  try {
+    return freeEncoderWindow(model, SHAPE).kind;
+  } catch (error) {
+    if (error instanceof ProtobufError) return 'refused';
+    throw error;
+  }
+}

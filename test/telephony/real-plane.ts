@@ -1,0 +1,100 @@
+/** The production plane for tests: a real drachtio-server, and media of our own or through a real FreeSWITCH. */
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
+import { answerChallenge } from '../../src/sip/drachtio-front/answer-challenge.ts';
+import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
+import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
+import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
+import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
+import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
+import { Rings, type StartPlane } from './plane.ts';
+import type { RealServers } from './real-servers.ts';
+import { SilentLines } from './silent-lines.ts';
+
+const PARTS = { clock: systemClock, log: silentLogger };
+
+type OpenGateway = (srf: SrfClient, engine: LineOpener) => MediaGateway;
+
+/** drachtio-server with our own media. */
+export function drachtioPlane(servers: RealServers): StartPlane {
+  return planeWith(servers, engineOf, (_, engine) => new DirectGateway({ engine }));
+}
+
+/** drachtio-server and FreeSWITCH. */
+export function freeSwitchPlane(servers: RealServers): StartPlane {
+  return planeWith(servers, engineOf, (srf, engine) => freeSwitchGateway(servers, srf, engine));
+}
+
+/** FreeSWITCH over whatever serves drachtio's protocol. */
+export function freeSwitchGateway(
+  { freeswitch, freeswitchSecret }: RealServers,
+  srf: SrfClient,
+  engine: LineOpener,
+): MediaGateway {
+  const gateway = new FreeSwitchGateway({
+    ...PARTS,
+    srf,
+    engine,
+    servers: freeswitch,
+    secret: freeswitchSecret,
+  });
+  return {
+    open: (options) => gateway.open(options),
+    start: async () => {
+      await engine.start();
+      await gateway.start();
+    },
+    stop: async () => {
+      await gateway.stop();
+      await engine.stop();
+    },
+  };
+}
+
+/** drachtio-server alone: nothing is ever heard. */
+export function silentDrachtioPlane(servers: RealServers): StartPlane {
+  return planeWith(
+    servers,
+    () => new SilentLines(),
+    (_, engine) => new DirectGateway({ engine }),
+  );
+}
+
+export function engineOf(): LineOpener {
+  const ports = { first: 18_600, last: 18_799 };
+  return new MediaEngine({ ...PARTS, ports, workers: 1, drainMs: 0, isRealTime: false });
+}
+
+export function planeWith(
+  servers: RealServers,
+  openEngine: () => LineOpener,
+  openGateway: OpenGateway,
+): StartPlane {
+  return async (trunks) => {
+    const [server] = servers.drachtio;
+    if (server === undefined) throw new Error('Cannot set up: no drachtio-server');
+    const srf = openSrf();
+    const media = openGateway(srf, openEngine());
+    await media.start();
+    const carrier = new DrachtioCarrier({
+      ...PARTS,
+      ...server,
+      srf,
+      secret: servers.drachtioSecret,
+      trunks,
+      media,
+      answerChallenge: (refused, response) =>
+        answerChallenge(credentialsOf(trunks), refused, response),
+    });
+    const rings = new Rings();
+    await carrier.start(rings.take);
+    const [, hostPort = ''] = /udp (\S+)/.exec(carrier.listenerReport().state) ?? [];
+    const stop = async () => {
+      await carrier.stop();
+      await media.stop();
+    };
+    return { carrier, rings, hostPort, stop };
+  };
+}
