@@ -34,7 +34,7 @@ COPY src src
 # list only the container itself may ring.
 RUN chmod -R a+rX package.json LICENSE models src \
   && install -d sip-config && echo '[]' > sip-config/trunks.json
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models ORT_DISABLE_TELEMETRY=1
 USER 10001:10001
 VOLUME ["/data", "/models"]
 EXPOSE 3000/tcp 5060/tcp 5060/udp

@@ -20,8 +20,13 @@ import {
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** As long as an operator's prompt with the house rules; the random model's tokens are letters. */
-const PROMPT_TOKENS = 1200;
+/**
+ * An operator's prompt with the house rules and the tools has about 4,000 letters, a question thirty. The random model's
+ * tokens are letters, so it finds both longer than a real one, and in the same proportion.
+ */
+const PROMPT_TOKENS = 4000;
+
+const CONTEXT_TOKENS = 8192;
 
 /** Random weights would stop when they like. */
 const SCHEMA = {
@@ -36,7 +41,7 @@ interface Taken {
   readonly cpuMs: number;
 }
 
-/** `--pairs N` (default 8), `--layers N` (8), `--width N` (512), `--gate`. Needs node-llama-cpp in models/llama-cpp. */
+/** `--pairs N` (default 8), `--layers N` (4), `--width N` (256), `--gate`. Needs node-llama-cpp in models/llama-cpp. */
 export async function run(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const model = openModel(folder, args);
@@ -65,10 +70,19 @@ export async function run(args: readonly string[]): Promise<void> {
 /** Weights of random numbers, as many as make reading a prompt cost something. */
 function openModel(folder: string, args: readonly string[]): LlamaCppModel {
   const file = join(folder, 'random.gguf');
-  const sizes = [numberArg(args, 'layers', 8), numberArg(args, 'width', 512)].map(String);
-  execFileSync(process.execPath, [join(ROOT, 'models/train/make-gguf.ts'), file, ...sizes]);
+  const sizes = [numberArg(args, 'layers', 4), numberArg(args, 'width', 256), CONTEXT_TOKENS];
+  execFileSync(process.execPath, [
+    join(ROOT, 'models/train/make-gguf.ts'),
+    file,
+    ...sizes.map(String),
+  ]);
   return new LlamaCppModel({
-    order: { folder: join(ROOT, 'models/llama-cpp'), file, contextTokens: 2048, sequences: 1 },
+    order: {
+      folder: join(ROOT, 'models/llama-cpp'),
+      file,
+      contextTokens: CONTEXT_TOKENS,
+      sequences: 1,
+    },
     clock: systemClock,
     log: silentLogger,
     limits: { firstMs: 120_000, nextMs: 120_000 },
@@ -81,7 +95,7 @@ let calls = 0;
 async function firstWord(model: LlamaCppModel, isWarm: boolean): Promise<Taken> {
   calls += 1;
   const { signal } = new AbortController();
-  const system = `${calls} ${'You answer the telephone of a dentist. '.repeat(40)}`;
+  const system = `${calls} ${'You answer the telephone of a dentist. '.repeat(110)}`;
   const prefix: ChatMessage[] = [
     { role: 'system', content: system.slice(0, PROMPT_TOKENS) },
     { role: 'assistant', content: 'Hello, how can I help you?' },

@@ -3,6 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+// ONNX Runtime on Linux reports its use to its maker unless told not to before it is loaded.
+// biome-ignore lint/style/noProcessEnv: it is the runtime that reads it, not we
+process.env.ORT_DISABLE_TELEMETRY = '1';
+
 interface Bench {
   run(args: readonly string[]): Promise<void>;
 }

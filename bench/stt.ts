@@ -1,4 +1,4 @@
-/** Row 15, stt: our Whisper against transformers.js, on the same model and the same utterances. */
+/** Row 15, stt: our Whisper against transformers.js: words on our tiny model, cost on one of the real size. */
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
 import { LineUpsampler } from '../src/speech/line-upsampler.ts';
@@ -18,10 +18,14 @@ import {
   printJson,
   ratios,
 } from './lib/harness.ts';
+import { measureSized, type SizedCost } from './lib/stt-sized.ts';
 import { wordErrors } from './lib/word-errors.ts';
 
 /** Audio comes in packets; what is left to do after the last one is the final latency. */
 const PACKET_SAMPLES = 160;
+
+/** While somebody speaks, the words so far are asked for this often. */
+const PACKETS_PER_PARTIAL = 20;
 
 interface Engine {
   /** Hears one phrase; tells how long it took after the last packet. */
@@ -35,10 +39,21 @@ interface SttRun {
   readonly wordErrorPercent: number;
 }
 
-/** `npm run bench -- stt [--pairs 5] [--gate]` */
+/** `npm run bench -- stt [--pairs 5] [--runs 5] [--gate]` */
 export async function run(args: readonly string[]): Promise<void> {
-  const [ours, theirs] = await Promise.all([openOurs(), openTransformers()]);
-  await Promise.all([hearAll(ours), hearAll(theirs)]);
+  await runTiny(args);
+  await runSized(args);
+  console.log('sherpa-onnx-node: left out, it reads exports of its own only');
+}
+
+async function runTiny(args: readonly string[]): Promise<void> {
+  const [ours, asked, theirs] = [
+    await openOurs(0),
+    await openOurs(PACKETS_PER_PARTIAL),
+    await openTransformers(),
+  ];
+  for (const engine of [ours, asked, theirs]) await hearAll(engine);
+  const withPartials = await hearAll(asked);
   const results = await pairedRuns({
     pairs: numberArg(args, 'pairs', 5),
     a: () => hearAll(ours),
@@ -49,6 +64,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (last === undefined) return;
   const rows = [
     { engine: 'ours', ...last.a },
+    { engine: 'ours, after partials every 400 ms', ...withPartials },
     { engine: 'transformers.js', ...last.b },
   ];
   console.log(markdownTable(rows));
@@ -86,17 +102,51 @@ async function hearAll(engine: Engine): Promise<SttRun> {
   };
 }
 
-async function openOurs(): Promise<Engine> {
+async function runSized(args: readonly string[]): Promise<void> {
+  const runs = numberArg(args, 'runs', 5);
+  const [whole, small] = [await measureSized('float32', runs), await measureSized('int8', runs)];
+  console.log(markdownTable([whole, small].map((cost) => ({ ...cost }))));
+  const share = (of: keyof SizedCost) => Number(small[of]) / Number(whole[of]);
+  const sizedRatios = {
+    'int8 / float32, encoder 5 s': share('encode5s'),
+    'int8 / float32, per token': share('perToken5s'),
+    '5 s / 30 s, int8': small.encode5s / small.encode30s,
+    'ours / transformers.js, float32': whole.answerOurs / whole.answerTheirs,
+    'ours / transformers.js, int8': small.answerOurs / small.answerTheirs,
+  };
+  console.log(markdownTable([sizedRatios]));
+  printJson({ bench: 'stt-sized', rows: [whole, small], ratios: sizedRatios });
+  checkTargets(args, [
+    {
+      name: 'answer of real size over transformers.js, int8',
+      value: small.answerOurs / small.answerTheirs,
+      limit: 0.5,
+      tolerance: 0,
+    },
+    {
+      name: '20 tokens after a partial over 20 steps',
+      value: small.draft20,
+      limit: 0.5,
+      tolerance: 0,
+    },
+  ]);
+}
+
+/** @param packetsPerPartial 0: nothing is asked before the end. */
+async function openOurs(packetsPerPartial: number): Promise<Engine> {
   const recognizer = await openRecognizer(TINY_WHISPER_DIR);
   return {
     hear: async ({ file, language }) => {
       const pcm = readPhrase(file);
       const utterance = recognizer.open({ language });
+      const { signal } = new AbortController();
       for (let start = 0; start < pcm.length; start += PACKET_SAMPLES) {
         utterance.push(pcm.subarray(start, start + PACKET_SAMPLES));
+        const packets = start / PACKET_SAMPLES + 1;
+        const isAsked = packetsPerPartial > 0 && packets % packetsPerPartial === 0;
+        if (isAsked) await utterance.transcribe({ isFinal: false, signal });
       }
       const startMs = performance.now();
-      const signal = new AbortController().signal;
       const { text } = await utterance.transcribe({ isFinal: true, signal });
       return { text, latencyMs: performance.now() - startMs };
     },

@@ -4,6 +4,7 @@ import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
 import { type Console, UsageError } from './admin-command.ts';
 import { addKeyCommands } from './admin-keys.ts';
+import { addOperatorCommands } from './admin-operator.ts';
 import { addSecretCommands } from './admin-secrets.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
 import { ConfigError, readProcessConfig } from './config.ts';
@@ -37,6 +38,7 @@ function program(): Command {
   addKeyCommands(root, terminal);
   addWebhookCommands(root, terminal);
   addSecretCommands(root, terminal);
+  addOperatorCommands(root, terminal);
   addBackupCommands(root, terminal);
   return root;
 }

@@ -74,6 +74,13 @@ export class Health {
     return { status, engines: engineReports(this.#speech), carriers, checks };
   }
 
+  /** Says in the log which engine does which job, and why. */
+  logEngines(): void {
+    for (const { job, engine, reason, isFallback } of engineReports(this.#speech)) {
+      this.#log.info({ job, engine, reason, isFallback }, 'engine chosen');
+    }
+  }
+
   async #checkModel(): Promise<void> {
     try {
       await this.#speech.model.check();

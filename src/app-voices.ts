@@ -7,10 +7,12 @@ import type { Logger } from './lib/logger.ts';
 import type { ModelTimes } from './lib/model-metrics.ts';
 import { LINE_RATE_HZ } from './media/audio-stream.ts';
 import { wavHeader } from './media/wav-format.ts';
-import { chooseSynthesizer } from './speech/choose-synthesizer.ts';
+import { chooseSynthesizer, type SynthesizerEngine } from './speech/choose-synthesizer.ts';
 import { espeakEngines } from './speech/espeak/espeak-engines.ts';
+import { kokoroEngine } from './speech/kokoro/kokoro-engine.ts';
 import { MeasuredSynthesizer } from './speech/measured-synthesizer.ts';
 import { PhraseCache } from './speech/phrase-cache.ts';
+import { piperEngine } from './speech/piper/piper-engine.ts';
 import { SpokenSynthesizer } from './speech/spoken-text/spoken-synthesizer.ts';
 import type { Synthesizer } from './speech/synthesizer.ts';
 import { loadVoiceBook, type VoiceBook } from './speech/voice-book.ts';
@@ -35,7 +37,8 @@ export async function composeVoices(options: {
   const book = await loadVoiceBook();
   const chosen = await chooseSynthesizer({
     tts: config.TTS,
-    engines: espeakEngines({ voices: book, clock, logger: log }),
+    engines: voiceEngines({ config, book, clock, log }),
+    logger: log,
   });
   const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
   // Behind the cache: what is kept was not made by a model this time.
@@ -44,6 +47,26 @@ export async function composeVoices(options: {
     sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
   });
   return { synthesizer, voices: voiceCatalogue({ book, synthesizer, log }) };
+}
+
+/** Best first. Neural voices have espeak-ng write down how words are said, whichever build of it there is. */
+function voiceEngines(options: {
+  readonly config: Config;
+  readonly book: VoiceBook;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): readonly SynthesizerEngine[] {
+  const { config, book, clock, log } = options;
+  const neural = {
+    ...{ modelsDir: config.MODELS_DIR, book, clock, logger: log },
+    phonemizerModule: new URL('./speech/espeak/espeak-phonemizer.ts', import.meta.url).href,
+    phonemizer: { program: 'espeak-ng', moduleName: 'espeak-ng' },
+  };
+  return [
+    kokoroEngine(neural),
+    piperEngine(neural),
+    ...espeakEngines({ voices: book, clock, logger: log }),
+  ];
 }
 
 interface CatalogueOptions {

@@ -7,10 +7,12 @@ import { HttpServer } from './api/http-server.ts';
 import { LiveAdmission } from './app-admission.ts';
 import { recordingSecretOf, startAnalysis } from './app-analysis.ts';
 import { liveCallParts, liveDialer, RECORDINGS } from './app-calls.ts';
+import { openDashboard, setupUrlOf } from './app-dashboard.ts';
+import { startVoice } from './app-greetings.ts';
 import { Health } from './app-health.ts';
 import { startRetention } from './app-retention.ts';
 import { Sandbox } from './app-sandbox.ts';
-import { composeSpeech, engineReports, type SpeechParts } from './app-speech.ts';
+import { composeSpeech, type SpeechParts } from './app-speech.ts';
 import { Telephony } from './app-telephony.ts';
 import { type CallTracing, openTracing } from './app-tracing.ts';
 import { startWebhooks } from './app-webhooks.ts';
@@ -76,6 +78,7 @@ export class App {
   readonly #dialer: OutboundDialer;
   readonly #sandbox: Sandbox;
   readonly #health: Health;
+  readonly #dashboard: ReturnType<typeof openDashboard>;
   readonly #http: HttpServer;
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
@@ -92,6 +95,7 @@ export class App {
     this.#dialer = liveDialer({ ...parts, callParts: this.#callParts, registry });
     this.#sandbox = new Sandbox({ ...parts, newId: this.#newId, clock: systemClock, watch });
     this.#health = new Health({ ...parts, admission: this.#admission });
+    this.#dashboard = openDashboard({ ...parts, newId: this.#newId });
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
@@ -123,8 +127,7 @@ export class App {
     this.#stops.push(() => this.#admission.stop());
     this.#stops.push(() => speech.hearing.stop());
     await speech.hearing.start();
-    this.#stops.push(() => speech.synthesizer.stop());
-    await speech.synthesizer.start();
+    this.#stops.push(await startVoice(this.#parts));
     this.#stops.push(() => speech.model.stop());
     this.#stops.push(() => this.#health.stop());
     await this.#health.start();
@@ -141,8 +144,9 @@ export class App {
     const port = await this.#http.start();
     // Before the port is closed: a live view would keep its connection open.
     this.#stops.push(() => store.liveFeed.close());
-    this.#logEngines();
-    print(startText({ config, port, report: this.#health.report(false) }));
+    this.#health.logEngines();
+    const setupUrl = setupUrlOf(this.#dashboard, config);
+    print(startText({ config, port, report: this.#health.report(false), setupUrl }));
   }
 
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */
@@ -218,6 +222,7 @@ export class App {
     const { config, store, log, version } = this.#parts;
     return createApi({
       ...store,
+      dashboard: this.#dashboard,
       liveCalls: {
         hangUp: (id) => this.#admission.registry.hangUp(id) || this.#sandbox.hangUp(id),
       },
@@ -240,11 +245,5 @@ export class App {
       recordingSecret: recordingSecretOf(store),
       version,
     });
-  }
-
-  #logEngines(): void {
-    for (const { job, engine, reason, isFallback } of engineReports(this.#parts.speech)) {
-      this.#parts.log.info({ job, engine, reason, isFallback }, 'engine chosen');
-    }
   }
 }

@@ -138,7 +138,7 @@ const SCHEMA = z.object({
   VAD: z.enum(['auto', 'silero', 'energy']).default('auto'),
   STT: z.enum(['auto', 'whisper', 'moonshine', 'transformers']).default('auto'),
   TURN: z.enum(['auto', 'smart-turn', 'off']).default('auto'),
-  TTS: z.enum(['auto', 'espeak', 'espeak-wasm']).default('auto'),
+  TTS: z.enum(['auto', 'kokoro', 'piper', 'espeak', 'espeak-wasm']).default('auto'),
   ...LLM_SETTINGS,
   OLLAMA_HOST: baseUrl.default('http://127.0.0.1:11434'),
   OPENAI_BASE_URL: baseUrl.optional(),
@@ -205,6 +205,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 
 /** Reads the process's own environment, with `.env` of the working directory below it. */
 export function readProcessConfig(): Config {
+  // ONNX Runtime sends what it runs to its makers unless this is there before it is loaded, in children too.
+  process.env.ORT_DISABLE_TELEMETRY = '1';
   if (existsSync('.env')) loadEnvFile('.env');
   return readConfig(process.env);
 }

@@ -65,7 +65,8 @@ interface Words {
 
 const screen: Screen = {
   isTerminal: process.stdout.isTTY === true,
-  columns: process.stdout.columns ?? 80,
+  // Some terminals say 0: they do not know.
+  columns: process.stdout.columns || 80,
   write: (text) => process.stdout.write(text),
   // Obeys NO_COLOR, and colours nothing where it is not a terminal.
   paint: (style, text) => styleText(style, text, { stream: process.stdout }),

@@ -36,6 +36,7 @@ test.each([
   ['DRACHTIO_HOST', '10.0.0.1:99999'],
   ['FREESWITCH_HOST', '10.0.0.1*0'],
   ['VAD', 'best'],
+  ['STT', 'parakeet'],
   ['MODELS_PROFILE', 'huge'],
   ['MODELS_BASE_URL', 'https://me:word@mirror.example'],
   ['LLM', 'gpt'],

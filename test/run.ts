@@ -62,6 +62,7 @@ const STEPS: readonly Step[] = [
   { name: 'integration', run: suite('integration') },
   { name: 'patient', run: suite('patient') },
   { name: 'end to end', run: suite('e2e') },
+  { name: 'real servers', run: suite('real') },
 ];
 
 const asked = process.argv.slice(2);

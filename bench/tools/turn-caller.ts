@@ -6,6 +6,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { monotonicMs } from '../lib/monotonic.ts';
+import { emptyTurnReport } from '../lib/turn-report.ts';
 
 const FRAME_MS = 20;
 const PACKET_BYTES = 172;
@@ -27,13 +28,7 @@ type State = 'pause' | 'turn' | 'reply' | 'noise' | 'weigh-noise' | 'weigh-hum' 
 const [calls = '1', warm = '1', measure = '1', behaviour] = process.argv.slice(2);
 const isInterrupting = behaviour === 'interrupts';
 const isResuming = behaviour === 'resumes';
-const report = {
-  replies: [] as number[],
-  stops: [] as number[],
-  resumes: [] as number[],
-  ...{ resumed: 0, wrong: 0, missed: 0, noises: 0, noiseStops: 0 },
-  ...{ hums: 0, lostHums: 0, stale: 0, sent: 0, lateTurns: 0 },
-};
+const report = emptyTurnReport();
 let beginMs = Number.POSITIVE_INFINITY;
 let endMs = Number.POSITIVE_INFINITY;
 

@@ -1,6 +1,6 @@
 /**
  * Writes a llama of random weights as a GGUF file: one layer, letters for a vocabulary. It says nonsense,
- * but loads, streams, aborts and obeys grammars for real: `node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH]`.
+ * but loads, streams, aborts and obeys grammars for real: `node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH CONTEXT]`.
  *
  *     "GGUF" version u32  tensors u64  keys u64
  *     keys:    name, type u32, value            strings are a u64 length and UTF-8
@@ -11,13 +11,13 @@
  */
 import { writeFileSync } from 'node:fs';
 
-const [, , out, layers = '1', width = '64'] = process.argv;
+const [, , out, layers = '1', width = '64', context = '2048'] = process.argv;
 
 const LAYERS = Number(layers);
 const WIDTH = Number(width);
 const HEADS = WIDTH / 16;
 const HIDDEN = 2 * WIDTH;
-const CONTEXT = 2048;
+const CONTEXT = Number(context);
 const VERSION = 3;
 const ALIGNMENT_BYTES = 32;
 
@@ -226,7 +226,7 @@ function gguf(): Buffer {
 }
 
 if (out === undefined) {
-  console.error('Usage: node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH]');
+  console.error('Usage: node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH CONTEXT]');
   process.exitCode = 2;
 } else {
   writeFileSync(out, gguf());

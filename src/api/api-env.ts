@@ -12,6 +12,7 @@ import type { IdempotencyStore } from '../domain/idempotency.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { LiveCalls } from '../domain/live-calls.ts';
 import type { LiveFeed } from '../domain/live-feed.ts';
+import type { OperatorKeys } from '../domain/operator.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { ReadinessReport } from '../domain/readiness.ts';
 import { ServiceError } from '../domain/service-error.ts';
@@ -29,6 +30,8 @@ import type { Metrics } from '../lib/metrics.ts';
 export interface ApiDeps {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore;
+  /** Those of the dashboard; without it, none. */
+  readonly operatorKeys?: OperatorKeys | undefined;
   readonly agents: AgentStore;
   readonly calls: CallStore;
   readonly analytics: AnalyticsStore;
@@ -69,6 +72,8 @@ export interface ApiDeps {
 export interface Caller {
   readonly apiKey: ApiKey;
   readonly account: Account;
+  /** Whether the dashboard asks, with a key of its own. */
+  readonly isDashboard: boolean;
 }
 
 export interface ApiEnv {

@@ -1,6 +1,8 @@
 /** The REST interface: which middleware a request passes, in which order, and which routes there are. */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiDeps, ApiEnv } from './api-env.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
+import { addDashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { authentication } from './middleware/authentication.ts';
 import { errorHandler, invalidInput, notFoundHandler } from './middleware/errors.ts';
 import { limitBody } from './middleware/limit-body.ts';
@@ -26,8 +28,15 @@ import { addSandboxRoutes } from './routes/sandbox-routes.ts';
 import { addVoiceRoutes } from './routes/voice-routes.ts';
 import { addWebhookEndpointRoutes } from './routes/webhook-endpoint-routes.ts';
 
+interface ApiParts extends ApiDeps {
+  /** Without it, there is no page, and nobody to sign in. */
+  readonly dashboard?: Dashboard;
+}
+
 /** Puts the interface together. Serve it with `HttpServer`, or call its `fetch`. */
-export function createApi(deps: ApiDeps): OpenAPIHono<ApiEnv> {
+export function createApi(parts: ApiParts): OpenAPIHono<ApiEnv> {
+  const { dashboard } = parts;
+  const deps = { ...parts, operatorKeys: dashboard?.keys };
   const api = new OpenAPIHono<ApiEnv>({
     defaultHook: (result) => {
       if (!result.success) throw invalidInput(result.target, result.error);
@@ -55,6 +64,7 @@ export function createApi(deps: ApiDeps): OpenAPIHono<ApiEnv> {
   addAccountRoutes(api, deps);
   addKeyRoutes(api, deps);
   addSandboxRoutes(api, deps);
+  if (dashboard !== undefined) addDashboardRoutes(api, deps, dashboard);
   api.onError(errorHandler(deps.log));
   api.notFound(notFoundHandler(methodsByPath(api)));
   return api;

@@ -1,5 +1,5 @@
 /** Finds who a key belongs to, and remembers it for half a second. */
-import { hashOfKey } from '../domain/api-key.ts';
+import { type ApiKey, hashOfKey } from '../domain/api-key.ts';
 import type { ApiDeps, Caller } from './api-env.ts';
 
 /** A revoked key must stop within a second. */
@@ -15,12 +15,14 @@ interface Remembered {
   readonly readAtMs: number;
 }
 
+type KeyDeps = Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock' | 'operatorKeys'>;
+
 /** Remembers keys by their hash; unknown keys are never remembered. */
 export class KeyCache {
-  readonly #deps: Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock'>;
+  readonly #deps: KeyDeps;
   readonly #remembered = new Map<string, Remembered>();
 
-  constructor(deps: Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock'>) {
+  constructor(deps: KeyDeps) {
     this.#deps = deps;
   }
 
@@ -33,6 +35,9 @@ export class KeyCache {
       return remembered.caller;
     }
     this.#remembered.delete(hash);
+    const ofDashboard = this.#deps.operatorKeys?.findByHash(hash);
+    // Looked up anew each time: it is in memory anyway, and dies at once.
+    if (ofDashboard !== undefined) return this.#callerWith(ofDashboard, true);
     const caller = this.#read(hash);
     if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
     return caller;
@@ -41,12 +46,17 @@ export class KeyCache {
   #read(hash: string): Caller | undefined {
     const apiKey = this.#deps.apiKeys.findByHash(hash);
     if (apiKey === undefined || apiKey.revokedAt !== null) return undefined;
-    const account = this.#deps.accounts.find(apiKey.accountId);
-    if (account === undefined) return undefined;
+    const caller = this.#callerWith(apiKey, false);
+    if (caller === undefined) return undefined;
     const now = this.#deps.clock.now();
     const lastUsedAtMs = apiKey.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
     if (now.getTime() - lastUsedAtMs >= TOUCH_MS) this.#deps.apiKeys.touch(apiKey.id, now);
-    return { apiKey, account };
+    return caller;
+  }
+
+  #callerWith(apiKey: ApiKey, isDashboard: boolean): Caller | undefined {
+    const account = this.#deps.accounts.find(apiKey.accountId);
+    return account === undefined ? undefined : { apiKey, account, isDashboard };
   }
 
   /** A full cache forgets what it has known longest. */
@@ -55,4 +65,12 @@ export class KeyCache {
     if (this.#remembered.size >= KEYS_MAX && oldest !== undefined) this.#remembered.delete(oldest);
     this.#remembered.set(hash, entry);
   }
+}
+
+/** Whether a key that was good when a long answer began still is: neither revoked nor, as one of the dashboard, dead. */
+export function isKeyAlive(
+  { id, accountId }: Pick<ApiKey, 'id' | 'accountId'>,
+  { apiKeys, operatorKeys }: Pick<ApiDeps, 'apiKeys' | 'operatorKeys'>,
+): boolean {
+  return operatorKeys?.isAlive(id) === true || apiKeys.find(accountId, id)?.revokedAt === null;
 }

@@ -17,7 +17,8 @@ export function isQuiet(state: TurnState): boolean {
 /** Starts and stops the wait whenever silence begins or ends. */
 export function watchSilence(draft: Draft, wasQuiet: boolean): void {
   const isNowQuiet = isQuiet(draft.state);
-  if (isNowQuiet === wasQuiet) return;
+  // At the end every wait has been given up already.
+  if (isNowQuiet === wasQuiet || draft.state.stage === 'over') return;
   const delayMs = draft.state.rules.brief.silenceTimeoutMs;
   act(
     draft,

@@ -50,7 +50,8 @@ export class DialogOutgoing {
   async reinvite(parts: OutgoingReinvite): Promise<SipMessage> {
     for (let retries = 0; ; retries++) {
       const response = await this.#reinviteOnce(parts);
-      const waitMs = this.#retryWaitMs(response);
+      // Who sends the ACK itself is told of refusals at once, as a drachtio server would, and tries again as it likes.
+      const waitMs = parts.acknowledge === 'manual' ? null : this.#retryWaitMs(response);
       if (waitMs === null || retries >= GLARE_RETRIES_MAX) return response;
       await this.#core.sleep(waitMs);
       if (this.#core.phase !== 'confirmed') return response;

@@ -1,6 +1,7 @@
 /** What a recogniser's lane is made with, and how it says no. */
 import type { Clock } from '../lib/clock.ts';
 import type { AnswerPace } from './answer-pace.ts';
+import type { CallerTurns } from './caller-turns.ts';
 import { RecognitionError } from './hearing.ts';
 import type { EngineOrder } from './hearing-messages.ts';
 import type { RecognizerProcess } from './recognizer-process.ts';
@@ -14,6 +15,7 @@ export interface RecognizerLaneOptions extends Omit<EngineOrder, 'models'> {
   readonly note: Note;
   /** Shared by lanes that utterances move between, as the numbers are. */
   readonly pace?: AnswerPace;
+  readonly turns?: CallerTurns;
   readonly nextId?: () => number;
   /** Rings when the process has become free, or is gone. */
   readonly onChange?: () => void;

@@ -66,7 +66,9 @@ class MeasuredEar implements Ear {
       this.#times.answered('stt', this.#engine, utterance.tookMs);
       return utterance;
     } catch (error) {
-      if (request.signal?.aborted !== true) this.#times.failed('stt', this.#engine);
+      // A partial request gives way to whatever is more urgent; that is no failure.
+      const isWanted = request.signal?.aborted !== true && request.priority !== 'partial';
+      if (isWanted) this.#times.failed('stt', this.#engine);
       throw error;
     }
   }

@@ -32,7 +32,7 @@ export class RecognizerLane {
   readonly #note: Note;
   readonly #keeper: ChildKeeper<ToChild, FromChild>;
   readonly #utterances: LaneUtterances;
-  readonly #queue = new RequestQueue<LaneRequest>();
+  readonly #queue: RequestQueue<LaneRequest>;
   #running: LaneRequest | null = null;
   readonly #pace: AnswerPace;
   readonly #nextId: () => number;
@@ -43,6 +43,7 @@ export class RecognizerLane {
   constructor(options: RecognizerLaneOptions) {
     this.#clock = options.clock;
     this.#note = options.note;
+    this.#queue = new RequestQueue(options.turns);
     this.#pace = options.pace ?? new AnswerPace();
     this.#nextId = options.nextId ?? (() => ++this.#lastId);
     this.#onChange = options.onChange ?? (() => undefined);

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../lib/clock.ts';
 import { AnswerPace } from './answer-pace.ts';
+import { CallerTurns } from './caller-turns.ts';
 import type { EngineOrder } from './hearing-messages.ts';
 import { laneFailure, type Note } from './lane-options.ts';
 import type {
@@ -33,6 +34,7 @@ export class RecognizerPool {
     const shared = {
       ...options,
       pace: this.#pace,
+      turns: new CallerTurns(),
       nextId: () => this.#nextId(),
       onChange: () => this.#balance(),
     };
@@ -86,7 +88,8 @@ export class RecognizerPool {
     if (timeoutMs === undefined) return null;
     const ahead = this.#lanes.reduce((sum, lane) => sum + lane.ahead(priority), 0);
     if (this.#pace.isInTime(ahead / this.#lanes.length, timeoutMs)) return null;
-    const reason = `${ahead} requests come first, which takes longer than ${timeoutMs} ms`;
+    const first = ahead === 1 ? '1 request comes first' : `${ahead} requests come first`;
+    const reason = `${first}, which takes longer than ${timeoutMs} ms`;
     return { answer: Promise.reject(laneFailure(reason)), cancel: () => undefined };
   }
 

@@ -1,4 +1,5 @@
 /** Who is recognised next: final before speculative before partial, and within a priority callers take turns; pure */
+import { CallerTurns } from './caller-turns.ts';
 import type { TranscriptionPriority } from './hearing.ts';
 
 const RANKS: Readonly<Record<TranscriptionPriority, number>> = {
@@ -16,9 +17,11 @@ export interface QueuedRequest {
 /** The requests that wait for one child. */
 export class RequestQueue<Request extends QueuedRequest> {
   #requests: readonly Request[] = [];
-  /** For each caller the number of the turn that was theirs last; none before the first. */
-  readonly #turns = new WeakMap<object, number>();
-  #turn = 0;
+  readonly #turns: CallerTurns;
+
+  constructor(turns = new CallerTurns()) {
+    this.#turns = turns;
+  }
 
   get length(): number {
     return this.#requests.length;
@@ -40,7 +43,7 @@ export class RequestQueue<Request extends QueuedRequest> {
   /** Puts a request back that was taken; it goes before others of its priority. */
   putBack(request: Request): void {
     this.#requests = [request, ...this.#requests];
-    this.#turns.delete(request.utterance.caller);
+    this.#turns.giveBack(request.utterance.caller);
   }
 
   /** The next one, which stays. */
@@ -63,8 +66,7 @@ export class RequestQueue<Request extends QueuedRequest> {
     const next = this.peek();
     if (next === undefined) return undefined;
     this.remove(next);
-    this.#turn += 1;
-    this.#turns.set(next.utterance.caller, this.#turn);
+    this.#turns.took(next.utterance.caller);
     return next;
   }
 
@@ -95,7 +97,7 @@ export class RequestQueue<Request extends QueuedRequest> {
   #isBefore(request: Request, other: Request): boolean {
     const ranks = RANKS[request.priority] - RANKS[other.priority];
     if (ranks !== 0) return ranks < 0;
-    const turnOf = ({ utterance }: Request) => this.#turns.get(utterance.caller) ?? 0;
+    const turnOf = ({ utterance }: Request) => this.#turns.lastOf(utterance.caller);
     return turnOf(request) < turnOf(other);
   }
 }

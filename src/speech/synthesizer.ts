@@ -52,6 +52,9 @@ export interface Synthesizer {
 
   report(): EngineReport;
 
+  /** Whether it has the voice's language; every language where it does not say. */
+  canSpeak?(choice: VoiceChoice): boolean;
+
   /** Who speaks this voice, where that depends on the voice. */
-  reportFor?(voice: VoiceChoice): EngineReport;
+  reportFor?(choice: VoiceChoice): EngineReport;
 }

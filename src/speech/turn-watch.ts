@@ -2,7 +2,7 @@
 import type { VoiceEvent } from './hearing.ts';
 import type { TurnLane } from './turn-lane.ts';
 
-/** Smart Turn was trained on about 0.2 s of quiet at the end; it has its answer before the shortest wait is over. */
+/** Pipecat asks Smart Turn after 0.2 s of quiet. A little sooner, and its answer is there before the shortest wait is over. */
 const QUIET_MS = 160;
 
 /** The newest audio that counts: 8 s at 8 kHz. */

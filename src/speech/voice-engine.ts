@@ -43,6 +43,7 @@ export function voiceEngine(
   const threads = Math.max(1, Math.min(THREADS_MAX, Math.floor(cores / (childCount + 1))));
   return {
     name,
+    isUniversal: false,
     probe: async () => {
       const voices = find(modelsDir);
       if (voices.length > 0) return { isUsable: true, version: `${name}, ${voices.length} voices` };

@@ -117,6 +117,9 @@ function prepareSecrets(database: Database) {
     find: database.prepare((take: Take<{ name: string }>) =>
       build.selectFrom('secrets').select(columns).where('name', '=', take('name')),
     ),
+    remove: database.prepare((take: Take<{ name: string }>) =>
+      build.deleteFrom('secrets').where('name', '=', take('name')),
+    ),
   };
 }
 
@@ -137,6 +140,19 @@ export class SqliteSecretStore implements SecretStore {
       const value = make();
       this.#statements.insert.run({ name, value });
       return value;
+    });
+  }
+
+  find(name: string): string | undefined {
+    return this.#statements.find.get({ name })?.value;
+  }
+
+  exchange(name: string, known: string | undefined, next: string | undefined): boolean {
+    return this.#database.write(() => {
+      if (this.find(name) !== known) return false;
+      this.#statements.remove.run({ name });
+      if (next !== undefined) this.#statements.insert.run({ name, value: next });
+      return true;
     });
   }
 }

@@ -129,3 +129,20 @@ test('InboundRouter answers 503 with Retry-After while the machine is short, and
   expect(incoming.rejections).toEqual([{ sipStatus: 503, retryAfterSeconds: 30 }]);
   expect(refused).toBe(1);
 });
+
+test('AdmittingRegistry tells once that a call is over, and nothing of one that it never had', () => {
+  const { watch } = openWatch();
+  const gone: string[] = [];
+  const registry = new AdmittingRegistry({
+    callsMax: 10,
+    watch,
+    onGone: (callId) => void gone.push(callId),
+  });
+
+  registry.add(call('call_1'));
+  registry.delete('call_1');
+  registry.delete('call_1');
+  registry.delete('call_2');
+
+  expect(gone).toEqual(['call_1']);
+});

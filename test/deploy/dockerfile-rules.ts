@@ -22,6 +22,7 @@ export function dockerfileProblems(text: string, context: BuildContext): string[
   const all = stages.flatMap(({ instructions }) => instructions);
   return [
     ...stages.flatMap((stage) => baseProblems(stage, stages)),
+    ...stages.flatMap((stage) => packageProblems(stage, last)),
     ...all.flatMap((instruction) => RULES.flatMap((rule) => rule(instruction))),
     ...all.flatMap((instruction) => copyProblems(instruction, context)),
     ...imageProblems(last.instructions),
@@ -33,6 +34,21 @@ function baseProblems({ base }: Stage, stages: readonly Stage[]): string[] {
   if (stages.some(({ name }) => name === base)) return [];
   if (/@sha256:[0-9a-f]{64}$/.test(base)) return [];
   return /:\d+\.\d+\.\d+(-[\w.-]+)?$/.test(base) ? [] : ['base image without a whole version'];
+}
+
+/** What builds may need more than what runs, as long as it stays in its stage. */
+function packageProblems(stage: Stage, last: Stage): string[] {
+  const isTaken = last.instructions.some(({ name, args }) => {
+    const { from, sources } = copyOf(args);
+    const hasPackages = sources.some((source) => /(^|\/)(app|node_modules)\/?$/.test(source));
+    return name === 'COPY' && from === stage.name && hasPackages;
+  });
+  if (stage !== last && !isTaken) return [];
+  return stage.instructions.flatMap(({ name, args }) =>
+    name === 'RUN' && /\bnpm ci\b/.test(args) && !args.includes('--omit=dev')
+      ? ['development packages']
+      : [],
+  );
 }
 
 const RULES: readonly ((instruction: Instruction) => string[])[] = [
@@ -57,7 +73,6 @@ function runProblems(args: string): string[] {
     ...(/\b(curl|wget)\b/.test(args) ? ['download that nothing checks'] : []),
     ...(/(^|&& )cd\s/.test(args) ? ['cd instead of WORKDIR'] : []),
     ...(/\bnpm (install|i|add)\b/.test(args) ? ['npm without its lock file'] : []),
-    ...(/\bnpm ci\b/.test(args) && !args.includes('--omit=dev') ? ['development packages'] : []),
     ...(/\bnpm ci\b/.test(args) && !args.includes('--ignore-scripts') ? ['install scripts'] : []),
   ];
 }

@@ -88,11 +88,17 @@ test('LlamaCppModel shows the model its tool calls with their results', async ()
 
 test('LlamaCppModel lets go of a question that is aborted, and of its memory', async () => {
   const aborts = [1, 2, 3].map(() => new AbortController());
+  const begun = Promise.withResolvers<void>();
+  let first = 0;
 
   // Two memories, three callers: the third waits for one of them.
-  const answers = aborts.map(({ signal }) =>
-    collect(shared.stream(requestOf('Please hang on.', { signal }))),
-  );
+  const answers = aborts.map(async ({ signal }) => {
+    for await (const _ of shared.stream(requestOf('Please hang on.', { signal }))) {
+      first += 1;
+      if (first === 2) begun.resolve();
+    }
+  });
+  await begun.promise;
   for (const abort of aborts) abort.abort(new Error('interrupted'));
 
   const results = await Promise.allSettled(answers);

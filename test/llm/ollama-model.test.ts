@@ -9,7 +9,7 @@ import { describeServedModel } from './served-model.contract.ts';
 import { type ModelServer, startModelServer } from './support/model-server.ts';
 import { ollamaWire } from './support/wires.ts';
 
-const LIMITS = { firstMs: 200, nextMs: 200 };
+const LIMITS = { firstMs: 600, nextMs: 300 };
 const open = (host: string) => new OllamaModel({ host, model: 'qwen3:4b', limits: LIMITS });
 
 describeServedModel('OllamaModel', ollamaWire, open);

@@ -9,7 +9,7 @@ import { describeServedModel } from './served-model.contract.ts';
 import { type ModelServer, startModelServer } from './support/model-server.ts';
 import { openAiWire } from './support/wires.ts';
 
-const LIMITS = { firstMs: 200, nextMs: 200 };
+const LIMITS = { firstMs: 600, nextMs: 300 };
 const open = (url: string) =>
   new OpenAiModel({ baseUrl: `${url}/v1`, model: 'qwen3:4b', apiKey: 'secret', limits: LIMITS });
 

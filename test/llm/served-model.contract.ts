@@ -17,7 +17,7 @@ import {
   WORDS,
 } from './support/model-server.ts';
 
-/** @param open makes a model whose limits are 200 ms for the first piece and 200 ms for each next one. */
+/** @param open makes a model whose limits are 600 ms for the first piece and 300 ms for each next one. */
 export function describeServedModel(
   name: string,
   wire: Wire,

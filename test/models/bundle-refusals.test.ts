@@ -35,6 +35,30 @@ test.each(EVIL)('unpackBundle refuses %s, and unpacks nothing at all', async (_,
 });
 
 test.each([
+  '1',
+  '2',
+  '3',
+  '4',
+  '6',
+])('unpackBundle takes nothing of type %s for a file, though its place is in the list', async (type) => {
+  const entry = { path: 'stt/ear/a.json', type, ...(type > '2' ? {} : { linkTo: '/etc/passwd' }) };
+
+  const failed = unpack(bundleOf([...LISTS, entry]), temporaryFolder());
+
+  await expect(failed).rejects.toThrow('"stt/ear/a.json" in it is not a file');
+});
+
+test('unpackBundle refuses an archive with a damaged header', async () => {
+  const modelsDir = temporaryFolder();
+  const [first, ...others] = GOOD as [TarEntry, ...TarEntry[]];
+
+  const failed = unpack(bundleOf([...LISTS, { ...first, isDamaged: true }, ...others]), modelsDir);
+
+  await expect(failed).rejects.toThrow('damaged');
+  expect(readdirSync(modelsDir)).toEqual([]);
+});
+
+test.each([
   ['without a list of models', [LISTS[1] as TarEntry, ...GOOD]],
   ['without checksums', [LISTS[0] as TarEntry, ...GOOD]],
 ])('unpackBundle refuses an archive %s', async (_, entries) => {

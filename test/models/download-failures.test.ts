@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { downloadFile } from '../../src/models/download-file.ts';
-import { downloadWorld } from './support/download-world.ts';
+import { downloadWorld, SHORT_LIMITS } from './support/download-world.ts';
 import { sha256, someBytes, status } from './support/model-server.ts';
 
 const BYTES = someBytes(200_000);
@@ -67,10 +67,12 @@ test('downloadFile goes on after a server that stands still', async () => {
     },
     () => undefined,
   ]);
+  const limits = { ...SHORT_LIMITS, stallMs: 300, failuresMax: 20 };
 
-  await downloadFile(wanted, tools);
+  await downloadFile(wanted, { ...tools, limits });
 
-  expect(notes.filter((note) => note.includes('nothing came for'))).toHaveLength(2);
+  const stalls = notes.filter((note) => note.includes('nothing came for'));
+  expect(stalls.length).toBeGreaterThanOrEqual(2);
   expect(read('a.onnx').equals(BYTES)).toBe(true);
 });
 

@@ -156,6 +156,27 @@ test('a file that the server vouched for is held to that ever after, by the lock
   expect(existsSync(join(folder, 'stt/ear/a'))).toBe(false);
 });
 
+test('what was noted of one revision says nothing of another', async () => {
+  const { tools, lock, model, folder } = await modelsWorld();
+  const at = new Date(0).toISOString();
+  const entry = {
+    sha256: 'a'.repeat(64),
+    bytes: 1,
+    trust: 'server',
+    revision: 'v1',
+    url: '',
+    at,
+  } as const;
+  await tools.lock.note({ 'stt/ear/a': entry });
+  const expectedAt = (revision: string) => {
+    const open = { ...model, revision, files: [{ path: 'a', bytes: null, sha256: null }] };
+    return planFiles([open], { modelsDir: folder, lock, mirror: null })[0]?.expected;
+  };
+
+  expect(expectedAt('v1')?.hex).toBe(entry.sha256);
+  expect(expectedAt('v2')).toBeNull();
+});
+
 test('ModelLock refuses a damaged lock file, and says what it is for', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, LOCK_FILE), '{"version":1,"files":{"../a":{}}}');

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { describe, expect, test } from 'vitest';
 import type { Leg } from '../../src/telephony/carrier.ts';
-import { freePort } from '../support/free-ports.ts';
 import { OURS } from '../telephony/plane.ts';
 import { freeSwitchPlane } from '../telephony/real-plane.ts';
 import { findPrograms, startRealWorld } from './real-processes.ts';
@@ -17,7 +16,6 @@ import { findPrograms, startRealWorld } from './real-processes.ts';
 const { REAL_CALLS = '100', REAL_SECONDS = '60' } = env;
 const CALLS = Number(REAL_CALLS);
 const SECONDS = Number(REAL_SECONDS);
-const CALLS_PER_SECOND = 10;
 const PACKETS_PER_SECOND = 50;
 
 const programs = findPrograms('load on real servers');
@@ -28,21 +26,11 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Callers that stay until they are hung up on. Resolves with sipp's exit status. */
-function startCallers(
-  sipPort: number,
-  ports: { sip: number; rtp: number },
-): Promise<number | null> {
-  const child = spawn(
-    'sipp',
-    [
-      ...[`127.0.0.1:${sipPort}`, '-sf', join(import.meta.dirname, 'sipp-caller.xml')],
-      ...['-s', OURS, '-i', '127.0.0.1', '-p', String(ports.sip), '-mp', String(ports.rtp)],
-      ...['-m', String(CALLS), '-l', String(CALLS), '-r', String(CALLS_PER_SECOND)],
-      ...['-rtp_echo', '-nostdin'],
-    ],
-    { stdio: 'ignore' },
-  );
+/** Callers that stay until they are hung up on. Resolves with their process's exit status. */
+function startCallers(sipPort: number): Promise<number | null> {
+  const uri = `sip:${OURS}@127.0.0.1:${sipPort}`;
+  const script = join(import.meta.dirname, 'callers.ts');
+  const child = spawn(process.execPath, [script, uri, String(CALLS)], { stdio: 'ignore' });
   return new Promise((resolve) => child.once('exit', resolve));
 }
 
@@ -60,7 +48,7 @@ describe.skipIf(programs === undefined)('real servers under load', () => {
       ...{ drachtio: at(drachtioPort), freeswitch: at(eventPort) },
       ...{ drachtioSecret: secret, freeswitchSecret: secret },
     })([]);
-    const left = startCallers(world.sipPort, { sip: await freePort(), rtp: await freePort() });
+    const left = startCallers(world.sipPort);
     const legs: Leg[] = [];
     const setupMs: number[] = [];
     while (legs.length < CALLS) {
@@ -94,7 +82,8 @@ describe.skipIf(programs === undefined)('real servers under load', () => {
     );
     await Promise.all(legs.map((leg) => leg.hangUp()));
     const status = await left;
-    const channels = await world.channels();
+    // FreeSWITCH counts from a table that lags behind.
+    await expect.poll(() => world.channels(), { timeout: 10_000, interval: 250 }).toBe(0);
     await plane.stop();
     await world.stop();
 
@@ -112,7 +101,6 @@ describe.skipIf(programs === undefined)('real servers under load', () => {
         `of a core: drachtio ${share[0]}, FreeSWITCH ${share[1]}, ours ${share[2]}\n`,
     );
     expect(status).toBe(0);
-    expect(channels).toBe(0);
     expect(lost).toBe(0);
     expect(received).toBeGreaterThan(CALLS * seconds * PACKETS_PER_SECOND * 0.99);
   });

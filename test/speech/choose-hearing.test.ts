@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { HeardRing } from '../../src/media/heard-ring.ts';
 import type { Hearing } from '../../src/speech/hearing.ts';
@@ -49,6 +50,24 @@ test('Hearing goes on with a stand-in when a model is damaged, and says so', asy
   expect(vad?.isFallback).toBe(true);
   expect(vad?.reason).toContain(`Cannot load the voice detector "${path}": the file is damaged`);
   expect(vad?.reason).toContain('our own tiny model stands in');
+});
+
+test.each([
+  { table: 'float', isSlow: false },
+  { table: 'baked', isSlow: true },
+] as const)('Hearing says whether an encoder fixed to 30 s stays so ($table)', async ({
+  table,
+  isSlow,
+}) => {
+  const modelsDir = join(folder, table);
+  writeWhisper(join(modelsDir, 'stt/random'), WHISPER_LEAST, { table });
+  hearing = hearingWith({ modelsDir, vad: 'energy' });
+
+  await hearing.start();
+
+  const report = hearing.reports().find(({ job }) => job === 'stt');
+  expect(report).toMatchObject({ engine: 'whisper', isFallback: false });
+  expect(report?.reason.includes('it hears 30 s at a time')).toBe(isSlow);
 });
 
 test('Hearing.start throws when an engine asked for by name is damaged', async () => {

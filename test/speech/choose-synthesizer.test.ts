@@ -13,6 +13,7 @@ const options = { voices: await loadVoiceBook(), clock: systemClock, logger: sil
 function engine(name: string, isUsable: boolean, opened: string[] = []): SynthesizerEngine {
   return {
     name,
+    isUniversal: true,
     probe: async () =>
       isUsable
         ? { isUsable, version: '1.0' }
@@ -28,7 +29,7 @@ test('chooseSynthesizer takes the first engine that can be used, and tells it wh
   const opened: string[] = [];
   const engines = [engine('kokoro', false), engine('espeak', true, opened), engine('wasm', true)];
 
-  await chooseSynthesizer({ tts: 'auto', engines });
+  await chooseSynthesizer({ tts: 'auto', engines, logger: silentLogger });
 
   expect(opened).toEqual(['espeak', 'no kokoro here']);
 });
@@ -37,7 +38,7 @@ test('chooseSynthesizer takes the engine asked for, even where a better one is i
   const opened: string[] = [];
   const engines = [engine('espeak', true), engine('wasm', true, opened)];
 
-  await chooseSynthesizer({ tts: 'wasm', engines });
+  await chooseSynthesizer({ tts: 'wasm', engines, logger: silentLogger });
 
   expect(opened).toEqual(['wasm']);
 });
@@ -49,13 +50,13 @@ test.each([
 ])('chooseSynthesizer names the remedy when "%s" cannot be had', async (tts, message) => {
   const engines = [engine('a', false), engine('b', false)];
 
-  await expect(chooseSynthesizer({ tts, engines })).rejects.toThrow(message);
+  await expect(chooseSynthesizer({ tts, engines, logger: silentLogger })).rejects.toThrow(message);
 });
 
 test('espeakEngines falls back to the WASM build where the program is missing', async () => {
   const engines = espeakEngines({ ...options, program: 'no-such-espeak' });
 
-  const synthesizer = await chooseSynthesizer({ tts: 'auto', engines });
+  const synthesizer = await chooseSynthesizer({ tts: 'auto', engines, logger: silentLogger });
 
   expect(synthesizer.report()).toMatchObject({
     job: 'tts',
@@ -74,7 +75,7 @@ test('espeakEngines names both remedies where neither build is there', async () 
     moduleName: 'no-such-module',
   });
 
-  const choice = chooseSynthesizer({ tts: 'auto', engines });
+  const choice = chooseSynthesizer({ tts: 'auto', engines, logger: silentLogger });
 
   await expect(choice).rejects.toThrow(
     'no program "no-such-espeak" on PATH; no npm package "no-such-module"; install the package espeak-ng',
@@ -84,7 +85,7 @@ test('espeakEngines names both remedies where neither build is there', async () 
 test('espeakEngines does not take another program for espeak-ng', async () => {
   const engines = espeakEngines({ ...options, program: 'false' });
 
-  const choice = chooseSynthesizer({ tts: 'espeak', engines });
+  const choice = chooseSynthesizer({ tts: 'espeak', engines, logger: silentLogger });
 
   await expect(choice).rejects.toThrow('the program "false" does not run');
 });

@@ -167,3 +167,16 @@ test('HearingLoop refuses a request about an ear that is closed', async () => {
 
   expect(loop.sent).toMatchObject([{ kind: 'failed', ear: 9, request: 3 }]);
 });
+
+test('HearingLoop tells the recogniser which names are likely to be said', async () => {
+  const loop = await startLoop();
+  const { buffer } = new HeardRing();
+  const order = { kind: 'open', ear: 1, heard: buffer, position: 0, language: 'en' } as const;
+  loop.loop.obey({ ...order, prompt: 'Acme Clinic, Sales.' });
+
+  loop.loop.obey({ kind: 'begin', ear: 1, fromMs: loop.clock.nowMs() });
+  loop.loop.obey({ kind: 'transcribe', ear: 1, request: 2, priority: 'final' });
+
+  const opened = loop.child.received.find(({ kind }) => kind === 'open');
+  expect(opened).toMatchObject({ language: 'en', prompt: 'Acme Clinic, Sales.' });
+});

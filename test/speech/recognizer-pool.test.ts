@@ -92,6 +92,25 @@ test('RecognizerPool gives those who wait to the process that is free first', as
   expect(at(0).requests.length).toBe(1);
 });
 
+test('RecognizerPool knows who was served, whichever process it was', async () => {
+  const { pool, at } = await startPool(2);
+  const served = pool.join();
+  ask(served);
+  at(0).answers('of the one who was served');
+  ask(pool.join());
+  ask(pool.join());
+  const again = ask(served);
+  ask(pool.join());
+  const newcomer = ask(pool.join());
+
+  at(1).answers('of the second');
+  at(1).answers('of the newcomer');
+  at(1).answers('of the one who was served, again');
+
+  expect((await newcomer.answer).text).toBe('of the newcomer');
+  expect((await again.answer).text).toBe('of the one who was served, again');
+});
+
 test('RecognizerPool cancels a request also where it has moved to', async () => {
   const { pool, at } = await startPool(2);
   ask(pool.join());

@@ -69,3 +69,45 @@ test('RecognizerPool serves several calls at once, each with its own words', asy
   const heard = await Promise.all(answers);
   expect(heard.map(({ text }) => text)).toEqual(texts);
 });
+
+test('RecognizerPool serves ten calls on two processes evenly, and all of them', async () => {
+  const two = await startPool(2);
+  const order: number[] = [];
+
+  const calls = Array.from({ length: 10 }, async (_, call) => {
+    const desk = two.join();
+    const texts: string[] = [];
+    for (let turn = 0; turn < 3; turn += 1) {
+      const utterance = desk.open({ language: 'en' });
+      desk.append(utterance, phraseSaying('Goodbye.'));
+      const { text } = await desk.request(utterance, { priority: 'final' }).answer;
+      desk.close(utterance);
+      texts.push(text);
+      order.push(call);
+    }
+    return texts;
+  });
+
+  const heard = await Promise.all(calls);
+  expect(heard.flat()).toEqual(Array(30).fill('Goodbye.'));
+  // Before anybody's third answer, everybody has had one, but for one whose process the machine may have held up.
+  const third = order.findIndex(
+    (call, index) => order.slice(0, index).filter((other) => other === call).length === 2,
+  );
+  expect(new Set(order.slice(0, third)).size).toBeGreaterThanOrEqual(9);
+});
+
+test('RecognizerPool goes on in the other process when one is killed in mid-word', async () => {
+  const two = await startPool(2);
+  const desk = two.join();
+  const pcm = phraseSaying('I have a question about my bill.');
+  const utterance = desk.open({ language: 'en' });
+  desk.append(utterance, pcm.subarray(0, 12_000));
+  await desk.request(utterance, { priority: 'partial' }).answer;
+
+  processes[0]?.kill();
+  desk.append(utterance, pcm.subarray(12_000));
+  const heard = await desk.request(utterance, { priority: 'final' }).answer;
+
+  expect(heard.text).toBe('I have a question about my bill.');
+});

@@ -102,3 +102,42 @@ test('SileroDetector gives answers that later runs do not change', async () => {
 
   expect(first).toEqual(kept);
 });
+
+test('SileroDetector keeps runs apart that overlap', async () => {
+  const window = (level: number) => ({
+    stream: detector.open(),
+    pcm: Float32Array.from({ length: 256 }, (_, index) => level * Math.sin(index / 3)),
+  });
+  const apart = [
+    ...(await detector.score([window(0.1)])),
+    ...(await detector.score([window(0.9)])),
+  ];
+
+  const overlapping = await Promise.all([
+    detector.score([window(0.1)]),
+    detector.score([window(0.9)]),
+  ]);
+
+  expect(overlapping.flat()).toEqual(apart);
+  expect(apart[0]).not.toBe(apart[1]);
+});
+
+test('SileroDetector hears the end of the window before together with the next one', async () => {
+  const tone = Float32Array.from({ length: 256 }, (_, index) => 0.5 * Math.sin(index / 3));
+  const quietAtEnd = tone.map((sample, at) => (at < 224 ? sample : 0));
+  const [one, other] = [detector.open(), detector.open()];
+  const remembers = (stream: object): stream is { readonly state: Float32Array } =>
+    'state' in stream && stream.state instanceof Float32Array;
+
+  await detector.score([
+    { stream: one, pcm: tone },
+    { stream: other, pcm: quietAtEnd },
+  ]);
+  for (const stream of [one, other]) if (remembers(stream)) stream.state.fill(0);
+  const [first, second] = await detector.score([
+    { stream: one, pcm: tone },
+    { stream: other, pcm: tone },
+  ]);
+
+  expect(first).not.toBe(second);
+});

@@ -124,7 +124,8 @@ test('Ear.transcribe rejects when the wait is over', async () => {
 
   const asked = ear.transcribe({ priority: 'final', timeoutMs: 0 });
 
-  await expect(asked).rejects.toThrow('no answer within 0 ms');
+  // Either the wait is over, or the recognisers know before that it will be.
+  await expect(asked).rejects.toThrow(/no answer within 0 ms|takes longer than 0 ms/);
   ear.close();
 });
 

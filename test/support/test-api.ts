@@ -1,7 +1,6 @@
 /** The REST interface on a real store, with one account that has keys and one that must stay invisible. */
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
-import type { ApiDeps } from '../../src/api/api-env.ts';
 import type { Environment, Plan } from '../../src/domain/account.ts';
 import { API_SCOPES, type ApiScope, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
 import type { DialQueue } from '../../src/domain/dial-queue.ts';
@@ -50,6 +49,8 @@ export interface AnswerBody {
   };
 }
 
+type ApiParts = Partial<Parameters<typeof createApi>[0]>;
+
 export interface TestApi {
   readonly store: TestStore;
   readonly metrics: Metrics;
@@ -64,8 +65,9 @@ export interface TestApi {
   ): Promise<{ status: number; body: AnswerBody }>;
 }
 
+/** @param deps or makes them, where they need the store. */
 export async function openTestApi(
-  deps: Partial<ApiDeps> = {},
+  deps: ApiParts | ((store: TestStore) => ApiParts) = {},
   options: { readonly plan?: Plan } = {},
 ): Promise<TestApi> {
   const store = await openTestStore();
@@ -91,7 +93,7 @@ export async function openTestApi(
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',
-    ...deps,
+    ...(typeof deps === 'function' ? deps(store) : deps),
   });
   const request = (method: string, path: string, given: RequestOptions = {}) =>
     Promise.resolve(api.request(path, initOf(method, given), socketOf(given.remoteAddress)));

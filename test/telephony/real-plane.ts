@@ -3,12 +3,15 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/media-engine.ts';
 import { answerChallenge } from '../../src/sip/drachtio-front/answer-challenge.ts';
+import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
 import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
+import { freePort } from '../support/free-ports.ts';
 import { Rings, type StartPlane } from './plane.ts';
 import type { RealServers } from './real-servers.ts';
 import { SilentLines } from './silent-lines.ts';
@@ -25,6 +28,34 @@ export function drachtioPlane(servers: RealServers): StartPlane {
 /** drachtio-server and FreeSWITCH. */
 export function freeSwitchPlane(servers: RealServers): StartPlane {
   return planeWith(servers, engineOf, (srf, engine) => freeSwitchGateway(servers, srf, engine));
+}
+
+/** Our own SIP engine, and FreeSWITCH: TELEPHONY=embedded, MEDIA=freeswitch. */
+export function frontFreeSwitchPlane(servers: RealServers): StartPlane {
+  return async (trunks) => {
+    const address = '127.0.0.1';
+    const port = await freePort();
+    const userAgent = new UserAgent({
+      listen: [
+        { protocol: 'UDP', address, port },
+        { protocol: 'TCP', address, port },
+      ],
+    });
+    const secret = 'only for tests';
+    const credentialsFor = credentialsOf(trunks);
+    const front = new DrachtioFront({ userAgent, secret, port: 0, credentialsFor });
+    await userAgent.start();
+    await front.start();
+    const drachtio = [{ host: address, port: front.port, weight: 1 }];
+    const own = { drachtio, drachtioSecret: secret, doesAnswerChallenges: true };
+    const plane = await freeSwitchPlane({ ...servers, ...own })(trunks);
+    const stop = async () => {
+      await plane.stop();
+      await front.stop();
+      await userAgent.stop();
+    };
+    return { ...plane, stop };
+  };
 }
 
 /** FreeSWITCH over whatever serves drachtio's protocol. */
@@ -85,8 +116,10 @@ export function planeWith(
       secret: servers.drachtioSecret,
       trunks,
       media,
-      answerChallenge: (refused, response) =>
-        answerChallenge(credentialsOf(trunks), refused, response),
+      ...(!servers.doesAnswerChallenges && {
+        answerChallenge: (refused: string, response: string) =>
+          answerChallenge(credentialsOf(trunks), refused, response),
+      }),
     });
     const rings = new Rings();
     await carrier.start(rings.take);

@@ -6,6 +6,8 @@ import { parseServers, placeOf, type ServerAddress } from '../../src/telephony/s
 export interface RealServers {
   readonly drachtio: readonly ServerAddress[];
   readonly drachtioSecret: string;
+  /** True where the SIP server answers challenges itself, as our own does. */
+  readonly doesAnswerChallenges?: boolean;
   readonly freeswitch: readonly ServerAddress[];
   readonly freeswitchSecret: string;
 }

@@ -1,6 +1,11 @@
 /** Counts every request in hours that begin on the hour, and says in three headers how many are left. */
 import type { MiddlewareHandler } from 'hono';
-import { ANONYMOUS_REQUESTS_AN_HOUR, requestsAnHour, windowOf } from '../../domain/rate-limit.ts';
+import {
+  ANONYMOUS_REQUESTS_AN_HOUR,
+  DASHBOARD_REQUESTS_AN_HOUR,
+  requestsAnHour,
+  windowOf,
+} from '../../domain/rate-limit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { trustNoProxy } from '../../domain/trusted-proxies.ts';
 import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
@@ -43,6 +48,10 @@ function countedAs(
     return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
   }
   const { accountId, environment } = caller.apiKey;
+  if (caller.isDashboard) {
+    const subject = `dashboard:${accountId}:${environment}`;
+    return { subject, limit: DASHBOARD_REQUESTS_AN_HOUR };
+  }
   return {
     subject: `account:${accountId}:${environment}`,
     limit: requestsAnHour(caller.account.plan),

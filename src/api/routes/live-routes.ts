@@ -5,6 +5,7 @@ import type { Call, CallStatus } from '../../domain/call.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
 import { EventStream } from '../event-stream.ts';
+import { isKeyAlive } from '../key-cache.ts';
 import { callIdOf, liveEventOf, snapshotOf } from '../live-view.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -65,13 +66,13 @@ export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
 }
 
 function openView(context: ApiContext, deps: ApiDeps, watched: Call | undefined): EventStream {
-  const { apiKeys, calls, clock, liveFeed } = deps;
+  const { calls, clock, liveFeed } = deps;
   const scope = scopeOf(context);
-  const { id: keyId } = callerOf(context).apiKey;
+  const { apiKey } = callerOf(context);
   let stop: () => void = () => undefined;
   const stream = new EventStream({
     clock,
-    mayGoOn: () => apiKeys.find(scope.accountId, keyId)?.revokedAt === null,
+    mayGoOn: () => isKeyAlive(apiKey, deps),
     onEnded: () => stop(),
   });
   if (watched === undefined) {

@@ -34,7 +34,7 @@ export class LlamaKeeper {
   #loading: Promise<void> | undefined;
   #failure: Failure | undefined;
   #contextTokens: number | undefined;
-  #upSinceMs = 0;
+  #upSinceMs: number | undefined;
   #isStopping = false;
 
   constructor(options: {
@@ -123,11 +123,12 @@ export class LlamaKeeper {
   }
 
   #exited(how: string): void {
-    const wasUp = this.#upSinceMs > 0;
-    const hasLived = wasUp && this.#clock.nowMs() - this.#upSinceMs >= REST_MS;
+    const upSinceMs = this.#upSinceMs;
+    const wasUp = upSinceMs !== undefined;
+    const hasLived = wasUp && this.#clock.nowMs() - upSinceMs >= REST_MS;
     this.#process = undefined;
     this.#loading = undefined;
-    this.#upSinceMs = 0;
+    this.#upSinceMs = undefined;
     if (this.#isStopping) return;
     if (!hasLived && this.#failure === undefined) {
       this.#fail(new Error(`its process ended with ${how}`));

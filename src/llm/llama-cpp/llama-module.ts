@@ -24,6 +24,7 @@ export interface LlamaWeights {
     readonly contextSize: number;
     readonly batchSize: number;
     readonly threads: number;
+    readonly flashAttention: boolean;
   }): Promise<LlamaContext>;
 }
 

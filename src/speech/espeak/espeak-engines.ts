@@ -28,6 +28,7 @@ function programEngine(options: EspeakEngineOptions): SynthesizerEngine {
   const { voices, clock, logger, program = 'espeak-ng' } = options;
   return {
     name: 'espeak',
+    isUniversal: true,
     probe: () => probeProgram(program),
     open: ({ version, passedOver }) =>
       new EspeakSynthesizer({
@@ -44,6 +45,7 @@ function wasmEngine(options: EspeakEngineOptions): SynthesizerEngine {
   const { voices, clock, logger, moduleName = 'espeak-ng' } = options;
   return {
     name: 'espeak-wasm',
+    isUniversal: true,
     probe: () => probeModule(moduleName),
     open: ({ version, passedOver }) =>
       new EspeakSynthesizer({

@@ -1,8 +1,9 @@
 /** Has espeak-ng write down how words are said: the installed program, or the WASM build. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import type { Phonemizer } from '../voice-model.ts';
-import type { EspeakEngine } from './speaking-messages.ts';
-import { EspeakInstance, type EspeakModule, loadModule } from './wasm-instance.ts';
+import { espeakProgramVersion } from './espeak-program.ts';
+import { phonemeArguments } from './phoneme-arguments.ts';
+import type { PhonemeAnswer, PhonemeRequest } from './phonemizer-child.ts';
 
 /** A sentence takes 5 ms; a process that needs this long has hung. */
 const TIMEOUT_MS = 5000;
@@ -12,22 +13,42 @@ const OUTPUT_BYTES_MAX = 200_000;
 /** Where a word is read in another language: `(en)`, `(de)`. */
 const LANGUAGE_SWITCH = /\([a-z-]{2,12}\)/g;
 
-/** @param choice an `EspeakEngine`. */
+/** Where espeak-ng is: the program is asked where it runs, the WASM build where it does not. */
+export interface PhonemizerChoice {
+  /** Name on PATH, or path. */
+  readonly program: string;
+  /** npm package. */
+  readonly moduleName: string;
+}
+
+/** @param choice a `PhonemizerChoice`. */
 export function openPhonemizer(choice: object): Phonemizer {
-  const engine = choice as EspeakEngine;
-  const ask =
-    engine.kind === 'program' ? programAsker(engine.program) : wasmAsker(engine.moduleName);
-  return {
-    phonemes: async (chunks, voice) => {
-      const lines = linesOf(await ask.ask(chunks.join('\n\n'), voice));
-      if (lines.length === chunks.length) return lines;
-      // A chunk that is too long for one line, or that has no sound, puts all after it out of step.
-      const answers: string[] = [];
-      for (const chunk of chunks) answers.push(linesOf(await ask.ask(chunk, voice)).join(' '));
-      return answers;
-    },
-    stop: () => ask.stop(),
+  const { program, moduleName } = choice as PhonemizerChoice;
+  let asker: Promise<Asker> | undefined;
+  const open = () => {
+    asker ??= espeakProgramVersion(program).then(
+      () => programAsker(program),
+      () => wasmAsker(moduleName),
+    );
+    return asker;
   };
+  return {
+    phonemes: async (chunks, voice) => readOut(await open(), chunks, voice),
+    stop: async () => (await asker)?.stop(),
+  };
+}
+
+async function readOut(
+  asker: Asker,
+  chunks: readonly string[],
+  voice: string,
+): Promise<readonly string[]> {
+  const lines = linesOf(await asker.ask(chunks.join('\n\n'), voice));
+  if (lines.length === chunks.length) return lines;
+  // A chunk that is too long for one line, or that has no sound, puts all after it out of step.
+  const answers: string[] = [];
+  for (const chunk of chunks) answers.push(linesOf(await asker.ask(chunk, voice)).join(' '));
+  return answers;
 }
 
 function linesOf(text: string): readonly string[] {
@@ -40,11 +61,6 @@ function linesOf(text: string): readonly string[] {
 interface Asker {
   ask(text: string, voice: string): Promise<string>;
   stop(): Promise<void>;
-}
-
-/** Words of the command line that write phonemes of UTF-8 text to standard output. */
-export function phonemeArguments(voice: string): string[] {
-  return ['-q', '--ipa', '-b', '1', '-v', voice];
 }
 
 function programAsker(program: string): Asker {
@@ -88,23 +104,44 @@ function askProgram(child: ReturnType<typeof spawnIn>, text: string): Promise<st
   return promise;
 }
 
-/** One text at a time; each takes an instance of its own, 80 ms. */
+/** In a process of its own, because of its licence; started at the first question, and again where it died. */
 function wasmAsker(moduleName: string): Asker {
-  let module: Promise<EspeakModule> | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-  const askOne = async (text: string, voice: string): Promise<string> => {
-    module ??= loadModule(moduleName);
-    const instance = await EspeakInstance.make(await module);
-    const pieces: Uint8Array[] = [];
-    instance.write(phonemeArguments(voice), { text, voice }, (bytes) => pieces.push(bytes.slice()));
-    return Buffer.concat(pieces).toString('utf8');
+  let child: ChildProcess | undefined;
+  let nextId = 1;
+  const open = () => {
+    if (child?.connected === true) return child;
+    child = fork(new URL('./phonemizer-child.ts', import.meta.url), [moduleName], {
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    // A question to a child that has just died fails here; its `exit` is what counts.
+    child.on('error', () => undefined);
+    return child;
   };
   return {
-    ask: (text, voice) => {
-      const answer = last.then(() => askOne(text, voice));
-      last = answer.catch(() => undefined);
-      return answer;
+    ask: (text, voice) => askChild(open(), { id: nextId++, text, voice }),
+    stop: async () => {
+      child?.kill('SIGKILL');
     },
-    stop: () => Promise.resolve(),
   };
+}
+
+function askChild(child: ChildProcess, request: PhonemeRequest): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const fail = (reason: string) => reject(new Error(`espeak-ng gave no phonemes: ${reason}`));
+  const hear = (answer: PhonemeAnswer) => {
+    if (answer.id !== request.id) return;
+    if ('phonemes' in answer) resolve(answer.phonemes);
+    else fail(answer.reason);
+  };
+  const die = () => fail('its process ended');
+  const late = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+  child.on('message', hear);
+  child.once('exit', die);
+  child.send(request, () => undefined);
+  return promise.finally(() => {
+    clearTimeout(late);
+    child.off('message', hear);
+    child.off('exit', die);
+  });
 }

@@ -147,11 +147,19 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
     filesIn(folder, name).includes(name),
   );
   const path = join(folder, file ?? 'tokenizer.json');
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw ModelFileError.from('Kokoro vocabulary', path, error);
+  });
+  const vocab = vocabSchema.safeParse(parsedJson(text));
+  if (vocab.success) return new Map(Object.entries(vocab.data));
+  throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
+}
+
+/** Undefined where it is no JSON, which fits no schema either. */
+function parsedJson(text: string): unknown {
   try {
-    const vocab = vocabSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-    return new Map(Object.entries(vocab));
-  } catch (error) {
-    if (!(error instanceof z.ZodError)) throw ModelFileError.from('Kokoro vocabulary', path, error);
-    throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab"', { cause: error });
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -127,13 +127,21 @@ function pointDurations(perPoint: readonly number[], each: readonly number[]): r
 }
 
 async function readConfig(path: string): Promise<PiperConfig> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw ModelFileError.from('Piper configuration', path, error);
+  });
+  const config = configSchema.safeParse(parsedJson(text));
+  if (config.success) return config.data;
+  const [issue] = config.error.issues;
+  const reason = `${issue?.path.join('.') || 'the whole'}: ${issue?.message}`;
+  throw new ModelFileError('Piper configuration', path, reason);
+}
+
+/** Undefined where it is no JSON, which fits no schema either. */
+function parsedJson(text: string): unknown {
   try {
-    return configSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-  } catch (error) {
-    if (!(error instanceof z.ZodError))
-      throw ModelFileError.from('Piper configuration', path, error);
-    const [issue] = error.issues;
-    const reason = `${issue?.path.join('.')}: ${issue?.message}`;
-    throw new ModelFileError('Piper configuration', path, reason, { cause: error });
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

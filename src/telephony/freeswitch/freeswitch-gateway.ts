@@ -12,7 +12,7 @@ import { WeightedTurns } from '../weighted-turns.ts';
 import { BridgedEndpoint, engineOffer, mediaErrorOf, silentOffer } from './bridged-endpoint.ts';
 import { limited } from './carrier-sdp.ts';
 import { type FreeSwitchConnection, FreeSwitchServer } from './freeswitch-server.ts';
-import type { FsmrfEndpoint, FsmrfServer } from './fsmrf.ts';
+import { createLeg, type FsmrfEndpoint, type FsmrfServer } from './fsmrf.ts';
 
 /** A server that is well makes a leg in 30 ms. */
 const LEG_MS_MAX = 5_000;
@@ -122,7 +122,7 @@ export class FreeSwitchGateway implements MediaGateway {
     wishes: readonly [readonly [FsmrfServer, string], readonly [FsmrfServer, string]],
   ): Promise<readonly [FsmrfEndpoint, FsmrfEndpoint]> {
     const { clock } = this.#options;
-    const made = wishes.map(([server, remoteSdp]) => server.createEndpoint({ remoteSdp }));
+    const made = wishes.map(([server, remoteSdp]) => createLeg(server, remoteSdp));
     const [outer, inner] = await Promise.allSettled(
       made.map((leg) => within(clock, LEG_MS_MAX, leg)),
     );

@@ -39,6 +39,7 @@ export interface FreeSwitchConnection {
 export class FreeSwitchServer {
   readonly #options: FreeSwitchServerOptions;
   #connection: FreeSwitchConnection | undefined;
+  #orphans: readonly string[];
   #problem = 'not started';
   #isRunning = false;
   #retryMs = RETRY_MS_MIN;
@@ -46,6 +47,7 @@ export class FreeSwitchServer {
 
   constructor(options: FreeSwitchServerOptions) {
     this.#options = options;
+    this.#orphans = options.orphanChannels;
   }
 
   /** What calls are made with; undefined while the server is not well. */
@@ -91,7 +93,8 @@ export class FreeSwitchServer {
       this.#retryMs = RETRY_MS_MIN;
       this.#options.log.info({ server: this.#place }, 'FreeSWITCH is ready');
       this.#checkLater();
-      await Promise.all(this.#options.orphanChannels.map((uuid) => this.kill(uuid)));
+      await Promise.all(this.#orphans.map((uuid) => this.kill(uuid)));
+      this.#orphans = [];
     } catch (error) {
       this.#retry(reasonOf(error));
     }

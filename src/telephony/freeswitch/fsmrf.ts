@@ -69,6 +69,19 @@ export async function connectProfile(
   return server;
 }
 
+/**
+ * Makes a leg from the far end's description.
+ *
+ * @throws {Error} when FreeSWITCH refuses; never settles when the connection is lost meanwhile.
+ */
+export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<FsmrfEndpoint> {
+  const isDtls = /^a=fingerprint:/m.test(remoteSdp);
+  // The library takes every SAVP for DTLS, which it cannot do here. SRTP with keys in the description is none, and the
+  // names of protocols may be written in small letters. RFC 4568.
+  const sdp = isDtls ? remoteSdp : remoteSdp.replace(/^(m=audio \d+ RTP\/)SAVP /m, '$1savp ');
+  return server.createEndpoint({ remoteSdp: sdp });
+}
+
 /** Changes where and how a leg talks. @throws {Error} when FreeSWITCH refuses. */
 export async function modify(endpoint: FsmrfEndpoint, sdp: string): Promise<string> {
   const { dialog } = endpoint;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Answers by what the caller said last: "person" calls a tool, "crash" dies, "hang" says nothing. */
+/** Answers by what the caller said last: "person" calls a tool, "crash" dies, "hang" says one word and no more. */
 const MODULE = `
 const words = ['We ', 'open ', 'at ', 'nine.'];
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -14,9 +14,12 @@ export class LlamaChat {
     const said = history.filter(({ type }) => type === 'user').at(-1)?.text ?? '';
     this.sequence.contextTokens = Array.from(JSON.stringify(history));
     if (said.includes('crash')) process.kill(process.pid, 'SIGKILL');
-    if (said.includes('hang')) await new Promise((_, reject) => {
-      options.signal.addEventListener('abort', () => reject(options.signal.reason));
-    });
+    if (said.includes('hang')) {
+      options.onTextChunk('Well, ');
+      await new Promise((_, reject) => {
+        options.signal.addEventListener('abort', () => reject(options.signal.reason));
+      });
+    }
     if (said.includes('what was said')) { options.onTextChunk(JSON.stringify(history)); return {}; }
     if (options.grammar) { options.onTextChunk('{"intent":'); options.onTextChunk('"booking"}'); return {}; }
     if (options.functions && said.includes('person')) {

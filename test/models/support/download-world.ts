@@ -17,7 +17,8 @@ export const SHORT_LIMITS: RetryLimits = {
   firstWaitMs: 5,
   waitMsMax: 20,
   retryAfterMsMax: 2000,
-  stallMs: 300,
+  // Longer than a busy machine stands still.
+  stallMs: 10_000,
 };
 
 export interface DownloadWorld {

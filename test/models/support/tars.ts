@@ -10,6 +10,8 @@ export interface TarEntry {
   readonly linkTo?: string;
   /** Other than there are bytes. */
   readonly size?: number;
+  /** Whether the header's own checksum is wrong. */
+  readonly isDamaged?: boolean;
 }
 
 /** @see POSIX.1-1988, ustar */
@@ -22,7 +24,8 @@ export function tarOf(entries: readonly TarEntry[]): Buffer {
   return Buffer.concat([...parts, Buffer.alloc(2 * BLOCK)]);
 }
 
-function headerOf({ path, type = '0', linkTo = '', size }: TarEntry, bytes: Buffer): Buffer {
+function headerOf(entry: TarEntry, bytes: Buffer): Buffer {
+  const { path, type = '0', linkTo = '', size, isDamaged = false } = entry;
   const header = Buffer.alloc(BLOCK);
   header.write(path, 0, 100);
   header.write('0000644\0', 100);
@@ -34,7 +37,7 @@ function headerOf({ path, type = '0', linkTo = '', size }: TarEntry, bytes: Buff
   header.write(type, 156);
   header.write(linkTo, 157, 100);
   header.write('ustar\x0000', 257);
-  const sum = header.reduce((total, byte) => total + byte, 0);
+  const sum = header.reduce((total, byte) => total + byte, isDamaged ? 1 : 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
   return header;
 }

@@ -1,0 +1,80 @@
+/** Composition root, part 13: starts the voice, and has it speak ahead of time what agents say on every call. */
+import { phrasesFor } from './conversation/phrases.ts';
+import type { Agent } from './domain/agent.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import type { SpeechRequest, Synthesizer } from './speech/synthesizer.ts';
+import type { Store } from './store/store.ts';
+
+/** Those changed last; what others say is kept from their first call on. */
+const AGENTS_MAX = 100;
+
+/** Between two phrases, so that calls come first. */
+const BREATH_MS = 50;
+
+interface Options {
+  readonly store: Pick<Store, 'accounts' | 'agents'>;
+  readonly speech: { readonly synthesizer: { prepare(request: SpeechRequest): Promise<void> } };
+  readonly log: Logger;
+}
+
+/**
+ * Starts what speaks, and what it speaks ahead.
+ *
+ * @returns stops both; safe to call twice.
+ * @throws {SynthesisError} when nothing can speak; then nothing runs.
+ */
+export async function startVoice(
+  options: Options & {
+    readonly speech: { readonly synthesizer: Pick<Synthesizer, 'start' | 'stop'> };
+  },
+): Promise<() => Promise<void>> {
+  const { synthesizer } = options.speech;
+  await synthesizer.start();
+  const stopGreetings = startGreetings(options);
+  return async () => {
+    stopGreetings();
+    await synthesizer.stop();
+  };
+}
+
+/** Begins to prepare greetings and fillers of active agents, one after the other. @returns stops it; safe to call twice. */
+export function startGreetings(options: Options): () => void {
+  const stop = new AbortController();
+  void prepareAll(options, stop.signal);
+  return () => stop.abort(new Error('the server stops'));
+}
+
+async function prepareAll({ store, speech, log }: Options, signal: AbortSignal): Promise<void> {
+  try {
+    for (const agent of activeAgents(store)) {
+      for (const request of requestsOf(agent)) {
+        if (signal.aborted) return;
+        await speech.synthesizer.prepare({ ...request, signal });
+        await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
+      }
+    }
+  } catch (error) {
+    // The first call of an agent prepares them again.
+    if (!signal.aborted) log.warn({ err: error }, 'set phrases could not be prepared');
+  }
+}
+
+function activeAgents({ accounts, agents }: Options['store']): readonly Agent[] {
+  const now = systemClock.now();
+  const query = { status: 'active', limit: AGENTS_MAX, offset: 0 } as const;
+  const scopes = accounts.list().map(({ id }) => ({ accountId: id, environment: 'live' }) as const);
+  const found = scopes.flatMap((scope) =>
+    agents.list(scope, query, now).agents.map(({ id, updatedAt }) => ({ id, scope, updatedAt })),
+  );
+  return found
+    .sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())
+    .slice(0, AGENTS_MAX)
+    .flatMap(({ id, scope }) => agents.find(scope, id) ?? []);
+}
+
+function requestsOf({ greeting, voice, language, settings }: Agent): readonly SpeechRequest[] {
+  const { pronunciations } = settings;
+  const texts = [greeting, phrasesFor(language).filler];
+  return texts.map((text) => ({ text, voice, language, pronunciations }));
+}

@@ -1,0 +1,86 @@
+/** The operator: the rules of the password, how long sessions and keys live, and how wrong tries are held back; pure */
+import type { ApiKey } from './api-key.ts';
+
+export const PASSWORD_CHARS_MIN = 12;
+
+/** So that nobody makes the server normalise and hash a novel. */
+export const PASSWORD_CHARS_MAX = 200;
+
+/**
+ * The form of a password that is hashed: the same letters typed on another keyboard give the same password.
+ *
+ * @see NIST SP 800-63B, 5.1.1.2: NFKC or NFKD
+ */
+export function normalPassword(password: string): string {
+  return password.normalize('NFKC');
+}
+
+/** The operator reads the link on the terminal and opens it: nobody needs it tomorrow. */
+export const SETUP_LINK_LIFE_MS = 1_800_000;
+
+/** Counted from signing in, whatever happens. */
+export const SESSION_LIFE_MS = 43_200_000;
+
+/** Counted from the last request that showed the cookie. A page that is open asks for a new key before that. */
+export const SESSION_IDLE_MS = 7_200_000;
+
+/** One more takes the place of the session that was used longest ago. */
+export const SESSIONS_MAX = 100;
+
+/** How long a key lives that the dashboard asks the API with. */
+export const OPERATOR_KEY_LIFE_MS = 900_000;
+
+/** One more takes the place of the session's oldest: a page asks for one, for each account and environment it shows. */
+export const KEYS_A_SESSION_MAX = 20;
+
+/** The first instant at which a session is over. */
+export function sessionEndsAtMs(session: {
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number;
+}): number {
+  return Math.min(session.createdAtMs + SESSION_LIFE_MS, session.lastUsedAtMs + SESSION_IDLE_MS);
+}
+
+/** Wrong tries of one client address that cost no wait. */
+export const FREE_TRIES_OF_CLIENT = 5;
+
+/** Wrong tries of all addresses together that cost no wait. */
+export const FREE_TRIES_OF_ALL = 50;
+
+const FIRST_WAIT_MS = 1000;
+
+const LONGEST_WAIT_MS = 900_000;
+
+/**
+ * One wrong try is forgiven after each such time without another. As long as the longest wait: whoever tries as often as
+ * they may never gets more than one try in that time.
+ */
+const FORGIVEN_AFTER_MS = LONGEST_WAIT_MS;
+
+/** Wrong tries of somebody, as they were at the last of them. */
+export interface WrongTries {
+  readonly count: number;
+  readonly lastAtMs: number;
+}
+
+/** When the next try may come: 1 s after the last free one, then twice as long each time, up to 15 minutes. */
+export function nextTryAtMs(tries: WrongTries, freeTries: number): number {
+  if (tries.count < freeTries) return Number.NEGATIVE_INFINITY;
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (tries.count - freeTries), LONGEST_WAIT_MS);
+  return tries.lastAtMs + waitMs;
+}
+
+/** The tries that still count, and one more. */
+export function withWrongTry(tries: WrongTries | undefined, nowMs: number): WrongTries {
+  if (tries === undefined) return { count: 1, lastAtMs: nowMs };
+  const forgiven = Math.floor((nowMs - tries.lastAtMs) / FORGIVEN_AFTER_MS);
+  return { count: Math.max(0, tries.count - forgiven) + 1, lastAtMs: nowMs };
+}
+
+/** Keys that no store has: they live in memory and die with the operator's session. */
+export interface OperatorKeys {
+  /** @param hash as `hashOfKey` makes it. @returns undefined when there is no such key, or it has died. */
+  findByHash(hash: string): ApiKey | undefined;
+
+  isAlive(apiKeyId: string): boolean;
+}

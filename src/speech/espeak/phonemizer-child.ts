@@ -1,0 +1,46 @@
+/** The process in which espeak-ng's WASM build writes phonemes, and nothing else; started by `espeak-phonemizer`, ends with it. */
+import { phonemeArguments } from './phoneme-arguments.ts';
+import { EspeakInstance, loadModule } from './wasm-instance.ts';
+
+/** One text at a time: each takes an instance of its own, 80 ms. */
+export interface PhonemeRequest {
+  readonly id: number;
+  readonly text: string;
+  readonly voice: string;
+}
+
+export type PhonemeAnswer = { readonly id: number } & (
+  | { readonly phonemes: string }
+  | { readonly reason: string }
+);
+
+// The WASM build makes an error object for each file it looks for in vain, with a trace that nobody reads.
+Error.stackTraceLimit = 0;
+
+const module = loadModule(process.argv[2] ?? '');
+// Told to whoever asks.
+module.catch(() => undefined);
+let last: Promise<void> = Promise.resolve();
+
+process.on('disconnect', () => process.exit(0));
+// The parent decides when this one ends, not a terminal or a service manager that reaches the whole group.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+process.on('message', (request: PhonemeRequest) => {
+  last = last.then(() => answer(request));
+});
+
+async function answer({ id, text, voice }: PhonemeRequest): Promise<void> {
+  try {
+    const instance = await EspeakInstance.make(await module);
+    const pieces: Uint8Array[] = [];
+    instance.write(phonemeArguments(voice), { text, voice }, (bytes) => pieces.push(bytes.slice()));
+    reply({ id, phonemes: Buffer.concat(pieces).toString('utf8') });
+  } catch (error) {
+    reply({ id, reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function reply(message: PhonemeAnswer): void {
+  process.send?.(message, undefined, undefined, () => undefined);
+}

@@ -1,0 +1,19 @@
+/** The carrier's contract on our own SIP engine and a real FreeSWITCH: TELEPHONY=embedded, MEDIA=freeswitch. */
+import { describe, test } from 'vitest';
+import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
+import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
+import { frontFreeSwitchPlane } from '../telephony/real-plane.ts';
+import { findRealServers } from '../telephony/real-servers.ts';
+import { describeTrunks } from '../telephony/trunk.contract.ts';
+import { describeWire } from '../telephony/wire.contract.ts';
+
+const servers = await findRealServers('carrier contract, embedded SIP and FreeSWITCH');
+
+if (servers === undefined) {
+  describe.skip('embedded SIP and FreeSWITCH', () => test('is not here', () => undefined));
+} else {
+  describeIncomingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeOutgoingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeTrunks('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeWire('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+}

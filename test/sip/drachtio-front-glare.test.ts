@@ -1,0 +1,58 @@
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import type { SrfClient } from '../../src/telephony/drachtio/srf.ts';
+import { openFrontWorld, sdp } from '../support/front-world.ts';
+
+test('the front passes 491 on at once, as a real drachtio-server does, and leaves the next try to the application', async () => {
+  const world = await openFrontWorld();
+  onTestFinished(() => world.stop());
+  let tries = 0;
+  world.peer.on('invite', (invite) => {
+    const { dialog } = invite.accept({ body: sdp(5000) });
+    dialog.on('reinvite', ({ respond }) => {
+      tries += 1;
+      respond(491);
+    });
+  });
+  const dialog = await world.srf.createUAC(world.peerUri('callee'), { localSdp: sdp(4000) });
+
+  const startedMs = performance.now();
+  const refusal = await dialog.modify(sdp(4002)).catch((error: unknown) => error);
+
+  expect(refusal).toMatchObject({ status: 491 });
+  expect(tries).toBe(1);
+  // Our own engine would have come back after 2.1 s at the earliest. RFC 3261, 14.1.
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+test('the front lets an application that is new end a dialog of an older one, by its tags alone', async () => {
+  const world = await openFrontWorld();
+  onTestFinished(() => world.stop());
+  const call = new Promise<{ readonly ended: Promise<unknown[]> }>((resolve) => {
+    world.peer.on('invite', (invite) => {
+      const { dialog } = invite.accept({ body: sdp(5000) });
+      resolve({ ended: once(dialog, 'ended') });
+    });
+  });
+  const { sip, remote } = await world.srf.createUAC(world.peerUri('callee'), {
+    localSdp: sdp(4000),
+    headers: { From: '<sip:caller@127.0.0.1>' },
+  });
+
+  // Nothing of the dialog object is used, as after a restart.
+  const headers = {
+    'Call-ID': sip.callId,
+    From: `<sip:caller@127.0.0.1>;tag=${sip.localTag}`,
+    To: `<${world.peerUri('callee')}>;tag=${sip.remoteTag}`,
+    CSeq: '1001 BYE',
+  };
+  const answered = new Promise<number>((resolve) => {
+    const srf = world.srf as unknown as SrfClient;
+    srf.request(remote.uri, { method: 'BYE', headers }, (_, request) => {
+      request?.on('response', ({ status }) => resolve(status));
+    });
+  });
+
+  expect(await answered).toBe(200);
+  expect(await (await call).ended).toMatchObject([{ cause: 'remote-bye' }]);
+});

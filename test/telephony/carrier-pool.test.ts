@@ -1,0 +1,149 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../examples/phone/phone.ts';
+import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
+import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
+import { CarrierPool } from '../../src/telephony/drachtio/carrier-pool.ts';
+import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
+import type { Trunk } from '../../src/telephony/trunks.ts';
+import { freePort } from '../support/free-ports.ts';
+import { OURS, Rings, THEIRS, trunkTo } from './plane.ts';
+import { SilentLines } from './silent-lines.ts';
+
+const PARTS = { clock: systemClock, log: silentLogger };
+const SECRET = 'only for tests';
+const REQUEST = { from: OURS, to: THEIRS, ringingTimeoutMs: 10_000 };
+
+/** One SIP server behind drachtio's protocol, that can die. */
+async function startFront() {
+  const address = '127.0.0.1';
+  const listen = [{ protocol: 'UDP' as const, address, port: await freePort() }];
+  const userAgent = new UserAgent({ listen });
+  const front = new DrachtioFront({ userAgent, secret: SECRET, port: 0 });
+  await userAgent.start();
+  await front.start();
+  const { port } = front;
+  const stop = async () => {
+    await front.stop();
+    await userAgent.stop();
+  };
+  onTestFinished(stop);
+  return { host: address, port, weight: 1, name: `sip by ${port}`, stop };
+}
+
+function dialogsInMemory() {
+  const kept = new Map<string, OpenDialog>();
+  const store = {
+    save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
+    remove: (id: string) => void kept.delete(id),
+    all: () => [...kept.values()],
+  };
+  return { kept, store };
+}
+
+async function openPool(trunk?: Trunk) {
+  const phone = new Phone({ number: THEIRS });
+  await phone.start();
+  const fronts = [await startFront(), await startFront()];
+  const { kept, store } = dialogsInMemory();
+  const book = new DialogBook({ ...PARTS, store });
+  const media = new DirectGateway({ engine: new SilentLines() });
+  const pool = new CarrierPool(
+    fronts.map((server) => ({
+      weight: 1,
+      open: (ties) =>
+        new DrachtioCarrier({
+          ...{ ...PARTS, ...server, ...ties, secret: SECRET, media, book },
+          trunks: [trunk ?? trunkTo(phone.hostPort())],
+        }),
+    })),
+  );
+  await pool.start(new Rings().take);
+  onTestFinished(async () => {
+    await pool.stop();
+    await phone.stop();
+  });
+  const sources: string[] = [];
+  phone.onRinging((call) => {
+    sources.push(call.request.get('via') ?? '');
+    void call.answer();
+  });
+  const callOut = async () => {
+    const leg = await pool.place(REQUEST).answered;
+    const during = kept.size;
+    await leg.hangUp();
+    return during;
+  };
+  return { pool, fronts, sources, kept, callOut };
+}
+
+test('CarrierPool deals calls out to all servers, and to the healthy ones alone when one dies', async () => {
+  const { pool, fronts, sources, callOut } = await openPool();
+
+  await callOut();
+  await callOut();
+  const before = new Set(sources.map((via) => /:(\d+)/.exec(via)?.[1])).size;
+  await fronts[0]?.stop();
+  await expect.poll(() => pool.reports()[0]?.state).toContain('127.0.0.1');
+  await expect.poll(() => pool.reports()[0]?.state).not.toContain('listening');
+  sources.length = 0;
+  await callOut();
+  await callOut();
+
+  const after = new Set(sources.map((via) => /:(\d+)/.exec(via)?.[1])).size;
+  expect([before, after]).toEqual([2, 1]);
+  expect(pool.reports().map(({ isReady }) => isReady)).toEqual([true, true, true]);
+});
+
+test('CarrierPool registers from one server at a time, and from another when that one dies', async () => {
+  const contacts: string[] = [];
+  const hostPort = await startRegistrar((contact) => contacts.push(contact));
+  const account = { username: 'joe', password: 'secret', register: true };
+  const { pool, fronts } = await openPool(trunkTo(hostPort, account));
+
+  await expect.poll(() => contacts).toHaveLength(1);
+  const isFirst = () => pool.reports()[0]?.state.includes(portOf(contacts[0])) === true;
+  await fronts[isFirst() ? 0 : 1]?.stop();
+  await expect.poll(() => contacts).toHaveLength(2);
+
+  expect(portOf(contacts[1])).not.toBe(portOf(contacts[0]));
+});
+
+/** Takes every REGISTER. @returns where. */
+async function startRegistrar(onRegistered: (contact: string) => void): Promise<string> {
+  const socket = createSocket('udp4');
+  socket.on('message', (datagram, { address, port }) => {
+    const lines = datagram.toString().split('\r\n');
+    const lineOf = (name: string) => lines.find((line) => line.startsWith(`${name}: `)) ?? '';
+    const copied = ['Via', 'From', 'To', 'Call-ID', 'CSeq', 'Contact'].map(lineOf);
+    if (lineOf('Expires') !== 'Expires: 0') onRegistered(lineOf('Contact'));
+    socket.send(
+      ['SIP/2.0 200 OK', ...copied, 'Content-Length: 0', '', ''].join('\r\n'),
+      port,
+      address,
+    );
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  onTestFinished(() => void socket.close());
+  return `127.0.0.1:${socket.address().port}`;
+}
+
+function portOf(contact = ''): string {
+  return /127\.0\.0\.1:(\d+)/.exec(contact)?.[1] ?? 'none';
+}
+
+test('DialogBook keeps a call from its answer to its end', async () => {
+  const { callOut, kept } = await openPool();
+
+  const during = await callOut();
+
+  expect(during).toBe(1);
+  expect(kept.size).toBe(0);
+});

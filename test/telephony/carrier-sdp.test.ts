@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import {
+  flowOf,
+  limited,
+  placeOf,
+  withOrigin,
+} from '../../src/telephony/freeswitch/carrier-sdp.ts';
+
+function sdp(...lines: readonly string[]): string {
+  const session = ['v=0', 'o=FreeSWITCH 7 8 IN IP4 192.0.2.1', 's=FreeSWITCH'];
+  return [...session, 'c=IN IP4 192.0.2.1', 't=0 0', ...lines, ''].join('\r\n');
+}
+
+test('limited leaves the codecs of the trunk and the keys, in the order of the offer', () => {
+  const offer = sdp('m=audio 4000 RTP/AVP 9 8 0 96', 'a=rtpmap:96 telephone-event/8000');
+
+  expect(limited(offer, ['PCMU', 'PCMA'])).toContain('m=audio 4000 RTP/AVP 8 0 96\r\n');
+  expect(limited(offer, undefined)).toBe(offer);
+});
+
+test('limited lets SRTP through for FreeSWITCH to judge', () => {
+  const offer = sdp('m=audio 4000 RTP/SAVP 0', 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:x');
+
+  expect(limited(offer, ['PCMU'])).toContain('m=audio 4000 RTP/SAVP 0');
+});
+
+test.each([
+  ['nonsense', 'nonsense', 400],
+  ['no codec of the trunk', sdp('m=audio 4000 RTP/AVP 18 101'), 488],
+  ['keys alone', sdp('m=audio 4000 RTP/AVP 96', 'a=rtpmap:96 telephone-event/8000'), 488],
+  ['no audio', sdp('m=video 4000 RTP/AVP 96'), 488],
+])('limited refuses %s', (_, offer, sipStatus) => {
+  expect(() => limited(offer, ['PCMU'])).toThrow(expect.objectContaining({ sipStatus }));
+});
+
+test.each([
+  ['a=sendrecv', { doesListen: true, doesSpeak: true }],
+  ['a=sendonly', { doesListen: false, doesSpeak: true }],
+  ['a=recvonly', { doesListen: true, doesSpeak: false }],
+  ['a=inactive', { doesListen: false, doesSpeak: false }],
+  ['a=ptime:20', { doesListen: true, doesSpeak: true }],
+  ['c=IN IP4 0.0.0.0', { doesListen: false, doesSpeak: true }],
+])('flowOf reads %s', (line, flow) => {
+  expect(flowOf(sdp('m=audio 4000 RTP/AVP 0', line))).toEqual(flow);
+});
+
+test('withOrigin names the session as ours and says the direction of the audio', () => {
+  const described = withOrigin(sdp('m=audio 4000 RTP/AVP 0', 'm=video 0 RTP/AVP 96'), {
+    sessionId: 5,
+    version: 2,
+  });
+
+  expect(described).toContain('o=- 5 2 IN IP4 192.0.2.1\r\ns=-\r\n');
+  expect(described).toContain('m=audio 4000 RTP/AVP 0\r\na=sendrecv\r\nm=video');
+  expect(described).not.toContain('FreeSWITCH');
+});
+
+test('placeOf finds the port of plain and secured audio, and refuses a description without', () => {
+  expect(placeOf(sdp('m=audio 4000 RTP/SAVP 0'))).toEqual({ address: '192.0.2.1', port: 4000 });
+  expect(() => placeOf(sdp('m=audio 0 RTP/AVP 0'))).toThrow('it gave no port');
+});

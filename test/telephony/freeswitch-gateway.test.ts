@@ -1,0 +1,199 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
+import { openFrontWorld } from '../support/front-world.ts';
+import { SilentLines } from './silent-lines.ts';
+import { EVENT_SECRET } from './support/event-socket-server.ts';
+import { FreeSwitchDouble } from './support/freeswitch-double.ts';
+
+const FROM = { signallingAddress: '192.0.2.1' };
+
+const OFFER = [
+  'v=0',
+  'o=- 1 1 IN IP4 192.0.2.1',
+  's=-',
+  'c=IN IP4 192.0.2.1',
+  't=0 0',
+  'm=audio 4000 RTP/AVP 8 0 101',
+  'a=rtpmap:101 telephone-event/8000',
+  '',
+].join('\r\n');
+const HOLD = `${OFFER}a=sendonly\r\n`;
+
+async function openGateway(options: { readonly orphanChannels?: readonly string[] } = {}) {
+  const [double, world] = [new FreeSwitchDouble(), await openFrontWorld()];
+  await double.start();
+  const lines = new SilentLines();
+  const gateway = new FreeSwitchGateway({
+    ...options,
+    engine: lines,
+    servers: [{ host: '127.0.0.1', port: double.events.port, weight: 1 }],
+    secret: EVENT_SECRET,
+    srf: world.srf,
+    clock: systemClock,
+    log: silentLogger,
+  });
+  onTestFinished(async () => {
+    await gateway.stop();
+    await world.stop();
+    await double.stop();
+  });
+  return { double, lines, gateway };
+}
+
+const stateOf = (gateway: FreeSwitchGateway) => gateway.reports()[0]?.state;
+
+test('FreeSwitchGateway bridges the carrier to the engine, and leaves nothing behind', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+  const during = double.legs;
+  const { localSdp, channels } = endpoint;
+  await endpoint.close();
+
+  expect(channels).toEqual(expect.arrayContaining([...during]));
+  expect(during).toHaveLength(2);
+  expect(localSdp).toContain('a=sendrecv');
+  expect(lines.opened[0]?.remotes[0]).toMatchObject({ codec: 'PCMU', maySend: true });
+  expect(lines.opened[0]?.isClosed).toBe(true);
+  await expect.poll(() => double.legs).toEqual([]);
+});
+
+test('FreeSwitchGateway offers before it knows the far end, and tells FreeSWITCH the answer', async () => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open({ ...FROM, codecs: ['PCMA'] });
+  const offered = endpoint.localSdp;
+
+  await endpoint.negotiate(OFFER);
+  await endpoint.negotiate(OFFER);
+
+  expect(offered).toContain('RTP/AVP 8 101');
+  expect(endpoint.localSdp).toBe(offered);
+  expect(double.modified).toHaveLength(1);
+  expect(double.modified[0]).toContain('RTP/AVP 8 101');
+});
+
+test('FreeSwitchGateway holds both legs, so that the silence of the engine is not its death', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+
+  await endpoint.negotiate(HOLD);
+  await endpoint.negotiate(OFFER);
+
+  const directions = double.modified.map((sdp) => /a=(sendonly|inactive|sendrecv)/.exec(sdp)?.[1]);
+  expect(directions).toEqual(['sendonly', 'inactive', undefined, 'sendrecv']);
+  expect(lines.opened[0]?.remotes.map(({ maySend }) => maySend)).toEqual([true, false, true]);
+});
+
+test('FreeSwitchGateway asks again when FreeSWITCH is busy with a change of its own', async () => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open(FROM);
+  double.refusals.push(491, 491);
+
+  await endpoint.negotiate(OFFER);
+
+  expect(double.modified).toHaveLength(3);
+});
+
+test('FreeSwitchGateway goes on after a change that FreeSWITCH refused', async () => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+  double.refusals.push(488);
+
+  await expect(endpoint.negotiate(HOLD)).rejects.toMatchObject({ sipStatus: 488 });
+
+  await expect(endpoint.negotiate(HOLD)).resolves.toContain('v=0');
+});
+
+test.each([
+  ['no SDP', 'nonsense', 400],
+  ['no codec of the trunk', OFFER.replace('8 0 101', '18'), 488],
+])('FreeSwitchGateway refuses %s before it costs a port', async (_, remoteSdp, sipStatus) => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+
+  const opening = gateway.open({ ...FROM, remoteSdp, codecs: ['PCMU', 'PCMA'] });
+
+  await expect(opening).rejects.toMatchObject({ name: 'MediaError', sipStatus });
+  expect(double.legs).toEqual([]);
+  expect(lines.opened).toEqual([]);
+});
+
+test('FreeSwitchGateway passes on that FreeSWITCH finds no codec, and frees the port', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+  double.inviteStatus = 488;
+
+  await expect(gateway.open({ ...FROM, remoteSdp: OFFER })).rejects.toMatchObject({
+    sipStatus: 488,
+  });
+
+  expect(lines.opened[0]?.isClosed).toBe(true);
+});
+
+test('FreeSwitchGateway says media-lost when FreeSWITCH dies, and works again when it is back', async () => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+  const events: string[] = [];
+  endpoint.audio.onEvent(({ kind }) => events.push(kind));
+
+  await double.die();
+  await expect.poll(() => events).toEqual(['media-lost']);
+  const refused = gateway.open({ ...FROM, remoteSdp: OFFER });
+  await expect(refused).rejects.toMatchObject({ sipStatus: 503 });
+  const problem = stateOf(gateway);
+  await double.events.start();
+  await expect.poll(() => gateway.reports()[0]?.isReady, { timeout: 5_000 }).toBe(true);
+  const again = await gateway.open({ ...FROM, remoteSdp: OFFER });
+
+  expect(problem).toContain('no media through 127.0.0.1:');
+  expect(again.channels).toHaveLength(2);
+});
+
+test.each([
+  ['bare', 'it has no SIP profile "offhook_outer"'],
+  ['rude', 'it takes no connections from our address'],
+  ['garbage', 'a header has no name'],
+] as const)('FreeSwitchGateway starts without a server that is %s, and says why', async (mood, why) => {
+  const { gateway, double } = await openGateway();
+  double.events.mood = mood;
+
+  await gateway.start();
+  const state = stateOf(gateway);
+  double.events.mood = 'well';
+
+  expect(state).toContain(why);
+  await expect.poll(() => gateway.reports()[0]?.isReady, { timeout: 5_000 }).toBe(true);
+});
+
+test('FreeSwitchGateway gives a bridge up that never comes about, and ends both legs', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+  double.doesBridge = false;
+
+  await expect(gateway.open({ ...FROM, remoteSdp: OFFER })).rejects.toMatchObject({
+    sipStatus: 503,
+  });
+
+  expect(double.events.commands.filter((command) => command.startsWith('uuid_kill'))).toHaveLength(
+    2,
+  );
+  expect(lines.opened[0]?.isClosed).toBe(true);
+});
+
+test('FreeSwitchGateway ends the legs that a process before it has left', async () => {
+  const { gateway, double } = await openGateway({ orphanChannels: ['leg-a', 'leg-b'] });
+
+  await gateway.start();
+
+  expect(double.events.commands).toEqual(
+    expect.arrayContaining(['uuid_kill leg-a', 'uuid_kill leg-b']),
+  );
+});
