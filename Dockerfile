@@ -12,6 +12,17 @@ RUN find node_modules/onnxruntime-node/bin -mindepth 3 -maxdepth 3 -type d ! -pa
   && find node_modules/better-sqlite3/prebuilds -type f ! -name "linux-$(node -p process.arch).node" -delete \
   && node -e "require('onnxruntime-node'); new (require('better-sqlite3'))(':memory:')"
 
+# The dashboard's page: Vite and what it needs stay behind in this stage. Vite's native parts are optional packages.
+FROM node:24.21.0-bookworm-slim AS dashboard
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+# Vite reads how to translate the sources from it.
+COPY tsconfig.json ./
+COPY src/dashboard src/dashboard
+COPY src/build-dashboard.ts src/build-dashboard.ts
+RUN node src/build-dashboard.ts --always
+
 FROM node:24.21.0-bookworm-slim
 LABEL org.opencontainers.image.title="Offhook" \
   org.opencontainers.image.description="Self-hosted phone server for voice agents" \
@@ -27,12 +38,13 @@ RUN groupadd --gid 10001 offhook \
   && install -d -o 10001 -g 10001 -m 0750 /data /models
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
+COPY --from=dashboard /app/dist dist
 COPY package.json LICENSE ./
 COPY models models
 COPY src src
 # The checkout may be readable by its owner alone. Carriers and their passwords are mounted, never built in: with this
 # list only the container itself may ring.
-RUN chmod -R a+rX package.json LICENSE models src \
+RUN chmod -R a+rX package.json LICENSE dist models src \
   && install -d sip-config && echo '[]' > sip-config/trunks.json
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models ORT_DISABLE_TELEMETRY=1
 USER 10001:10001

@@ -5,6 +5,7 @@ const PATIENT = [
   'test/e2e/admin.test.ts',
   'test/e2e/admin-usage.test.ts',
   'test/e2e/analysis.test.ts',
+  'test/e2e/dashboard.test.ts',
   'test/e2e/disk.test.ts',
   'test/e2e/image.test.ts',
   'test/e2e/operator.test.ts',

@@ -24,8 +24,10 @@ export function addOperatorCommands(root: Command, console: Console): void {
 function reset({ store }: Desk): Result {
   const { secrets } = store;
   const known = secrets.find(PASSWORD_SECRET);
-  const wasSet =
-    known !== undefined && patiently(() => secrets.exchange(PASSWORD_SECRET, known, undefined));
+  const wasSet = known !== undefined;
+  if (!patiently(() => secrets.exchange(PASSWORD_SECRET, known, undefined))) {
+    throw new Error('Cannot forget the password: it was changed at the same moment; try again');
+  }
   const news = wasSet
     ? 'The password is forgotten, and everybody is signed out.'
     : 'There was no password.';

@@ -45,18 +45,32 @@ export function startGreetings(options: Options): () => void {
   return () => stop.abort(new Error('the server stops'));
 }
 
-async function prepareAll({ store, speech, log }: Options, signal: AbortSignal): Promise<void> {
+async function prepareAll(options: Options, signal: AbortSignal): Promise<void> {
+  const { store, log } = options;
   try {
     for (const agent of activeAgents(store)) {
       for (const request of requestsOf(agent)) {
         if (signal.aborted) return;
-        await speech.synthesizer.prepare({ ...request, signal });
+        await prepareOne(request, options, signal);
         await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
       }
     }
   } catch (error) {
-    // The first call of an agent prepares them again.
     if (!signal.aborted) log.warn({ err: error }, 'set phrases could not be prepared');
+  }
+}
+
+/** One phrase that cannot be spoken keeps no other from it. The first call of its agent prepares it again. */
+async function prepareOne(
+  request: SpeechRequest,
+  { speech, log }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await speech.synthesizer.prepare({ ...request, signal });
+  } catch (error) {
+    const { voice, language } = request;
+    if (!signal.aborted) log.warn({ err: error, voice, language }, 'set phrase not prepared');
   }
 }
 

@@ -58,6 +58,7 @@ function suite(project: string): () => Promise<Outcome> {
 const STEPS: readonly Step[] = [
   { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
   { name: 'types', run: check('tsc', ['--noEmit']) },
+  { name: 'types of the dashboard', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
   { name: 'unit', run: suite('unit') },
   { name: 'integration', run: suite('integration') },
   { name: 'patient', run: suite('patient') },

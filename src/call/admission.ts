@@ -17,8 +17,11 @@ const LOAD_SEVERE = 4;
 /** Longer than it takes to refuse: the calls that are in progress shall have got over it. */
 const LOOKS_TO_ADMIT = 5;
 
-/** Room for the next call must be there as well, or the door would open and shut. */
-const LOAD_CALM = 0.7;
+/**
+ * Room for the next call must be there as well, or the door would open and shut. Memory is not given back when calls
+ * end, and a language model may hold most of it for good: waiting for much less would be waiting for ever.
+ */
+const LOADS_CALM: Loads = { event_loop: 0.7, worker_thread: 0.7, recogniser: 0.7, memory: 0.95 };
 
 export const OPEN: Admission = { shortage: null, against: 0 };
 
@@ -35,13 +38,20 @@ export function lookedAt(before: Admission, loads: Loads): Admission {
     const isShort = against >= LOOKS_TO_REFUSE || load >= LOAD_SEVERE;
     return isShort ? { shortage: worst, against: 0 } : { shortage: null, against };
   }
-  const against = load < LOAD_CALM ? before.against + 1 : 0;
+  const against = isCalm(loads) ? before.against + 1 : 0;
   if (against >= LOOKS_TO_ADMIT) return OPEN;
   return { shortage: load >= 1 ? worst : before.shortage, against };
 }
 
+function isCalm(loads: Loads): boolean {
+  return namesOf(loads).every((shortage) => loads[shortage] < LOADS_CALM[shortage]);
+}
+
 function worstOf(loads: Loads): [Shortage, number] {
-  const [first, ...others] = Object.entries(loads) as [Shortage, number][];
-  if (first === undefined) throw new TypeError('Expected a load');
-  return others.reduce((worst, other) => (other[1] > worst[1] ? other : worst), first);
+  const worst = namesOf(loads).reduce((one, other) => (loads[other] > loads[one] ? other : one));
+  return [worst, loads[worst]];
+}
+
+function namesOf(loads: Loads): Shortage[] {
+  return Object.keys(loads) as Shortage[];
 }

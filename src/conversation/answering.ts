@@ -1,7 +1,7 @@
 /** The agent's answer: what the model says, which tools it uses, and what happens when it fails; pure */
 import type { ChatMessage } from '../llm/language-model.ts';
 import { closeWith } from './ending.ts';
-import { watchTool } from './filler.ts';
+import { isUnsaid, watchTool } from './filler.ts';
 import { messagesFor } from './prompt.ts';
 import {
   addClause,
@@ -69,7 +69,7 @@ export function onToolCalled(draft: Draft, event: TurnEventOf<'tool-called'>): v
 export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
-  if (reply.pieces.length === 0 && reply.calls.length === 0) {
+  if (reply.calls.length === 0 && isUnsaid(reply, draft.state.rules)) {
     failAnswer(draft, event.atMs);
     return;
   }
@@ -154,7 +154,7 @@ export function advance(draft: Draft): void {
     finishReply(draft);
   } else if (rules.toolsAfterWords.includes(next.name)) {
     const { farewell, transfer } = rules.phrases;
-    if (reply.pieces.length === 0) addClause(draft, next.name === 'end_call' ? farewell : transfer);
+    if (isUnsaid(reply, rules)) addClause(draft, next.name === 'end_call' ? farewell : transfer);
     finishReply(draft);
   } else {
     runNextTool(draft);

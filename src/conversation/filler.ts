@@ -1,6 +1,7 @@
 /** A word while a tool takes long: once a turn, and only into silence; pure */
 import { audioMsOf } from './heard-words.ts';
 import { addClause, playedMsAt } from './reply.ts';
+import type { TurnRules } from './turn-rules.ts';
 import { act, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
 
 /** Waits for a tool that has just been started. */
@@ -21,6 +22,11 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
   }
   changeReply(draft, { hasFiller: true });
   addClause(draft, rules.phrases.filler);
+}
+
+/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
+export function isUnsaid({ pieces }: Reply, { phrases }: TurnRules): boolean {
+  return pieces.every(({ text }) => text === phrases.filler);
 }
 
 /** What the caller is still to hear of the words before the tool. */

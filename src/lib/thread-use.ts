@@ -12,7 +12,8 @@ export class ThreadUse {
   readonly #clock: Clock;
   readonly #uses = new Map<Worker, Use | undefined>();
   readonly #shares = new Map<Worker, number>();
-  #isAsking = false;
+  /** Those that have not answered yet. */
+  readonly #asked = new Set<Worker>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -31,7 +32,7 @@ export class ThreadUse {
 
   /** Share of a core that the busiest thread used between the two times before that this was asked. */
   takeBusyShare(): number {
-    void this.#ask();
+    for (const worker of this.#uses.keys()) void this.#ask(worker);
     return Math.max(0, ...this.#shares.values());
   }
 
@@ -40,19 +41,18 @@ export class ThreadUse {
     worker.once('exit', () => {
       this.#uses.delete(worker);
       this.#shares.delete(worker);
+      this.#asked.delete(worker);
     });
   };
 
-  /** Threads answer when they come to it, so that their answers are known the next time. */
-  async #ask(): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    for (const worker of [...this.#uses.keys()]) {
-      // A thread that ends meanwhile has nothing to say.
-      const usage = await worker.cpuUsage().catch(() => undefined);
-      if (usage !== undefined) this.#note(worker, (usage.user + usage.system) / 1000);
-    }
-    this.#isAsking = false;
+  /** Threads answer when they come to it, so that their answers are known the next time. One that never does holds up no other. */
+  async #ask(worker: Worker): Promise<void> {
+    if (this.#asked.has(worker)) return;
+    this.#asked.add(worker);
+    // A thread that ends meanwhile has nothing to say.
+    const usage = await worker.cpuUsage().catch(() => undefined);
+    this.#asked.delete(worker);
+    if (usage !== undefined) this.#note(worker, (usage.user + usage.system) / 1000);
   }
 
   #note(worker: Worker, cpuMs: number): void {

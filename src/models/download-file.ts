@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { type ExpectedSum, type FileSum, sumOfFile } from './file-sum.ts';
 import type { HttpAnswer, HttpSource } from './http-source.ts';
 import { answerError, networkError, ServerTrouble } from './http-trouble.ts';
-import { cancelled, ModelsError } from './models-error.ts';
+import { cancelled, diskError, ModelsError } from './models-error.ts';
 import { PartFile } from './part-file.ts';
 import { type RetryLimits, waitBeforeRetryMs } from './retry.ts';
 import { pause, StallWatch } from './stall-watch.ts';
@@ -76,7 +76,10 @@ async function existing(job: FileJob, tools: DownloadTools): Promise<FileOutcome
     () => null,
   );
   if (size === null || job.expected === null) return null;
-  const sum = await sumOfFile(job.file, job.expected, { signal: tools.signal });
+  const { signal } = tools;
+  const sum = await sumOfFile(job.file, job.expected, { signal }).catch((error: unknown) => {
+    throw signal.aborted ? cancelled(error) : diskError(error, job.file);
+  });
   const { sha256, isRight } = sum.finish(job.expected);
   if (!isRight) {
     tools.onNote(`${job.label}: what lies there is not what it should be, and is downloaded again`);
@@ -177,12 +180,13 @@ class Download {
 
   async #take(answer: HttpAnswer, part: PartFile, watch: StallWatch): Promise<FileOutcome> {
     const now = this.#tools.clock.now();
-    const failure = answerError(answer, { label: this.#job.label, url: this.#job.url, now });
+    const { label, url } = this.#job;
+    const failure = answerError(answer, { label, url, now, isRest: part.bytes > 0 });
     if (failure !== null) throw failure;
     const { allowUnverified, signal } = this.#tools;
     const trusted = trustedSumOf(answer, { ...this.#job, allowUnverified });
     // Beyond our bytes there is nothing: they are the whole file, or they are not its beginning.
-    const isAll = answer.status === 416 && part.bytes > 0;
+    const isAll = answer.status === 416;
     if (!isAll) await this.#settle(answer, part);
     const onBytes = () => watch.heard();
     const sum = await sumOfFile(part.path, trusted.expected, { signal, onBytes });

@@ -22,6 +22,8 @@ export class ServerTrouble extends Error {
 interface Asked {
   readonly label: string;
   readonly url: string;
+  /** Whether only the rest of it was. */
+  readonly isRest: boolean;
   readonly now: Date;
 }
 
@@ -44,7 +46,8 @@ export function answerError(answer: HttpAnswer, asked: Asked): ModelsError | Ser
       retryAfterMs: retryAfterMs(headers['retry-after'], asked.now),
     });
   }
-  if (status !== 200 && status !== 206 && status !== 416) {
+  // 416: there is nothing beyond what we have, which is no answer to whoever asks for all.
+  if (status !== 200 && status !== 206 && !(status === 416 && asked.isRest)) {
     const advice = ADVICE[status] ?? 'try another source (MODELS_BASE_URL)';
     return refused(asked, `the server answered ${status}; ${advice}`);
   }

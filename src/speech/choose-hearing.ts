@@ -38,7 +38,7 @@ export function chooseHearing(settings: HearingSettings): Hearing {
   const { vad, stt, modelsDir, engines, clock, logger } = settings;
   const tinyDir = settings.tinyDir ?? TINY_DIR;
   const [recognizer, ...others] = engines.recognizers;
-  const share = machineShare({ cores: availableParallelism(), memoryBytes: totalmem() });
+  const share = machineShare({ cores: availableParallelism(), memoryBytes: memoryBytes() });
   const recognizers = settings.recognizers ?? share.processes;
   const dirs = { modelsDir, tinyDir };
   const plans = {
@@ -71,4 +71,10 @@ export function chooseHearing(settings: HearingSettings): Hearing {
       }),
   };
   return new ThreadedHearing({ clock, logger, plans, recognizers });
+}
+
+/** Of the machine, or, where a container sets this process a limit, that. */
+function memoryBytes(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

@@ -5,7 +5,10 @@ import type { Ear, EngineReport, Hearing, Utterance, VoiceEvent } from './hearin
 
 type Transcription = Parameters<Ear['transcribe']>[0];
 
-/** Passes everything on to another hearing, and reports how long each text took. */
+/**
+ * Passes everything on to another hearing, and reports how long each text took that a caller waits for. A look at what
+ * is still being said comes when the recogniser has time: neither its wait nor its shortness says how busy that is.
+ */
 export class MeasuredHearing implements Hearing {
   readonly #hearing: Hearing;
   readonly #times: ModelTimes;
@@ -63,7 +66,9 @@ class MeasuredEar implements Ear {
   async transcribe(request: Transcription): Promise<Utterance> {
     try {
       const utterance = await this.#ear.transcribe(request);
-      this.#times.answered('stt', this.#engine, utterance.tookMs);
+      if (request.priority !== 'partial') {
+        this.#times.answered('stt', this.#engine, utterance.tookMs);
+      }
       return utterance;
     } catch (error) {
       // A partial request gives way to whatever is more urgent; that is no failure.

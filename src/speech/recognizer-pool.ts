@@ -28,6 +28,10 @@ export class RecognizerPool {
   readonly #lanes: readonly RecognizerLane[];
   readonly #pace = new AnswerPace();
   readonly #homes = new WeakMap<LaneUtterance, RecognizerLane>();
+  readonly #note: Note;
+  /** What the processes that have not been started are to load; null where all have been. */
+  #modelLeft: string | null = null;
+  #isStopped = false;
   #lastId = 0;
 
   constructor(options: RecognizerPoolOptions) {
@@ -38,24 +42,28 @@ export class RecognizerPool {
       nextId: () => this.#nextId(),
       onChange: () => this.#balance(),
     };
+    this.#note = options.note;
     this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(shared));
   }
 
-  /** Starts one process to see which model can be loaded, then the others with that one. */
+  /**
+   * Starts one process, to see which model can be loaded. The others start with that one when the first call comes: a
+   * server that nobody rings is ready sooner and needs the memory of one.
+   */
   async start(models: readonly string[]): Promise<LoadOutcome> {
-    const [first, ...others] = this.#lanes;
-    const outcome = (await first?.start(models)) ?? { model: null, failures: [] };
-    const { model } = outcome;
-    if (model !== null) await Promise.all(others.map((lane) => lane.start([model])));
+    const outcome = (await this.#lanes[0]?.start(models)) ?? { model: null, failures: [] };
+    this.#modelLeft = outcome.model;
     return outcome;
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await Promise.all(this.#lanes.map((lane) => lane.stop()));
   }
 
   /** A desk for one call. Calls take turns. */
   join(): CallDesk {
+    this.#startOthers();
     const caller = {};
     return {
       open: (options) => this.#open(options, caller),
@@ -63,6 +71,19 @@ export class RecognizerPool {
       request: (utterance, order) => this.#request(utterance, order),
       close: (utterance) => this.#homeOf(utterance).close(utterance),
     };
+  }
+
+  #startOthers(): void {
+    const model = this.#modelLeft;
+    if (model === null || this.#isStopped) return;
+    this.#modelLeft = null;
+    for (const lane of this.#lanes.slice(1)) void this.#startOther(lane, model);
+  }
+
+  async #startOther(lane: RecognizerLane, model: string): Promise<void> {
+    const { model: loaded, failures } = await lane.start([model]);
+    if (loaded !== null || this.#isStopped) return;
+    this.#note({ failures }, 'Recogniser could not be started: there is one less');
   }
 
   #open(options: UtteranceOptions, caller: object): LaneUtterance {

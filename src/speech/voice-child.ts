@@ -1,4 +1,4 @@
-/** The process in which a neural voice speaks: one sentence of phonemes at a time, so that a cancel waits for one at most. */
+/** The process in which a neural voice speaks: one sentence of phonemes at a time, so that nobody waits for a whole text of another's. */
 import type { ModelFailure, SpeakingReply, SpeakingRequest } from './speaking-messages.ts';
 import { VoiceJob } from './voice-job.ts';
 import type { PhonemizerModule, VoiceModelModule } from './voice-model.ts';
@@ -11,8 +11,13 @@ const { openPhonemizer } = (await import(order.phonemizerModule)) as PhonemizerM
 const phonemizer = openPhonemizer(order.phonemizer);
 const shelf = new VoiceShelf((path) => openVoiceModel(path, order.threads));
 
-/** What is asked for, in the order in which it came. Its length is bounded by the server. */
-const waiting: VoiceJob[] = [];
+interface Turn {
+  readonly job: VoiceJob;
+  readonly steps: AsyncGenerator<void>;
+}
+
+/** What is asked for, whose turn it is first. Its length is bounded by the server. */
+const waiting: Turn[] = [];
 let isSpeaking = false;
 
 process.on('disconnect', () => void stop());
@@ -45,18 +50,18 @@ async function proveSpeech(voice: NeuralVoice): Promise<string | null> {
     if (message.kind === 'failed') reason = message.reason;
   };
   const sentence = { text: 'Ready.', voice, pauseAfterMs: 0 };
-  await new VoiceJob({ id: 0, sentence, reply: hear }).run(phonemizer, shelf);
+  for await (const _ of turnOf(new VoiceJob({ id: 0, sentence, reply: hear })).steps);
   return reason;
 }
 
 function take(message: SpeakingRequest<NeuralSentence>): void {
   switch (message.kind) {
     case 'speak':
-      waiting.push(new VoiceJob({ id: message.id, sentence: message.sentence, reply }));
+      waiting.push(turnOf(new VoiceJob({ id: message.id, sentence: message.sentence, reply })));
       void speakAll();
       break;
     case 'cancel':
-      for (const job of waiting) if (job.id === message.id) job.cancel();
+      for (const { job } of waiting) if (job.id === message.id) job.cancel();
       break;
     case 'warm':
       // A model that cannot be opened is told of when it is to speak.
@@ -67,13 +72,18 @@ function take(message: SpeakingRequest<NeuralSentence>): void {
   }
 }
 
-/** The one that speaks stays first in the list until it is done, so that it can be cancelled. */
+function turnOf(job: VoiceJob): Turn {
+  return { job, steps: job.steps(phonemizer, shelf) };
+}
+
+/** A sentence each, in turn. The one that speaks stays first in the list meanwhile, so that it can be cancelled. */
 async function speakAll(): Promise<void> {
   if (isSpeaking) return;
   isSpeaking = true;
-  for (let job = waiting[0]; job !== undefined; job = waiting[0]) {
-    await job.run(phonemizer, shelf);
+  for (let turn = waiting[0]; turn !== undefined; turn = waiting[0]) {
+    const { done } = await turn.steps.next();
     waiting.shift();
+    if (done !== true) waiting.push(turn);
     // Lets a cancel in.
     await new Promise(setImmediate);
   }
@@ -81,7 +91,7 @@ async function speakAll(): Promise<void> {
 }
 
 async function stop(): Promise<void> {
-  for (const job of waiting) job.cancel();
+  for (const { job } of waiting) job.cancel();
   await Promise.allSettled([phonemizer.stop(), shelf.close()]);
   process.exit(0);
 }

@@ -39,11 +39,11 @@ export class VoiceJob {
     this.#isCancelled = true;
   }
 
-  /** Speaks. Whatever goes wrong is told as `failed`. */
-  async run(phonemizer: Phonemizer, shelf: VoiceShelf): Promise<void> {
+  /** Speaks, a run of the model at each step, between which others may speak. Whatever goes wrong is told as `failed`. */
+  async *steps(phonemizer: Phonemizer, shelf: VoiceShelf): AsyncGenerator<void> {
     if (this.#isCancelled) return;
     try {
-      await this.#speak(phonemizer, shelf);
+      yield* this.#speak(phonemizer, shelf);
       this.#tell({ kind: 'ended', id: this.id });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -51,14 +51,17 @@ export class VoiceJob {
     }
   }
 
-  async #speak(phonemizer: Phonemizer, shelf: VoiceShelf): Promise<void> {
+  async *#speak(phonemizer: Phonemizer, shelf: VoiceShelf): AsyncGenerator<void> {
     const { text, voice } = this.#sentence;
-    const model = await shelf.open(voice.model);
+    const { phonemesMax } = await shelf.open(voice.model);
     const chunks = chunksOf(text);
     const spoken = await readOut(chunks.map(bareWords), voice.reads, phonemizer);
-    const phrases = phrasesOf(chunks, spoken, model.phonemesMax);
+    const phrases = phrasesOf(chunks, spoken, phonemesMax);
     for (const [index, phrase] of phrases.entries()) {
+      if (index > 0) yield;
       if (this.#isCancelled) return;
+      // Asked for each time: others may have had it put away meanwhile.
+      const model = await shelf.open(voice.model);
       const audio = await sayPhrase(phrase, voice.speaker, model);
       if (this.#isCancelled) return;
       const isLast = index === phrases.length - 1;

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { EngineReport } from './hearing.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from './synthesizer.ts';
 
-/** Failures of one voice that are told of in the log, in a row. */
+/** Failures that are told of in the log, until a voice has spoken again. */
 const NOTED_MAX = 20;
 
 export class LayeredSynthesizer implements Synthesizer {
@@ -60,6 +60,7 @@ export class LayeredSynthesizer implements Synthesizer {
           hasSpoken = true;
           yield pcm;
         }
+        if (index === 0) this.#noted = 0;
         return;
       } catch (error) {
         const isOver = hasSpoken || index === layers.length - 1 || request.signal?.aborted === true;

@@ -8,7 +8,7 @@ interface Watch {
   readonly watcher: LiveWatcher;
 }
 
-/** The store of calls says what it has written; nothing is read while nobody watches. */
+/** The store of calls says what it has written; nothing is read while nobody watches. Never throws: the record counts. */
 export class LiveWatchers implements LiveFeed {
   readonly #watches = new Set<Watch>();
   readonly #changed = new Set<string>();
@@ -35,7 +35,7 @@ export class LiveWatchers implements LiveFeed {
     this.#isClosed = true;
     const watches = [...this.#watches];
     this.#watches.clear();
-    for (const { watcher } of watches) watcher.onClosed();
+    for (const watch of watches) this.#letGo(watch);
   }
 
   /** A call was written. Told when the code that runs now is done: a transaction around it may still be taken back. */
@@ -61,21 +61,46 @@ export class LiveWatchers implements LiveFeed {
     const callIds = [...this.#changed];
     this.#changed.clear();
     for (const callId of callIds) {
-      const call = this.#find(callId);
+      const call = this.#read(callId);
       if (call !== undefined) this.#tell(call, { kind: 'call', call });
     }
   }
 
   #tellOf(callId: string, happening: LiveHappening): void {
     if (this.#watches.size === 0) return;
-    const call = this.#find(callId);
+    const call = this.#read(callId);
     if (call !== undefined) this.#tell(call, happening);
   }
 
+  /** A disk that fails is told by whoever writes to it; here it means that there is nothing to tell. */
+  #read(callId: string): Call | undefined {
+    try {
+      return this.#find(callId);
+    } catch {
+      return undefined;
+    }
+  }
+
   #tell({ accountId, environment }: Call, happening: LiveHappening): void {
-    for (const { scope, watcher } of this.#watches) {
+    for (const watch of this.#watches) {
+      const { scope, watcher } = watch;
       const isTheirs = scope.accountId === accountId && scope.environment === environment;
-      if (isTheirs) watcher.onHappening(happening);
+      if (!isTheirs) continue;
+      try {
+        watcher.onHappening(happening);
+      } catch {
+        // The calls, and the others who watch, go on.
+        this.#letGo(watch);
+      }
+    }
+  }
+
+  #letGo(watch: Watch): void {
+    this.#watches.delete(watch);
+    try {
+      watch.watcher.onClosed();
+    } catch {
+      // It is told nothing more, which is all that it needed to know.
     }
   }
 }

@@ -165,6 +165,18 @@ test('GET /api/live/calls lets go of a client that does not read', async () => {
   expect(await reader.isOver()).toBe(true);
 });
 
+test('GET /api/live/calls keeps no view whose first event is too much for it', async () => {
+  const api = await openTestApi();
+  api.store.calls.insert(call('call_1'), []);
+  const entry = { ...SAID, text: 'x'.repeat(1_100_000) };
+  api.store.calls.addTranscriptEntry('call_1', entry);
+
+  const response = await api.request('GET', `${PATH}?callId=call_1`);
+
+  expect(response.status).toBe(200);
+  expect(api.store.liveFeed.size).toBe(0);
+});
+
 test('GET /api/live/calls refuses the two-hundred-and-first view', async () => {
   const api = await openTestApi();
   for (let view = 0; view < 200; view += 1) await watch(api);

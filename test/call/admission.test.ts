@@ -29,6 +29,18 @@ test.each([
   expect(after(...seconds).shortage).toBe(shortage);
 });
 
+test.each([
+  ['that has fallen a little', 0.94, null],
+  ['just below its limit', 0.97, 'memory'],
+])('lookedAt: with memory %s, which is seldom given back', (_case, memory, shortage) => {
+  const full = loads(0.1, { memory: 1.01 });
+  const short = lookedAt(lookedAt(OPEN, full), full);
+
+  const later = [1, 2, 3, 4, 5].reduce((held) => lookedAt(held, loads(0.1, { memory })), short);
+
+  expect(later.shortage).toBe(shortage);
+});
+
 test('lookedAt names what there is least of, and keeps to it until something else is short', () => {
   const slow = loads(1.5, { recogniser: 3 });
   const first = lookedAt(lookedAt(OPEN, slow), slow);

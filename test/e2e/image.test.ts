@@ -84,8 +84,9 @@ test('the image has the packages of production, for this system only', ({ skip }
 
   expect(image.leftOut.map((step) => step.split(' ', 1)[0])).toEqual(['apt-get', 'groupadd']);
   expect(
-    ['vitest', 'typescript', 'espeak-ng'].filter((name) => existsSync(join(modules, name))),
+    ['vitest', 'vite', 'typescript', 'espeak-ng'].filter((name) => existsSync(join(modules, name))),
   ).toEqual([]);
+  expect(existsSync(join(image.app, 'dist/dashboard/index.html'))).toBe(true);
   expect(readdirSync(onnx).flatMap((system) => readdirSync(join(onnx, system)))).toEqual([
     process.arch,
   ]);

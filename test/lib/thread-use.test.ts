@@ -1,9 +1,10 @@
-import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
+import { EventEmitter, once } from 'node:events';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { ThreadUse } from '../../src/lib/thread-use.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const IDLE = 'setInterval(() => undefined, 1000)';
 const BUSY = 'setInterval(() => { const until = Date.now() + 20; while (Date.now() < until); }, 1)';
@@ -34,4 +35,29 @@ test('ThreadUse tells how busy the busiest thread is, and forgets those that hav
   expect(busy).toBeGreaterThan(0.2);
   expect(idle).toBeLessThan(0.1);
   expect(use.takeBusyShare()).toBe(0);
+});
+
+/** A thread that answers as the test says, as `process` tells of real ones. */
+function announceThread(cpuUsage: () => Promise<{ user: number; system: number }>): void {
+  process.emit('worker', Object.assign(new EventEmitter(), { cpuUsage }) as unknown as Worker);
+}
+
+test('ThreadUse goes on asking the others where one thread never answers', async () => {
+  const clock = new FakeClock();
+  const use = new ThreadUse(clock);
+  let usedUs = 0;
+  use.start();
+  announceThread(() => new Promise(() => undefined));
+  announceThread(() => Promise.resolve({ user: usedUs, system: 0 }));
+
+  use.takeBusyShare();
+  await setImmediate();
+  clock.advance(1000);
+  usedUs = 900_000;
+  use.takeBusyShare();
+  await setImmediate();
+  const share = use.takeBusyShare();
+  use.stop();
+
+  expect(share).toBeCloseTo(0.9);
 });

@@ -109,6 +109,22 @@ test('LlamaKeeper says why a model cannot be loaded, and tries again after 10 s'
   await expect(again).resolves.toBeUndefined();
 });
 
+test('LlamaKeeper leaves a model alone for 10 s after each failure, not only after the first', async () => {
+  const { clock, keeper, processes } = openKeeper();
+  const first = keeper.ready();
+  processes[0]?.tell({ kind: 'not-loaded', reason: 'not a GGUF file' });
+  await expect(first).rejects.toThrow('not a GGUF file');
+
+  clock.advance(10_000);
+  const second = keeper.ready();
+  processes[1]?.die('signal SIGSEGV');
+  const third = keeper.ready();
+
+  await expect(second).rejects.toThrow('its process ended with signal SIGSEGV');
+  await expect(third).rejects.toThrow('its process ended with signal SIGSEGV');
+  expect(processes).toHaveLength(2);
+});
+
 test('LlamaKeeper ends a process that loads for longer than five minutes', async () => {
   const { clock, keeper } = openKeeper();
 

@@ -42,9 +42,10 @@ test('MeasuredSynthesizer reports the time to the first chunk, once', async () =
   expect(noted).toEqual(['tts espeak answered in 40']);
 });
 
-test('MeasuredHearing reports what a recognition took, and one that failed', async () => {
+test('MeasuredHearing reports what a recognition took that a caller waits for, and one that failed', async () => {
   const { times, noted } = notebook();
   const answers: (() => Promise<Utterance>)[] = [
+    () => Promise.resolve({ text: 'ye', tookMs: 900 } as Utterance),
     () => Promise.resolve({ text: 'yes', tookMs: 35 } as Utterance),
     () => Promise.reject(new Error('every child is gone')),
   ];
@@ -56,6 +57,7 @@ test('MeasuredHearing reports what a recognition took, and one that failed', asy
   const measured = new MeasuredHearing({ hearing, times });
 
   const opened = measured.open({ heard: new HeardRing(), language: 'en' });
+  await opened.transcribe({ priority: 'partial' });
   await opened.transcribe({ priority: 'final' });
   await expect(opened.transcribe({ priority: 'final' })).rejects.toThrow('every child');
 

@@ -7,15 +7,16 @@ import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 
 const second = new Int16Array(8000).fill(7);
 
-/** A pool whose processes have their model. */
-async function startPool(size: number) {
+/** A pool whose first process has its model, and whom nobody has rung. */
+async function startFirst(size: number) {
   const clock = new FakeClock(1000);
   const processes: FakeRecognizerProcess[] = [];
+  const notes: string[] = [];
   const pool = new RecognizerPool({
     size,
     clock,
     moduleUrl: 'file:///engine.ts',
-    note: () => undefined,
+    note: (_, message) => notes.push(message),
     fork: () => {
       const process = new FakeRecognizerProcess();
       processes.push(process);
@@ -24,16 +25,22 @@ async function startPool(size: number) {
   });
   const started = pool.start(['model']);
   processes[0]?.loads();
-  await Promise.resolve();
-  await Promise.resolve();
-  for (const process of processes.slice(1)) process.loads();
   await started;
   return {
     pool,
     clock,
     processes,
+    notes,
     at: (index: number) => processes[index] as FakeRecognizerProcess,
   };
+}
+
+/** A pool whose processes have their model. */
+async function startPool(size: number) {
+  const started = await startFirst(size);
+  started.pool.join();
+  for (const process of started.processes.slice(1)) process.loads();
+  return started;
 }
 
 /** Says a second and asks for its words. */
@@ -42,6 +49,43 @@ function ask(desk: CallDesk, order: Partial<RecognitionOrder> = {}) {
   desk.append(utterance, second);
   return desk.request(utterance, { priority: 'final', ...order });
 }
+
+test('RecognizerPool starts one process, and the others when the first call comes', async () => {
+  const { pool, processes, at } = await startFirst(3);
+  const before = processes.length;
+
+  const desk = pool.join();
+  pool.join();
+  ask(desk);
+
+  expect([before, processes.length]).toEqual([1, 3]);
+  expect(at(0).requests.length).toBe(1);
+  expect(at(2).received).toMatchObject([{ kind: 'load', models: ['model'] }]);
+});
+
+test('RecognizerPool goes on with those that start, and says that one did not', async () => {
+  const { pool, notes, at } = await startFirst(2);
+  const desk = pool.join();
+
+  at(1).says({ kind: 'loaded', outcome: { model: null, failures: ['gone'] } });
+  at(1).exit('exit code 0');
+  await new Promise(setImmediate);
+  ask(desk);
+
+  expect(notes).toEqual(['Recogniser could not be started: there is one less']);
+  expect(at(0).requests.length).toBe(1);
+});
+
+test('RecognizerPool starts no process once it has stopped', async () => {
+  const { pool, processes, at } = await startFirst(2);
+  const stopped = pool.stop();
+  at(0).exit('exit code 0');
+  await stopped;
+
+  pool.join();
+
+  expect(processes.length).toBe(1);
+});
 
 test('RecognizerPool asks two processes when two callers speak at once', async () => {
   const { pool, at } = await startPool(2);

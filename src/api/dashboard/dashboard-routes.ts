@@ -76,6 +76,7 @@ function addEntry(api: OpenAPIHono<ApiEnv>, parts: Parts): void {
       throw new ServiceError('CONFLICT', 'Cannot set the password: there is one already');
     }
     link.close();
+    dashboard.guard.signedIn(clientOfRequest(context, deps));
     deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password set');
     return welcome(context, parts, record);
   });

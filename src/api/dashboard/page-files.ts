@@ -74,9 +74,10 @@ export class PageFiles {
   #refresh(): void {
     const found = statSync(join(this.#folder, INDEX), { throwIfNoEntry: false });
     if (found?.mtimeMs === this.#builtAtMs) return;
-    this.#builtAtMs = found?.mtimeMs;
     this.#index = found === undefined ? undefined : readFile(this.#folder, INDEX);
     this.#assets = found === undefined ? new Map() : readFolder(join(this.#folder, ASSETS));
+    // Last: what could not be read, such as in the middle of a build, is tried again.
+    this.#builtAtMs = found?.mtimeMs;
   }
 }
 

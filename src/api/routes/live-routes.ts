@@ -66,23 +66,17 @@ export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
 }
 
 function openView(context: ApiContext, deps: ApiDeps, watched: Call | undefined): EventStream {
-  const { calls, clock, liveFeed } = deps;
+  const { clock, liveFeed } = deps;
   const scope = scopeOf(context);
   const { apiKey } = callerOf(context);
+  // What can fail is asked first, and who watches can be stopped before anything is sent: a client may be let go at once.
+  const snapshot = snapshotFor(scope, deps, watched);
   let stop: () => void = () => undefined;
   const stream = new EventStream({
     clock,
     mayGoOn: () => isKeyAlive(apiKey, deps),
     onEnded: () => stop(),
   });
-  if (watched === undefined) {
-    const { event, data } = snapshotOf(liveCallsOf(scope, deps), queuedOf(scope, deps));
-    stream.send(event, data);
-  } else {
-    const transcript = calls.transcript(watched.id);
-    const { event, data } = snapshotOf([watched], queuedOf(scope, deps), transcript);
-    stream.send(event, data);
-  }
   stop = liveFeed.watch(scope, {
     onHappening: (happening) => {
       if (watched !== undefined && callIdOf(happening) !== watched.id) return;
@@ -91,7 +85,14 @@ function openView(context: ApiContext, deps: ApiDeps, watched: Call | undefined)
     },
     onClosed: () => stream.end(),
   });
+  stream.send(snapshot.event, snapshot.data);
   return stream;
+}
+
+function snapshotFor(scope: Scope, deps: ApiDeps, watched: Call | undefined) {
+  const queuedCalls = queuedOf(scope, deps);
+  if (watched === undefined) return snapshotOf(liveCallsOf(scope, deps), queuedCalls);
+  return snapshotOf([watched], queuedCalls, deps.calls.transcript(watched.id));
 }
 
 function liveCallsOf(scope: Scope, { calls }: ApiDeps): readonly Call[] {

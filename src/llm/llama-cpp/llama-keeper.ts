@@ -87,6 +87,8 @@ export class LlamaKeeper {
   }
 
   #launch(): Promise<void> {
+    // That of an older process would hide what ends this one, and when.
+    this.#failure = undefined;
     const process = this.#fork();
     this.#process = process;
     const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -105,9 +105,10 @@ test('POST /dashboard/login holds back strangers after fifty tries from everywhe
   }
 
   const stranger = await new Browser(world.api).logIn(PASSWORD, { remoteAddress: '192.0.2.99' });
+  const whereItWasSet = await new Browser(world.api).logIn();
   const operator = await new Browser(world.api).logIn(PASSWORD, home);
 
-  expect([stranger.status, operator.status]).toEqual([429, 200]);
+  expect([stranger.status, whereItWasSet.status, operator.status]).toEqual([429, 200, 200]);
 });
 
 test('A thousand wrong tries of one address take ten days', async () => {
@@ -147,6 +148,34 @@ test.each([
   expect(response.headers.get('Content-Type')).toBe('application/json');
   expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff');
   expect(response.headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+});
+
+const XSS = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'-alert(1)-'",
+  '</title><svg onload=alert(1)>',
+  'javascript:alert(1)',
+  '\u2028<b>',
+];
+
+test.each(XSS)('No error of the dashboard shows "%s" as a page', async (text) => {
+  const { api, browser } = await openSignedIn();
+  const stranger = new Browser(api);
+
+  const answers = [
+    await stranger.ask('POST', '/dashboard/login', { body: { password: 'x', [text]: text } }),
+    await stranger.ask('POST', '/dashboard/setup', { body: { token: text, password: PASSWORD } }),
+    await stranger.ask('GET', `/dashboard/${encodeURIComponent(text)}`),
+    await stranger.ask('GET', `/assets/${encodeURIComponent(text)}`),
+    await browser.ask('POST', '/dashboard/key', { body: { accountId: text, environment: 'live' } }),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([400, 401, 404, 404, 404]);
+  for (const { headers } of answers) {
+    expect(headers.get('Content-Type')).toBe('application/json');
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+  }
 });
 
 test('POST /dashboard/login refuses a body that a form could send, and one that is too large', async () => {

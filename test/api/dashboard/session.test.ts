@@ -168,3 +168,14 @@ test('A restart forgets sessions, not the password', async () => {
   expect(restarted.sessions.use(cookie)).toBeUndefined();
   expect(await restarted.password.isRight(PASSWORD, restarted.password.record ?? '')).toBe(true);
 });
+
+test('The OpenAPI document says nothing of the dashboard', async () => {
+  const { api } = await openSignedIn();
+
+  const { body } = await api.json('GET', '/api/openapi.json', { key: null });
+
+  const { paths } = body as unknown as { paths: Record<string, unknown> };
+  expect(Object.keys(paths)).toContain('/api/agents');
+  expect(Object.keys(paths).filter((path) => !path.startsWith('/api/'))).not.toContain('/');
+  expect(Object.keys(paths).filter((path) => path.startsWith('/dashboard'))).toEqual([]);
+});

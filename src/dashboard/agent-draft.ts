@@ -1,0 +1,96 @@
+/** An agent as the form holds it, and as the API takes it; pure */
+import type { Agent, TransferTarget } from './api-types.ts';
+
+export const TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
+
+/** Every field is text, as inputs have it. */
+export interface AgentDraft {
+  readonly name: string;
+  readonly greeting: string;
+  readonly systemPrompt: string;
+  readonly voice: string;
+  readonly language: string;
+  readonly phoneNumber: string;
+  readonly tools: readonly string[];
+  readonly maxDurationSeconds: string;
+  readonly silenceTimeoutSeconds: string;
+  readonly isInterruptible: boolean;
+  readonly transferTargets: string;
+}
+
+export const NEW_AGENT: AgentDraft = {
+  name: '',
+  greeting: '',
+  systemPrompt: '',
+  voice: 'en-US-JennyNeural',
+  language: 'en-US',
+  phoneNumber: '',
+  tools: [],
+  maxDurationSeconds: '600',
+  silenceTimeoutSeconds: '10',
+  isInterruptible: true,
+  transferTargets: '',
+};
+
+export function draftOf(agent: Agent): AgentDraft {
+  const { settings } = agent;
+  return {
+    name: agent.name,
+    greeting: agent.greeting,
+    systemPrompt: agent.systemPrompt,
+    voice: agent.voice,
+    language: agent.language,
+    phoneNumber: agent.phoneNumber ?? '',
+    tools: agent.tools,
+    maxDurationSeconds: String(settings.maxDurationSeconds),
+    silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
+    isInterruptible: settings.interruptible,
+    transferTargets: targetsText(settings.transferTargets),
+  };
+}
+
+/** What is sent; an empty telephone number is left out, because the API has none. */
+export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
+  const { name, greeting, systemPrompt, voice, language, phoneNumber, tools } = draft;
+  const number = phoneNumber.trim();
+  return {
+    name,
+    greeting,
+    systemPrompt,
+    voice,
+    language,
+    tools,
+    ...(number === '' ? {} : { phoneNumber: number }),
+    settings: {
+      maxDurationSeconds: Number(draft.maxDurationSeconds),
+      silenceTimeoutSeconds: Number(draft.silenceTimeoutSeconds),
+      interruptible: draft.isInterruptible,
+      transferTargets: targetsOf(draft.transferTargets),
+    },
+  };
+}
+
+/** A line each: the label, a colon, the number. */
+export function targetsText(targets: readonly TransferTarget[]): string {
+  return targets.map(({ label, number }) => `${label}: ${number}`).join('\n');
+}
+
+/** What a line lacks is left to the server to refuse. */
+export function targetsOf(text: string): readonly TransferTarget[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const colon = line.lastIndexOf(':');
+    const [label, number] =
+      colon === -1 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1)];
+    return { label: label.trim(), number: number.trim() };
+  });
+}
+
+/** The first message about a field or what is inside it, such as `settings.transferTargets.0.number`. */
+export function messageUnder(
+  wrong: Readonly<Record<string, string>>,
+  path: string,
+): string | undefined {
+  const found = Object.entries(wrong).find(([at]) => at === path || at.startsWith(`${path}.`));
+  return found?.[1];
+}

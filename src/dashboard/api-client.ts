@@ -1,0 +1,204 @@
+/** Talks to the server: sessions by cookie, and `/api` with a key that lives in memory and is renewed before its end. */
+
+import { ApiError, errorOf } from './api-error.ts';
+import type { Environment, Session } from './api-types.ts';
+
+/** A key is asked for anew so long before its end. */
+const RENEW_MS = 60_000;
+
+const TIMEOUT_MS = 30_000;
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface Scope {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+interface HeldKey extends Scope {
+  readonly key: string;
+  readonly expiresAtMs: number;
+}
+
+export interface Ask {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** Answers with this status are no errors: `/readyz` says 503 with a report. */
+  readonly alsoGood?: number;
+}
+
+export class ApiClient {
+  readonly #fetch: typeof fetch;
+  readonly #nowMs: () => number;
+  readonly #onSignedOut: () => void;
+  #csrfToken = '';
+  #scope: Scope | undefined;
+  #key: Promise<HeldKey> | undefined;
+
+  constructor(options: {
+    readonly fetch: typeof fetch;
+    readonly nowMs: () => number;
+    /** Told when the session has ended, whoever ended it. */
+    readonly onSignedOut: () => void;
+  }) {
+    this.#fetch = options.fetch;
+    this.#nowMs = options.nowMs;
+    this.#onSignedOut = options.onSignedOut;
+  }
+
+  /** @throws {ApiError} */
+  state(): Promise<{ readonly isSetUp: boolean; readonly version: string }> {
+    return this.#json('dashboard/state', {});
+  }
+
+  /** The session of the cookie; undefined when there is none. @throws {ApiError} */
+  async restore(): Promise<Session | undefined> {
+    try {
+      return this.#keep(await this.#json<Session>('dashboard/session', {}));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return undefined;
+      throw error;
+    }
+  }
+
+  /** @throws {ApiError} */
+  async setUp(token: string, password: string): Promise<Session> {
+    const body = { token, password };
+    return this.#keep(await this.#json<Session>('dashboard/setup', { method: 'POST', body }));
+  }
+
+  /** @throws {ApiError} 401 when the password is wrong, 429 after too many tries. */
+  async login(password: string): Promise<Session> {
+    const body = { password };
+    return this.#keep(await this.#json<Session>('dashboard/login', { method: 'POST', body }));
+  }
+
+  /** @throws {ApiError} */
+  async logout(): Promise<void> {
+    await this.#operator('dashboard/logout', {});
+    this.#forget();
+  }
+
+  /** @throws {ApiError} */
+  async changePassword(current: string, next: string): Promise<void> {
+    await this.#operator('dashboard/password', { current, next });
+  }
+
+  /** Requests from now on are about this account and environment. */
+  use(scope: Scope): void {
+    this.#scope = scope;
+    this.#key = undefined;
+  }
+
+  /** Asks the API, and gives its JSON; undefined for an answer without a body. @throws {ApiError} */
+  async api<Body>(path: string, ask: Ask = {}): Promise<Body> {
+    return bodyOf<Body>(await this.open(path, ask));
+  }
+
+  /** Asks the API, and gives the answer itself, for streams and files. @throws {ApiError} */
+  async open(path: string, ask: Ask = {}): Promise<Response> {
+    const first = await this.#send(path, ask, await this.#heldKey());
+    // The server may have been started again, which ends all keys but its own.
+    if (first.status !== 401) return good(first, ask);
+    this.#key = undefined;
+    return good(await this.#send(path, ask, await this.#heldKey()), ask);
+  }
+
+  #keep(session: Session): Session {
+    this.#csrfToken = session.csrfToken;
+    return session;
+  }
+
+  #forget(): void {
+    this.#csrfToken = '';
+    this.#key = undefined;
+    this.#onSignedOut();
+  }
+
+  /** One request for a key at a time, however many wait for it. */
+  async #heldKey(): Promise<string> {
+    const pending = this.#key ?? this.#askKey();
+    this.#key = pending;
+    const held = await pending;
+    if (this.#key !== pending) return this.#heldKey();
+    if (held.expiresAtMs - RENEW_MS > this.#nowMs()) return held.key;
+    this.#key = undefined;
+    return this.#heldKey();
+  }
+
+  #askKey(): Promise<HeldKey> {
+    const scope = this.#scope;
+    if (scope === undefined) throw new TypeError('The client knows no account yet');
+    const asked = this.#operator<{ readonly key: string; readonly expiresAt: string }>(
+      'dashboard/key',
+      scope,
+    ).then(({ key, expiresAt }) => ({ ...scope, key, expiresAtMs: Date.parse(expiresAt) }));
+    asked.catch(() => {
+      if (this.#key === asked) this.#key = undefined;
+    });
+    return asked;
+  }
+
+  async #operator<Body>(path: string, body: unknown): Promise<Body> {
+    try {
+      return await this.#json<Body>(
+        path,
+        { method: 'POST', body },
+        { 'X-CSRF-Token': this.#csrfToken },
+      );
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) this.#forget();
+      throw error;
+    }
+  }
+
+  async #json<Body>(
+    path: string,
+    ask: Ask,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Body> {
+    return bodyOf<Body>(await good(await this.#ask(path, ask, headers), ask));
+  }
+
+  #send(path: string, ask: Ask, key: string): Promise<Response> {
+    return this.#ask(path, ask, { Authorization: `Bearer ${key}` });
+  }
+
+  async #ask(path: string, ask: Ask, headers: Readonly<Record<string, string>>): Promise<Response> {
+    const { method = 'GET', query = {}, body, signal } = ask;
+    const isJson = body !== undefined;
+    try {
+      return await this.#fetch(`${path}${queryText(query)}`, {
+        method,
+        headers: { ...headers, ...(isJson ? { 'Content-Type': 'application/json' } : {}) },
+        ...(isJson ? { body: JSON.stringify(body) } : {}),
+        signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
+        credentials: 'same-origin',
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const message = 'The server does not answer';
+      throw new ApiError({ status: 0, code: 'UNREACHABLE', message }, { cause: error });
+    }
+  }
+}
+
+async function good(response: Response, { alsoGood }: Ask): Promise<Response> {
+  if (!response.ok && response.status !== alsoGood) throw await errorOf(response);
+  return response;
+}
+
+async function bodyOf<Body>(response: Response): Promise<Body> {
+  return (response.status === 204 ? undefined : await response.json()) as Body;
+}
+
+/** `?a=1&b=2`; what is undefined or empty is left out. */
+export function queryText(query: Query): string {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') text.set(name, String(value));
+  }
+  return text.size === 0 ? '' : `?${text}`;
+}

@@ -1,0 +1,65 @@
+/** What went wrong with a request, in the server's own words; pure */
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** An answer that was not a success, or no answer at all (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | undefined;
+  readonly details: readonly FieldError[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    parts: {
+      readonly status: number;
+      readonly code: string;
+      readonly message: string;
+      readonly requestId?: string | undefined;
+      readonly details?: readonly FieldError[] | undefined;
+      readonly retryAfterSeconds?: number | undefined;
+    },
+    options?: ErrorOptions,
+  ) {
+    super(parts.message, options);
+    this.status = parts.status;
+    this.code = parts.code;
+    this.requestId = parts.requestId;
+    this.details = parts.details ?? [];
+    this.retryAfterSeconds = parts.retryAfterSeconds;
+  }
+}
+
+/** Reads the error envelope; whatever else came becomes an error with the status as its words. */
+export async function errorOf(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined);
+  const { error } = (body ?? {}) as {
+    readonly error?: {
+      readonly code?: string;
+      readonly message?: string;
+      readonly requestId?: string;
+      readonly details?: readonly FieldError[];
+    };
+  };
+  const wait = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return new ApiError({
+    status: response.status,
+    code: error?.code ?? 'UNKNOWN',
+    message: error?.message ?? `HTTP ${response.status}`,
+    requestId: error?.requestId,
+    details: error?.details,
+    retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
+  });
+}
+
+/** Messages by the path of their field, such as `settings.maxDurationSeconds`; the first of each wins. */
+export function messagesByField(error: unknown): Readonly<Record<string, string>> {
+  if (!(error instanceof ApiError)) return {};
+  return Object.fromEntries(
+    [...error.details].reverse().map(({ path, message }) => [path, message]),
+  );
+}

@@ -1,0 +1,108 @@
+/** What every page shares: the session, what is looked at, and how it is shown. */
+import { computed, signal } from '@preact/signals';
+import { ApiClient } from './api-client.ts';
+import type { Environment, Session } from './api-types.ts';
+import { formatsOf } from './format.ts';
+import { routeOf } from './router.ts';
+import { LANGUAGES, type Language, type TextKey, textOf } from './text/text.ts';
+
+export type Theme = 'auto' | 'light' | 'dark';
+
+export const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
+
+const TOLD_MS = 6000;
+
+/** Undefined: signed out; null: not known yet. */
+export const session = signal<Session | undefined | null>(null);
+export const accountId = signal('');
+export const environment = signal<Environment>('live');
+export const theme = signal<Theme>(kept('theme', THEMES, 'auto'));
+export const language = signal<Language>(kept('language', LANGUAGES, browserLanguage()));
+export const route = signal(routeOf(location.hash));
+/** The newest message to the reader, told by screen readers too. */
+export const message = signal<{ readonly text: string; readonly isError: boolean } | undefined>(
+  undefined,
+);
+
+export const formats = computed(() => formatsOf(localeOf(language.value)));
+
+export const client = new ApiClient({
+  fetch: (input, init) => fetch(input, init),
+  nowMs: () => Date.now(),
+  onSignedOut: () => {
+    session.value = undefined;
+  },
+});
+
+/** The text of the chosen language, with `{name}` replaced. */
+export function t(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
+  return textOf(language.value, key, values);
+}
+
+/** Tells the reader for a while; what went wrong stays until it is closed or the page changes. */
+export function say(text: string): void {
+  const told = { text, isError: false };
+  message.value = told;
+  setTimeout(() => {
+    if (message.value === told) message.value = undefined;
+  }, TOLD_MS);
+}
+
+export function complain(error: unknown): void {
+  message.value = { text: wordsOf(error), isError: true };
+}
+
+/** What an error says to the reader. */
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Takes a session that has begun. */
+export function enter(begun: Session): void {
+  const account = begun.accounts.find(({ id }) => id === accountId.value) ?? begun.accounts[0];
+  accountId.value = account?.id ?? '';
+  look(environment.value);
+  session.value = begun;
+}
+
+/** Looks at an environment, or another account, from now on. */
+export function look(at: Environment, account = accountId.value): void {
+  environment.value = at;
+  accountId.value = account;
+  client.use({ accountId: account, environment: at });
+  keep('environment', at);
+}
+
+/** Remembers a choice in this browser; it goes on without where that is not allowed. */
+export function keep(name: 'theme' | 'language' | 'environment', value: string): void {
+  try {
+    localStorage.setItem(`offhook.${name}`, value);
+  } catch {
+    // A private window may refuse, and then the choice lasts as long as the page.
+  }
+}
+
+function kept<Value extends string>(
+  name: string,
+  known: readonly Value[],
+  otherwise: Value,
+): Value {
+  try {
+    const text = localStorage.getItem(`offhook.${name}`);
+    return known.find((value) => value === text) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+/** English is written in many ways: the browser's own where it is of the chosen language. */
+function localeOf(chosen: Language): string {
+  return navigator.languages.find((tag) => tag.slice(0, 2) === chosen) ?? chosen;
+}
+
+function browserLanguage(): Language {
+  const tags = navigator.languages.map((tag) => tag.slice(0, 2));
+  return LANGUAGES.find((known) => tags.includes(known)) ?? 'en';
+}
+
+environment.value = kept('environment', ['live', 'test'], 'live');

@@ -1,0 +1,35 @@
+/** Starts the dashboard. */
+import './style/base.css';
+import './style/layout.css';
+import './style/parts.css';
+import './style/pages.css';
+import './style/windows.css';
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { client, enter, language, message, route, session, theme } from './app-state.ts';
+import { routeOf } from './router.ts';
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value;
+});
+
+effect(() => {
+  document.documentElement.lang = language.value;
+});
+
+addEventListener('hashchange', () => {
+  const next = routeOf(location.hash);
+  if (next.page !== route.value.page && message.value?.isError) message.value = undefined;
+  route.value = next;
+});
+
+async function start(): Promise<void> {
+  const begun = await client.restore().catch(() => undefined);
+  if (begun === undefined) session.value = undefined;
+  else enter(begun);
+}
+
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);
+void start();

@@ -1,0 +1,175 @@
+/** One agent: made, changed, paused, deleted. */
+import { useState } from 'preact/hooks';
+import {
+  type AgentDraft,
+  bodyOf,
+  draftOf,
+  messageUnder,
+  NEW_AGENT,
+  TOOLS,
+} from '../agent-draft.ts';
+import type { Agent } from '../api-types.ts';
+import { client, language, say, t } from '../app-state.ts';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { CheckField, ChecksField, TextField, type TextFieldProps } from '../parts/field.tsx';
+import { Page, Problem, Shown } from '../parts/page.tsx';
+import { useLoad } from '../parts/use-load.ts';
+import { useSubmit } from '../parts/use-submit.ts';
+import { VoicePicker } from '../parts/voice-picker.tsx';
+import { wordOf } from '../text/text.ts';
+
+export function AgentPage({ id }: { readonly id: string }) {
+  const isNew = id === 'new';
+  const path = `api/agents/${encodeURIComponent(id)}`;
+  const loaded = useLoad(
+    async (signal) => (isNew ? undefined : await client.api<Agent>(path, { signal })) ?? null,
+    [id],
+  );
+  const remove = async () => {
+    await client.api(path, { method: 'DELETE' });
+    location.assign('#/agents');
+  };
+  return (
+    <Page
+      title={isNew ? t('agents.new') : (loaded.value?.name ?? t('agent.title'))}
+      actions={
+        <>
+          <a class="button" href="#/agents">
+            {t('agent.back')}
+          </a>
+          {isNew ? null : (
+            <ConfirmButton
+              label={t('agent.delete')}
+              question={t('agent.deleteQuestion')}
+              done={t('agent.deleted')}
+              onConfirm={remove}
+            />
+          )}
+        </>
+      }
+    >
+      <Shown loaded={loaded}>
+        {(agent) => <AgentForm agent={agent ?? undefined} path={path} onSaved={loaded.reload} />}
+      </Shown>
+    </Page>
+  );
+}
+
+function AgentForm(props: {
+  readonly agent: Agent | undefined;
+  readonly path: string;
+  readonly onSaved: () => void;
+}) {
+  const { agent, path } = props;
+  const [draft, setDraft] = useState<AgentDraft>(agent === undefined ? NEW_AGENT : draftOf(agent));
+  const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
+  const { isBusy, error, wrong, submit } = useSubmit(async () => {
+    const body = bodyOf(draft);
+    if (agent === undefined) {
+      const made = await client.api<Agent>('api/agents', { method: 'POST', body });
+      location.assign(`#/agents/${made.id}`);
+    } else {
+      await client.api(path, { method: 'PATCH', body });
+      props.onSaved();
+    }
+    say(t('agent.saved'));
+  });
+  const form = { draft, change, wrong };
+  return (
+    <form class="card form" onSubmit={submit} noValidate>
+      <Words {...form} />
+      <Settings {...form} />
+      {error === undefined ? null : <Problem error={error} />}
+      <div class="actions">
+        <button type="submit" class="main" disabled={isBusy}>
+          {t(agent === undefined ? 'agent.create' : 'app.save')}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface FormParts {
+  readonly draft: AgentDraft;
+  readonly change: (part: Partial<AgentDraft>) => void;
+  readonly wrong: Readonly<Record<string, string>>;
+}
+
+type TextName =
+  | 'name'
+  | 'greeting'
+  | 'systemPrompt'
+  | 'language'
+  | 'phoneNumber'
+  | 'maxDurationSeconds'
+  | 'silenceTimeoutSeconds'
+  | 'transferTargets';
+
+/** The parts of a text field that follow from its name. */
+function fieldOf(
+  name: TextName,
+  { draft, change, wrong }: FormParts,
+  path: string = name,
+): TextFieldProps {
+  return {
+    label: t(`agent.${name}`),
+    value: draft[name],
+    onValue: (value) => change({ [name]: value }),
+    error: messageUnder(wrong, path),
+  };
+}
+
+function Words(form: FormParts) {
+  const { draft, change, wrong } = form;
+  return (
+    <>
+      <TextField {...fieldOf('name', form)} isRequired />
+      <TextField {...fieldOf('greeting', form)} rows={2} isRequired />
+      <TextField {...fieldOf('systemPrompt', form)} rows={8} isRequired />
+      <div class="pair">
+        <VoicePicker
+          value={draft.voice}
+          error={messageUnder(wrong, 'voice')}
+          onVoice={(voice) => change({ voice: voice.id, language: voice.locale })}
+        />
+        <TextField {...fieldOf('language', form)} hint={t('agent.languageHint')} />
+      </div>
+      <TextField {...fieldOf('phoneNumber', form)} type="tel" hint={t('agent.phoneHint')} />
+    </>
+  );
+}
+
+function Settings(form: FormParts) {
+  const { draft, change, wrong } = form;
+  return (
+    <>
+      <ChecksField
+        label={t('agent.tools')}
+        error={messageUnder(wrong, 'tools')}
+        values={draft.tools}
+        options={TOOLS.map((tool) => [tool, wordOf(language.value, 'tool', tool)])}
+        onValues={(tools) => change({ tools })}
+      />
+      <TextField
+        {...fieldOf('transferTargets', form, 'settings.transferTargets')}
+        rows={2}
+        hint={t('agent.targetsHint')}
+      />
+      <div class="pair">
+        <TextField
+          {...fieldOf('maxDurationSeconds', form, 'settings.maxDurationSeconds')}
+          type="number"
+        />
+        <TextField
+          {...fieldOf('silenceTimeoutSeconds', form, 'settings.silenceTimeoutSeconds')}
+          type="number"
+        />
+      </div>
+      <CheckField
+        label={t('agent.interruptible')}
+        isChecked={draft.isInterruptible}
+        onChecked={(isInterruptible) => change({ isInterruptible })}
+      />
+    </>
+  );
+}

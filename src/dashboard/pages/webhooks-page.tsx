@@ -1,0 +1,155 @@
+/** Webhooks: who is told of what, whether it arrived, and the secret that signs it. */
+import { useState } from 'preact/hooks';
+import type { Endpoint, Paged } from '../api-types.ts';
+import { client, complain, say, t } from '../app-state.ts';
+import { Deliveries } from '../parts/deliveries.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { ChecksField, TextField } from '../parts/field.tsx';
+import { Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
+import { SigningSecretCard } from '../parts/signing-secret.tsx';
+import { useLoad } from '../parts/use-load.ts';
+import { useSubmit } from '../parts/use-submit.ts';
+
+const EVENTS = [
+  'call.started',
+  'call.ended',
+  'call.transcribed',
+  'appointment.booked',
+  'call.bridged',
+] as const;
+
+export function WebhooksPage() {
+  const [round, setRound] = useState(0);
+  const loaded = useLoad(
+    (signal) =>
+      client.api<Paged<Endpoint>>('api/webhooks/endpoints', { query: { limit: 100 }, signal }),
+    [],
+  );
+  return (
+    <Page title={t('webhooks.title')}>
+      <Section title={t('webhooks.endpoints')}>
+        <Shown loaded={loaded}>
+          {({ data }) => (
+            <EndpointTable
+              endpoints={data}
+              onChanged={loaded.reload}
+              onTested={() => setRound((before) => before + 1)}
+            />
+          )}
+        </Shown>
+      </Section>
+      <NewEndpoint onMade={loaded.reload} />
+      <Deliveries key={round} endpoints={loaded.value?.data ?? []} />
+      <SigningSecretCard />
+    </Page>
+  );
+}
+
+function EndpointTable(props: {
+  readonly endpoints: readonly Endpoint[];
+  readonly onChanged: () => void;
+  readonly onTested: () => void;
+}) {
+  if (props.endpoints.length === 0) return <p class="empty">{t('webhooks.none')}</p>;
+  const heads = ['url', 'description', 'events', 'status', 'actions'] as const;
+  return (
+    <Table label={t('webhooks.endpoints')} heads={heads.map((head) => t(`webhooks.${head}`))}>
+      {props.endpoints.map((endpoint) => (
+        <tr key={endpoint.id}>
+          <td class="url">{endpoint.url}</td>
+          <td>{endpoint.description}</td>
+          <td class="small">{endpoint.events.join(', ')}</td>
+          <td>
+            <State of={endpoint.status} /> {endpoint.disabledReason}
+          </td>
+          <td>
+            <EndpointActions {...props} endpoint={endpoint} />
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+function EndpointActions(props: {
+  readonly endpoint: Endpoint;
+  readonly onChanged: () => void;
+  readonly onTested: () => void;
+}) {
+  const { id, status } = props.endpoint;
+  const path = `api/webhooks/endpoints/${id}`;
+  const isActive = status === 'active';
+  const send = () =>
+    client.api(`${path}/test`, { method: 'POST' }).then(() => {
+      say(t('webhooks.testSent'));
+      props.onTested();
+    }, complain);
+  const toggle = () => {
+    const body = { status: isActive ? 'disabled' : 'active' };
+    client.api(path, { method: 'PATCH', body }).then(props.onChanged, complain);
+  };
+  const remove = () => client.api(path, { method: 'DELETE' }).then(props.onChanged);
+  return (
+    <div class="actions">
+      {isActive ? (
+        <button type="button" onClick={send}>
+          {t('webhooks.test')}
+        </button>
+      ) : null}
+      <button type="button" onClick={toggle}>
+        {t(isActive ? 'webhooks.disable' : 'webhooks.enable')}
+      </button>
+      <ConfirmButton
+        label={t('webhooks.delete')}
+        question={t('webhooks.deleteQuestion', { url: props.endpoint.url })}
+        onConfirm={remove}
+      />
+    </div>
+  );
+}
+
+function NewEndpoint({ onMade }: { readonly onMade: () => void }) {
+  const [url, setUrl] = useState('');
+  const [description, setDescription] = useState('');
+  const [events, setEvents] = useState<readonly string[]>(EVENTS);
+  const { isBusy, error, wrong, submit } = useSubmit(async () => {
+    const body = { url, events, ...(description === '' ? {} : { description }) };
+    await client.api('api/webhooks/endpoints', { method: 'POST', body });
+    say(t('webhooks.added'));
+    setUrl('');
+    setDescription('');
+    onMade();
+  });
+  return (
+    <Section title={t('webhooks.new')}>
+      <form class="form" onSubmit={submit} noValidate>
+        <TextField
+          label={t('webhooks.url')}
+          type="url"
+          error={wrong.url}
+          value={url}
+          onValue={setUrl}
+        />
+        <TextField
+          label={t('webhooks.description')}
+          error={wrong.description}
+          value={description}
+          onValue={setDescription}
+        />
+        <ChecksField
+          label={t('webhooks.events')}
+          error={wrong.events}
+          values={events}
+          options={EVENTS.map((event) => [event, event])}
+          onValues={setEvents}
+        />
+        {error === undefined ? null : <Problem error={error} />}
+        <div class="actions">
+          <button type="submit" class="main" disabled={isBusy}>
+            {t('webhooks.add')}
+          </button>
+        </div>
+      </form>
+    </Section>
+  );
+}

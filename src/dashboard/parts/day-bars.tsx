@@ -1,0 +1,85 @@
+/** Calls a day as bars, with the same figures as a table. */
+import type { Analytics } from '../api-types.ts';
+import { formats, t } from '../app-state.ts';
+import { clockText } from '../format.ts';
+import { Table } from './page.tsx';
+
+type Days = Analytics['dailyBreakdown'];
+
+const WIDTH = 1000;
+const HEIGHT = 180;
+const FOOT = 24;
+
+/** More names of days than this would run into each other. */
+const NAMES_MAX = 8;
+
+export function DayBars({ days }: { readonly days: Days }) {
+  return (
+    <>
+      <div class="chart">
+        <Bars days={days} />
+      </div>
+      <details>
+        <summary>{t('analytics.table')}</summary>
+        <DayTable days={days} />
+      </details>
+    </>
+  );
+}
+
+function Bars({ days }: { readonly days: Days }) {
+  const { count, day } = formats.value;
+  const most = Math.max(1, ...days.map(({ calls }) => calls));
+  const step = WIDTH / Math.max(1, days.length);
+  const every = Math.ceil(days.length / NAMES_MAX);
+  const heightOf = (calls: number) => (calls / most) * (HEIGHT - FOOT - 18);
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={t('analytics.chart')}>
+      <line x1="0" x2={WIDTH} y1={HEIGHT - FOOT} y2={HEIGHT - FOOT} class="tick" />
+      <text x="0" y="12" class="tick-text tick-first">
+        {t('analytics.most', { calls: count(most) })}
+      </text>
+      {days.map(({ date, calls }, index) => (
+        <g key={date}>
+          <rect
+            x={index * step + step * 0.1}
+            y={HEIGHT - FOOT - heightOf(calls)}
+            width={Math.min(step * 0.8, 80)}
+            height={heightOf(calls)}
+            rx="2"
+            class="bar"
+          >
+            <title>{`${day(date)}: ${count(calls)}`}</title>
+          </rect>
+          {index % every === 0 ? (
+            <text x={index * step + step * 0.1} y={HEIGHT - 6} class="tick-text tick-first">
+              {day(date)}
+            </text>
+          ) : null}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+function DayTable({ days }: { readonly days: Days }) {
+  const { count, day, decimal } = formats.value;
+  const heads = [
+    t('analytics.day'),
+    t('analytics.calls'),
+    t('analytics.minutes'),
+    t('analytics.duration'),
+  ];
+  return (
+    <Table label={t('analytics.table')} heads={heads}>
+      {days.map(({ date, calls, minutes, averageDuration }) => (
+        <tr key={date}>
+          <td>{day(date)}</td>
+          <td class="number">{count(calls)}</td>
+          <td class="number">{decimal(minutes)}</td>
+          <td class="number">{clockText(averageDuration)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,136 @@
+/** Draws where the time of each turn went: on the call's time line, and turn by turn to scale, with a table of the same. */
+import type { TimelineEntry } from '../api-types.ts';
+import { formats, t } from '../app-state.ts';
+import { clockText } from '../format.ts';
+import { SPAN_NAMES, type TurnBars, tickStepMs, waterfallOf } from '../waterfall.ts';
+import { Table } from './page.tsx';
+
+const WIDTH = 1000;
+const LEFT = 74;
+const ROW = 26;
+
+export function Waterfall(props: {
+  readonly entries: readonly TimelineEntry[];
+  readonly originMs: number;
+}) {
+  const turns = waterfallOf(props.entries, props.originMs);
+  if (turns.length === 0) return <p class="empty">{t('timing.none')}</p>;
+  return (
+    <>
+      <Legend />
+      <div class="chart">
+        <Bars turns={turns} />
+      </div>
+      <details>
+        <summary>{t('timing.table')}</summary>
+        <TurnTable turns={turns} />
+      </details>
+    </>
+  );
+}
+
+function Legend() {
+  return (
+    <ul class="legend">
+      {SPAN_NAMES.map((name) => (
+        <li key={name}>
+          <svg viewBox="0 0 10 10" aria-hidden="true">
+            <rect width="10" height="10" rx="2" class={`span-${name}`} />
+          </svg>
+          {t(`span.${name}`)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Each turn is a row that begins with the caller's last word; the place in the call stands before it. */
+function Bars({ turns }: { readonly turns: readonly TurnBars[] }) {
+  const longestMs = Math.max(100, ...turns.map(({ spans }) => spans.at(-1)?.toMs ?? 0));
+  const x = (ms: number) => LEFT + (ms / longestMs) * (WIDTH - LEFT - 70);
+  const height = turns.length * ROW + 24;
+  const step = tickStepMs(longestMs, 6);
+  const ticks = Array.from(
+    { length: Math.floor(longestMs / step) + 1 },
+    (_, index) => index * step,
+  );
+  return (
+    <svg viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={t('timing.label')}>
+      {ticks.map((ms) => (
+        <g key={ms}>
+          <line x1={x(ms)} x2={x(ms)} y1="0" y2={height - 20} class="tick" />
+          <text x={x(ms)} y={height - 5} class="tick-text">
+            {formats.value.count(ms)} ms
+          </text>
+        </g>
+      ))}
+      {turns.map((turn, index) => (
+        <TurnRow key={turn.turn} turn={turn} y={index * ROW} x={x} />
+      ))}
+    </svg>
+  );
+}
+
+function TurnRow(props: {
+  readonly turn: TurnBars;
+  readonly y: number;
+  readonly x: (ms: number) => number;
+}) {
+  const { turn, y, x } = props;
+  const endMs = turn.spans.at(-1)?.toMs ?? 0;
+  return (
+    <g>
+      <text x="0" y={y + 17} class="turn-at">
+        {clockText(turn.atMs / 1000)}
+      </text>
+      {turn.spans.map(({ name, fromMs, toMs }) => (
+        <rect
+          key={name}
+          x={x(fromMs)}
+          y={y + 4}
+          width={Math.max(1, x(toMs) - x(fromMs) - 1)}
+          height={ROW - 8}
+          class={`span-${name}`}
+        >
+          <title>{`${t(`span.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`}</title>
+        </rect>
+      ))}
+      <text x={x(endMs) + 6} y={y + 17} class="turn-total">
+        {`${formats.value.count(Math.round(endMs))} ms`}
+      </text>
+    </g>
+  );
+}
+
+function TurnTable({ turns }: { readonly turns: readonly TurnBars[] }) {
+  const { count } = formats.value;
+  const ms = (value: number | null | undefined) =>
+    value === null || value === undefined ? '–' : count(Math.round(value));
+  const heads = [
+    t('timing.turn'),
+    t('timing.at'),
+    ...SPAN_NAMES.map((name) => t(`span.${name}`)),
+    t('timing.answer'),
+    t('timing.bargeIn'),
+  ];
+  return (
+    <Table label={t('timing.table')} heads={heads}>
+      {turns.map((turn) => (
+        <tr key={turn.turn}>
+          <td>{turn.turn}</td>
+          <td class="number">{clockText(turn.atMs / 1000)}</td>
+          {SPAN_NAMES.map((name) => {
+            const span = turn.spans.find((one) => one.name === name);
+            return (
+              <td key={name} class="number">
+                {ms(span && span.toMs - span.fromMs)}
+              </td>
+            );
+          })}
+          <td class="number">{ms(turn.answerMs)}</td>
+          <td class="number">{ms(turn.bargeInMs)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}

@@ -1,0 +1,83 @@
+/** Where the time of each turn went, as bars on the call's own time line; pure */
+import type { TimelineEntry } from './api-types.ts';
+
+/** The marks of a turn in the order in which they usually come, each with the name of the span that it ends. */
+const MARKS = [
+  ['endOfTurnMs', 'endOfTurn'],
+  ['textFinalMs', 'textFinal'],
+  ['firstTokenMs', 'firstToken'],
+  ['firstClauseMs', 'firstClause'],
+  ['firstAudioMs', 'firstAudio'],
+  ['firstPacketMs', 'firstPacket'],
+] as const;
+
+export type SpanName = (typeof MARKS)[number][1];
+
+export const SPAN_NAMES: readonly SpanName[] = MARKS.map(([, name]) => name);
+
+export interface Span {
+  readonly name: SpanName;
+  /** Milliseconds after the caller's last voiced frame. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface TurnBars {
+  readonly turn: number;
+  /** The caller's last voiced frame, in milliseconds after the call's beginning. */
+  readonly atMs: number;
+  readonly spans: readonly Span[];
+  /** From the caller's last word to the agent's first sound; null when none was heard. */
+  readonly answerMs: number | null;
+  readonly bargeInMs: number | null;
+  readonly isSpeculated: boolean;
+}
+
+/** @param originMs the call's beginning, since the epoch. */
+export function waterfallOf(entries: readonly TimelineEntry[], originMs: number): TurnBars[] {
+  return entries.filter(({ kind }) => kind === 'turn').map((entry) => turnBars(entry, originMs));
+}
+
+function turnBars({ timestamp, details }: TimelineEntry, originMs: number): TurnBars {
+  const spans = spansOf(details);
+  const lastMs = spans.at(-1)?.toMs ?? 0;
+  return {
+    turn: numberOf(details.turn) ?? 0,
+    // A turn is reported as its answer begins to be heard.
+    atMs: Math.max(0, Date.parse(timestamp) - originMs - lastMs),
+    spans,
+    answerMs: numberOf(details.firstPacketMs),
+    bargeInMs: numberOf(details.bargeInMs),
+    isSpeculated: details.speculated === true,
+  };
+}
+
+/** By time and not by kind: an answer that was begun ahead has its words before the end of the turn. */
+function spansOf(details: TimelineEntry['details']): Span[] {
+  const marks = MARKS.flatMap(([mark, name]) => {
+    const toMs = numberOf(details[mark]);
+    return toMs === null || toMs <= 0 ? [] : [{ name, toMs }];
+  }).sort((one, other) => one.toMs - other.toMs);
+  return marks.map(({ name, toMs }, index) => ({
+    name,
+    fromMs: marks[index - 1]?.toMs ?? 0,
+    toMs,
+  }));
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** A round step so that about `steps` of them fill `spanMs`. */
+export function tickStepMs(spanMs: number, steps: number): number {
+  const rough = Math.max(1, spanMs / steps);
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const nice = [1, 2, 5, 10].find((factor) => factor * unit >= rough) ?? 10;
+  return nice * unit;
+}
+
+/** Which entry is being heard at `atMs`: the last that has begun; -1 before the first. */
+export function currentEntry(startsMs: readonly number[], atMs: number): number {
+  return startsMs.findLastIndex((startMs) => startMs <= atMs);
+}

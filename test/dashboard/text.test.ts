@@ -1,0 +1,36 @@
+/** The texts of the pages: every language has all of them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { LANGUAGES, textOf, wordOf } from '../../src/dashboard/text/text.ts';
+
+function textsOf(language: string): Readonly<Record<string, string>> {
+  const file = join(import.meta.dirname, `../../src/dashboard/text/${language}.json`);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+const english = textsOf('en');
+
+test.each(LANGUAGES)('%s has the same keys in the same order', (language) => {
+  expect(Object.keys(textsOf(language))).toEqual(Object.keys(english));
+});
+
+test.each(LANGUAGES)('%s leaves no text empty, and names the same values', (language) => {
+  const names = (text = '') => [...text.matchAll(/\{\w+\}/g)].map(String).sort();
+  const wrong = Object.entries(textsOf(language)).filter(
+    ([key, text]) => text.trim() === '' || String(names(text)) !== String(names(english[key])),
+  );
+
+  expect(wrong).toEqual([]);
+});
+
+test('textOf puts values in, and leaves what it does not know', () => {
+  const text = textOf('de', 'pager.where', { first: 1, last: 50 });
+
+  expect(text).toBe('1–50 von {total}');
+});
+
+test('wordOf gives the server’s own word where there is no text', () => {
+  expect(wordOf('de', 'state', 'failed')).toBe('gescheitert');
+  expect(wordOf('de', 'state', 'dancing')).toBe('dancing');
+});

@@ -1,0 +1,58 @@
+/** Where the time of turns went, as bars. */
+import { expect, test } from 'vitest';
+import { currentEntry, tickStepMs, waterfallOf } from '../../src/dashboard/waterfall.ts';
+
+const ORIGIN = Date.parse('2026-11-21T08:00:00.000Z');
+
+function turn(details: Readonly<Record<string, unknown>>, timestamp = '2026-11-21T08:00:05.000Z') {
+  return { timestamp, kind: 'turn', details: { turn: 1, speculated: false, ...details } };
+}
+
+test('spans follow each other, and the turn begins with the last word', () => {
+  const entry = turn({ endOfTurnMs: 300, textFinalMs: 420, firstTokenMs: 500, firstPacketMs: 800 });
+
+  const [bars] = waterfallOf([entry, { ...entry, kind: 'answered' }], ORIGIN);
+
+  expect(bars?.spans).toEqual([
+    { name: 'endOfTurn', fromMs: 0, toMs: 300 },
+    { name: 'textFinal', fromMs: 300, toMs: 420 },
+    { name: 'firstToken', fromMs: 420, toMs: 500 },
+    { name: 'firstPacket', fromMs: 500, toMs: 800 },
+  ]);
+  expect(bars).toMatchObject({ atMs: 4200, answerMs: 800, bargeInMs: null });
+});
+
+test('what was done ahead of the end of the turn comes before it', () => {
+  const [bars] = waterfallOf(
+    [turn({ endOfTurnMs: 300, textFinalMs: 100, firstTokenMs: 250, speculated: true })],
+    ORIGIN,
+  );
+
+  expect(bars?.spans.map(({ name }) => name)).toEqual(['textFinal', 'firstToken', 'endOfTurn']);
+  expect(bars).toMatchObject({ isSpeculated: true, answerMs: null });
+});
+
+test('a turn without marks, or with wrong ones, has no spans', () => {
+  const [bars] = waterfallOf([turn({ endOfTurnMs: 'soon', firstAudioMs: Number.NaN })], ORIGIN);
+
+  expect(bars?.spans).toEqual([]);
+});
+
+test.each([
+  [900, 6, 200],
+  [1000, 5, 200],
+  [61, 6, 20],
+  [0, 6, 1],
+])('tickStepMs(%i, %i) is %i', (spanMs, steps, step) => {
+  expect(tickStepMs(spanMs, steps)).toBe(step);
+});
+
+test.each([
+  [-1, -1],
+  [0, 0],
+  [1999, 0],
+  [2000, 1],
+  [9000, 2],
+])('currentEntry at %i ms is %i', (atMs, index) => {
+  expect(currentEntry([0, 2000, 5000], atMs)).toBe(index);
+});
