@@ -48,7 +48,7 @@ export function startGreetings(options: Options): () => void {
 async function prepareAll(options: Options, signal: AbortSignal): Promise<void> {
   const { store, log } = options;
   try {
-    for (const agent of activeAgents(store)) {
+    for (const agent of await activeAgents(store)) {
       for (const request of requestsOf(agent)) {
         if (signal.aborted) return;
         await prepareOne(request, options, signal);
@@ -74,13 +74,17 @@ async function prepareOne(
   }
 }
 
-function activeAgents({ accounts, agents }: Options['store']): readonly Agent[] {
+async function activeAgents({ accounts, agents }: Options['store']): Promise<readonly Agent[]> {
   const now = systemClock.now();
   const query = { status: 'active', limit: AGENTS_MAX, offset: 0 } as const;
-  const scopes = accounts.list().map(({ id }) => ({ accountId: id, environment: 'live' }) as const);
-  const found = scopes.flatMap((scope) =>
-    agents.list(scope, query, now).agents.map(({ id, updatedAt }) => ({ id, scope, updatedAt })),
-  );
+  const found = [];
+  for (const { id: accountId } of accounts.list()) {
+    // One account at a time, so that many do not hold up the start, nor calls.
+    await new Promise(setImmediate);
+    const scope = { accountId, environment: 'live' } as const;
+    const page = agents.list(scope, query, now);
+    found.push(...page.agents.map(({ id, updatedAt }) => ({ id, scope, updatedAt })));
+  }
   return found
     .sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())
     .slice(0, AGENTS_MAX)

@@ -74,10 +74,11 @@ export class Health {
     return { status, engines: engineReports(this.#speech), carriers, checks };
   }
 
-  /** Says in the log which engine does which job, and why. */
+  /** Says in the log which engine does which job, and why; as a warning where it stands in for a better one. */
   logEngines(): void {
     for (const { job, engine, reason, isFallback } of engineReports(this.#speech)) {
-      this.#log.info({ job, engine, reason, isFallback }, 'engine chosen');
+      const level = isFallback ? 'warn' : 'info';
+      this.#log[level]({ job, engine, reason, isFallback }, 'engine chosen');
     }
   }
 

@@ -41,12 +41,14 @@ export async function composeVoices(options: {
     logger: log,
   });
   const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
+  const spoken = new SpokenSynthesizer(measured);
   // Behind the cache: what is kept was not made by a model this time.
   const synthesizer = new PhraseCache({
-    synthesizer: new SpokenSynthesizer(measured),
+    synthesizer: spoken,
     sizeBytesMax: PHRASE_CACHE_BYTES_MAX,
   });
-  return { synthesizer, voices: voiceCatalogue({ book, synthesizer, log }) };
+  // Past the cache: what is tried again and again must not push out what callers are to hear.
+  return { synthesizer, voices: voiceCatalogue({ book, synthesizer: spoken, log }) };
 }
 
 /** Best first. Neural voices have espeak-ng write down how words are said, whichever build of it there is. */

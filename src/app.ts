@@ -123,8 +123,6 @@ export class App {
     this.#metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     this.#metrics.start();
     this.#stops.push(() => this.#metrics.stop());
-    this.#admission.start();
-    this.#stops.push(() => this.#admission.stop());
     this.#stops.push(() => speech.hearing.stop());
     await speech.hearing.start();
     this.#stops.push(await startVoice(this.#parts));
@@ -133,6 +131,9 @@ export class App {
     await this.#health.start();
     this.#stops.push(startRetention(this.#parts));
     this.#stops.push(startAnalysis({ ...this.#parts, newId: this.#newId }));
+    // From here on: a start is busy, and there is nobody yet whom that could slow down.
+    this.#admission.start();
+    this.#stops.push(() => this.#admission.stop());
     const router = this.#createRouter();
     this.#stops.push(() => telephony.stop());
     await telephony.start((incoming) => void router.take(incoming), store.dialogs);

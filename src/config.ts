@@ -29,7 +29,9 @@ const host = z
 /** The base of a web server's addresses; what is appended would be lost behind a query. */
 const baseUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((text) => !/[?#]/.test(text), 'expected an address without ? and #');
+  .refine((text) => !/[?#]/.test(text), 'expected an address without ? and #')
+  // Addresses are shown, in the log and at /readyz.
+  .refine((text) => !text.includes('@'), 'expected no password');
 
 const portRange = z
   .string()
@@ -133,7 +135,7 @@ const SCHEMA = z.object({
   FREESWITCH_SECRET: z.string().default('ClueCon'),
   MODELS_DIR: z.string().min(1).default('./models'),
   MODELS_PROFILE: z.enum(['small', 'standard', 'best']).default('standard'),
-  MODELS_BASE_URL: baseUrl.refine((url) => !url.includes('@'), 'expected no password').optional(),
+  MODELS_BASE_URL: baseUrl.optional(),
   HF_TOKEN: z.string().min(1).optional(),
   VAD: z.enum(['auto', 'silero', 'energy']).default('auto'),
   STT: z.enum(['auto', 'whisper', 'moonshine', 'transformers']).default('auto'),

@@ -10,13 +10,12 @@ import { fetchModels } from './models/fetch-run.ts';
 import { HttpSource } from './models/http-source.ts';
 import { checkRun, listRun } from './models/local-runs.ts';
 import {
-  MANIFEST_FILE,
+  loadManifest,
   type Manifest,
   type Model,
   modelsOf,
   PROFILES,
   type Profile,
-  parseManifest,
 } from './models/manifest.ts';
 import { ModelsError, type ModelsFailure } from './models/models-error.ts';
 import type { Screen } from './models/progress.ts';
@@ -102,13 +101,7 @@ interface Desk {
 
 async function run(words: Words, signal: AbortSignal): Promise<void> {
   const config = readProcessConfig();
-  const file = words.manifest ?? MANIFEST_FILE;
-  const manifestText = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new ModelsError('usage', `Cannot read the list of models "${file}": ${error}`, {
-      cause: error,
-    });
-  });
-  const manifest = parseManifest(manifestText, String(file));
+  const { manifest, text: manifestText } = await loadManifest(words.manifest);
   const profile = words.profile ?? config.MODELS_PROFILE;
   const models = modelsOf(manifest, { profile, only: words.only });
   const desk = { config, manifest, manifestText, models, signal };
@@ -154,8 +147,8 @@ async function fetch(words: Words, desk: Desk): Promise<void> {
       signal,
       screen,
     });
-    sayNextStart(config, models);
     if (failures.length > 0) return giveUp(failures);
+    sayNextStart(config, models);
     if (words.offlineBundle === undefined) return;
     const { MODELS_DIR: modelsDir } = config;
     const bundle = words.offlineBundle;

@@ -7,6 +7,22 @@ import { buildAgent } from './support/build-agent.ts';
 import { ScriptedSynthesizer } from './support/scripted-synthesizer.ts';
 import { openTestStore } from './support/test-store.ts';
 
+test('startGreetings goes on with the next phrase where one cannot be spoken', async () => {
+  const store = await openTestStore();
+  store.agents.insert(buildAgent({ greeting: 'Hello from one.' }));
+  const texts: string[] = [];
+  const prepare = async ({ text }: { readonly text: string }) => {
+    texts.push(text);
+    if (text === 'Hello from one.') throw new Error('no voice');
+  };
+
+  const stop = startGreetings({ store, speech: { synthesizer: { prepare } }, log: silentLogger });
+  await vi.waitFor(() => expect(texts).toHaveLength(2));
+  stop();
+
+  expect(texts[0]).toBe('Hello from one.');
+});
+
 test('startGreetings prepares greeting and filler of active live agents, with their pronunciations', async () => {
   const store = await openTestStore();
   const pronunciations = [{ written: 'Hello', spoken: 'hullo' }];

@@ -8,11 +8,11 @@ export interface Admission {
   readonly against: number;
 }
 
-/** One busy second is a request or the garbage collector; the second one is the calls. */
-const LOOKS_TO_REFUSE = 2;
+/** One busy second is a request or the garbage collector, two are a burst of calls that begin; three are a state. */
+const LOOKS_TO_REFUSE = 3;
 
 /** So far beyond its limit, a figure needs no second look. */
-const LOAD_SEVERE = 4;
+const LOAD_SEVERE = 6;
 
 /** Longer than it takes to refuse: the calls that are in progress shall have got over it. */
 const LOOKS_TO_ADMIT = 5;

@@ -166,7 +166,7 @@ export class CallSession {
         this.#parts.live.hearing(this.callId, event.text);
         break;
       case 'tool':
-        this.#timeline.add('tool', { name: event.name, outcome: event.outcome });
+        this.#timeline.tool(event);
         break;
       case 'ended':
         this.#reason ??= endReasonOfConversation(event.end);

@@ -1,5 +1,5 @@
 /** The timeline of one call: what happened on it and when, without a word that was said or a key that was pressed. */
-import type { TurnTimes } from '../conversation/conversation-port.ts';
+import type { ConversationEvent, TurnTimes } from '../conversation/conversation-port.ts';
 import type { Call, CallStore, TimelineEntry } from '../domain/call.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { CallJournal } from './call-journal.ts';
@@ -58,6 +58,11 @@ export class SessionTimeline {
   key(): void {
     this.#keys += 1;
     if (this.#keys <= KEYS_MAX) this.add('digit');
+  }
+
+  /** What was asked of it is not told: arguments are callers' words. */
+  tool(run: Extract<ConversationEvent, { readonly kind: 'tool' }>): void {
+    this.add('tool', { name: run.name, outcome: run.outcome, tookMs: tenths(run.tookMs) });
   }
 
   turn(times: TurnTimes): void {

@@ -90,10 +90,12 @@ export function contentWords(text: string): number {
   return wordsOf(rest).filter((word) => !WORDS.has(word) && !COURTESIES.has(word)).length;
 }
 
+/** Marks are parts of words: Hindi, for one, writes vowels with them. */
 function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
-    .replace(/[^\p{L}\s'-]/gu, ' ')
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\s'-]/gu, ' ')
     .split(/\s+/)
     .filter((word) => word !== '');
 }

@@ -93,6 +93,8 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
   const { utterance } = draft.state;
   if (utterance === null) return;
   const at = new Date(utterance.startedAtMs);
+  // They take the place of what was made out before.
+  changeUtterance(draft, { partialText: '' });
   act(draft, {
     kind: 'emit',
     event: { kind: 'said', entry: { role: 'user', text, at, confidence } },

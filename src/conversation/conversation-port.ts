@@ -44,12 +44,17 @@ export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }
   | { readonly kind: 'turn'; readonly times: TurnTimes }
   | { readonly kind: 'barge-in' }
-  /** What the caller has said so far, while they speak; it may still change, and is not kept. */
+  /** What the caller has said so far, while they speak; it may still change, and is not kept. Empty where it came to nothing. */
   | { readonly kind: 'hearing'; readonly text: string }
   /** An answer begun before the end of a turn could be used, or was thrown away. */
   | { readonly kind: 'speculation'; readonly outcome: 'hit' | 'miss' }
   /** A tool has had its run. `done` where it changed something; `name` is `unknown` where the model made one up. */
-  | { readonly kind: 'tool'; readonly name: string; readonly outcome: 'done' | 'refused' }
+  | {
+      readonly kind: 'tool';
+      readonly name: string;
+      readonly outcome: 'done' | 'refused';
+      readonly tookMs: number;
+    }
   | { readonly kind: 'ended'; readonly end: ConversationEnd };
 
 /** What a conversation may ask of the call it is part of. */

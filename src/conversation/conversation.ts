@@ -208,7 +208,8 @@ export class Conversation {
   }
 
   async #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
-    const { tools, control, onEvent } = this.#options;
+    const { clock, tools, control, onEvent } = this.#options;
+    const startMs = clock.nowMs();
     let isBooked = false;
     const context: CallControl = {
       transfer: (number, summary) => control.transfer(number, summary),
@@ -221,7 +222,8 @@ export class Conversation {
     const isKnown = tools.descriptions.some(({ name }) => name === call.name);
     const isDone = isBooked || outcome.next !== undefined;
     const name = isKnown ? call.name : 'unknown';
-    onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused' });
+    const tookMs = clock.nowMs() - startMs;
+    onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs });
     if (!signal.aborted) this.#tell({ kind: 'tool-finished', reply, call, outcome });
   }
 }

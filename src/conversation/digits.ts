@@ -1,4 +1,5 @@
 /** Telephone keys: collected, and then handed to the model as if they had been said; pure */
+import { countAhead } from './ahead.ts';
 import { interrupt } from './barge-in.ts';
 import { addToHistory, dropReply } from './reply.ts';
 import { act, change, type Draft } from './turn-state.ts';
@@ -43,6 +44,10 @@ export function onDigitsTimer(draft: Draft, atMs: number): void {
 
 /** A key is always meant: the agent stops for it at once. */
 function giveWay(draft: Draft, atMs: number): void {
-  if (draft.state.reply?.stage === 'ahead') dropReply(draft, atMs);
-  else interrupt(draft, atMs);
+  if (draft.state.reply?.stage === 'ahead') {
+    countAhead(draft, 'miss');
+    dropReply(draft, atMs);
+  } else {
+    interrupt(draft, atMs);
+  }
 }

@@ -58,10 +58,14 @@ export function requestWords(draft: Draft, priority: 'speculative' | 'final'): v
   act(draft, { kind: 'transcribe', attempt, priority });
 }
 
-/** Forgets what the caller was saying. */
+/** Forgets what the caller was saying; words that they only seemed to say are taken back from who looks on. */
 export function forgetUtterance(draft: Draft): void {
-  if (draft.state.utterance === null) return;
+  const { utterance } = draft.state;
+  if (utterance === null) return;
   change(draft, { utterance: null });
+  if (utterance.partialText !== '') {
+    act(draft, { kind: 'emit', event: { kind: 'hearing', text: '' } });
+  }
   act(
     draft,
     { kind: 'cancel-transcription' },

@@ -7,7 +7,7 @@ export type LiveHappening =
   | { readonly kind: 'call'; readonly call: Call }
   | { readonly kind: 'said'; readonly callId: string; readonly entry: TranscriptEntry }
   | { readonly kind: 'timeline'; readonly callId: string; readonly entry: TimelineEntry }
-  /** What the caller seems to be saying; the next one of the call replaces it, and `said` ends it. Not kept. */
+  /** What the caller seems to be saying; the next one of the call replaces it; `said`, or an empty text, ends it. Not kept. */
   | { readonly kind: 'hearing'; readonly callId: string; readonly text: string };
 
 export interface LiveWatcher {
@@ -23,6 +23,9 @@ export interface LiveFeed {
 
   /** How many watch now. */
   readonly size: number;
+
+  /** How many of them watch the calls of one account and environment. */
+  sizeOf(scope: Scope): number;
 
   /** Passes on what a caller seems to be saying. Costs nothing while nobody watches. */
   hearing(callId: string, text: string): void;

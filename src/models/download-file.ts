@@ -180,8 +180,7 @@ class Download {
 
   async #take(answer: HttpAnswer, part: PartFile, watch: StallWatch): Promise<FileOutcome> {
     const now = this.#tools.clock.now();
-    const { label, url } = this.#job;
-    const failure = answerError(answer, { label, url, now, isRest: part.bytes > 0 });
+    const failure = answerError(answer, { ...this.#job, now, isRest: part.bytes > 0 });
     if (failure !== null) throw failure;
     const { allowUnverified, signal } = this.#tools;
     const trusted = trustedSumOf(answer, { ...this.#job, allowUnverified });
@@ -208,8 +207,7 @@ class Download {
   async #settle(answer: HttpAnswer, part: PartFile): Promise<void> {
     const from = answer.status === 206 ? rangeStartOf(answer) : 0;
     if (from !== part.bytes) {
-      if (answer.status === 206)
-        throw new StaleParts('the server sends another part than asked for');
+      if (answer.status === 206) throw new StaleParts('the server sends another part');
       this.#tools.onNote(`${this.#job.label}: the server begins at the beginning`);
       await part.restart();
     }

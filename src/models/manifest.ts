@@ -10,6 +10,9 @@ const safePath = z
   .string()
   .refine(isSafePath, 'expected a path below the folder, without "..", such as onnx/model.onnx');
 
+/** Shown on the terminal: it must not move the cursor or colour anything. */
+const shown = z.string().regex(/^\P{Cc}+$/u, 'expected text without control characters');
+
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hexadecimal digits');
 
 const fileSchema = z.strictObject({
@@ -26,7 +29,7 @@ const fileSchema = z.strictObject({
 const tensorSchema = z.strictObject({
   file: safePath,
   direction: z.enum(['in', 'out']),
-  name: z.string().min(1),
+  name: shown,
   type: z.enum(['float32', 'int64', 'bool']),
   /** Numbers, and names of lengths that differ. */
   shape: z.array(z.union([z.number().int().positive(), z.string().min(1)])),
@@ -34,22 +37,22 @@ const tensorSchema = z.strictObject({
 
 const licenceSchema = z.strictObject({
   /** An SPDX expression. */
-  spdx: z.string().min(1),
+  spdx: shown,
   statedAt: z.url(),
   /** Credit that is asked for, or a doubt. */
-  note: z.string().optional(),
+  note: shown.optional(),
 });
 
 const commonSchema = {
   id,
-  name: z.string().min(1),
+  name: shown,
   /** Of ours, the one that uses it. */
-  engine: z.string().min(1),
+  engine: shown,
   licence: licenceSchema,
   page: z.url(),
   languages: z.array(z.string().min(1)),
   /** Programs that have to be there too. */
-  needs: z.array(z.string().min(1)),
+  needs: z.array(shown),
 };
 
 const filesModelSchema = z.strictObject({
@@ -98,14 +101,20 @@ export type Model = FilesModel | OllamaModelEntry;
 export type ModelFile = z.infer<typeof fileSchema>;
 
 /** The one that comes with Offhook. */
-export const MANIFEST_FILE = new URL('../../models/manifest.json', import.meta.url);
+const MANIFEST_FILE = new URL('../../models/manifest.json', import.meta.url);
 
-/** @throws {ModelsError} naming the file and what is wrong in it. */
-export async function loadManifest(file: URL | string = MANIFEST_FILE): Promise<Manifest> {
+/**
+ * Reads a list, and keeps its text, which goes into archives as it is.
+ *
+ * @throws {ModelsError} naming the file and what is wrong in it.
+ */
+export async function loadManifest(
+  file: URL | string = MANIFEST_FILE,
+): Promise<{ readonly manifest: Manifest; readonly text: string }> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw unreadable(String(file), error);
   });
-  return parseManifest(text, String(file));
+  return { manifest: parseManifest(text, String(file)), text };
 }
 
 /** @throws {ModelsError} naming where the text comes from and what is wrong in it. */

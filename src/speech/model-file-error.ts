@@ -23,6 +23,9 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const [line = 'unknown error'] = error.message.split('\n');
   if (line.includes('ENOENT') || line.includes("doesn't exist")) return 'there is no such file';
-  if (/protobuf|INVALID_PROTOBUF|ERROR_CODE: 7/i.test(line)) return 'the file is damaged';
+  if (/EISDIR|path is a directory/.test(line)) return 'it is a folder, not a file';
+  // The last is said of an empty file.
+  if (/protobuf|ERROR_CODE: 7|does not have a graph/i.test(line)) return 'the file is damaged';
+  if (/is missing in 'feeds'/.test(line)) return 'it has other inputs than such a model';
   return line.slice(0, 200);
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { EngineReport } from './hearing.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice } from './synthesizer.ts';
 
-/** Failures that are told of in the log, until a voice has spoken again. */
+/** Failures that are told of in the log, until the engine that a sentence was meant for has spoken one again. */
 const NOTED_MAX = 20;
 
 export class LayeredSynthesizer implements Synthesizer {

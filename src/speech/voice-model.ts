@@ -23,8 +23,6 @@ export interface VoiceModel {
   readonly rateHz: number;
   /** More phonemes than that must not be asked for at once. */
   readonly phonemesMax: number;
-  /** Phonemes so far that the model has no symbol for; they were left out. */
-  readonly unknownPhonemes: number;
 
   /**
    * Says it, in one run that cannot be stopped.

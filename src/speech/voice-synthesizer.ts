@@ -3,8 +3,8 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { pauseAfterMs, spokenText } from './clean-text.ts';
 import type { EngineReport } from './hearing.ts';
+import { SpeakingChildren } from './speaking-children.ts';
 import type { ModelFailure } from './speaking-messages.ts';
-import { SpeakingProcess } from './speaking-process.ts';
 import {
   type SpeechRequest,
   SynthesisError,
@@ -41,35 +41,27 @@ export interface VoiceSynthesizerOptions {
 
 export class VoiceSynthesizer implements Synthesizer {
   readonly #options: VoiceSynthesizerOptions;
-  readonly #children: readonly SpeakingProcess<NeuralSentence>[];
+  readonly #children: SpeakingChildren<NeuralSentence>;
   #failures: readonly ModelFailure[] = [];
 
   constructor(options: VoiceSynthesizerOptions) {
     this.#options = options;
     const { engine, order, clock, logger, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
     const child = { file: CHILD_FILE, order, engine, startTimeoutMs: START_TIMEOUT_MS };
-    this.#children = Array.from(
-      { length: options.childCount },
-      () =>
-        new SpeakingProcess<NeuralSentence>({
-          ...{ child, clock, logger, answerTimeoutMs },
-          onFailures: (failures) => this.#note(failures),
-        }),
-    );
+    this.#children = new SpeakingChildren({
+      ...{ child, clock, logger, answerTimeoutMs },
+      ...{ count: options.childCount, sentencesMax: SENTENCES_MAX },
+      onFailures: (failures) => this.#note(failures),
+    });
   }
 
   /** @throws {SynthesisError} naming the models and what is wrong with them, when none can be used. */
-  async start(): Promise<void> {
-    try {
-      await Promise.all(this.#children.map((child) => child.start()));
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+  start(): Promise<void> {
+    return this.#children.start();
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(this.#children.map((child) => child.stop()));
+  stop(): Promise<void> {
+    return this.#children.stop();
   }
 
   canSpeak(choice: VoiceChoice): boolean {
@@ -88,18 +80,7 @@ export class VoiceSynthesizer implements Synthesizer {
     const sentence = { text, voice, pauseAfterMs: pauseAfterMs(text) };
     // Ends of another number of words than were asked for would be told to nobody's use.
     const isWhole = wordCount(text) === wordCount(request.text);
-    const { audio, cancel } = this.#leastBusyChild().speak(sentence, isWhole ? onWords : undefined);
-    signal?.addEventListener('abort', cancel, { once: true });
-    try {
-      for (let pcm = await audio.next(); pcm !== null; pcm = await audio.next()) {
-        signal?.throwIfAborted();
-        yield pcm;
-      }
-      signal?.throwIfAborted();
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-      cancel();
-    }
+    yield* this.#children.speak(sentence, { signal, onWords: isWhole ? onWords : undefined });
   }
 
   report(): EngineReport {
@@ -127,15 +108,6 @@ export class VoiceSynthesizer implements Synthesizer {
       this.#options.logger.warn({ failures }, 'voices that cannot be used');
     }
     this.#failures = failures;
-  }
-
-  #leastBusyChild(): SpeakingProcess<NeuralSentence> {
-    const total = this.#children.reduce((sum, child) => sum + child.load, 0);
-    const [first, ...others] = this.#children;
-    if (first === undefined || total >= SENTENCES_MAX) {
-      throw new SynthesisError(`Cannot speak: ${total} sentences are waiting to be spoken`);
-    }
-    return others.reduce((least, child) => (child.load < least.load ? child : least), first);
   }
 }
 

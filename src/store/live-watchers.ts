@@ -24,6 +24,10 @@ export class LiveWatchers implements LiveFeed {
     return this.#watches.size;
   }
 
+  sizeOf(scope: Scope): number {
+    return [...this.#watches].filter((watch) => isSame(watch.scope, scope)).length;
+  }
+
   watch(scope: Scope, watcher: LiveWatcher): () => void {
     const watch = { scope, watcher };
     if (this.#isClosed) watcher.onClosed();
@@ -81,11 +85,10 @@ export class LiveWatchers implements LiveFeed {
     }
   }
 
-  #tell({ accountId, environment }: Call, happening: LiveHappening): void {
+  #tell(call: Call, happening: LiveHappening): void {
     for (const watch of this.#watches) {
       const { scope, watcher } = watch;
-      const isTheirs = scope.accountId === accountId && scope.environment === environment;
-      if (!isTheirs) continue;
+      if (!isSame(scope, call)) continue;
       try {
         watcher.onHappening(happening);
       } catch {
@@ -103,4 +106,8 @@ export class LiveWatchers implements LiveFeed {
       // It is told nothing more, which is all that it needed to know.
     }
   }
+}
+
+function isSame(one: Scope, other: Scope): boolean {
+  return one.accountId === other.accountId && one.environment === other.environment;
 }

@@ -177,11 +177,12 @@ test('GET /api/live/calls keeps no view whose first event is too much for it', a
   expect(api.store.liveFeed.size).toBe(0);
 });
 
-test('GET /api/live/calls refuses the two-hundred-and-first view', async () => {
+test('GET /api/live/calls refuses the forty-first view of one account, and of no other', async () => {
   const api = await openTestApi();
-  for (let view = 0; view < 200; view += 1) await watch(api);
+  for (let view = 0; view < 40; view += 1) await watch(api);
 
   const response = await api.request('GET', PATH);
+  await (await watch(api, { key: FOREIGN_KEY })).next();
 
   expect(response.status).toBe(503);
   expect(response.headers.get('Retry-After')).toBe('10');

@@ -213,6 +213,7 @@ test('the timeline tells of keys and tools', async () => {
   expect(entries.find(({ kind }) => kind === 'tool')?.details).toEqual({
     name: 'book_appointment',
     outcome: 'done',
+    tookMs: expect.any(Number),
   });
 });
 

@@ -11,7 +11,7 @@ test('CallSession puts keys, tools and the transfer on the timeline, without a d
   leg.audio.emit({ kind: 'digit', digit: '7', durationMs: 100 });
   for (let presses = 0; presses < 200; presses += 1) leg.digit('1');
   await talk.options.control.transfer('+390698765432', 'wants a root canal');
-  talk.say({ kind: 'tool', name: 'transfer_call', outcome: 'done' });
+  talk.say({ kind: 'tool', name: 'transfer_call', outcome: 'done', tookMs: 120.04 });
   leg.release({ kind: 'transferred' });
   await over;
   talk.say({ kind: 'barge-in' });
@@ -26,7 +26,7 @@ test('CallSession puts keys, tools and the transfer on the timeline, without a d
     ['ringing', {}],
     ['answered', {}],
     ['transfer', {}],
-    ['tool', { name: 'transfer_call', outcome: 'done' }],
+    ['tool', { name: 'transfer_call', outcome: 'done', tookMs: 120 }],
     ['ended', { endReason: 'transferred' }],
   ]);
 });

@@ -121,7 +121,7 @@ test.each([
   await table.hear('Put me through, please.', 1500);
   await table.pass(6000);
 
-  expect(table.events).toContainEqual({ kind: 'tool', name, outcome });
+  expect(table.events).toContainEqual({ kind: 'tool', name, outcome, tookMs: 0 });
 });
 
 test('Conversation gives way to words, keeps what was heard, and plays nothing stale', async () => {

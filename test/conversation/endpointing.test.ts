@@ -193,6 +193,8 @@ test.each([
   ['nein warten Sie', 3],
   ['sí pero mañana', 2],
   ["d'accord", 0],
+  ['si\u0301', 0],
+  ['मुझे मदद', 2],
 ])('contentWords of "%s": %d', (text, expected) => {
   expect(contentWords(text)).toBe(expected);
 });

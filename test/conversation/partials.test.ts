@@ -100,6 +100,25 @@ test('says nothing of a look that came back with the same words, or with none', 
   expect(heard).toEqual([{ kind: 'emit', event: { kind: 'hearing', text: 'I' } }]);
 });
 
+test.each([
+  ['', ['']],
+  ['I would', []],
+])('takes back what was made out where the pause shows that nothing was said: "%s"', (text, takenBack) => {
+  const { take } = openTurns();
+  take(1060, { kind: 'voice-started', voicedAtMs: 1000 });
+  take(1500, LOOK);
+  take(1550, { kind: 'transcribed', attempt: 1, text: 'I', confidence: 1 });
+  take(1660, { kind: 'voice-stopped', lastVoicedAtMs: 1600 });
+
+  const pause = take(1700, { kind: 'transcribed', attempt: 2, text, confidence: 1 });
+  const end = take(3700, { kind: 'timer', timer: 'end-of-turn' });
+
+  const heard = [...pause, ...end].flatMap((effect) =>
+    effect.kind === 'emit' && effect.event.kind === 'hearing' ? [effect.event.text] : [],
+  );
+  expect(heard).toEqual(takenBack);
+});
+
 test('ignores a look that comes back after the words of the pause were asked for', () => {
   const { take, state } = openTurns();
   take(1060, { kind: 'voice-started', voicedAtMs: 1000 });
@@ -134,4 +153,15 @@ test('learns a pause of dictation apart from those of talk', () => {
 
   expect(state().dictationPauseMs).toBe(300);
   expect(state().typicalPauseMs).toBe(0);
+});
+
+test('counts an answer begun ahead as thrown away when a key is pressed', () => {
+  const { take, state } = openTurns();
+  take(1060, { kind: 'voice-started', voicedAtMs: 1000 });
+  take(1660, { kind: 'voice-stopped', lastVoicedAtMs: 1600 });
+  take(1700, { kind: 'transcribed', attempt: 1, text: 'I would like to', confidence: 1 });
+
+  take(1750, { kind: 'digit', digit: '4' });
+
+  expect(state()).toMatchObject({ reply: null, aheadMisses: 1 });
 });

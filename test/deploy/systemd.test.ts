@@ -20,11 +20,14 @@ function settingOf(name: string): string | undefined {
 
 test('offhook.service runs the same command as npm start and the image', () => {
   const { scripts } = JSON.parse(read('package.json'));
+  // Without exec, npm's shell stays between: a SIGTERM to npm ends the shell and leaves the server behind.
+  const [exec, ...command] = scripts.start.split(' ');
   const last = stagesOf(read('Dockerfile')).at(-1)?.instructions ?? [];
   const inImage = execForm(last.find(({ name }) => name === 'CMD')?.args ?? '');
 
-  expect(settingOf('ExecStart')?.replace(/^\S*\//, '')).toBe(scripts.start);
-  expect(inImage?.join(' ')).toBe(scripts.start);
+  expect(settingOf('ExecStart')?.replace(/^\S*\//, '')).toBe(command.join(' '));
+  expect(inImage).toEqual(command);
+  expect(exec).toBe('exec');
 });
 
 test('offhook.service kills nothing before the server has drained', () => {

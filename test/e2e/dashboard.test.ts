@@ -195,6 +195,7 @@ describeWith(['chromium'], 'the dashboard', () => {
     await button('Make key').click();
     const key = (await page.locator('.secret').textContent()) ?? '';
     await shown.picture('key');
+    const findings = await shown.findings();
     await button('I have kept it').click();
     const ask = () =>
       fetch(`${server.baseUrl}/api/agents`, { headers: { authorization: `Bearer ${key}` } });
@@ -206,6 +207,7 @@ describeWith(['chromium'], 'the dashboard', () => {
     await row.getByText('revoked').waitFor();
 
     expect(key).toMatch(/^svc_test_/);
+    expect(findings).toEqual([]);
     expect(before.status).toBe(200);
     // A revoked key stops within a second.
     await expect.poll(async () => (await ask()).status, { timeout: 2000 }).toBe(401);

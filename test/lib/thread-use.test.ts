@@ -39,7 +39,8 @@ test('ThreadUse tells how busy the busiest thread is, and forgets those that hav
 
 /** A thread that answers as the test says, as `process` tells of real ones. */
 function announceThread(cpuUsage: () => Promise<{ user: number; system: number }>): void {
-  process.emit('worker', Object.assign(new EventEmitter(), { cpuUsage }) as unknown as Worker);
+  const thread = Object.assign(new EventEmitter(), { cpuUsage });
+  (process as EventEmitter).emit('worker', thread);
 }
 
 test('ThreadUse goes on asking the others where one thread never answers', async () => {

@@ -177,3 +177,21 @@ test('LlamaSlots lets only so many wait', async () => {
   expect(last).toBe('Error: too many calls wait for it');
   expect(await waiting[0]).toMatchObject({ seat: 'one' });
 });
+
+test('toChatItems gives each call its own result, though ids begin anew with a new process', () => {
+  const booking = (content: string) =>
+    [
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ id: 'call_1', name: 'book', arguments: {} }],
+      },
+      { role: 'tool', toolCallId: 'call_1', name: 'book', content },
+    ] as const;
+
+  const items = toChatItems([...booking('Full.'), ...booking('Booked.')]);
+
+  expect(items).toMatchObject([
+    { type: 'model', response: [{ result: 'Full.' }, { result: 'Booked.' }] },
+  ]);
+});

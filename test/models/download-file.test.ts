@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { downloadFile } from '../../src/models/download-file.ts';
 import { downloadWorld } from './support/download-world.ts';
-import { cutAfter, serveFile, sha256, someBytes } from './support/model-server.ts';
+import { cutAfter, serveFile, sha256, someBytes, status } from './support/model-server.ts';
 
 const BYTES = someBytes(200_000);
 
@@ -136,6 +136,25 @@ test('downloadFile takes a part that is the whole file, on a 416', async () => {
 
   expect(server.seen).toHaveLength(1);
   expect(read('a.onnx').equals(BYTES)).toBe(true);
+});
+
+test('downloadFile refuses a 416 where it asked for the whole file', async () => {
+  const { job, tools, server } = await downloadWorld();
+  const wanted = { ...job('/a.onnx', BYTES), expected: null };
+  server.instead.set('/a.onnx', [status(416)]);
+
+  const failure = downloadFile(wanted, { ...tools, allowUnverified: true });
+
+  await expect(failure).rejects.toMatchObject({ failure: 'refused' });
+  expect(existsSync(wanted.file)).toBe(false);
+});
+
+test('downloadFile says what it cannot read, where something else lies in its place', async () => {
+  const { job, tools } = await downloadWorld();
+  const wanted = job('/a.onnx', BYTES);
+  mkdirSync(wanted.file, { recursive: true });
+
+  await expect(downloadFile(wanted, tools)).rejects.toMatchObject({ failure: 'disk' });
 });
 
 test('downloadFile drops a part that is longer than the file', async () => {

@@ -13,7 +13,7 @@ import { someBytes } from './support/model-server.ts';
 const BASE = 'https://models.example/ear/';
 
 test('the list that comes with Offhook is whole: every file has a length and a checksum', async () => {
-  const manifest = await loadManifest();
+  const { manifest } = await loadManifest();
 
   const files = manifest.models.flatMap((model) => (model.kind === 'llm' ? [] : model.files));
 
@@ -22,7 +22,7 @@ test('the list that comes with Offhook is whole: every file has a length and a c
 });
 
 test('the list that comes with Offhook pins every source to a revision, over https', async () => {
-  const manifest = await loadManifest();
+  const { manifest } = await loadManifest();
 
   const loose = manifest.models.filter(
     (model) =>
@@ -34,7 +34,7 @@ test('the list that comes with Offhook pins every source to a revision, over htt
 });
 
 test('every profile has a detector, one recogniser, a turn model, a voice and a language model', async () => {
-  const manifest = await loadManifest();
+  const { manifest } = await loadManifest();
 
   const kinds = PROFILES.map((profile) =>
     modelsOf(manifest, { profile, only: [] }).map(({ kind }) => kind),
@@ -48,7 +48,7 @@ test('every profile has a detector, one recogniser, a turn model, a voice and a 
 });
 
 test('every model lies where the engines look, by its kind', async () => {
-  const manifest = await loadManifest();
+  const { manifest } = await loadManifest();
 
   const places = manifest.models.flatMap((model) =>
     model.kind === 'llm' ? [] : model.files.map((file) => [model.kind, placeOf(model, file)]),
@@ -58,7 +58,7 @@ test('every model lies where the engines look, by its kind', async () => {
 });
 
 test('every tensor is of a file that the model has', async () => {
-  const manifest = await loadManifest();
+  const { manifest } = await loadManifest();
 
   const lost = manifest.models.flatMap((model) =>
     model.kind === 'llm'
@@ -85,6 +85,18 @@ test.each([
   });
 
   expect(() => parseManifest(text, 'here')).toThrow('Cannot read the list of models "here"');
+});
+
+test.each([
+  { name: 'ear\u001b[2J' },
+  { licence: { spdx: 'MIT\r', statedAt: BASE } },
+  { licence: { spdx: 'MIT', statedAt: BASE, note: 'a\u0007' } },
+])('parseManifest refuses %j, which would move the cursor where it is shown', (changes) => {
+  const model = testModel(BASE, { a: someBytes(1) });
+  const profiles = { small: [], standard: [], best: [] };
+  const text = JSON.stringify({ version: 1, profiles, models: [{ ...model, ...changes }] });
+
+  expect(() => parseManifest(text, 'here')).toThrow('expected text without control characters');
 });
 
 test('parseManifest refuses two models with one name, two files in one place, and a profile of nothing', () => {

@@ -60,6 +60,13 @@ describe.skipIf(programs === undefined)('real servers', () => {
     return Math.round(performance.now() - sinceMs);
   }
 
+  /** Calls that the phone server believes to be in progress. */
+  async function openCalls() {
+    const { body } = await server.api('GET', '/api/calls?limit=100');
+    const calls = body.data as { readonly id: string; readonly endedAt: string | null }[];
+    return calls.filter(({ endedAt }) => endedAt === null);
+  }
+
   const say = (text: string) => process.stdout.write(`${text}\n`);
 
   test('a FreeSWITCH that is killed ends its calls, and takes new ones when it is back', async () => {
@@ -81,24 +88,70 @@ describe.skipIf(programs === undefined)('real servers', () => {
     expect(calls).toHaveLength(CALLS);
   });
 
-  test('a drachtio-server that is killed is used again when it is back', async () => {
+  test('a drachtio-server that is killed and is back at once has the calls that it lost ended', async () => {
     const calls = await callIn(CALLS);
 
+    const killedMs = performance.now();
     await world.drachtio.kill();
     const restartMs = performance.now();
     await world.drachtio.start();
     await server.ready();
     const readyMs = Math.round(performance.now() - restartMs);
+    const endedMs = await endOf(calls, killedMs);
+    const emptyMs = await emptyAfter(killedMs);
     const [again] = await callIn(1);
     await again?.hangUp();
-    for (const call of calls) void call.hangUp().catch(() => undefined);
 
-    const lostMs = performance.now();
-    await expect.poll(() => world.channels(), { timeout: 40_000, interval: 500 }).toBe(0);
-    const goneMs = Math.round(performance.now() - lostMs);
     say(
-      `drachtio killed: ready ${readyMs} ms after its start; its ${CALLS} calls gone ${goneMs} ms later`,
+      `drachtio killed: ready ${readyMs} ms after its start; its ${CALLS} callers had BYE after ${endedMs} ms, ` +
+        `FreeSWITCH was empty after ${emptyMs} ms`,
     );
+    await expect.poll(openCalls).toEqual([]);
+  });
+
+  test('a drachtio-server that stays away leaves no call behind here, and ends them at the carrier when it is back', async () => {
+    const calls = await callIn(CALLS);
+
+    const killedMs = performance.now();
+    await world.drachtio.kill();
+    const emptyMs = await emptyAfter(killedMs);
+    await expect.poll(openCalls, { timeout: ZOMBIE_MS_MAX, interval: 250 }).toEqual([]);
+    const overMs = Math.round(performance.now() - killedMs);
+    const restartMs = performance.now();
+    await world.drachtio.start();
+    const endedMs = await endOf(calls, restartMs);
+
+    say(
+      `drachtio away: FreeSWITCH was empty after ${emptyMs} ms, its ${CALLS} calls were on record as over after ` +
+        `${overMs} ms; callers had BYE ${endedMs} ms after its start`,
+    );
+    expect(overMs).toBeLessThan(ZOMBIE_MS_MAX);
+  });
+
+  test('a connection that breaks ends no call of a drachtio-server that lives on, and hides no end', async () => {
+    const calls = await callIn(CALLS);
+    let endedCount = 0;
+    for (const { ended } of calls) void ended.then(() => (endedCount += 1));
+
+    world.relay.cut();
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    const endedByBreak = endedCount;
+    const legs = await world.channels();
+    const hangUpMs = performance.now();
+    await Promise.all(calls.slice(1).map((call) => call.hangUp()));
+    await expect.poll(() => world.channels(), { timeout: ZOMBIE_MS_MAX, interval: 250 }).toBe(2);
+    const noticedMs = Math.round(performance.now() - hangUpMs);
+    await expect.poll(openCalls, { timeout: ZOMBIE_MS_MAX, interval: 250 }).toHaveLength(1);
+    const [last] = await openCalls();
+    const endMs = performance.now();
+    await server.api('POST', `/api/calls/${last?.id}/hangup`);
+    const byeMs = await endOf(calls, endMs);
+    await emptyAfter(endMs);
+
+    say(
+      `connection broken: no call ended by it; hang-ups after it noticed after ${noticedMs} ms, our own BYE arrived after ${byeMs} ms`,
+    );
+    expect([endedByBreak, legs]).toEqual([0, 2 * CALLS]);
   });
 
   test('a phone server that is killed leaves no call behind, here or at the carrier', async () => {
@@ -111,14 +164,10 @@ describe.skipIf(programs === undefined)('real servers', () => {
     const endedMs = await endOf(calls, killedMs);
     const emptyMs = await emptyAfter(killedMs);
     await server.ready();
-    const { body } = await server.api('GET', '/api/calls?limit=100');
-    const open = (body.data as { endedAt: string | null }[]).filter(
-      ({ endedAt }) => endedAt === null,
-    );
 
     say(
       `our process killed: ${CALLS} callers had BYE after ${endedMs} ms, FreeSWITCH was empty after ${emptyMs} ms`,
     );
-    expect(open).toEqual([]);
+    expect(await openCalls()).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import { env } from 'node:process';
 import { systemClock } from '../../src/lib/clock.ts';
 import { EventSocket } from '../../src/telephony/freeswitch/event-socket.ts';
 import { freePort } from '../support/free-ports.ts';
+import { Relay } from './relay.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'only-for-tests';
@@ -65,6 +66,8 @@ export interface RealWorld {
   readonly drachtio: RealProcess;
   readonly freeswitch: RealProcess;
   readonly sipPort: number;
+  /** Between the phone server and drachtio-server's control port. */
+  readonly relay: Relay;
   /** What the phone server needs to use them. */
   readonly environment: Readonly<Record<string, string>>;
   /** How many legs FreeSWITCH has. */
@@ -107,20 +110,23 @@ export async function startRealWorld(programs: {
       ],
     ),
   );
-  await Promise.all([drachtio.start(), freeswitch.start()]);
+  const relay = new Relay(drachtioPort);
+  await Promise.all([drachtio.start(), freeswitch.start(), relay.start()]);
   return {
     drachtio,
     freeswitch,
     sipPort,
+    relay,
     environment: {
       TELEPHONY: 'drachtio',
-      DRACHTIO_HOST: `127.0.0.1:${drachtioPort}`,
+      DRACHTIO_HOST: `127.0.0.1:${relay.port}`,
       DRACHTIO_SECRET: SECRET,
       FREESWITCH_HOST: `127.0.0.1:${eventPort}`,
       FREESWITCH_SECRET: SECRET,
     },
     channels: () => channelsOf(eventPort),
     stop: async () => {
+      relay.stop();
       await Promise.all([drachtio.kill(), freeswitch.kill()]);
       rmSync(folder, { recursive: true, force: true });
     },

@@ -68,6 +68,7 @@ type Answerer = (request: SrfMessageParts & { readonly method: string }) => Prom
 
 /** A dialog whose far end is the test. */
 export class ScriptedDialog implements SrfDialog {
+  readonly id = 'dialog-1';
   readonly type = 'uas';
   readonly sip = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' };
   readonly req = request();

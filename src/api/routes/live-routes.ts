@@ -15,6 +15,9 @@ import { existing } from './call-routes.ts';
 /** Views that are open at a time, over all accounts: each holds a connection and a buffer. */
 const VIEWS_MAX = 200;
 
+/** Of these, one account's: so many that it shuts out no other. */
+const OWN_VIEWS_MAX = 40;
+
 /** Calls of each kind in a snapshot: half of what a view may have waiting for its client. */
 const SNAPSHOT_CALLS_MAX = 500;
 
@@ -30,7 +33,7 @@ const liveRoute = createRoute({
     'Server-Sent Events (`text/event-stream`); the `data` of each is JSON. The first event is `snapshot`',
     '(`calls` that ring or are in progress, with `transcript` so far where `callId` was given; `queuedCalls`). Then `call` (a call is there or has',
     'changed), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
-    'saying; the next one replaces it, and `said` ends it). A comment every 15 s keeps the connection alive. A client that',
+    'saying; the next one replaces it, and `said`, or an empty text, ends it). A comment every 15 s keeps the connection alive. A client that',
     'reads too slowly is cut off, and so is one whose key is revoked; whoever connects again begins with a new snapshot. Opening a view counts as one request.',
   ].join(' '),
   request: { query: liveQuerySchema },
@@ -50,11 +53,11 @@ export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     const { callId } = context.req.valid('query');
     const scope = scopeOf(context);
     const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
-    if (liveFeed.size >= VIEWS_MAX) {
+    if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
       context.header('Retry-After', '10');
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
-        `Cannot open a live view: ${VIEWS_MAX} are open already`,
+        `Cannot open a live view: ${OWN_VIEWS_MAX} of this account, or ${VIEWS_MAX} in all, are open already`,
       );
     }
     context.header('Content-Type', 'text/event-stream');

@@ -15,24 +15,24 @@ export type ChatItem =
 
 /** What the agent says and does between two turns of the caller is one item; a tool's result stands in its call. */
 export function toChatItems(messages: readonly ChatMessage[]): ChatItem[] {
-  const results = new Map(
-    messages.flatMap((message) =>
-      message.role === 'tool' ? [[message.toolCallId, message.content] as const] : [],
-    ),
-  );
   const items: ChatItem[] = [];
-  for (const message of messages) {
+  for (const [index, message] of messages.entries()) {
     if (message.role === 'system' || message.role === 'user') {
       items.push({ type: message.role, text: message.content });
     } else if (message.role === 'assistant') {
       const { response } = modelItem(items);
       if (message.content !== '') response.push(message.content);
       for (const call of message.toolCalls ?? []) {
-        response.push(toFunctionCall(call, results.get(call.id) ?? ''));
+        response.push(toFunctionCall(call, resultOf(call, messages.slice(index + 1))));
       }
     }
   }
   return items;
+}
+
+/** The next one with its id: where another model has gone on, or the same one anew, ids come twice in a call. */
+function resultOf({ id }: ToolCall, later: readonly ChatMessage[]): string {
+  return later.find((one) => one.role === 'tool' && one.toolCallId === id)?.content ?? '';
 }
 
 /** The last item, if it is the model's; else a new one. */

@@ -34,10 +34,10 @@ export interface ChatChunk {
 /**
  * Reads one chunk of a streamed answer.
  *
- * @throws {SyntaxError} when it is not JSON, {TypeError} when it is not a chunk or says that the server failed.
+ * @throws {TypeError} when it is not a chunk or says that the server failed.
  */
 export function readChunk(data: string): ChatChunk {
-  const parsed = chunk.safeParse(JSON.parse(data));
+  const parsed = chunk.safeParse(jsonIn(data));
   if (!parsed.success) throw new TypeError('the answer is not a chat completion chunk');
   if (parsed.data.error !== undefined) throw new TypeError('the server failed while answering');
   const choice = parsed.data.choices[0];
@@ -120,9 +120,19 @@ function toFormat(schema: Readonly<Record<string, unknown>>) {
 }
 
 function objectFrom(text: string): Record<string, unknown> {
-  const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
+  const value: unknown = text.trim() === '' ? {} : jsonIn(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;
   }
   throw new SyntaxError('the arguments of a tool call are not an object');
+}
+
+/** Undefined when it is none: the message of `JSON.parse` quotes the text, a caller's name perhaps, and errors are logged. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Whoever asked says what it was to be.
+    return undefined;
+  }
 }

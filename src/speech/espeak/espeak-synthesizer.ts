@@ -3,8 +3,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { pauseAfterMs, spokenText } from '../clean-text.ts';
 import type { EngineReport } from '../hearing.ts';
-import { SpeakingProcess } from '../speaking-process.ts';
-import { type SpeechRequest, SynthesisError, type Synthesizer } from '../synthesizer.ts';
+import { SpeakingChildren } from '../speaking-children.ts';
+import type { SpeechRequest, Synthesizer } from '../synthesizer.ts';
 import type { VoiceBook } from '../voice-book.ts';
 import { chooseEspeakVoice, type EspeakVoice } from './espeak-voice.ts';
 import type { EspeakEngine, Sentence, SpeakingOrder } from './speaking-messages.ts';
@@ -38,7 +38,7 @@ export interface EspeakOptions {
 
 export class EspeakSynthesizer implements Synthesizer {
   readonly #options: EspeakOptions;
-  readonly #children: readonly SpeakingProcess<Sentence>[];
+  readonly #children: SpeakingChildren<Sentence>;
   readonly #noted = new Set<string>();
 
   constructor(options: EspeakOptions) {
@@ -54,24 +54,19 @@ export class EspeakSynthesizer implements Synthesizer {
       engine: 'espeak-ng',
       startTimeoutMs: START_TIMEOUT_MS,
     };
-    this.#children = Array.from(
-      { length: childCount },
-      () => new SpeakingProcess<Sentence>({ child, clock, logger, answerTimeoutMs }),
-    );
+    this.#children = new SpeakingChildren({
+      ...{ child, clock, logger, answerTimeoutMs },
+      ...{ count: childCount, sentencesMax: SENTENCES_MAX },
+    });
   }
 
   /** @throws {SynthesisError} when espeak-ng cannot speak. */
-  async start(): Promise<void> {
-    try {
-      await Promise.all(this.#children.map((child) => child.start()));
-    } catch (error) {
-      await this.stop();
-      throw error;
-    }
+  start(): Promise<void> {
+    return this.#children.start();
   }
 
-  async stop(): Promise<void> {
-    await Promise.all(this.#children.map((child) => child.stop()));
+  stop(): Promise<void> {
+    return this.#children.stop();
   }
 
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
@@ -82,30 +77,12 @@ export class EspeakSynthesizer implements Synthesizer {
       return;
     }
     const voice = this.#voiceFor(request);
-    const { audio, cancel } = this.#leastBusyChild().speak({
-      text,
-      voice,
-      pauseAfterMs: pauseAfterMs(text),
-    });
-    signal?.addEventListener('abort', cancel, { once: true });
-    try {
-      for (let pcm = await audio.next(); pcm !== null; pcm = await audio.next()) {
-        signal?.throwIfAborted();
-        yield pcm;
-      }
-      signal?.throwIfAborted();
-    } finally {
-      signal?.removeEventListener('abort', cancel);
-      cancel();
-    }
+    yield* this.#children.speak({ text, voice, pauseAfterMs: pauseAfterMs(text) }, { signal });
   }
 
   /** Gets a voice ready before its first call: its first sound then takes 3 ms instead of 17. */
   warm(request: Pick<SpeechRequest, 'voice' | 'language'>): void {
-    const voice = this.#voiceFor(request);
-    for (const child of this.#children) {
-      child.warm(voice);
-    }
+    this.#children.warm(this.#voiceFor(request));
   }
 
   report(): EngineReport {
@@ -123,14 +100,5 @@ export class EspeakSynthesizer implements Synthesizer {
       );
     }
     return voice;
-  }
-
-  #leastBusyChild(): SpeakingProcess<Sentence> {
-    const total = this.#children.reduce((sum, child) => sum + child.load, 0);
-    const [first, ...others] = this.#children;
-    if (first === undefined || total >= SENTENCES_MAX) {
-      throw new SynthesisError(`Cannot speak: ${total} sentences are waiting to be spoken`);
-    }
-    return others.reduce((least, child) => (child.load < least.load ? child : least), first);
   }
 }

@@ -5,6 +5,7 @@ import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { z } from 'zod';
 import { ModelFileError } from '../model-file-error.ts';
 import { openSession } from '../onnx-session.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { endsOfDurations } from '../voice-durations.ts';
 import { filesIn } from '../voice-files.ts';
 import type { VoiceAudio, VoiceModel, VoiceRequest } from '../voice-model.ts';
@@ -55,7 +56,6 @@ export async function openVoiceModel(folder: string, threads: number): Promise<V
 class KokoroModel implements VoiceModel {
   readonly rateHz = RATE_HZ;
   readonly phonemesMax = PHONEMES_MAX;
-  unknownPhonemes = 0;
   readonly #folder: string;
   readonly #session: InferenceSession;
   readonly #vocab: ReadonlyMap<string, number>;
@@ -75,7 +75,6 @@ class KokoroModel implements VoiceModel {
     const points = [...kokoroPhonemes(phonemes, voice)];
     const known = points.map((point) => this.#vocab.get(point));
     const symbols = known.filter((id) => id !== undefined).slice(0, PHONEMES_MAX);
-    this.unknownPhonemes += points.length - symbols.length;
     const ids = [0, ...symbols, 0];
     const style = await this.#style(voice, symbols.length);
     const [idsName = 'input_ids'] = this.#session.inputNames.filter((name) =>
@@ -153,13 +152,4 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
   const vocab = vocabSchema.safeParse(parsedJson(text));
   if (vocab.success) return new Map(Object.entries(vocab.data));
   throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
-}
-
-/** Undefined where it is no JSON, which fits no schema either. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

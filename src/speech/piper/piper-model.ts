@@ -4,6 +4,7 @@ import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { z } from 'zod';
 import { ModelFileError } from '../model-file-error.ts';
 import { openSession } from '../onnx-session.ts';
+import { parsedJson } from '../parsed-json.ts';
 import { endsOfDurations } from '../voice-durations.ts';
 import type { VoiceAudio, VoiceModel, VoiceRequest } from '../voice-model.ts';
 
@@ -48,7 +49,6 @@ export async function openVoiceModel(path: string, threads: number): Promise<Voi
 class PiperModel implements VoiceModel {
   readonly rateHz: number;
   readonly phonemesMax = PHONEMES_MAX;
-  unknownPhonemes = 0;
   readonly #session: InferenceSession;
   readonly #config: PiperConfig;
 
@@ -106,8 +106,7 @@ class PiperModel implements VoiceModel {
       const before = ids.length;
       for (const part of point.normalize('NFD')) {
         const own = idsOf(part);
-        if (own.length === 0) this.unknownPhonemes += 1;
-        else ids.push(...own, ...pad);
+        if (own.length > 0) ids.push(...own, ...pad);
       }
       return ids.length - before;
     });
@@ -135,13 +134,4 @@ async function readConfig(path: string): Promise<PiperConfig> {
   const [issue] = config.error.issues;
   const reason = `${issue?.path.join('.') || 'the whole'}: ${issue?.message}`;
   throw new ModelFileError('Piper configuration', path, reason);
-}
-
-/** Undefined where it is no JSON, which fits no schema either. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 /** E-mail addresses, web addresses and telephone numbers; pure */
 import type { LanguagePack, Rule } from './language-pack.ts';
-import { digitWords, rowOfDigits } from './number-text.ts';
+import { rowOfDigits } from './number-text.ts';
 
 /** Without a scheme or `www`, only names that end in one of these are taken for web addresses. */
 const TOP_DOMAINS =
@@ -71,9 +71,4 @@ function phoneWords(text: string, pack: LanguagePack): string {
     group.length > 4 ? rowOfDigits(group, pack) : pack.digitGroup(group),
   );
   return `${text.startsWith('+') ? `${pack.words.plus} ` : ''}${words.join(', ')}`;
-}
-
-/** A group of a telephone number, digit by digit. */
-export function digitByDigit(group: string, pack: LanguagePack): string {
-  return digitWords(group, pack);
 }

@@ -1,6 +1,7 @@
 /** Smart Turn, version 3, on ONNX Runtime: one run tells from 8 s of sound whether the caller has finished. */
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { ModelFileError } from '../model-file-error.ts';
+import { openSession } from '../onnx-session.ts';
 import type { TurnDetector } from '../turn-detector.ts';
 import { FRAMES, MEL_COUNT, smartTurnFeatures } from './smart-turn-features.ts';
 
@@ -14,24 +15,12 @@ const MODEL = 'turn detector';
  * float32 [1, 1], a probability already
  */
 export async function openTurnDetector(modelPath: string): Promise<TurnDetector> {
-  const session = await loadSession(modelPath);
+  const session = await openSession({ model: MODEL, path: modelPath, threads: 1 });
   const detector = new SmartTurnDetector(session);
   const score = await detector.score(new Int16Array(0)).catch(() => Number.NaN);
   if (score >= 0 && score <= 1) return detector;
   await session.release();
   throw new ModelFileError(MODEL, modelPath, 'it has not the interface of Smart Turn v3');
-}
-
-async function loadSession(modelPath: string): Promise<InferenceSession> {
-  try {
-    return await InferenceSession.create(modelPath, {
-      executionProviders: ['cpu'],
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-    });
-  } catch (error) {
-    throw ModelFileError.from(MODEL, modelPath, error);
-  }
 }
 
 class SmartTurnDetector implements TurnDetector {

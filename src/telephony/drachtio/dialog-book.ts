@@ -18,15 +18,27 @@ export interface DialogBookOptions {
   readonly log: Logger;
 }
 
+/** What becomes of a dialog that was written down. */
+export interface KeptDialog {
+  /** The far end knows that the call is over. Safe to call twice. */
+  forget(): void;
+  /** The call is over for us alone: the far end is told by BYE as soon as some server is there. */
+  orphan(): void;
+}
+
 /** One for all connections to SIP servers. Made before the first call, for what it finds then are orphans. */
 export class DialogBook {
   readonly #options: DialogBookOptions;
-  #orphans: readonly OpenDialog[];
+  /** Calls of nobody, whose far ends are still to be told. */
+  readonly #orphans: OpenDialog[];
+  /** Connections to servers, any of which can say BYE. */
+  readonly #ways = new Set<SrfClient>();
+  #lanes = 0;
 
   /** @throws {StoreError} when the database cannot be read. */
   constructor(options: DialogBookOptions) {
     this.#options = options;
-    this.#orphans = options.store.all();
+    this.#orphans = [...options.store.all()];
   }
 
   /** Legs on media servers that nobody owns any more. */
@@ -34,30 +46,48 @@ export class DialogBook {
     return this.#orphans.flatMap(({ channels }) => channels);
   }
 
-  /**
-   * Writes a dialog down.
-   *
-   * @returns forgets it, once the far end has been told; safe to call twice.
-   */
-  keep(dialog: SrfDialog, channels: readonly string[]): () => void {
+  /** Writes a dialog down. */
+  keep(dialog: SrfDialog, channels: readonly string[]): KeptDialog {
     const { store, clock } = this.#options;
     const open = openDialogOf(dialog, channels, clock.now());
     this.#try('could not write a call down', () => store.save(open));
-    return () => this.#try('could not forget a call', () => store.remove(open.id));
+    return {
+      forget: () => this.#try('could not forget a call', () => store.remove(open.id)),
+      orphan: () => {
+        this.#orphans.push(open);
+        this.#endOrphans();
+      },
+    };
   }
 
-  /** Says BYE for every orphan; resolves when each has been answered, or nobody has for 32 s. Later calls do nothing. */
-  async endOrphans(srf: SrfClient): Promise<void> {
-    const orphans = [...this.#orphans];
-    this.#orphans = [];
-    if (orphans.length === 0) return;
-    this.#options.log.warn({ calls: orphans.length }, 'ending calls that the last process left');
-    const lane = async () => {
-      for (let next = orphans.shift(); next !== undefined; next = orphans.shift()) {
-        await this.#end(srf, next);
-      }
-    };
-    await Promise.all(Array.from({ length: BYES_AT_ONCE }, lane));
+  /** A server is there: says BYE for every orphan, each until it is answered, or nobody has for 32 s. */
+  connected(srf: SrfClient): void {
+    this.#ways.add(srf);
+    const calls = this.#orphans.length;
+    if (calls > 0) this.#options.log.warn({ calls }, 'ending calls that nobody holds');
+    this.#endOrphans();
+  }
+
+  /** A server is not there any more: orphans wait for it, or go by way of another. Safe to call twice. */
+  lost(srf: SrfClient): void {
+    this.#ways.delete(srf);
+  }
+
+  #endOrphans(): void {
+    if (this.#ways.size === 0) return;
+    const lanes = Math.min(BYES_AT_ONCE - this.#lanes, this.#orphans.length);
+    for (let count = 0; count < lanes; count += 1) void this.#endInTurn();
+  }
+
+  async #endInTurn(): Promise<void> {
+    this.#lanes += 1;
+    for (;;) {
+      const [way] = this.#ways;
+      const orphan = way === undefined ? undefined : this.#orphans.shift();
+      if (way === undefined || orphan === undefined) break;
+      await this.#end(way, orphan);
+    }
+    this.#lanes -= 1;
   }
 
   async #end(srf: SrfClient, orphan: OpenDialog): Promise<void> {
@@ -66,7 +96,7 @@ export class DialogBook {
       await within(clock, TRANSACTION_MS, sayBye(srf, orphan));
     } catch (error) {
       // Nobody there to be told: the far end has its own ways to notice.
-      log.warn({ why: reasonOf(error) }, 'nobody answered BYE for a call of the last process');
+      log.warn({ why: reasonOf(error) }, 'nobody answered BYE for a call that nobody holds');
     }
     this.#try('could not forget a call', () => store.remove(orphan.id));
   }

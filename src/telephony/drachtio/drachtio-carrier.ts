@@ -19,6 +19,7 @@ import { SrfOutgoingCall } from './outgoing-call.ts';
 import type { SrfAnswer, SrfClient, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
+import { StrandedLegs } from './stranded-legs.ts';
 import { TrunkLines } from './trunk-lines.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
@@ -60,6 +61,7 @@ export class DrachtioCarrier implements Carrier {
   /** Calls from their first sign to their last, answered or not. */
   readonly #incoming = new Set<SrfIncomingCall>();
   readonly #outgoing = new Set<SrfOutgoingCall>();
+  readonly #stranded: StrandedLegs;
   #onIncoming: (call: IncomingCall) => void = () => {};
 
   constructor(options: DrachtioCarrierOptions) {
@@ -67,6 +69,7 @@ export class DrachtioCarrier implements Carrier {
     this.#table = new TrunkTable(options.trunks);
     this.#lines = options.lines ?? new TrunkLines();
     this.#door = new Door({ ...options, table: this.#table });
+    this.#stranded = new StrandedLegs(options);
     this.#link = new SrfLink(options, {
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
@@ -106,7 +109,9 @@ export class DrachtioCarrier implements Carrier {
     ]);
     // Peers that agree do so at once; the others have been told, and are not waited for.
     await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
+    this.#options.book?.lost(this.#link.srf);
     this.#link.stop();
+    this.#stranded.stop();
     this.#door.stop();
   }
 
@@ -225,12 +230,15 @@ export class DrachtioCarrier implements Carrier {
   #onConnected(): void {
     const { log, book, mayRegister } = this.#options;
     log.info({ state: this.listenerReport().state }, 'SIP is ready');
-    void book?.endOrphans(this.#link.srf);
+    book?.connected(this.#link.srf);
+    this.#stranded.connected();
     if (mayRegister?.() ?? true) this.register();
   }
 
   #onLost(): void {
     this.#registrations.suspend(this.#link.problem);
+    this.#options.book?.lost(this.#link.srf);
+    this.#stranded.lost([...this.#incoming, ...this.#outgoing].flatMap(({ leg }) => leg ?? []));
     for (const call of this.#outgoing) call.fail(this.#link.problem, 503);
     for (const call of this.#incoming) call.cancelled();
     this.#options.onLost?.();

@@ -1,9 +1,14 @@
 /** Sends a request inside a dialog, and waits for its answer no longer than SIP does. */
 import type { Clock } from '../../lib/clock.ts';
 import { TRANSACTION_MS, within } from '../limit.ts';
-import type { SrfDialog, SrfMessageParts, SrfResponse } from './srf.ts';
+import type { SrfClient, SrfDialog, SrfMessageParts, SrfResponse, SrfSentRequest } from './srf.ts';
+import { codeOf, reasonOf } from './srf.ts';
+
+/** The word at which the server puts in the dialog's own target. */
+const WHEREVER_IT_GOES = 'sip:placeholder';
 
 export interface DialogPeer {
+  readonly srf: SrfClient;
   readonly dialog: SrfDialog;
   readonly clock: Clock;
 }
@@ -14,9 +19,28 @@ export interface DialogPeer {
  * @throws {Error} when the dialog is over, the server is out of reach, or no answer comes within 32 s.
  */
 export function sendInDialog(
-  { dialog, clock }: DialogPeer,
+  peer: DialogPeer,
   method: string,
   parts: SrfMessageParts = {},
 ): Promise<SrfResponse> {
-  return within(clock, TRANSACTION_MS, dialog.request({ ...parts, method }));
+  return within(peer.clock, TRANSACTION_MS, exchange(peer, { ...parts, method }));
+}
+
+async function exchange(
+  { srf, dialog }: DialogPeer,
+  request: SrfMessageParts & { readonly method: string },
+): Promise<SrfResponse> {
+  try {
+    return await dialog.request(request);
+  } catch (error) {
+    // A dialog clings to the connection that it began on; the server knows it on a later one too.
+    if (codeOf(error) !== 'ESOCKETDESTROYED') throw error;
+    return new Promise((resolve, reject) => {
+      const parts = { ...request, stackDialogId: dialog.id };
+      srf.request(WHEREVER_IT_GOES, parts, (failure, sent?: SrfSentRequest) => {
+        if (sent === undefined) reject(new Error(reasonOf(failure), { cause: failure }));
+        else sent.on('response', (response) => response.status >= 200 && resolve(response));
+      });
+    });
+  }
 }

@@ -53,6 +53,11 @@ export class SrfIncomingCall implements IncomingCall {
     if (this.#state === 'cancelled') listener();
   }
 
+  /** From the moment of its 200. */
+  get leg(): SrfLeg | undefined {
+    return this.#leg;
+  }
+
   /** The caller has given up, or the way to him is lost. */
   cancelled(): void {
     if (this.#state !== 'ringing' && this.#state !== 'answering') return;
@@ -83,9 +88,9 @@ export class SrfIncomingCall implements IncomingCall {
     const endpoint = await this.#openMedia();
     try {
       if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
-      this.#leg = await this.#accept(endpoint);
+      const leg = await this.#accept(endpoint);
       this.#state = 'answered';
-      return this.#leg;
+      return leg;
     } catch (error) {
       await endpoint.close();
       this.#options.onOver();
@@ -117,17 +122,16 @@ export class SrfIncomingCall implements IncomingCall {
 
   async #accept(endpoint: MediaEndpoint): Promise<SrfLeg> {
     const { request, trunk } = this.#options;
-    const leg = await this.#createDialog(
-      endpoint,
-      (dialog) =>
-        new SrfLeg({
-          ...this.#options,
-          dialog,
-          endpoint,
-          referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
-          isAnswerAwaited: sdpOf(request) === '',
-        }),
-    );
+    const leg = await this.#createDialog(endpoint, (dialog) => {
+      this.#leg = new SrfLeg({
+        ...this.#options,
+        dialog,
+        endpoint,
+        referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
+        isAnswerAwaited: sdpOf(request) === '',
+      });
+      return this.#leg;
+    });
     try {
       await leg.negotiated;
     } catch (error) {

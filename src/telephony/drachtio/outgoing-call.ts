@@ -55,6 +55,11 @@ export class SrfOutgoingCall implements OutgoingCall {
     void this.#begin();
   }
 
+  /** From the moment of its answer. */
+  get leg(): SrfLeg | undefined {
+    return this.#leg;
+  }
+
   onRinging(listener: () => void): void {
     this.#onRinging = listener;
     if (this.#hasRung) listener();

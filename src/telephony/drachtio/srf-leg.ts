@@ -4,16 +4,21 @@ import type { Logger } from '../../lib/logger.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type { Leg, ReleaseCause } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
+import { within } from '../limit.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { isDialable } from '../number.ts';
-import type { DialogBook } from './dialog-book.ts';
+import type { DialogBook, KeptDialog } from './dialog-book.ts';
 import { DTMF_TYPES, digitOf, isDtmf } from './dtmf-info.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { sendInDialog } from './in-dialog-request.ts';
 import { Negotiation } from './negotiation.ts';
 import { Referral } from './referral.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
-import { reasonOf } from './srf.ts';
+import { codeOf, reasonOf } from './srf.ts';
+import type { StrandedLeg } from './stranded-legs.ts';
+
+/** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
+const PROBE_MS_MAX = 2_000;
 
 export interface SrfLegOptions {
   readonly srf: SrfClient;
@@ -31,16 +36,17 @@ export interface SrfLegOptions {
   readonly onOver: () => void;
 }
 
-export class SrfLeg implements Leg {
+export class SrfLeg implements Leg, StrandedLeg {
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
   readonly #closed = Promise.withResolvers<void>();
-  readonly #forget: (() => void) | undefined;
+  readonly #kept: KeptDialog | undefined;
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
   #referral: Referral | undefined;
   #isTransferred = false;
+  #isStranded = false;
   #onReleased: (cause: ReleaseCause) => void = () => {};
   #onDigit: (digit: string) => void = () => {};
 
@@ -49,7 +55,7 @@ export class SrfLeg implements Leg {
     this.#options = options;
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
-    this.#forget = options.book?.keep(dialog, endpoint.channels ?? []);
+    this.#kept = options.book?.keep(dialog, endpoint.channels ?? []);
     dialog.on('info', (request, answer) => this.#onInfo(request, answer));
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
     dialog.on('destroy', (request) => this.#onBye(request));
@@ -108,6 +114,30 @@ export class SrfLeg implements Leg {
     await this.#release({ kind: 'transferred' });
   }
 
+  get isOver(): boolean {
+    return this.#cause !== undefined;
+  }
+
+  strand(): void {
+    this.#isStranded = true;
+    // The answer to our BYE would have come over the connection that is lost.
+    if (this.#hangingUp !== undefined) this.#finish(this.#hangingUp.cause, 'untold');
+  }
+
+  async isGone(): Promise<boolean> {
+    try {
+      const answer = sendInDialog(this.#peer, 'OPTIONS');
+      const { status } = await within(this.#options.clock, PROBE_MS_MAX, answer);
+      return status === 481;
+    } catch (error) {
+      return codeOf(error) === 'ENODIALOG';
+    }
+  }
+
+  abandon(cause: ReleaseCause): void {
+    this.#finish(this.#hangingUp?.cause ?? cause, 'untold');
+  }
+
   /** Says BYE, once, and ends the leg for the cause of whoever was first. */
   #release(cause: ReleaseCause): Promise<void> {
     if (this.#cause !== undefined) return this.#closed.promise;
@@ -116,13 +146,15 @@ export class SrfLeg implements Leg {
   }
 
   async #sayBye(cause: ReleaseCause): Promise<void> {
+    let farEnd: 'told' | 'untold' = 'told';
     try {
       await sendInDialog(this.#peer, 'BYE');
     } catch (error) {
       // The far end does not agree or is not there: the leg is over for us all the same.
       this.#options.log.debug({ why: reasonOf(error) }, 'nobody answered BYE');
+      if (this.#isStranded) farEnd = 'untold';
     }
-    this.#finish(cause);
+    this.#finish(cause, farEnd);
     await this.#closed.promise;
   }
 
@@ -133,12 +165,13 @@ export class SrfLeg implements Leg {
     this.#finish(this.#hangingUp?.cause ?? causeOf(request, isTransferred));
   }
 
-  #finish(cause: ReleaseCause): void {
+  #finish(cause: ReleaseCause, farEnd: 'told' | 'untold' = 'told'): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
     const { srf, dialog, endpoint, log, onOver } = this.#options;
     srf.removeDialog(dialog);
-    this.#forget?.();
+    if (farEnd === 'told') this.#kept?.forget();
+    else this.#kept?.orphan();
     this.#negotiation.stop();
     this.#onReleased(cause);
     endpoint

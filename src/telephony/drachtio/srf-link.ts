@@ -5,7 +5,8 @@ import type { SrfClient } from './srf.ts';
 import { openSrf, reasonOf } from './srf.ts';
 
 const RETRY_MS_MIN = 250;
-const RETRY_MS_MAX = 10_000;
+/** A server that is back finds callers who wait to be told that their calls are over. */
+const RETRY_MS_MAX = 3_000;
 
 export interface SrfLinkOptions {
   readonly host: string;

@@ -52,6 +52,8 @@ export interface SrfAnswer {
 export type SrfDialogEvent = 'modify' | 'update' | 'info' | 'notify' | 'refer' | 'message';
 
 export interface SrfDialog {
+  /** What the server calls it. */
+  readonly id: string;
   /** Who began it: `uac` when we called. */
   readonly type: 'uac' | 'uas';
   readonly sip: { readonly callId: string; readonly localTag: string; readonly remoteTag: string };
@@ -86,6 +88,8 @@ export interface SrfInviteOptions {
 
 export interface SrfRequestOptions extends SrfMessageParts {
   readonly method: string;
+  /** The dialog that it belongs to, by the server's name for it; none when not given. */
+  readonly stackDialogId?: string;
   /** Next hop; by the request's own way when not given. */
   readonly proxy?: string;
 }
@@ -121,6 +125,7 @@ export interface SrfClient {
     callback: SrfCallback<SrfDialog>,
   ): void;
 
+  /** Sends over the connection that is there now. @throws {Error} when there is none. */
   request(uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>): void;
 
   /** Forgets a dialog without telling the far end. */
@@ -141,6 +146,16 @@ export function responseOf(error: unknown): SrfResponse | undefined {
 export function sdpOf(message: SrfMessage): string {
   const part = message.payload.find(({ type }) => type?.toLowerCase().includes('application/sdp'));
   return part?.content ?? message.body ?? '';
+}
+
+/**
+ * The kind of an error of drachtio-srf; undefined where it has none.
+ *
+ * `ENODIALOG`: the server does not know the dialog. `ESOCKETDESTROYED`: the connection that it began on is closed.
+ */
+export function codeOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  return 'code' in error ? error.code : codeOf(error.cause);
 }
 
 /** What an error says, whichever of drachtio-srf's shapes it has. */

@@ -142,6 +142,21 @@ describeWith(['espeak-ng'], 'neural voices', () => {
     expect(secondsOf(next.pcm)).toBeGreaterThan(0.1);
   });
 
+  test('Whoever says one sentence does not wait for the whole of a long text', async () => {
+    const folder = modelsFolder();
+    writeKokoro(folder, ['af_heart']);
+    const synthesizer = await start(folder);
+    let isLongOver = false;
+    const long = hear(synthesizer, { text: 'One two three four. '.repeat(100) }).finally(() => {
+      isLongOver = true;
+    });
+
+    await hear(synthesizer, { text: 'Yes.' });
+
+    expect(isLongOver).toBe(false);
+    expect(secondsOf((await long).pcm)).toBeGreaterThan(10);
+  });
+
   test('A child that is killed is replaced, and what it had not begun is spoken by the next one', async () => {
     const folder = modelsFolder();
     writePiperVoice(folder, 'en_US-amy-medium');

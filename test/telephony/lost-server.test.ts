@@ -1,0 +1,95 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../examples/phone/phone.ts';
+import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { UserAgent } from '../../src/sip/user-agent.ts';
+import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
+import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { freePort } from '../support/free-ports.ts';
+import { OURS, Rings } from './plane.ts';
+import { SilentLines } from './silent-lines.ts';
+
+const SECRET = 'only for tests';
+const address = '127.0.0.1';
+
+/** A carrier with one call from a phone, on a SIP server that can be taken away and put back. */
+async function openCall() {
+  const [sipPort, port] = [await freePort(), await freePort()];
+  const userAgent = new UserAgent({ listen: [{ protocol: 'UDP', address, port: sipPort }] });
+  await userAgent.start();
+  const startFront = async () => {
+    const front = new DrachtioFront({ userAgent, secret: SECRET, port });
+    await front.start();
+    onTestFinished(() => front.stop());
+    return front;
+  };
+  const front = await startFront();
+  const kept = new Map<string, OpenDialog>();
+  const store = {
+    save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
+    remove: (id: string) => void kept.delete(id),
+    all: () => [...kept.values()],
+  };
+  const parts = { clock: new FakeClock(), log: silentLogger };
+  const lines = new SilentLines();
+  const carrier = new DrachtioCarrier({
+    ...{ ...parts, host: address, port, secret: SECRET, trunks: [] },
+    media: new DirectGateway({ engine: lines }),
+    book: new DialogBook({ ...parts, store }),
+  });
+  const rings = new Rings();
+  await carrier.start(rings.take);
+  const phone = new Phone();
+  await phone.start();
+  onTestFinished(async () => {
+    await carrier.stop();
+    await phone.stop();
+    await userAgent.stop();
+  });
+  const dialled = phone.call(`sip:${OURS}@${address}:${sipPort}`);
+  const leg = await (await rings.next()).answer();
+  await dialled;
+  const causes: unknown[] = [];
+  leg.onReleased((cause) => causes.push(cause));
+  return { ...parts, carrier, front, startFront, kept, lines, causes };
+}
+
+test('DrachtioCarrier ends the calls of a server that stays away, and tells their far ends when it is back', async () => {
+  const { clock, carrier, front, startFront, kept, lines, causes } = await openCall();
+
+  await front.stop();
+  await expect.poll(() => carrier.isConnected).toBe(false);
+  const before = [...causes];
+  clock.advance(5_000);
+  const written = kept.size;
+  await startFront();
+  const comesBack = () => {
+    // The try that was under way has to fail before the next one is waited for.
+    clock.advance(3_000);
+    return carrier.isConnected;
+  };
+  await expect.poll(comesBack).toBe(true);
+
+  expect(before).toEqual([]);
+  expect(causes).toEqual([{ kind: 'broken', reason: 'the SIP server is out of reach' }]);
+  expect(lines.opened.map(({ isClosed }) => isClosed)).toEqual([true]);
+  expect(written).toBe(1);
+  await expect.poll(() => kept.size).toBe(0);
+});
+
+test('DrachtioCarrier ends the calls that a server has lost as soon as it is back', async () => {
+  const { clock, carrier, front, startFront, kept, causes } = await openCall();
+
+  await front.stop();
+  await expect.poll(() => carrier.isConnected).toBe(false);
+  await startFront();
+  clock.advance(250);
+
+  await expect
+    .poll(() => causes)
+    .toEqual([{ kind: 'broken', reason: 'the SIP server has lost the call' }]);
+  await expect.poll(() => kept.size).toBe(0);
+});

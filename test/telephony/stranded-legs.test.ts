@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { ReleaseCause } from '../../src/telephony/carrier.ts';
+import { type StrandedLeg, StrandedLegs } from '../../src/telephony/drachtio/stranded-legs.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { settle } from './scripted-srf.ts';
+
+/** A call whose fate the test decides. */
+class ScriptedLeg implements StrandedLeg {
+  isOver = false;
+  isForgotten = false;
+  isStranded = false;
+  questions = 0;
+  readonly causes: ReleaseCause[] = [];
+
+  strand(): void {
+    this.isStranded = true;
+  }
+
+  async isGone(): Promise<boolean> {
+    this.questions += 1;
+    return this.isForgotten;
+  }
+
+  abandon(cause: ReleaseCause): void {
+    this.isOver = true;
+    this.causes.push(cause);
+  }
+}
+
+function strand(count = 1) {
+  const clock = new FakeClock();
+  const stranded = new StrandedLegs({ clock });
+  const legs = Array.from({ length: count }, () => new ScriptedLeg());
+  const [leg] = legs;
+  if (leg === undefined) throw new Error('Cannot set up: no call');
+  stranded.lost(legs);
+  return { clock, stranded, legs, leg };
+}
+
+test('StrandedLegs ends calls whose server is away for 5 s', () => {
+  const { clock, leg } = strand();
+
+  clock.advance(4_999);
+  const before = [...leg.causes];
+  clock.advance(1);
+
+  expect(leg.isStranded).toBe(true);
+  expect(before).toEqual([]);
+  expect(leg.causes).toEqual([{ kind: 'broken', reason: 'the SIP server is out of reach' }]);
+  expect(clock.waiting).toBe(0);
+});
+
+test('StrandedLegs ends at once the calls that a server that is back has lost, and no other', async () => {
+  const { clock, stranded, legs, leg } = strand(50);
+  leg.isForgotten = true;
+
+  clock.advance(4_000);
+  stranded.connected();
+  await settle();
+  clock.advance(4_999);
+
+  expect(legs.flatMap(({ causes }) => causes)).toEqual([
+    { kind: 'broken', reason: 'the SIP server has lost the call' },
+  ]);
+  expect(legs.map(({ questions }) => questions)).toEqual(legs.map(() => 1));
+});
+
+test('StrandedLegs notices the later end of a call that has outlived its connection', async () => {
+  const { clock, stranded, leg } = strand();
+  stranded.connected();
+  await settle();
+
+  leg.isForgotten = true;
+  clock.advance(5_000);
+  await settle();
+
+  expect(leg.causes).toEqual([{ kind: 'far-end' }]);
+  expect(clock.waiting).toBe(0);
+});
+
+test('StrandedLegs gives calls new time when the server is lost again', async () => {
+  const { clock, stranded, leg } = strand();
+  clock.advance(4_000);
+  stranded.connected();
+  await settle();
+
+  stranded.lost([leg]);
+  clock.advance(4_999);
+
+  expect(leg.causes).toEqual([]);
+});
+
+test.each([
+  'lost',
+  'connected',
+])('StrandedLegs waits for nothing once stopped after it was %s', async (state) => {
+  const { clock, stranded, leg } = strand();
+  if (state === 'connected') stranded.connected();
+
+  stranded.stop();
+  stranded.stop();
+  await settle();
+  clock.advance(60_000);
+
+  expect(leg.causes).toEqual([]);
+  expect(clock.waiting).toBe(0);
+});
