@@ -120,6 +120,6 @@ function absenceOf({ choice, installed }: EnginePlan): readonly string[] {
   if (installed.length > 0) return [];
   const names = enginesOf(choice).map(({ name }) => name);
   return [
-    `no ${names.join(' or ')} model in "${choice.modelsDir}" (models/README.md tells where one goes)`,
+    `no ${names.join(' or ')} model in "${choice.modelsDir}" ("npm run models" downloads one)`,
   ];
 }

@@ -96,7 +96,7 @@ test.each([
       engine: 'whisper',
       isFallback: true,
       reason:
-        'no whisper model in "./models" (models/README.md tells where one goes); our own tiny model stands in, which knows a closed set of phrases only',
+        'no whisper model in "./models" ("npm run models" downloads one); our own tiny model stands in, which knows a closed set of phrases only',
     },
   },
   {
@@ -129,7 +129,7 @@ test.each([
     report: {
       engine: 'none',
       isFallback: true,
-      reason: 'no whisper model in "./models" (models/README.md tells where one goes)',
+      reason: 'no whisper model in "./models" ("npm run models" downloads one)',
     },
   },
   {
@@ -150,7 +150,7 @@ test.each([
     what: 'is not installed',
     folders: {},
     failures: [],
-    message: 'no whisper model in "./models" (models/README.md tells where one goes)',
+    message: 'no whisper model in "./models" ("npm run models" downloads one)',
   },
   { what: 'is damaged', folders: BOTH, failures: [DAMAGED], message: DAMAGED },
 ])('reportOf throws when an engine asked for by name $what', ({ folders, failures, message }) => {

@@ -78,7 +78,7 @@ test('Hearing does without a turn model where none is installed, and says so', a
     job: 'turn',
     engine: 'off',
     reason:
-      'no smart-turn model in "nothing-is-here" (models/README.md tells where one goes); the words alone tell its end',
+      'no smart-turn model in "nothing-is-here" ("npm run models" downloads one); the words alone tell its end',
     isFallback: true,
   });
 });
