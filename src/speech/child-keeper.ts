@@ -1,4 +1,5 @@
 /** Keeps one model's child process alive: starts it, starts it again when it dies, ends it politely. */
+import { stopChild } from '../lib/child.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { LoadOutcome } from './load-outcome.ts';
 import { isLoaded, type LoadOrder, type ModelChild } from './model-child.ts';
@@ -11,9 +12,6 @@ const LIFE_MS_MIN = 10_000;
 
 const RESTART_WAIT_MS_MIN = 500;
 const RESTART_WAIT_MS_MAX = 30_000;
-
-/** How long a child may take to let go of its model. */
-const STOP_WAIT_MS = 1500;
 
 /** Told of what happens to the process. */
 export interface KeeperListener<FromChild> {
@@ -84,14 +82,7 @@ export class ChildKeeper<ToChild, FromChild> {
     this.#cancelTimer();
     const process = this.#process;
     if (process === null) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancelKill = this.#clock.after(STOP_WAIT_MS, () => process.kill());
-      process.onExit(() => {
-        cancelKill();
-        resolve();
-      });
-      process.send({ kind: 'stop' });
-    });
+    return stopChild(process, { stop: { kind: 'stop' }, clock: this.#clock });
   }
 
   /** Forks and loads. The answer comes also when the process dies over it or takes too long. */

@@ -1,5 +1,5 @@
-/** A model's child process as its parent holds it: messages in and out, and its end. */
-import { fork } from 'node:child_process';
+/** What a model's child process is told, and answers, whatever the model does. */
+import { type Child, forkChild } from '../lib/child.ts';
 import type { LoadOutcome } from './load-outcome.ts';
 
 /** Comes first, once: load the first of these models that can be loaded. */
@@ -24,38 +24,16 @@ export interface Loaded {
   readonly outcome: LoadOutcome;
 }
 
-/** One child. After `onExit` rang it is gone for good. */
-export interface ModelChild<ToChild, FromChild> {
-  send(message: ToChild | LoadOrder | StopOrder): void;
-  onMessage(listener: (message: FromChild | Loaded) => void): void;
-  /** Rings once; `how` is such as `signal SIGKILL` or `exit code 1`. */
-  onExit(listener: (how: string) => void): void;
-  /** Ends it at once. */
-  kill(): void;
-}
+export type ModelChild<ToChild, FromChild> = Child<
+  ToChild | LoadOrder | StopOrder,
+  FromChild | Loaded
+>;
 
 /** Starts a child; it loads nothing before the message `load`. */
 export function forkModelChild<ToChild extends object, FromChild>(
   file: URL,
 ): ModelChild<ToChild, FromChild> {
-  const child = fork(file, {
-    serialization: 'advanced',
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
-  // A write to a child that has just died fails here; `exit` tells the rest.
-  child.on('error', () => undefined);
-  return {
-    send: (message) => {
-      if (child.connected) child.send(message, () => undefined);
-    },
-    onMessage: (listener) => child.on('message', (message) => listener(message as FromChild)),
-    onExit: (listener) =>
-      child.once('exit', (code, signal) =>
-        listener(signal === null ? `exit code ${code}` : `signal ${signal}`),
-      ),
-    kill: () => child.kill('SIGKILL'),
-  };
+  return forkChild(file);
 }
 
 /** Tells the answer to `LoadOrder` from all else that a child says. */

@@ -1,5 +1,6 @@
 /** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
 
+import { obeyParent, tellParent } from '../lib/parent.ts';
 import type { LoadOutcome } from './load-outcome.ts';
 import type { LoadOrder, StopOrder } from './model-child.ts';
 import type { Recognizer, RecognizerModule, UtteranceStream } from './recognizer.ts';
@@ -9,11 +10,7 @@ let recognizer: Recognizer | null = null;
 const utterances = new Map<number, UtteranceStream>();
 const aborts = new Map<number, AbortController>();
 
-process.on('message', (message: ToChild | LoadOrder | StopOrder) => obey(message));
-// A terminal's Ctrl-C and a service manager's stop reach the whole group; the parent decides when we end.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
-process.on('disconnect', () => process.exit(0));
+obeyParent(obey);
 
 function obey(message: ToChild | LoadOrder | StopOrder): void {
   switch (message.kind) {
@@ -92,8 +89,7 @@ async function stop(): Promise<void> {
 }
 
 function send(message: FromChild): void {
-  // The parent may be gone already; then `disconnect` ends this process.
-  process.send?.(message, () => undefined);
+  tellParent(message);
 }
 
 function messageOf(error: unknown): string {

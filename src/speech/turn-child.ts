@@ -1,14 +1,11 @@
 /** The turn detector's child process: one model for all calls, one score at a time, so that it holds up nobody else. */
+import { obeyParent, tellParent } from '../lib/parent.ts';
 import type { TurnDetector, TurnDetectorModule } from './turn-detector.ts';
 import type { FromTurnChild, ToTurnChild } from './turn-messages.ts';
 
 let detector: TurnDetector | null = null;
 
-process.on('message', (message: ToTurnChild) => obey(message));
-// A terminal's Ctrl-C and a service manager's stop reach the whole group; the parent decides when we end.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
-process.on('disconnect', () => process.exit(0));
+obeyParent(obey);
 
 function obey(message: ToTurnChild): void {
   switch (message.kind) {
@@ -56,8 +53,7 @@ async function stop(): Promise<void> {
 }
 
 function send(message: FromTurnChild): void {
-  // The parent may be gone already; then `disconnect` ends this process.
-  process.send?.(message, () => undefined);
+  tellParent(message);
 }
 
 function messageOf(error: unknown): string {

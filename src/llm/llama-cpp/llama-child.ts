@@ -1,15 +1,12 @@
 /** The process that holds the weights, so that a crash of native code ends no call. */
+import { obeyParent, tellParent } from '../../lib/parent.ts';
 import { LlamaEngine } from './llama-engine.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
 
 let engine: LlamaEngine | undefined;
 const aborts = new Map<number, AbortController>();
 
-process.on('message', (message: ToLlama) => obey(message));
-// A terminal's Ctrl-C and a service manager's stop reach the whole group; the parent decides when we end.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
-process.on('disconnect', () => process.exit(0));
+obeyParent(obey);
 
 function obey(message: ToLlama): void {
   switch (message.kind) {
@@ -66,8 +63,7 @@ async function stop(): Promise<void> {
 }
 
 function send(message: FromLlama): void {
-  // The parent may be gone already; then `disconnect` ends this process.
-  process.send?.(message, () => undefined);
+  tellParent(message);
 }
 
 /** The first line: native libraries go on with paths and stack frames. */

@@ -1,4 +1,5 @@
 /** Keeps the process with the weights alive: starts it, starts it again when it dies, ends it politely. */
+import { stopChild } from '../../lib/child.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
 import type { LlamaProcess } from './llama-process.ts';
@@ -8,9 +9,6 @@ const LOAD_MS_MAX = 300_000;
 
 /** What could not be loaded, or died soon after, is left alone for so long. */
 const REST_MS = 10_000;
-
-/** How long a child may take to let go of its model. */
-const STOP_WAIT_MS = 1500;
 
 /** Told of what happens to the process. */
 export interface LlamaListener {
@@ -76,14 +74,7 @@ export class LlamaKeeper {
     this.#isStopping = true;
     const process = this.#process;
     if (process === undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancelKill = this.#clock.after(STOP_WAIT_MS, () => process.kill());
-      process.onExit(() => {
-        cancelKill();
-        resolve();
-      });
-      process.send({ kind: 'stop' });
-    });
+    return stopChild(process, { stop: { kind: 'stop' }, clock: this.#clock });
   }
 
   #launch(): Promise<void> {
