@@ -4,13 +4,20 @@ import { defineConfig } from 'vitest/config';
 const PATIENT = [
   'test/e2e/admin.test.ts',
   'test/e2e/admin-usage.test.ts',
+  'test/e2e/air-gap.test.ts',
   'test/e2e/analysis.test.ts',
+  'test/e2e/baresip.test.ts',
+  'test/e2e/crash.test.ts',
   'test/e2e/dashboard.test.ts',
+  'test/e2e/demo.test.ts',
   'test/e2e/disk.test.ts',
+  'test/e2e/faults.test.ts',
   'test/e2e/image.test.ts',
   'test/e2e/operator.test.ts',
   'test/e2e/outbound.test.ts',
+  'test/e2e/sandbox.test.ts',
   'test/e2e/telephony-setting.test.ts',
+  'test/e2e/tracing.test.ts',
   'test/integration/store-crash.test.ts',
   'test/integration/webhook-crash.test.ts',
 ];
@@ -29,6 +36,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/integration/**', 'test/e2e/**', 'test/real/**'],
           testTimeout: 30_000,
+          // No test here changes what another one imports: a module is loaded once, not once a file.
+          isolate: false,
           // Vitest would take one less than there are cores; what measures time here measures processor time, or has room.
           maxWorkers: 2,
         },
@@ -49,7 +58,7 @@ export default defineConfig({
           include: PATIENT,
           testTimeout: 300_000,
           hookTimeout: 120_000,
-          maxWorkers: 3,
+          maxWorkers: 4,
         },
       },
       {

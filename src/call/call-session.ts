@@ -153,7 +153,8 @@ export class CallSession {
         break;
       case 'turn':
         this.#timeline.turn(event.times);
-        metrics.turn(event.times);
+        // How long keys take says nothing of how soon speech is answered.
+        if (event.times.keyed !== true) metrics.turn(event.times);
         break;
       case 'barge-in':
         this.#timeline.add('barge_in');

@@ -31,6 +31,10 @@ export interface TurnTimes {
   readonly bargeInMs?: number;
   /** Whether the answer had been begun before the turn was over. */
   readonly speculated: boolean;
+  /** Set where a tool took so long that the first audio was a word to bridge it, and not the answer. */
+  readonly filler?: boolean;
+  /** Set where the turn was pressed on telephone keys: the times count from the last key. */
+  readonly keyed?: boolean;
 }
 
 /** Why a conversation wants the call to end. */

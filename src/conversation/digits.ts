@@ -11,7 +11,8 @@ const DIGITS_MAX = 32;
 export function onDigit(draft: Draft, digit: string, atMs: number): void {
   if (!/^[0-9*#A-D]$/.test(digit)) return;
   const isEnd = digit === '#' && draft.state.digits !== '';
-  change(draft, { digits: isEnd ? draft.state.digits : draft.state.digits + digit });
+  const digits = isEnd ? draft.state.digits : draft.state.digits + digit;
+  change(draft, { digits, lastKeyAtMs: atMs });
   giveWay(draft, atMs);
   if (digit === '#' || draft.state.digits.length >= DIGITS_MAX) {
     onDigitsTimer(draft, atMs);
@@ -23,7 +24,7 @@ export function onDigit(draft: Draft, digit: string, atMs: number): void {
 
 /** Makes words of the keys pressed. */
 export function onDigitsTimer(draft: Draft, atMs: number): void {
-  const { digits, turns } = draft.state;
+  const { digits, turns, lastKeyAtMs } = draft.state;
   if (digits === '') return;
   const text = `(pressed ${[...digits].join(' ')})`;
   const at = new Date(atMs);
@@ -38,7 +39,16 @@ export function onDigitsTimer(draft: Draft, atMs: number): void {
     turns: turns + 1,
     isOwedAnswer: true,
     hasCheckedIn: false,
-    endedTurn: null,
+    endedTurn: {
+      turn: turns + 1,
+      lastVoicedAtMs: lastKeyAtMs,
+      endOfTurnAtMs: atMs,
+      textFinalAtMs: atMs,
+      turnScoredAtMs: null,
+      isSpeculated: false,
+      bargeInMs: null,
+      isKeyed: true,
+    },
   });
 }
 

@@ -82,7 +82,7 @@ export function forgetUtterance(draft: Draft): void {
  */
 function rememberCutOff(draft: Draft, voicedAtMs: number): void {
   const { endedTurn, typicalPauseMs } = draft.state;
-  if (endedTurn === null) return;
+  if (endedTurn === null || endedTurn.isKeyed) return;
   const pauseMs = voicedAtMs - endedTurn.lastVoicedAtMs;
   if (pauseMs > CUT_OFF_MS_MAX) return;
   change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });

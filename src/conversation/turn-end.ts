@@ -146,6 +146,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
       turnScoredAtMs: utterance.score?.atMs ?? null,
       isSpeculated: draft.state.reply?.stage === 'ahead',
       bargeInMs: utterance.bargeInMs,
+      isKeyed: false,
     },
   });
 }

@@ -16,10 +16,14 @@ export function reportTurn(draft: Draft): void {
   // A reply that may not be interrupted is still being heard: the answer to this turn comes after it.
   if (reply.startedAtMs !== null && reply.startedAtMs < endedTurn.lastVoicedAtMs) return;
   change(draft, { endedTurn: null });
-  act(draft, { kind: 'emit', event: { kind: 'turn', times: timesOf(endedTurn, reply) } });
+  const isFillerFirst = reply.pieces[0]?.text === draft.state.rules.phrases.filler;
+  act(draft, {
+    kind: 'emit',
+    event: { kind: 'turn', times: timesOf(endedTurn, reply, isFillerFirst) },
+  });
 }
 
-function timesOf(turn: EndedTurn, reply: Reply): TurnTimes {
+function timesOf(turn: EndedTurn, reply: Reply, isFillerFirst: boolean): TurnTimes {
   const since = (atMs: number | null) =>
     atMs === null ? undefined : Math.max(0, atMs - turn.lastVoicedAtMs);
   const spans = {
@@ -33,5 +37,11 @@ function timesOf(turn: EndedTurn, reply: Reply): TurnTimes {
     bargeInMs: turn.bargeInMs ?? undefined,
   };
   const known = Object.entries(spans).filter(([, value]) => value !== undefined);
-  return { turn: turn.turn, ...Object.fromEntries(known), speculated: turn.isSpeculated };
+  return {
+    turn: turn.turn,
+    ...Object.fromEntries(known),
+    speculated: turn.isSpeculated,
+    ...(isFillerFirst ? { filler: true } : {}),
+    ...(turn.isKeyed ? { keyed: true } : {}),
+  };
 }

@@ -93,6 +93,8 @@ export interface EndedTurn {
   /** Whether its answer had been begun before the turn was over. */
   readonly isSpeculated: boolean;
   readonly bargeInMs: number | null;
+  /** Whether it was pressed on telephone keys; then `lastVoicedAtMs` is the last key's. */
+  readonly isKeyed: boolean;
 }
 
 export interface TurnState {
@@ -114,6 +116,8 @@ export interface TurnState {
   readonly aside: Words | null;
   /** Keys pressed that have not become words yet. */
   readonly digits: string;
+  /** When the newest of them was pressed; 0 before the first. */
+  readonly lastKeyAtMs: number;
   /** This caller's usual pause inside a turn; 0 until one was heard. */
   readonly typicalPauseMs: number;
   /** Likewise, between the parts of what they dictate. */
@@ -147,6 +151,7 @@ export function openState(rules: TurnRules): TurnState {
     isOwedAnswer: false,
     aside: null,
     digits: '',
+    lastKeyAtMs: 0,
     typicalPauseMs: 0,
     dictationPauseMs: 0,
     hasCheckedIn: false,
