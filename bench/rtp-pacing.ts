@@ -24,6 +24,8 @@ interface Contest {
   readonly priority: 'plain' | 'rt';
   readonly peer: Command;
   readonly p99Max: number;
+  /** Whether somebody looks at the levels of all calls and listens to twenty of them. */
+  readonly isWatched?: boolean;
 }
 
 /** `npm run bench -- rtp-pacing [--calls 200] [--pairs 3] [--seconds 2] [--gate]`. */
@@ -57,6 +59,9 @@ function findContests(): readonly Contest[] {
     const name = 'plain, against setInterval';
     contests.push({ name, priority: 'plain', peer: interval, p99Max: 5 });
   }
+  const unwatched = nodeTool('rtp-engine');
+  const watched = { priority: 'plain', peer: unwatched, p99Max: 5, isWatched: true } as const;
+  contests.push({ name: 'plain and watched, against not watched', ...watched });
   return contests;
 }
 
@@ -67,9 +72,10 @@ function hold(
   const { caller, args } = options;
   const load = { calls: numberArg(args, 'calls', 200), seconds: numberArg(args, 'seconds', 2) };
   const server = nodeTool('rtp-engine');
+  const serverArgs = [contest.priority, ...(contest.isWatched === true ? ['watched'] : [])];
   return pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 3),
-    a: () => runRtp({ ...load, caller, server, serverArgs: [contest.priority] }),
+    a: () => runRtp({ ...load, caller, server, serverArgs }),
     b: () => runRtp({ ...load, caller, server: contest.peer }),
   });
 }
@@ -84,6 +90,7 @@ function rowsOf(contest: Contest, pairs: readonly Pair<RtpRun>[]): Row[] {
     'p99 ms': middle(pairs, (pair) => pair[side].p99),
     'p99.9 ms': middle(pairs, (pair) => pair[side].p999),
     'drift ms/s': middle(pairs, (pair) => pair[side].drift),
+    'CPU %': middle(pairs, (pair) => pair[side].cpuPercentPerCall * pair[side].calls),
     load,
   }));
 }

@@ -21,6 +21,7 @@ import {
   percentile,
   printJson,
   ratios,
+  textArg,
 } from './lib/harness.ts';
 import { kokoroSizedGraph, piperSizedGraph } from './lib/voice-sized.ts';
 
@@ -142,9 +143,4 @@ function row(way: string, values: readonly number[]) {
 
 function memory() {
   return { ownMemoryMb: Math.round(process.memoryUsage().rss / 1e6) };
-}
-
-function textArg(args: readonly string[], name: string): string | undefined {
-  const at = args.indexOf(`--${name}`);
-  return at < 0 ? undefined : args[at + 1];
 }

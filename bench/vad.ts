@@ -1,8 +1,8 @@
-/** Row 8, vad: the 8 kHz detector over 1, 8, 32 and 100 calls a run, against the 16 kHz one a call at a time. */
+/** Row 8, vad: the 8 kHz detector over 1, 8, 32 and 100 calls a run, against the file as it is at 16 kHz, a call at a time. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openVoiceDetector } from '../src/speech/silero/silero-detector.ts';
+import { basename, join } from 'node:path';
+import { openUnchangedDetector, openVoiceDetector } from '../src/speech/silero/silero-detector.ts';
 import type { VoiceDetector } from '../src/speech/voice-detector.ts';
 import { VoiceTrack } from '../src/speech/voice-track.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../test/speech/spoken-phrases.ts';
@@ -14,15 +14,13 @@ import {
   percentile,
   printJson,
   ratios,
+  textArg,
 } from './lib/harness.ts';
 import { sileroSized } from './lib/silero-sized.ts';
 
 const BATCHES = [1, 8, 32, 100] as const;
 const WINDOW_MS = 32;
 const PROBABILITY_DIFFERENCE_MAX = 1e-5;
-
-/** Context and window at 16 kHz: a file that says so is heard at that rate. */
-const WIDE_SAMPLES = 576;
 
 interface VadRun {
   readonly cpuUsPerWindow: number;
@@ -34,25 +32,32 @@ interface VadRun {
 
 interface Contest {
   readonly model: string;
-  /** Runs over all calls at once. */
+  /** As the server runs it, over all calls at once. */
   readonly batched: VoiceDetector;
-  /** Runs a call at a time. */
+  /** The file as it is at the same rate, to compare the answers with. */
+  readonly unchanged: VoiceDetector;
+  /** The file as it is at 16 kHz, a call at a time. */
   readonly alone: VoiceDetector;
 }
 
-/** `npm run bench -- vad [--pairs 5] [--gate]`: Silero's sizes with random weights, then our tiny model at 16 kHz. */
+/**
+ * `npm run bench -- vad [--pairs 5] [--file silero_vad.onnx] [--gate]`: Silero's sizes with random weights, or a file of
+ * Silero's own, then our tiny model, which knows 16 kHz only.
+ */
 export async function run(args: readonly string[]): Promise<void> {
   const pairs = numberArg(args, 'pairs', 5);
-  const [narrow, wide] = await openSized();
-  const tiny = await openVoiceDetector(TINY_VAD_PATH);
-  const sized: Contest = { model: 'Silero’s sizes', batched: narrow, alone: wide };
-  const contests: readonly Contest[] = [sized, { model: 'tiny', batched: tiny, alone: tiny }];
+  const file = textArg(args, 'file');
+  const sized =
+    file === undefined ? await openSized() : await openContest(`"${basename(file)}"`, file);
+  const contests: readonly Contest[] = [sized, await openContest('tiny', TINY_VAD_PATH)];
 
   const rows = [];
   for (const contest of contests) {
     for (const calls of BATCHES) rows.push(await compare(contest, calls, pairs));
   }
-  await Promise.all([narrow, wide, tiny].map((detector) => detector.close()));
+  for (const { batched, unchanged, alone } of contests) {
+    await Promise.all([batched, unchanged, alone].map((detector) => detector.close()));
+  }
 
   console.log(markdownTable(rows));
   printJson({ bench: 'vad', rows });
@@ -78,28 +83,29 @@ export async function run(args: readonly string[]): Promise<void> {
   ]);
 }
 
-/** The same model as the loader takes it, and as a file that states the window of 16 kHz. */
-async function openSized(): Promise<readonly [VoiceDetector, VoiceDetector]> {
+async function openSized(): Promise<Contest> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-vad-'));
   try {
-    const open = (name: string, bytes: Uint8Array) => {
-      const path = join(folder, name);
-      writeFileSync(path, bytes);
-      return openVoiceDetector(path);
-    };
-    const detectors = await Promise.all([
-      open('both.onnx', sileroSized()),
-      open('wide.onnx', sileroSized(WIDE_SAMPLES)),
-    ]);
-    const rates = detectors.map(({ rateHz }) => rateHz).join(' and ');
-    if (rates !== '8000 and 16000') throw new Error(`The loader took the rates ${rates}`);
-    return detectors;
+    const path = join(folder, 'silero.onnx');
+    writeFileSync(path, sileroSized());
+    return await openContest('Silero’s sizes', path);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function compare({ model, batched, alone }: Contest, calls: number, pairs: number) {
+async function openContest(model: string, path: string): Promise<Contest> {
+  const batched = await openVoiceDetector(path);
+  if (batched.drawback !== undefined) console.log(`${model}: ${batched.drawback}`);
+  const unchanged = await openUnchangedDetector(path, batched.rateHz);
+  return { model, batched, unchanged, alone: await openUnchangedDetector(path, 16_000) };
+}
+
+async function compare(
+  { model, batched, unchanged, alone }: Contest,
+  calls: number,
+  pairs: number,
+) {
   const results = await pairedRuns({
     pairs,
     a: () => scoreCalls(batched, calls, calls),
@@ -108,7 +114,7 @@ async function compare({ model, batched, alone }: Contest, calls: number, pairs:
   const ratio = ratios(results, ({ cpuUsPerWindow }) => cpuUsPerWindow);
   const [one, other] = [
     await scoreCalls(batched, calls, calls),
-    await scoreCalls(batched, calls, 1),
+    await scoreCalls(unchanged, calls, 1),
   ];
   const us = percentile(
     results.map(({ a }) => a.cpuUsPerWindow),

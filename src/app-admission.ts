@@ -1,6 +1,7 @@
 /** Composition root, part 10: takes new calls only while there is room for them beside those in progress. */
 import { freemem, totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import type { LadderKeeper } from './app-ladder.ts';
 import type { CallTracing } from './app-tracing.ts';
 import { AdmissionWatch } from './call/admission-watch.ts';
 import { AdmittingRegistry } from './call/admitting-registry.ts';
@@ -16,6 +17,7 @@ interface Options {
   readonly callsMax: number;
   readonly metrics: Metrics;
   readonly tracing?: CallTracing | undefined;
+  readonly ladders?: LadderKeeper;
   readonly log: Logger;
 }
 
@@ -30,13 +32,16 @@ export class LiveAdmission {
 
   constructor(options: Options) {
     this.#options = options;
-    const { callsMax, log, tracing } = options;
+    const { callsMax, log, tracing, ladders } = options;
     this.watch = new AdmissionWatch({
       measure: () => this.#measure(),
       clock: systemClock,
       log,
     });
-    const onGone = (callId: string) => tracing?.callOver(callId);
+    const onGone = (callId: string) => {
+      tracing?.callOver(callId);
+      ladders?.callOver(callId);
+    };
     this.registry = new AdmittingRegistry({ callsMax, watch: this.watch, onGone });
   }
 

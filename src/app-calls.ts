@@ -1,11 +1,13 @@
 /** Composition root, part 6: what the calls of the live environment are made from. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { LiveAdmission } from './app-admission.ts';
 import type { SpeechParts } from './app-speech.ts';
 import { openTalk } from './app-talk.ts';
 import type { Telephony } from './app-telephony.ts';
 import type { CallParts } from './call/call-parts.ts';
 import type { CallRegistry } from './call/call-registry.ts';
+import { InboundRouter } from './call/inbound-router.ts';
 import { OutboundDialer } from './call/outbound-dialer.ts';
 import { TransferCap } from './call/transfer-cap.ts';
 import type { Config } from './config.ts';
@@ -30,6 +32,7 @@ export function liveCallParts(from: {
   const transfers = new TransferCap({ clock: systemClock });
   return {
     calls: store.calls,
+    qualities: store.qualities,
     live: store.liveFeed,
     recordings: {
       start: (callId, leg) => {
@@ -50,6 +53,21 @@ export function liveCallParts(from: {
       return openTalk(speech, { ...options, control }, store.accounts.find(accountId));
     },
   };
+}
+
+/** Decides who answers the calls that come in, by whichever way. */
+export function liveRouter(from: {
+  readonly store: Store;
+  readonly callParts: CallParts;
+  readonly admission: Pick<LiveAdmission, 'registry' | 'refused'>;
+}): InboundRouter {
+  const { store, callParts, admission } = from;
+  return new InboundRouter({
+    parts: callParts,
+    registry: admission.registry,
+    findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
+    onFull: () => admission.refused(),
+  });
 }
 
 /** Dials the outgoing calls of the live environment. */

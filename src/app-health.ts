@@ -1,5 +1,6 @@
 /** Composition root, part 5: whether the server can take calls, and with what. */
 import type { LiveAdmission } from './app-admission.ts';
+import type { BrowserCalls } from './app-browser.ts';
 import type { SpeechParts } from './app-speech.ts';
 import { engineReports } from './app-speech.ts';
 import type { Telephony } from './app-telephony.ts';
@@ -22,6 +23,7 @@ export class Health {
   readonly #speech: SpeechParts;
   readonly #telephony: Telephony;
   readonly #admission: LiveAdmission;
+  readonly #browser: Pick<BrowserCalls, 'check'>;
   readonly #log: Logger;
   readonly #checkDatabase: () => ReadinessCheck;
   #modelProblem: string | undefined;
@@ -32,12 +34,14 @@ export class Health {
     readonly speech: SpeechParts;
     readonly telephony: Telephony;
     readonly admission: LiveAdmission;
+    readonly browser: Pick<BrowserCalls, 'check'>;
     readonly store: Store;
     readonly log: Logger;
   }) {
     this.#speech = parts.speech;
     this.#telephony = parts.telephony;
     this.#admission = parts.admission;
+    this.#browser = parts.browser;
     this.#log = parts.log;
     this.#checkDatabase = remembered(() => checkOf('database', () => parts.store.probe()), {
       keptMs: DATABASE_CHECK_MS,
@@ -69,6 +73,7 @@ export class Health {
       this.#checkDatabase(),
       { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
       this.#admission.check(),
+      this.#browser.check(),
     ];
     const status = readinessStatus({ isDraining, carriers, checks });
     return { status, engines: engineReports(this.#speech), carriers, checks };

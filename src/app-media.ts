@@ -20,6 +20,8 @@ export interface MediaSide {
   stop(): Promise<void>;
   /** The gateway for the calls of one SIP server; started when it resolves. @param srf the connection to that server. */
   gatewayFor(srf: object, orphanChannels: readonly string[]): Promise<MediaGateway>;
+  /** The engine's lines, for whoever brings RTP from elsewhere than a carrier. */
+  readonly lines: Pick<MediaEngine, 'open'>;
   /** Of media servers; none where there are none. */
   reports(): readonly CarrierReport[];
 }
@@ -43,6 +45,7 @@ function directSide({ config, clock, log }: MediaOptions): MediaSide {
     start: () => gateway.start(),
     stop: () => gateway.stop(),
     gatewayFor: async () => gateway,
+    lines: engine,
     reports: () => [],
   };
 }
@@ -65,6 +68,7 @@ function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
       await gateway.start();
       return gateway;
     },
+    lines: engine,
     reports: () => gateways[0]?.reports() ?? [],
   };
 }

@@ -7,6 +7,7 @@ import type { SpeechParts } from './app-speech.ts';
 import type { CallTracing } from './app-tracing.ts';
 import { AdmittingRegistry, type CallGate } from './call/admitting-registry.ts';
 import type { CallMetrics, CallParts, TalkingParty, TalkOptions } from './call/call-parts.ts';
+import type { CallInProgress } from './call/call-registry.ts';
 import { OutboundDialer } from './call/outbound-dialer.ts';
 import { SandboxCaller } from './call/sandbox-caller.ts';
 import { SandboxEar } from './call/sandbox-ear.ts';
@@ -18,7 +19,7 @@ import { Conversation } from './conversation/conversation.ts';
 import type { Scope } from './domain/agent.ts';
 import type { DialQueue } from './domain/dial-queue.ts';
 import type { NewId } from './domain/ids.ts';
-import type { LiveCalls } from './domain/live-calls.ts';
+import type { LiveCalls, TransferStart } from './domain/live-calls.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { ScaledClock } from './lib/scaled-clock.ts';
@@ -132,12 +133,21 @@ export class Sandbox implements LiveCalls {
     return this.#registry.hangUp(callId);
   }
 
+  transfer(callId: string, number: string): TransferStart {
+    return this.#registry.transfer(callId, number);
+  }
+
+  get inProgress(): readonly CallInProgress[] {
+    return this.#registry.inProgress;
+  }
+
   /** The parts of one call, with a time of its own that begins now. */
   #callParts(): CallParts {
     const { config, log, newId, store } = this.#parts;
     const clock = this.#newClock();
     return {
       calls: store.calls,
+      qualities: store.qualities,
       live: store.liveFeed,
       recordings: {
         start: (callId, leg) => {

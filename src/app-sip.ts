@@ -6,6 +6,7 @@ import type { Logger } from './lib/logger.ts';
 import { answerChallenge } from './sip/drachtio-front/answer-challenge.ts';
 import { DrachtioFront } from './sip/drachtio-front/drachtio-front.ts';
 import { type EngineCounts, EngineStats } from './sip/engine-stats.ts';
+import type { MessageTrace } from './sip/message-trace.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { AnswerChallenge } from './telephony/drachtio/challenge.ts';
 import { parseServers, placeOf, type ServerAddress } from './telephony/server-list.ts';
@@ -19,6 +20,7 @@ export interface SipOptions {
   readonly config: Config;
   readonly version: string;
   readonly trunks: readonly Trunk[];
+  readonly traces?: MessageTrace;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -56,7 +58,7 @@ class EmbeddedSip implements SipSide {
   /** Only this process knows it, so that no other program on this machine can take the calls. */
   readonly #secret = randomBytes(24).toString('hex');
 
-  constructor({ config, version, trunks, clock, log }: SipOptions) {
+  constructor({ config, version, trunks, traces, clock, log }: SipOptions) {
     const { SIP_HOST: address, SIP_PORT: port } = config;
     this.#engine = new UserAgent({
       listen: [
@@ -65,6 +67,7 @@ class EmbeddedSip implements SipSide {
       ],
       product: `offhook/${version}`,
       sessionTimer: SESSION_TIMER,
+      trace: traces,
       clock,
       logger: log,
     });

@@ -75,7 +75,7 @@ function namesOf({ name }: Agent, { targets }: TransferRules): string {
 }
 
 /** The agent's own list goes before the account's, where both have a label. */
-function transferRulesOf(
+export function transferRulesOf(
   agent: Agent,
   brief: ConversationBrief,
   account: Account | undefined,

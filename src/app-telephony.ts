@@ -1,12 +1,15 @@
 /** Composition root, part 3: the telephone network, by whichever SIP and media the settings choose. */
 import { openMediaSide } from './app-media.ts';
 import { openSipSide, type SipServer, type SipSide } from './app-sip.ts';
+import { operatorTrunks } from './app-trunks.ts';
 import { type Config, readSettingsFile } from './config.ts';
 import type { DialogStore } from './domain/open-dialog.ts';
+import type { Trunks } from './domain/trunk-state.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
+import { CallTraces } from './sip/call-traces.ts';
 import type { EngineCounts } from './sip/engine-stats.ts';
-import type { CarrierReport, IncomingCall, OutgoingCall } from './telephony/carrier.ts';
+import type { CarrierReport, IncomingCall } from './telephony/carrier.ts';
 import { CarrierError } from './telephony/carrier.ts';
 import { CarrierPool, type CarrierPoolMember } from './telephony/drachtio/carrier-pool.ts';
 import { DialogBook } from './telephony/drachtio/dialog-book.ts';
@@ -27,6 +30,10 @@ interface Options {
 /** Everything between the carriers and the calls. All four combinations of `TELEPHONY` and `MEDIA` are the same here. */
 export class Telephony {
   readonly #options: Options;
+  /** The operator's trunks, for the interface. */
+  readonly trunks: Trunks;
+  /** The SIP messages of calls that go on, as far as an engine in this process sees them. */
+  readonly traces: CallTraces;
   readonly #sip: SipSide;
   readonly #media: ReturnType<typeof openMediaSide>;
   readonly #trunks: readonly Trunk[];
@@ -39,7 +46,12 @@ export class Telephony {
     this.#options = options;
     this.#trunks = parseTrunks(readSettingsFile(options.config.SIP_TRUNKS));
     this.#table = new TrunkTable(this.#trunks);
-    this.#sip = openSipSide({ ...options, trunks: this.#trunks });
+    this.trunks = operatorTrunks(this.#trunks, {
+      statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
+      callsOn: (trunk) => this.#lines.inUse(trunk),
+    });
+    this.traces = new CallTraces(options);
+    this.#sip = openSipSide({ ...options, trunks: this.#trunks, traces: this.traces });
     this.#media = openMediaSide(options);
   }
 
@@ -61,7 +73,7 @@ export class Telephony {
   }
 
   /** @throws {CarrierError} as every carrier does, and 503 before the start. */
-  place(request: Parameters<DrachtioCarrier['place']>[0]): OutgoingCall {
+  place(request: Parameters<CarrierPool['place']>[0]): ReturnType<CarrierPool['place']> {
     if (this.#carrier === undefined) {
       throw new CarrierError('Cannot place the call: telephony has not been started', 503);
     }
@@ -78,10 +90,11 @@ export class Telephony {
     return this.#carrier?.lineOf(from);
   }
 
-  /** From now on carriers are told to go elsewhere; calls in progress go on. */
-  drain(): void {
+  /** From now on carriers are told to go elsewhere. Resolves when no call is left, also none that was handed over. */
+  async drain(): Promise<void> {
     this.#sip.drain();
     this.#carrier?.drain();
+    await this.#carrier?.whenEmpty();
   }
 
   /** Safe to call twice, and after a start that failed. */
@@ -89,6 +102,11 @@ export class Telephony {
     await this.#carrier?.stop();
     await this.#sip.stop();
     await this.#media.stop();
+  }
+
+  /** The media engine's lines, which are open to calls that come by other ways. */
+  get lines(): ReturnType<typeof openMediaSide>['lines'] {
+    return this.#media.lines;
   }
 
   /** What our own SIP engine has counted since the start. */

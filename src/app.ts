@@ -6,10 +6,15 @@ import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
 import { LiveAdmission } from './app-admission.ts';
 import { recordingSecretOf, startAnalysis } from './app-analysis.ts';
-import { liveCallParts, liveDialer, RECORDINGS } from './app-calls.ts';
+import { type BrowserCalls, browserSockets, openBrowserCalls } from './app-browser.ts';
+import { liveCallParts, liveDialer, liveRouter, RECORDINGS } from './app-calls.ts';
+import { agentChat } from './app-chat.ts';
 import { openDashboard, setupUrlOf } from './app-dashboard.ts';
 import { startVoice } from './app-greetings.ts';
 import { Health } from './app-health.ts';
+import { type LadderKeeper, openLadders } from './app-ladder.ts';
+import { openLive } from './app-live.ts';
+import { recover } from './app-recovery.ts';
 import { startRetention } from './app-retention.ts';
 import { Sandbox } from './app-sandbox.ts';
 import { composeSpeech, type SpeechParts } from './app-speech.ts';
@@ -17,9 +22,7 @@ import { Telephony } from './app-telephony.ts';
 import { type CallTracing, openTracing } from './app-tracing.ts';
 import { startWebhooks } from './app-webhooks.ts';
 import type { CallParts } from './call/call-parts.ts';
-import { InboundRouter } from './call/inbound-router.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
-import { recoverCalls } from './call/recovery.ts';
 import { type Config, databaseFileOf } from './config.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
@@ -28,7 +31,6 @@ import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import { randomPool } from './lib/random-pool.ts';
-import { repairWav } from './media/wav-repair.ts';
 import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
 import { openStore, type Store } from './store/store.ts';
 import { startText, welcomeText } from './welcome.ts';
@@ -71,14 +73,16 @@ interface AppParts extends AppOptions {
 
 export class App {
   readonly #parts: AppParts;
+  readonly #ladders: LadderKeeper;
   readonly #admission: LiveAdmission;
-  readonly #metrics: Metrics;
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomPool() });
   readonly #callParts: CallParts;
   readonly #dialer: OutboundDialer;
   readonly #sandbox: Sandbox;
+  readonly #browser: BrowserCalls;
   readonly #health: Health;
   readonly #dashboard: ReturnType<typeof openDashboard>;
+  readonly #live: ReturnType<typeof openLive>;
   readonly #http: HttpServer;
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
@@ -88,18 +92,22 @@ export class App {
   constructor(parts: AppParts) {
     this.#parts = parts;
     const { config } = parts;
-    this.#admission = new LiveAdmission({ ...parts, callsMax: config.MAX_CALLS });
+    this.#ladders = openLadders(parts);
+    const facts = { ladders: this.#ladders, callsMax: config.MAX_CALLS };
+    this.#admission = new LiveAdmission({ ...parts, ...facts });
     const { registry, watch } = this.#admission;
-    this.#metrics = parts.metrics;
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
     this.#dialer = liveDialer({ ...parts, callParts: this.#callParts, registry });
     this.#sandbox = new Sandbox({ ...parts, newId: this.#newId, clock: systemClock, watch });
-    this.#health = new Health({ ...parts, admission: this.#admission });
+    this.#browser = openBrowserCalls(parts);
+    this.#health = new Health({ ...parts, admission: this.#admission, browser: this.#browser });
     this.#dashboard = openDashboard({ ...parts, newId: this.#newId });
+    this.#live = openLive(registry, this.#sandbox);
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
       fetch: this.#createApi().fetch,
+      upgrades: browserSockets(parts, { dashboard: this.#dashboard, phone: this.#browser }),
       newId: this.#newId,
       clock: systemClock,
       rates: parts.store.rates,
@@ -110,19 +118,20 @@ export class App {
 
   /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
   async start(): Promise<void> {
-    const { config, print, speech, telephony, store } = this.#parts;
+    const { config, metrics, print, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
     this.#stops.push(() => this.#parts.tracing?.stop());
+    this.#stops.push(() => this.#ladders.stop());
     const secrets = this.#bootstrap();
     // At once: they are kept as hashes only, and a start that fails later must not lose them.
     if (secrets !== undefined) print(welcomeText(secrets));
-    await this.#recover();
+    await recover({ ...this.#parts, newId: this.#newId });
     this.#stops.push(startWebhooks(this.#parts));
-    this.#metrics.watchSip(() => telephony.sipCounts);
-    this.#metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
-    this.#metrics.start();
-    this.#stops.push(() => this.#metrics.stop());
+    metrics.watchSip(() => telephony.sipCounts);
+    metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
+    metrics.start();
+    this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.hearing.stop());
     await speech.hearing.start();
     this.#stops.push(await startVoice(this.#parts));
@@ -134,9 +143,12 @@ export class App {
     // From here on: a start is busy, and there is nobody yet whom that could slow down.
     this.#admission.start();
     this.#stops.push(() => this.#admission.stop());
-    const router = this.#createRouter();
+    const admission = this.#admission;
+    const router = liveRouter({ store, admission, callParts: this.#callParts });
     this.#stops.push(() => telephony.stop());
     await telephony.start((incoming) => void router.take(incoming), store.dialogs);
+    this.#stops.push(() => this.#browser.stop());
+    await this.#browser.start((incoming, findAgent) => void router.take(incoming, findAgent));
     this.#stops.push(() => this.#dialer.stop());
     this.#dialer.start();
     this.#stops.push(() => this.#sandbox.stop());
@@ -145,6 +157,7 @@ export class App {
     const port = await this.#http.start();
     // Before the port is closed: a live view would keep its connection open.
     this.#stops.push(() => store.liveFeed.close());
+    this.#stops.push(() => this.#live.liveSound.close());
     this.#health.logEngines();
     const setupUrl = setupUrlOf(this.#dashboard, config);
     print(startText({ config, port, report: this.#health.report(false), setupUrl }));
@@ -154,10 +167,15 @@ export class App {
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
     this.#dialer.drain();
-    this.#parts.telephony.drain();
+    const isTelephonyEmpty = this.#parts.telephony.drain();
+    this.#browser.drain();
     const timeOver = Promise.withResolvers<void>();
     const cancel = systemClock.after(timeoutMs, timeOver.resolve);
-    const isEmpty = Promise.all([this.#admission.registry.whenEmpty(), this.#sandbox.drain()]);
+    const isEmpty = Promise.all([
+      this.#admission.registry.whenEmpty(),
+      this.#sandbox.drain(),
+      isTelephonyEmpty,
+    ]);
     await Promise.race([isEmpty, timeOver.promise]);
     cancel();
   }
@@ -171,7 +189,8 @@ export class App {
   async #stopAll(): Promise<void> {
     this.#isDraining = true;
     this.#dialer.drain();
-    this.#parts.telephony.drain();
+    void this.#parts.telephony.drain();
+    this.#browser.drain();
     await this.#admission.registry.endAll('the server stops');
     for (const stop of this.#stops.reverse()) {
       try {
@@ -197,41 +216,20 @@ export class App {
     });
   }
 
-  async #recover(): Promise<void> {
-    const { config, log, store } = this.#parts;
-    await recoverCalls({
-      calls: store.calls,
-      recordingPath: (file) => join(config.DATA_DIR, file),
-      repairRecording: repairWav,
-      newId: this.#newId,
-      now: systemClock.now(),
-      log,
-    });
-  }
-
-  #createRouter(): InboundRouter {
-    const { store } = this.#parts;
-    return new InboundRouter({
-      parts: this.#callParts,
-      registry: this.#admission.registry,
-      findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
-      onFull: () => this.#admission.refused(),
-    });
-  }
-
   #createApi() {
-    const { config, store, log, version } = this.#parts;
+    const { config, metrics, store, log, version } = this.#parts;
     return createApi({
       ...store,
       dashboard: this.#dashboard,
-      liveCalls: {
-        hangUp: (id) => this.#admission.registry.hangUp(id) || this.#sandbox.hangUp(id),
-      },
+      ...this.#live,
       dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
       voices: this.#parts.speech.voices,
+      ladders: this.#ladders,
+      trunks: this.#parts.telephony.trunks,
+      chat: agentChat({ model: this.#parts.speech.model, clock: systemClock, log }),
       plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
       isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
-      metrics: this.#metrics,
+      metrics,
       readiness: () => this.#health.report(this.#isDraining),
       clock: systemClock,
       log,

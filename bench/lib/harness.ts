@@ -144,3 +144,9 @@ export function numberArg(args: readonly string[], name: string, fallback: numbe
   const value = index < 0 ? Number.NaN : Number(args[index + 1]);
   return Number.isFinite(value) ? value : fallback;
 }
+
+/** Reads `--name TEXT`; undefined when it is not there. */
+export function textArg(args: readonly string[], name: string): string | undefined {
+  const at = args.indexOf(`--${name}`);
+  return at < 0 ? undefined : args[at + 1];
+}

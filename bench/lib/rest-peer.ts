@@ -1,7 +1,7 @@
 /** What the peers of the rest benchmark do for each request: the same reads and writes, the same headers and bodies. */
 
 import { agentItemView, agentView, createdAgentView } from '../../src/api/agent-view.ts';
-import { callItemView, callView } from '../../src/api/call-view.ts';
+import { callView, commonView } from '../../src/api/call-view.ts';
 import type { Account } from '../../src/domain/account.ts';
 import type { Scope } from '../../src/domain/agent.ts';
 import { createAgent } from '../../src/domain/agent-rules.ts';
@@ -87,7 +87,11 @@ export class RestPeer {
 
   listCalls(scope: Scope, limit: number): Answer {
     const page = this.#world.store.calls.list(scope, { limit, offset: 0 });
-    const data = page.calls.map(callItemView);
+    const data = page.calls.map((call) => ({
+      ...commonView(call),
+      hasTranscript: call.hasTranscript,
+      hasRecording: call.recordingFile !== null,
+    }));
     return { status: 200, body: { data, total: page.total, limit, offset: 0 } };
   }
 

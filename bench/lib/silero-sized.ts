@@ -9,8 +9,16 @@ import {
   randomWeights,
   seededChance,
 } from '../../test/support/onnx-file.ts';
-
-const STATE_SIZE = 128;
+import {
+  BIAS_SCALE,
+  GAIN,
+  memoryNodes,
+  type Named,
+  nodesOf,
+  type Part,
+  STATE_SIZE,
+  type Weights,
+} from './silero-memory.ts';
 
 /** A branch by its Fourier transform: half as long at half the rate, so that both see four frames a window. */
 const RATES = [
@@ -28,23 +36,23 @@ const ENCODER = [
   { out: 128, stride: 1 },
 ] as const;
 
-/** Names of the outer graph, and the name of nothing. */
-const OUTER = new Set(['input', 'state', '']);
-
-/** Such that speech moves every layer, and its probabilities lie on both sides of a half. */
-const GAIN = { encoder: 4, memory: 4, last: 16 } as const;
-const BIAS_SCALE = 0.2;
-
 /**
  * The file's bytes; the same for the same `inputLength`.
  *
  * @param inputLength what the file says about context and window together: nothing, as Silero's own, or the length
  * of one rate, which makes the loader take that one.
+ * @param edit makes another node of each, for a file that is laid out otherwise.
  * @see https://github.com/snakers4/silero-vad: 309,633 parameters at 16 kHz
  */
-export function sileroSized(inputLength: number | 'samples' = 'samples'): Uint8Array {
+export function sileroSized(
+  inputLength: number | 'samples' = 'samples',
+  edit: (node: OnnxNode) => OnnxNode = (node) => node,
+): Uint8Array {
   const chance = seededChance(5);
-  const [narrow, wide] = RATES.map((rate) => branchOf(rate, chance));
+  const [narrow, wide] = RATES.map((rate) => branchOf(rate, chance)).map((branch) => ({
+    ...branch,
+    nodes: branch.nodes.map(edit),
+  }));
   if (narrow === undefined || wide === undefined) throw new Error('Silero has two rates');
   const nodes: OnnxNode[] = [
     { op: 'Equal', inputs: ['sr', 'wide_rate'], outputs: ['is_wide'] },
@@ -56,7 +64,7 @@ export function sileroSized(inputLength: number | 'samples' = 'samples'): Uint8A
     },
   ];
   return onnxModel({
-    nodes,
+    nodes: nodes.map(edit),
     inputs: [
       { name: 'input', type: 'float32', dims: ['calls', inputLength] },
       { name: 'state', type: 'float32', dims: [2, 'calls', STATE_SIZE] },
@@ -74,48 +82,49 @@ export function sileroSized(inputLength: number | 'samples' = 'samples'): Uint8A
 export function parametersOf(rateHz: Rate['rateHz']): number {
   const rate = RATES.find((one) => one.rateHz === rateHz);
   if (rate === undefined) throw new RangeError(`Silero does not hear ${rateHz} Hz`);
-  return branchOf(rate, seededChance(5))
-    .tensors.filter(({ type }) => type === 'float32')
+  return partsOf(rate, seededChance(5))
+    .flatMap(({ tensors }) => tensors)
+    .filter(({ type }) => type === 'float32')
     .reduce((sum, { bytes }) => sum + bytes.byteLength / Float32Array.BYTES_PER_ELEMENT, 0);
 }
 
-/** One rate: Fourier transform, four convolutions, a recurrent layer, and a last one that gives the probability. */
-function branchOf({ rateHz, transformSamples }: Rate, chance: () => number): OnnxGraph {
-  const prefix = `r${rateHz}_`;
-  const bins = transformSamples / 2 + 1;
-  const named = (name: string) => prefix + name;
-  const weights: Weights = (name, dims, scale) => randomWeights(named(name), dims, chance, scale);
-  const spectrum = spectrumNodes(named, transformSamples, bins);
-  const encoder = encoderNodes(named, weights, bins);
-  const memory = memoryNodes(named, weights);
+/** One rate, its numbers held by nodes, as the export's are. */
+function branchOf(rate: Rate, chance: () => number): OnnxGraph {
+  const parts = partsOf(rate, chance);
+  const named = namesOf(rate);
   return {
     name: named('branch'),
-    nodes: [...spectrum.nodes, ...encoder.nodes, ...memory.nodes],
+    nodes: [
+      ...parts.flatMap(({ tensors }) => tensors.map(constant)),
+      ...parts.flatMap(({ nodes }) => nodes),
+    ],
     inputs: [],
     outputs: [
       { name: named('probability'), type: 'float32', dims: ['calls', 1] },
       { name: named('next'), type: 'float32', dims: [2, 'calls', STATE_SIZE] },
     ],
-    tensors: [...spectrum.tensors, ...encoder.tensors, ...memory.tensors],
+    tensors: [],
   };
 }
 
-interface Part {
-  readonly nodes: readonly OnnxNode[];
-  readonly tensors: readonly OnnxTensor[];
+/** Fourier transform, four convolutions, a recurrent layer, and a last one that gives the probability. */
+function partsOf(rate: Rate, chance: () => number): readonly Part[] {
+  const named = namesOf(rate);
+  const bins = rate.transformSamples / 2 + 1;
+  const weights: Weights = (name, dims, scale) => randomWeights(named(name), dims, chance, scale);
+  return [
+    spectrumNodes(named, rate.transformSamples, bins),
+    encoderNodes(named, weights, bins),
+    memoryNodes(named, weights),
+  ];
 }
 
-type Named = (name: string) => string;
-type Weights = (name: string, dims: readonly number[], scale: number) => OnnxTensor;
+function namesOf({ rateHz }: Rate): Named {
+  return (name) => `r${rateHz}_${name}`;
+}
 
-/** Makes nodes whose values are named for their branch; what comes from outside, and what is left out, stays. */
-function nodesOf(named: Named) {
-  const nameOf = (name: string) => (OUTER.has(name) ? name : named(name));
-  return (op: string, inputs: readonly string[], ...outputs: readonly string[]) => ({
-    op,
-    inputs: inputs.map(nameOf),
-    outputs: outputs.map(named),
-  });
+function constant(tensor: OnnxTensor): OnnxNode {
+  return { op: 'Constant', inputs: [], outputs: [tensor.name], attributes: { value: { tensor } } };
 }
 
 /** Magnitudes of a windowed Fourier transform, by a convolution over the audio, mirrored at its end. */
@@ -177,35 +186,4 @@ function encoderNodes(named: Named, weights: Weights, bins: number): Part {
     nodes: layers.flatMap(({ nodes }) => nodes),
     tensors: layers.flatMap(({ tensors }) => tensors),
   };
-}
-
-/** The recurrent layer over the one frame that is left, and the probability. */
-function memoryNodes(named: Named, weights: Weights): Part {
-  const node = nodesOf(named);
-  const gates = 4 * STATE_SIZE;
-  const perInput = Math.sqrt(STATE_SIZE);
-  const tensors = [
-    weights('w', [1, gates, STATE_SIZE], GAIN.memory / perInput),
-    weights('r', [1, gates, STATE_SIZE], GAIN.memory / perInput),
-    weights('b', [1, 2 * gates], BIAS_SCALE),
-    weights('last_w', [1, STATE_SIZE, 1], GAIN.last / perInput),
-    weights('last_b', [1], BIAS_SCALE),
-    int64(named('one_each'), [2], [1, 1]),
-    int64(named('last_axis'), [1], [2]),
-  ];
-  const nodes: OnnxNode[] = [
-    { ...node('Split', ['state', 'one_each'], 'hidden', 'cell'), attributes: { axis: 0 } },
-    { ...node('Transpose', ['layer3'], 'frames'), attributes: { perm: [2, 0, 1] } },
-    {
-      ...node('LSTM', ['frames', 'w', 'r', 'b', '', 'hidden', 'cell'], 'y', 'hiddenN', 'cellN'),
-      attributes: { hidden_size: STATE_SIZE },
-    },
-    { ...node('Concat', ['hiddenN', 'cellN'], 'next'), attributes: { axis: 0 } },
-    { ...node('Transpose', ['hiddenN'], 'columns'), attributes: { perm: [1, 2, 0] } },
-    node('Relu', ['columns'], 'bent'),
-    node('Conv', ['bent', 'last_w', 'last_b'], 'score'),
-    node('Sigmoid', ['score'], 'chance'),
-    node('Squeeze', ['chance', 'last_axis'], 'probability'),
-  ];
-  return { nodes, tensors };
 }

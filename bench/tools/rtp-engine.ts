@@ -1,6 +1,7 @@
 /** Our media engine as a benchmark's server: N calls that hear and talk all the time. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { CallSound } from '../../src/call/call-sound.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LINE_RATE_HZ } from '../../src/media/audio-stream.ts';
@@ -12,10 +13,11 @@ const CHUNK_MS = 2000;
 const AHEAD_MS = 4000;
 
 /**
- * `rtp-engine N [rt]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its input ends.
- * With `rt` the media worker asks for real-time priority.
+ * `rtp-engine N [rt|plain] [levels|watched]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
+ * input ends. With `rt` the media worker asks for real-time priority; with `levels` somebody looks at the levels of
+ * all calls, with `watched` listens to twenty of them as well.
  */
-const [calls = '1', priority] = process.argv.slice(2);
+const [calls = '1', priority, audience] = process.argv.slice(2);
 const engine = new MediaEngine({
   clock: systemClock,
   log: silentLogger,
@@ -36,7 +38,21 @@ for (let opened = 0; opened < Number(calls); opened += 1) {
 sessions.forEach((session, index) => {
   talk(session, targets[index] ?? 0, index);
 });
+if (audience !== undefined) watch(sessions);
 console.log(`ports ${sessions.map(({ localPort }) => localPort).join(' ')}`);
+
+function watch(lines: readonly MediaSession[]): void {
+  const scope = { accountId: 'acct_1', environment: 'live' } as const;
+  const inProgress = lines.map((audio, index) => ({
+    ...{ callId: `call_${index}`, scope, audio },
+    transfer: () => 'not-in-progress' as const,
+  }));
+  const sound = new CallSound({ clock: systemClock, inProgress: () => inProgress });
+  sound.watchLevels(scope, (levels) => JSON.stringify(levels));
+  if (audience === 'levels') return;
+  const nobody = { onSound: () => undefined, onOver: () => undefined };
+  for (const { callId } of inProgress.slice(0, 20)) sound.listen(callId, nobody);
+}
 
 function talk(session: MediaSession, port: number, index: number): void {
   session.setRemote({

@@ -3,6 +3,7 @@ import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
 import { HeardRing } from '../../src/media/heard-ring.ts';
+import type { MediaSession } from '../../src/media/media-session.ts';
 import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { IncomingCall } from '../../src/telephony/carrier.ts';
@@ -35,8 +36,14 @@ const audio: AudioStream = {
   }),
 };
 
+const line: MediaSession = {
+  ...{ ...audio, localPort: 15_999, localAddress: '127.0.0.1', setRemote: nothing },
+  ...{ record: nothing, setBackground: nothing, feedFrom: nothing },
+  ...{ leave: async () => undefined, close: async () => undefined },
+};
+
 const endpoint: MediaEndpoint = {
-  ...{ audio, localSdp: SDP, offer: () => SDP, negotiate: async () => SDP },
+  ...{ audio, line, localSdp: SDP, offer: () => SDP, negotiate: async () => SDP },
   ...{ record: nothing, close: async () => undefined },
 };
 

@@ -1,6 +1,7 @@
 /**
  * Writes a llama of random weights as a GGUF file: one layer, letters for a vocabulary. It says nonsense,
  * but loads, streams, aborts and obeys grammars for real: `node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH CONTEXT]`.
+ * With one more argument it has a word that it always wants to say, until it has closed a brace: enough to call a tool.
  *
  *     "GGUF" version u32  tensors u64  keys u64
  *     keys:    name, type u32, value            strings are a u64 length and UTF-8
@@ -11,7 +12,7 @@
  */
 import { writeFileSync } from 'node:fs';
 
-const [, , out, layers = '1', width = '64', context = '2048'] = process.argv;
+const [, , out, layers = '1', width = '64', context = '2048', favourite] = process.argv;
 
 const LAYERS = Number(layers);
 const WIDTH = Number(width);
@@ -54,7 +55,10 @@ const vocabulary: readonly { readonly text: string; readonly type: number }[] = 
     text: `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`,
     type: TOKEN.byte,
   })),
-  ...['▁', ...LETTERS, ...WORDS].map((text) => ({ text, type: TOKEN.normal })),
+  ...['▁', ...LETTERS, ...WORDS, ...(favourite === undefined ? [] : [favourite])].map((text) => ({
+    text,
+    type: TOKEN.normal,
+  })),
 ];
 
 const KEYS: Readonly<Record<string, Value>> = {
@@ -207,7 +211,19 @@ function weightBytes(tensor: Tensor, random: () => number): Buffer {
   for (let n = 0; n < sizeOf(tensor); n++) {
     bytes.writeFloatLE(tensor.name.includes('norm') ? 1 : random() * 2 * spread, n * 4);
   }
+  if (favourite !== undefined) wish(tensor, bytes);
   return bytes;
+}
+
+/** The first number of a token says whether the favourite is wanted after it, that of a row of the output who is wanted then. */
+function wish({ name }: Tensor, bytes: Buffer): void {
+  const closing = vocabulary.findIndex(({ text }) => text === '}');
+  for (const [token, { text }] of vocabulary.entries()) {
+    const wanted: Readonly<Record<string, number>> = { [favourite ?? '']: 5, '</s>': -5 };
+    const first = name === 'token_embd.weight' ? (token === closing ? -3 : 3) : (wanted[text] ?? 0);
+    const isWish = name === 'token_embd.weight' || name === 'output.weight';
+    if (isWish) bytes.writeFloatLE(first, token * WIDTH * 4);
+  }
 }
 
 function gguf(): Buffer {
@@ -226,7 +242,7 @@ function gguf(): Buffer {
 }
 
 if (out === undefined) {
-  console.error('Usage: node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH CONTEXT]');
+  console.error('Usage: node models/train/make-gguf.ts OUT.gguf [LAYERS WIDTH CONTEXT WORD]');
   process.exitCode = 2;
 } else {
   writeFileSync(out, gguf());

@@ -57,6 +57,39 @@ export async function answerOnce<Body, Status extends ContentfulStatusCode>(
   return context.json(JSON.parse(answer.body ?? 'null') as Body, answer.status as Status);
 }
 
+/**
+ * As `answerOnce`, for an answer that must be waited for and changes nothing. Requests with the same key that come while
+ * the first one waits are asked as well; all get what was answered first.
+ *
+ * @param ask is not called where the key has its answer already.
+ */
+export async function answerOnceWaited<Body, Status extends ContentfulStatusCode>(
+  context: ApiContext,
+  deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
+  ask: () => Promise<Answer<Body, Status>>,
+) {
+  const scope = idempotencyScope(context);
+  const isKept = scope !== undefined && deps.idempotency.has({ ...scope, now: deps.clock.now() });
+  return answerOnce(context, deps, { work: isKept ? forgotten : await outcomeOf(ask) });
+}
+
+/** What was waited for, or thrown meanwhile, is given or thrown when asked for. */
+async function outcomeOf<Result>(ask: () => Promise<Result>): Promise<() => Result> {
+  try {
+    const result = await ask();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+/** The kept answer grew too old in the very moment. */
+function forgotten(): never {
+  throw new ServiceError('SERVICE_UNAVAILABLE', 'Cannot repeat the answer: retry now');
+}
+
 type Request = Parameters<ApiDeps['idempotency']['once']>[0];
 
 /** An error undoes what was saved, so it is kept by itself afterwards. */

@@ -3,20 +3,28 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Account, Environment, Plan } from '../domain/account.ts';
 import type { AccountStore } from '../domain/account-store.ts';
-import type { AgentStore, Scope } from '../domain/agent.ts';
+import type { AgentStore, ChangedBy, Scope } from '../domain/agent.ts';
+import type { AgentChat } from '../domain/agent-chat.ts';
+import type { AgentVersionStore } from '../domain/agent-version.ts';
 import type { AnalyticsStore } from '../domain/analytics.ts';
 import type { ApiKey, ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
+import type { CallQualityStore } from '../domain/call-quality.ts';
 import type { DialQueue } from '../domain/dial-queue.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { LiveCalls } from '../domain/live-calls.ts';
 import type { LiveFeed } from '../domain/live-feed.ts';
+import type { LiveSound } from '../domain/live-sound.ts';
+import type { NumberHolders } from '../domain/number-list.ts';
 import type { OperatorKeys } from '../domain/operator.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { ReadinessReport } from '../domain/readiness.ts';
+import type { ReadPeaks } from '../domain/recording-peaks.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { EventStore } from '../domain/service-event.ts';
+import type { SipLadders } from '../domain/sip-trace.ts';
+import type { Trunks } from '../domain/trunk-state.ts';
 import type { IsTrustedProxy } from '../domain/trusted-proxies.ts';
 import type { VoiceCatalogue } from '../domain/voice-catalogue.ts';
 import type { DeliveryStore } from '../domain/webhook-delivery.ts';
@@ -33,7 +41,13 @@ export interface ApiDeps {
   /** Those of the dashboard; without it, none. */
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly agents: AgentStore;
+  readonly agentVersions: AgentVersionStore;
+  readonly chat: AgentChat;
+  readonly numberHolders: NumberHolders;
+  readonly trunks: Trunks;
+  readonly ladders: SipLadders;
   readonly calls: CallStore;
+  readonly qualities: CallQualityStore;
   readonly analytics: AnalyticsStore;
   readonly events: EventStore;
   readonly webhookEndpoints: WebhookEndpointStore;
@@ -43,6 +57,8 @@ export interface ApiDeps {
   readonly idempotency: IdempotencyStore;
   readonly liveCalls: LiveCalls;
   readonly liveFeed: LiveFeed;
+  readonly liveSound: LiveSound;
+  readonly readPeaks: ReadPeaks;
   readonly dialQueues: Readonly<Record<Environment, DialQueue>>;
   /** Plans whose keys may not start calls. */
   readonly plansWithoutOutbound: readonly Plan[];
@@ -108,4 +124,13 @@ export function callerOf(context: ApiContext): Caller {
     );
   }
   return caller;
+}
+
+/**
+ * Which way the request came, for what is kept of changes.
+ *
+ * @throws {ServiceError} UNAUTHORIZED when it shows no valid key.
+ */
+export function changedBy(context: ApiContext): ChangedBy {
+  return callerOf(context).isDashboard ? 'dashboard' : 'api';
 }

@@ -1,18 +1,18 @@
 /** The REST interface: which middleware a request passes, in which order, and which routes there are. */
-import { OpenAPIHono } from '@hono/zod-openapi';
+import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiDeps, ApiEnv } from './api-env.ts';
+import { CheckedRoutes } from './checked-routes.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import { addDashboardRoutes } from './dashboard/dashboard-routes.ts';
-import { authentication } from './middleware/authentication.ts';
-import { errorHandler, invalidInput, notFoundHandler } from './middleware/errors.ts';
-import { limitBody } from './middleware/limit-body.ts';
-import { rateLimit } from './middleware/rate-limit.ts';
+import { admission } from './middleware/admission.ts';
+import { errorHandler, notFoundHandler } from './middleware/errors.ts';
 import { requestIdentity } from './middleware/request-identity.ts';
-import { securityHeaders } from './middleware/security-headers.ts';
 import { documentOf } from './openapi/api-document.ts';
 import { methodsByPath } from './route-table.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
+import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
 import { addAgentRoutes } from './routes/agent-routes.ts';
+import { addAgentVersionRoutes } from './routes/agent-version-routes.ts';
 import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
@@ -20,11 +20,17 @@ import { addDocsRoutes } from './routes/docs-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
+import { addListeningRoutes } from './routes/listening-routes.ts';
 import { addLiveRoutes } from './routes/live-routes.ts';
 import { addOpenApiRoutes } from './routes/openapi-routes.ts';
 import { addOutboundRoutes } from './routes/outbound-routes.ts';
+import { addPeaksRoutes } from './routes/peaks-routes.ts';
+import { addQualityRoutes } from './routes/quality-routes.ts';
 import { addRecordingRoutes } from './routes/recording-routes.ts';
 import { addSandboxRoutes } from './routes/sandbox-routes.ts';
+import { addSipTraceRoutes } from './routes/sip-trace-routes.ts';
+import { addTransferRoutes } from './routes/transfer-routes.ts';
+import { addTrunkRoutes } from './routes/trunk-routes.ts';
 import { addVoiceRoutes } from './routes/voice-routes.ts';
 import { addWebhookEndpointRoutes } from './routes/webhook-endpoint-routes.ts';
 
@@ -37,33 +43,34 @@ interface ApiParts extends ApiDeps {
 export function createApi(parts: ApiParts): OpenAPIHono<ApiEnv> {
   const { dashboard } = parts;
   const deps = { ...parts, operatorKeys: dashboard?.keys };
-  const api = new OpenAPIHono<ApiEnv>({
-    defaultHook: (result) => {
-      if (!result.success) throw invalidInput(result.target, result.error);
-    },
-  });
+  const api = new CheckedRoutes();
   api.use('*', requestIdentity(deps));
-  api.use('*', securityHeaders(deps));
-  api.use('/api/*', authentication(deps));
-  api.use('/api/*', rateLimit(deps));
-  api.use('/api/*', limitBody);
+  api.use('/api/*', admission(deps));
   const document = documentOf(api, deps);
   addHealthRoutes(api, deps);
   addOpenApiRoutes(api, document);
   addDocsRoutes(api, document);
   addAgentRoutes(api, deps);
+  addAgentVersionRoutes(api, deps);
+  addAgentChatRoutes(api, deps);
   addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
   addCallRoutes(api, deps);
   addLiveRoutes(api, deps);
+  addListeningRoutes(api, deps);
   addOutboundRoutes(api, deps);
+  addTransferRoutes(api, deps);
   addRecordingRoutes(api, deps);
+  addPeaksRoutes(api, deps);
+  addQualityRoutes(api, deps);
   addWebhookEndpointRoutes(api, deps);
   addDeliveryRoutes(api, deps);
   addEventRoutes(api, deps);
   addAccountRoutes(api, deps);
   addKeyRoutes(api, deps);
   addSandboxRoutes(api, deps);
+  addTrunkRoutes(api, deps);
+  addSipTraceRoutes(api, deps);
   if (dashboard !== undefined) addDashboardRoutes(api, deps, dashboard);
   api.onError(errorHandler(deps.log));
   api.notFound(notFoundHandler(methodsByPath(api)));

@@ -1,17 +1,9 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
-import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../domain/call.ts';
+import type { Call, TimelineEntry, TranscriptEntry } from '../domain/call.ts';
 import type { callItemSchema, callSchema, timelinePageSchema } from './schemas/call-schemas.ts';
 
 type CommonView = Omit<z.infer<typeof callItemSchema>, 'hasTranscript' | 'hasRecording'>;
-
-export function callItemView(call: CallSummary): z.infer<typeof callItemSchema> {
-  return {
-    ...commonView(call),
-    hasTranscript: call.hasTranscript,
-    hasRecording: call.recordingFile !== null,
-  };
-}
 
 /** @param parts.recordingUrl null when there is no recording. */
 export function callView(

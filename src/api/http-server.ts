@@ -1,6 +1,7 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import type { NewId } from '../domain/ids.ts';
 import { ANONYMOUS_REQUESTS_AN_HOUR, type RateStore, windowOf } from '../domain/rate-limit.ts';
@@ -21,11 +22,25 @@ const CONNECTIONS_MAX = 2000;
 /** How long `stop` lets answers finish. */
 const STOP_MS = 5000;
 
+/** Who takes connections that are to go on as something else than HTTP. */
+export interface Upgrades {
+  /** Whether a request that asks for another protocol is for it; all others are answered as if they had not asked. */
+  takes(request: IncomingMessage): boolean;
+
+  /** Takes the connection. @throws {ServiceError} why not; then nothing has been written to it. */
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+
+  /** Closes what it has taken. Safe to call twice. */
+  stop(): void;
+}
+
 export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
   readonly fetch: Parameters<typeof getRequestListener>[0];
+  /** Without it, every request stays HTTP. */
+  readonly upgrades?: Upgrades;
   readonly newId: NewId;
   readonly clock: Clock;
   /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
@@ -40,6 +55,8 @@ export class HttpServer {
   readonly #log: Logger;
   #server: Server | undefined;
   #isStopping = false;
+  /** Connections that are HTTP no more, which Node forgets. */
+  readonly #upgraded = new Set<Duplex>();
   /** The request being taken: one that cannot be read is refused before another is looked at. */
   #incoming: IncomingMessage | undefined;
 
@@ -67,6 +84,8 @@ export class HttpServer {
         maxHeaderSize: HEADER_BYTES_MAX,
         // Node would refuse such a request without the envelope.
         requireHostHeader: false,
+        // RFC 9110, 7.8: a server may pass over a wish to go on in another protocol.
+        shouldUpgradeCallback: (request) => this.#options.upgrades?.takes(request) ?? false,
       },
       (incoming, outgoing) => {
         this.#incoming = incoming;
@@ -79,6 +98,7 @@ export class HttpServer {
     );
     // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
     // A connection that was answered while stopping would stay open for the next request.
     server.on('request', (_request, response) =>
       response.once('close', () => {
@@ -99,7 +119,11 @@ export class HttpServer {
     this.#server = undefined;
     if (server === undefined) return;
     this.#isStopping = true;
-    const cancel = this.#options.clock.after(STOP_MS, () => server.closeAllConnections());
+    this.#options.upgrades?.stop();
+    const cancel = this.#options.clock.after(STOP_MS, () => {
+      server.closeAllConnections();
+      for (const socket of this.#upgraded) socket.destroy();
+    });
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeIdleConnections();
@@ -114,10 +138,32 @@ export class HttpServer {
       return;
     }
     const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
-    const response = this.#refusal(why, socket.remoteAddress);
+    this.#answerRaw(socket, this.#refusal(why, socket.remoteAddress));
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#upgraded.add(socket);
+    socket.once('close', () => this.#upgraded.delete(socket));
+    socket.on('error', () => socket.destroy());
+    try {
+      const { upgrades } = this.#options;
+      if (upgrades?.takes(request) !== true) {
+        throw new ServiceError('VALIDATION_ERROR', 'Cannot go on in another protocol');
+      }
+      upgrades.take(request, socket, head);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: upgrade failed');
+      const known = error instanceof ServiceError ? error : SERVER_FAILED;
+      this.#answerRaw(socket, this.#envelope(known));
+    }
+  }
+
+  /** Answers where Node has no response to answer with, and hangs up. */
+  #answerRaw(socket: Duplex, response: Response): void {
     void response.text().then((body) => {
       const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-      const head = ['HTTP/1.1 400 Bad Request', ...headers, 'connection: close'];
+      const reason = STATUS_CODES[response.status] ?? '';
+      const head = [`HTTP/1.1 ${response.status} ${reason}`, ...headers, 'connection: close'];
       socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
     });
   }
@@ -135,7 +181,7 @@ export class HttpServer {
       return this.#refusal('its Host or path is not valid', this.#clientAddress());
     }
     this.#log.error({ err: error }, 'http: request failed');
-    return this.#envelope(new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed'));
+    return this.#envelope(SERVER_FAILED);
   }
 
   #refusal(why: string, address: string | undefined): Response {
@@ -177,6 +223,8 @@ export class HttpServer {
     });
   }
 }
+
+const SERVER_FAILED = new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
 
 const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'its headers are longer than 16 KiB',

@@ -1,6 +1,7 @@
 /** What happens on calls, as the live view tells it; pure */
 import type { Call, TranscriptEntry } from '../domain/call.ts';
 import type { LiveHappening } from '../domain/live-feed.ts';
+import type { CallLevels } from '../domain/live-sound.ts';
 import { commonView, timelineEntryView, transcriptEntryView } from './call-view.ts';
 import type { LiveEvent } from './schemas/live-schemas.ts';
 
@@ -36,6 +37,14 @@ export function liveEventOf(happening: LiveHappening): LiveEvent {
     default:
       return happening satisfies never;
   }
+}
+
+/** How loud calls are. */
+export function levelsEventOf(levels: readonly CallLevels[]): LiveEvent {
+  const views = levels.map(({ callId, callerDbfs, agentDbfs }) => ({
+    ...{ callId, caller: callerDbfs, agent: agentDbfs },
+  }));
+  return { event: 'levels', data: { levels: views } };
 }
 
 /** Which call it is about. */

@@ -7,6 +7,7 @@ import type {
 } from '../conversation/conversation-port.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { CallDirection, CallStore, EndReason } from '../domain/call.ts';
+import type { CallQualityStore } from '../domain/call-quality.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { LiveFeed } from '../domain/live-feed.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -59,6 +60,7 @@ export interface Recordings {
 
 export interface CallParts {
   readonly calls: CallStore;
+  readonly qualities: Pick<CallQualityStore, 'save'>;
   /** Who looks on is told what the caller is saying; the record has the words once they are known for sure. */
   readonly live: Pick<LiveFeed, 'hearing'>;
   readonly recordings: Recordings;

@@ -1,10 +1,25 @@
 /** The calls that are alive in this process, and how many more there may be. */
-import type { LiveCalls } from '../domain/live-calls.ts';
+import type { Scope } from '../domain/agent.ts';
+import type { LiveCalls, TransferStart } from '../domain/live-calls.ts';
 import { Bell } from '../lib/bell.ts';
+import type { AudioStream } from '../media/audio-stream.ts';
+
+/** A call that was answered and goes on: what can be done with it, and what it sounds like. */
+export interface CallInProgress {
+  readonly callId: string;
+  readonly scope: Scope;
+  readonly audio: AudioStream;
+
+  /** Begins to hand the caller over because a customer asked for it. @param number E.164, already allowed. */
+  transfer(number: string): TransferStart;
+}
 
 /** What the registry knows of a live call. */
 export interface LiveCall {
   readonly callId: string;
+
+  /** From the answer to the release; the same object as long. */
+  readonly inProgress?: CallInProgress | undefined;
 
   /** Begins to end the call because a customer asked for it: as the agent's hang-up, or as a call nobody answered. */
   hangUp(): void;
@@ -56,6 +71,15 @@ export class CallRegistry implements LiveCalls {
     // Asked again then: a call that is answered meanwhile is held by another.
     queueMicrotask(() => this.#calls.get(callId)?.hangUp());
     return true;
+  }
+
+  transfer(callId: string, number: string): TransferStart {
+    return this.#calls.get(callId)?.inProgress?.transfer(number) ?? 'not-in-progress';
+  }
+
+  /** The calls that were answered and go on. */
+  get inProgress(): readonly CallInProgress[] {
+    return [...this.#calls.values()].flatMap(({ inProgress }) => inProgress ?? []);
   }
 
   /** Resolves when no call is left. */

@@ -1,37 +1,45 @@
 /** One call from its answer to its release: conversation, leg and record held together. */
 import type { ConversationEvent } from '../conversation/conversation-port.ts';
-import type { Agent } from '../domain/agent.ts';
+import type { Agent, Scope } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
-import type { ServiceEvent } from '../domain/service-event.ts';
+import type { TransferStart } from '../domain/live-calls.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
 import type { Leg } from '../telephony/carrier.ts';
 import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
+import { qualityOf } from './call-quality.ts';
 import { answered, ended } from './call-record.ts';
+import type { CallInProgress, LiveCall } from './call-registry.ts';
 import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
 import { lineClosed } from './line-closed.ts';
 import { countPackets } from './packet-count.ts';
 import { briefOf } from './session-brief.ts';
-import { sessionControl } from './session-control.ts';
+import { SessionControl } from './session-control.ts';
+import { SessionRecording } from './session-recording.ts';
 import { SessionTimeline } from './session-timeline.ts';
 
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
 
 /** A call that was answered; `run` holds it until it is over. */
-export class CallSession {
+export class CallSession implements LiveCall, CallInProgress {
   readonly callId: string;
+  readonly scope: Scope;
   readonly #parts: CallParts;
   readonly #agent: Agent;
   readonly #leg: Leg;
   readonly #journal: CallJournal;
   readonly #timeline: SessionTimeline;
+  readonly #recording: SessionRecording;
+  readonly #control: SessionControl;
   readonly #log: Logger;
   #call: Call;
   #party: TalkingParty | undefined;
   #talkStopped: Promise<void> | undefined;
   #reason: EndReason | undefined;
   #hungUpAt: Date | undefined;
+  #isReleased = false;
   readonly #over = Promise.withResolvers<void>();
 
   constructor(options: {
@@ -40,16 +48,32 @@ export class CallSession {
     readonly call: Call;
     readonly leg: Leg;
   }) {
-    this.callId = options.call.id;
-    this.#parts = options.parts;
-    this.#agent = options.agent;
-    this.#leg = options.leg;
+    const { parts, agent, leg } = options;
+    const { id: callId, accountId, environment } = options.call;
+    const { calls, clock, recordings } = parts;
+    const log = parts.log.child({ callId });
+    this.callId = callId;
+    this.scope = { accountId, environment };
+    this.#parts = parts;
+    this.#agent = agent;
+    this.#leg = leg;
     this.#call = options.call;
-    this.#log = options.parts.log.child({ callId: options.call.id });
-    const { calls, clock } = options.parts;
-    const journal = new CallJournal({ clock, log: this.#log });
+    this.#log = log;
+    const journal = new CallJournal({ clock, log });
+    const timeline = new SessionTimeline({ callId, calls, clock, journal });
     this.#journal = journal;
-    this.#timeline = new SessionTimeline({ callId: this.callId, calls, clock, journal });
+    this.#timeline = timeline;
+    this.#recording = new SessionRecording({ recordings, timeline, log });
+    const call = () => this.#call;
+    this.#control = new SessionControl({ parts, leg, call, journal, timeline, log });
+  }
+
+  get audio(): AudioStream {
+    return this.#leg.audio;
+  }
+
+  get inProgress(): CallInProgress | undefined {
+    return this.#isReleased ? undefined : this;
   }
 
   /**
@@ -76,6 +100,11 @@ export class CallSession {
     this.#hangUp();
   }
 
+  transfer(number: string): TransferStart {
+    if (this.#isReleased || this.#hungUpAt !== undefined) return 'not-in-progress';
+    return this.#control.beginTransfer(number);
+  }
+
   /** Ends the call from our side, such as at a shutdown. */
   async end(reason: string): Promise<void> {
     this.#log.warn({ reason }, 'call ended by the server');
@@ -87,7 +116,7 @@ export class CallSession {
 
   #putAnswerOnRecord(): void {
     const { clock, calls, metrics, newId } = this.#parts;
-    const recordingFile = this.#startRecording();
+    const recordingFile = this.#recording.start(this.callId, this.#leg);
     const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
     const change = answered(this.#call, facts);
     this.#call = change.call;
@@ -100,34 +129,16 @@ export class CallSession {
     );
   }
 
-  /** @returns null when it cannot be recorded, which is no reason not to talk. */
-  #startRecording(): string | null {
-    try {
-      return this.#parts.recordings.start(this.callId, this.#leg);
-    } catch (error) {
-      this.#log.error({ err: error }, 'the call is not recorded');
-      return null;
-    }
-  }
-
   #startTalk(): void {
     this.#leg.audio.onEvent((event) => {
-      if (event.kind === 'recording-failed') this.#recordingFailed(event.reason);
+      if (event.kind === 'recording-failed') this.#recording.failed(event.reason);
       if (event.kind === 'digit') this.#timeline.key();
     });
     this.#party = this.#parts.talk({
       brief: briefOf(this.#agent, this.#call),
       agent: this.#agent,
       audio: this.#leg.audio,
-      control: sessionControl({
-        parts: this.#parts,
-        leg: this.#leg,
-        call: () => this.#call,
-        save: (event) => {
-          this.#journal.write(() => this.#addEvent(event));
-          if (event.kind === 'call.bridged') this.#timeline.add('transfer');
-        },
-      }),
+      control: this.#control.ofAgent,
       log: this.#log,
       onEvent: (event) => this.#onConversation(event),
     });
@@ -136,13 +147,6 @@ export class CallSession {
       this.#party?.digit(digit);
     });
     this.#party.start();
-  }
-
-  /** To the call as it is kept: by the time a late event comes, more may be known of it than here. */
-  #addEvent(event: ServiceEvent): void {
-    const { calls } = this.#parts;
-    const kept = calls.findById(this.callId);
-    if (kept !== undefined) calls.update(kept, [event]);
   }
 
   #onConversation(event: ConversationEvent): void {
@@ -191,13 +195,9 @@ export class CallSession {
     void this.#stopTalk();
   }
 
-  #recordingFailed(reason: string): void {
-    this.#log.error({ reason }, 'recording stopped, the call goes on');
-    this.#timeline.add('recording_failed', { reason });
-  }
-
   /** The leg is gone: stops talking (which puts the last words on record), then ends the record. */
   #release(reason: EndReason): void {
+    this.#isReleased = true;
     this.#finish(reason).then(
       () => this.#over.resolve(),
       (error: unknown) => {
@@ -210,11 +210,12 @@ export class CallSession {
   async #finish(reason: EndReason): Promise<void> {
     const { calls, clock, metrics, newId } = this.#parts;
     const endedAt = this.#hungUpAt ?? clock.now();
-    countPackets(this.#leg.audio, { metrics, log: this.#log });
+    countPackets(this.#leg.audio, { onStats: (stats) => this.#count(stats), log: this.#log });
     await this.#stopTalk();
     await lineClosed(this.#leg, clock);
     const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
-    const change = ended({ ...this.#call, recordingFile: this.#recordingFile() }, facts);
+    const recordingFile = this.#recording.kept(this.#call.recordingFile);
+    const change = ended({ ...this.#call, recordingFile }, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
     this.#timeline.ended(change.call);
@@ -227,11 +228,11 @@ export class CallSession {
     );
   }
 
-  /** A disk that was full from the beginning, or a call that was over at once, leaves no file. */
-  #recordingFile(): string | null {
-    const { recordingFile } = this.#call;
-    if (recordingFile === null) return null;
-    return this.#parts.recordings.exists(recordingFile) ? recordingFile : null;
+  #count(stats: AudioStats): void {
+    const { metrics, qualities } = this.#parts;
+    metrics.audio(stats);
+    const quality = qualityOf(stats);
+    if (quality !== undefined) this.#journal.write(() => qualities.save(this.callId, quality));
   }
 
   /** Once, and never rejects: a talk that cannot be stopped must not keep the call from ending. */

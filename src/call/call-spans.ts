@@ -15,7 +15,12 @@ export interface CallSpan {
 }
 
 /** What happens to a call in an instant. */
-const INSTANTS: ReadonlySet<string> = new Set(['barge_in', 'transfer', 'recording_failed']);
+const INSTANTS: ReadonlySet<string> = new Set([
+  'barge_in',
+  'transfer',
+  'transfer_failed',
+  'recording_failed',
+]);
 
 /** The stages of an answer in their order: each begins where the one before it was over. */
 const STAGES = [

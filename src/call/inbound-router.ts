@@ -60,10 +60,17 @@ export class InboundRouter {
     this.#onFull = options.onFull ?? (() => undefined);
   }
 
-  /** Answers or refuses. Never rejects: whatever goes wrong, the caller gets a status or a BYE. */
-  async take(incoming: IncomingCall): Promise<void> {
+  /**
+   * Answers or refuses. Never rejects: whatever goes wrong, the caller gets a status or a BYE.
+   *
+   * @param findAgent tells who answers, where it is known by more than the called number.
+   */
+  async take(
+    incoming: IncomingCall,
+    findAgent: () => Agent | undefined = () => agentOf(incoming.to, this.#findAgent),
+  ): Promise<void> {
     try {
-      const agent = agentOf(incoming.to, this.#findAgent);
+      const agent = findAgent();
       const refusal = refusalOf(agent, this.#registry.isFull);
       if (agent === undefined || refusal !== undefined) {
         if (refusal?.sipStatus === 503) this.#onFull();

@@ -1,15 +1,16 @@
 /** Counts what came and went on a call's line. */
 import type { Logger } from '../lib/logger.ts';
-import type { AudioStream } from '../media/audio-stream.ts';
-import type { CallMetrics } from './call-parts.ts';
+import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
 
-/** To be called while the line is still there. Nothing waits for it. */
+/** To be called while the line is still there. Nothing waits for it. @param options.onStats takes the last figures. */
 export function countPackets(
   audio: Pick<AudioStream, 'stats'>,
-  { metrics, log }: { readonly metrics: Pick<CallMetrics, 'audio'>; readonly log: Logger },
+  { onStats, log }: { readonly onStats: (stats: AudioStats) => void; readonly log: Logger },
 ): void {
-  audio.stats().then(
-    (stats) => metrics.audio(stats),
-    (error: unknown) => log.debug({ err: error }, 'packets of the call were not counted'),
-  );
+  audio
+    .stats()
+    .then(onStats)
+    .catch((error: unknown) => {
+      log.debug({ err: error }, 'packets of the call were not counted');
+    });
 }

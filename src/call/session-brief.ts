@@ -4,7 +4,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { Call } from '../domain/call.ts';
 
 /** Lays the call's overrides over the agent's configuration. */
-export function briefOf(agent: Agent, call: Call): ConversationBrief {
+export function briefOf(agent: Agent, call: Pick<Call, 'overrides'>): ConversationBrief {
   const { overrides } = call;
   return {
     greeting: overrides.greeting ?? agent.greeting,

@@ -41,13 +41,13 @@ export class TransferCap {
     let triedInCall = 0;
     return {
       ...control,
-      transfer: async (number, summary) => {
+      transfer: async (number, summary, announcement) => {
         const triedToday = this.#todayOf(agentId);
         const refusal = refusalOfTransfer({ madeInCall, triedInCall, triedToday });
         if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${refusal}`);
         triedInCall += 1;
         this.#triedToday.set(agentId, triedToday + 1);
-        await control.transfer(number, summary);
+        await control.transfer(number, summary, announcement);
         madeInCall += 1;
       },
     };

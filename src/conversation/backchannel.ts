@@ -1,5 +1,10 @@
 /** Tells "mm-hm" and its kin, which keep the other party talking, from words that want the floor; pure */
 
+/** Sounds rather than words: however loud, nobody wants an answer to them. */
+const HUMS = new Set(
+  'mm mmm hm hmm mhm mm-hm mm-hmm uh-huh huh aha ah oh ajá ahá achso hmhm mhmh'.split(' '),
+);
+
 /** By the language they belong to; all of them count in every call, as callers mix them and none means anything else. */
 const WORDS = setOf({
   en:
@@ -42,6 +47,14 @@ const COURTESY_WORDS_MAX = 4;
 /** A "mm-hm" drawn out for longer than this is the beginning of something. */
 export const BACKCHANNEL_MS_MAX = 1200;
 
+/** So far above the caller's usual level, "okay" means "enough". A sentence's own accents stay within it. */
+const LOUD_DB = 6;
+
+/** A murmur: so far below that level, so short, and the recogniser not sure of its word. */
+const MURMUR_DB = -6;
+const MURMUR_MS_MAX = 700;
+const MURMUR_CONFIDENCE_MAX = 0.6;
+
 /** What a voice over the agent's comes to. */
 export type Overlap =
   /** A cough, or a voice in the background. */
@@ -53,19 +66,25 @@ export type Overlap =
   /** Wants the floor. */
   | 'claim';
 
-/**
- * Weighs a voice by how long it lasted and what it said.
- *
- * @param longMs a voice of this length wants the floor, unless its words are known to be none.
- */
-export function weighOverlap(voice: {
+/** A voice over the agent's, once it is known what it said. */
+export interface OverlappingVoice {
   readonly text: string;
+  /** How sure the recogniser is, from 0 to 1. */
+  readonly confidence: number;
   readonly voicedMs: number;
+  /** A voice of this length wants the floor, unless its words are known to be none. */
   readonly longMs: number;
-}): Overlap {
+  /** How far it is above the caller's usual level; 0 where that is not known. */
+  readonly overUsualDb: number;
+}
+
+/** Weighs a voice by how long it lasted, how loud it was and what it said. */
+export function weighOverlap(voice: OverlappingVoice): Overlap {
   const { text, voicedMs, longMs } = voice;
   if (text === '') return 'noise';
-  if (isBackchannel(text) && voicedMs <= BACKCHANNEL_MS_MAX) return 'backchannel';
+  const isInsistent = voice.overUsualDb >= LOUD_DB && !isHum(text);
+  if (isBackchannel(text) && voicedMs <= BACKCHANNEL_MS_MAX && !isInsistent) return 'backchannel';
+  if (isMurmur(voice)) return 'backchannel';
   return isCourtesy(text) && voicedMs <= longMs ? 'courtesy' : 'claim';
 }
 
@@ -74,6 +93,20 @@ export function isBackchannel(text: string): boolean {
   const words = wordsOf(text);
   if (words.length === 0 || words.length > BACKCHANNEL_WORDS_MAX) return false;
   return PHRASES.has(words.join(' ')) || words.every((word) => WORDS.has(word));
+}
+
+/** Recognisers make some word of every hum: one that nobody is sure of, said softly and briefly, is one. */
+function isMurmur({ text, confidence, voicedMs, overUsualDb }: OverlappingVoice): boolean {
+  return (
+    overUsualDb <= MURMUR_DB &&
+    voicedMs <= MURMUR_MS_MAX &&
+    confidence <= MURMUR_CONFIDENCE_MAX &&
+    wordsOf(text).length === 1
+  );
+}
+
+function isHum(text: string): boolean {
+  return wordsOf(text).every((word) => HUMS.has(word));
 }
 
 /** Whether the text is a few words of politeness, such as "thank you, bye". */

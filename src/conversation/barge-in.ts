@@ -1,5 +1,6 @@
 /** The caller's voice over the agent's: whether the agent goes on or gives way; pure */
 import { BACKCHANNEL_MS_MAX, isBackchannel, weighOverlap } from './backchannel.ts';
+import { LEVEL_UNKNOWN, overUsualDb } from './caller-level.ts';
 import { forgetUtterance } from './listening.ts';
 import { dropReply, playedMsAt, releaseReply } from './reply.ts';
 import type { TurnEventOf } from './turn-event.ts';
@@ -102,10 +103,13 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
 }
 
 function isAside(state: TurnState, reply: Reply, words: Words): boolean {
+  const { utterance, usualLevel, rules } = state;
   const overlap = weighOverlap({
     text: words.text,
-    voicedMs: state.utterance?.speechMs ?? 0,
-    longMs: state.rules.timing.bargeInMs,
+    confidence: words.confidence,
+    voicedMs: utterance?.speechMs ?? 0,
+    longMs: rules.timing.bargeInMs,
+    overUsualDb: overUsualDb(usualLevel, utterance?.level ?? LEVEL_UNKNOWN),
   });
   const isGreetingOrFarewell = reply.kind === 'greeting' || reply.calls.length > 0;
   return overlap === 'courtesy' ? isGreetingOrFarewell : overlap !== 'claim';

@@ -67,9 +67,14 @@ export interface CallControl {
    * Hands the caller over.
    *
    * @param summary what the caller wants, in a sentence or two; empty when nobody said.
+   * @param announcement what the other party alone hears first: 8 kHz, mono, in chunks of any length.
    * @throws when the transfer was refused or failed; the conversation goes on.
    */
-  transfer(number: string, summary: string): Promise<void>;
+  transfer(
+    number: string,
+    summary: string,
+    announcement?: () => AsyncIterable<Int16Array>,
+  ): Promise<void>;
 
   /** Puts an appointment on record that was made for the caller. */
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;

@@ -5,6 +5,8 @@ import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { Ear } from '../speech/hearing.ts';
 import type { Synthesizer } from '../speech/synthesizer.ts';
+import type { ToolContext } from '../tool/tool.ts';
+import { announcementOf } from './announcement.ts';
 import { happeningOf, voiceHappening } from './audio-happening.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
 import { HistoryKeeper } from './history-keeper.ts';
@@ -211,8 +213,11 @@ export class Conversation {
     const { clock, tools, control, onEvent } = this.#options;
     const startMs = clock.nowMs();
     let isBooked = false;
-    const context: CallControl = {
-      transfer: (number, summary) => control.transfer(number, summary),
+    const context: ToolContext = {
+      transfer: (number, summary, mode) =>
+        mode === 'warm'
+          ? control.transfer(number, summary, announcementOf(summary, this.#options))
+          : control.transfer(number, summary),
       appointmentBooked: (appointment) => {
         control.appointmentBooked(appointment);
         isBooked = true;

@@ -1,5 +1,6 @@
 /** The caller's voice: where an utterance begins, pauses and is taken down; pure */
 import { countAhead } from './ahead.ts';
+import { LEVEL_UNKNOWN, learnLevel } from './caller-level.ts';
 import { dictationIn } from './dictating.ts';
 import { rememberPause } from './endpointing.ts';
 import { dropReply } from './reply.ts';
@@ -35,10 +36,14 @@ export function onVoiceStopped(draft: Draft, event: TurnEventOf<'voice-stopped'>
   const { utterance } = draft.state;
   if (utterance === null || !utterance.isSpeaking) return false;
   const lastVoicedAtMs = Math.max(event.lastVoicedAtMs, utterance.stretchAtMs);
+  const { levelDbfs } = event;
+  const voicedMs = lastVoicedAtMs - utterance.stretchAtMs;
+  const { level } = utterance;
   changeUtterance(draft, {
     isSpeaking: false,
     lastVoicedAtMs,
-    speechMs: utterance.speechMs + lastVoicedAtMs - utterance.stretchAtMs,
+    speechMs: utterance.speechMs + voicedMs,
+    level: levelDbfs === undefined ? level : learnLevel(level, { levelDbfs, voicedMs }),
   });
   act(
     draft,
@@ -114,6 +119,7 @@ function beginUtterance(draft: Draft, fromMs: number): void {
     isSpeaking: true,
     lastVoicedAtMs: fromMs,
     speechMs: 0,
+    level: LEVEL_UNKNOWN,
     attempt: 0,
     isTranscribing: false,
     overAtMs: null,

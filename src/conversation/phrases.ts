@@ -11,6 +11,8 @@ export interface Phrases {
   readonly farewell: string;
   /** The model handed the caller over without a word. */
   readonly transfer: string;
+  /** To whoever picks up, before what the caller wants. */
+  readonly announcement: string;
   /** A tool takes its time. */
   readonly filler: string;
   /** The longest allowed duration is over. */
@@ -25,6 +27,7 @@ const ENGLISH: Phrases = {
   apology: "I'm sorry, something went wrong on my side. Could you say that again?",
   farewell: 'Goodbye.',
   transfer: 'One moment, please. I am connecting you.',
+  announcement: 'Hello, I have a caller for you.',
   filler: 'One moment, please.',
   timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
   giveUp: 'I am sorry, I cannot go on with this call. Please try again later. Goodbye.',
@@ -38,6 +41,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Lo siento, ha habido un problema. ¿Puede repetirlo?',
     farewell: 'Adiós.',
     transfer: 'Un momento, por favor. Le paso.',
+    announcement: 'Hola, le paso una llamada.',
     filler: 'Un momento, por favor.',
     timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
     giveUp: 'Lo siento, no puedo seguir con esta llamada. Inténtelo más tarde. Adiós.',
@@ -48,6 +52,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Mi dispiace, qualcosa è andato storto. Può ripetere?',
     farewell: 'Arrivederci.',
     transfer: 'Un momento, per favore. La metto in contatto.',
+    announcement: 'Buongiorno, le passo una chiamata.',
     filler: 'Un momento, per favore.',
     timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
     giveUp: 'Mi dispiace, non posso continuare la chiamata. Riprovi più tardi. Arrivederci.',
@@ -58,6 +63,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Entschuldigung, da ist etwas schiefgegangen. Bitte sagen Sie es noch einmal.',
     farewell: 'Auf Wiederhören.',
     transfer: 'Einen Moment bitte. Ich verbinde Sie.',
+    announcement: 'Guten Tag, ich habe einen Anruf für Sie.',
     filler: 'Einen Moment bitte.',
     timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
     giveUp: 'Leider kann ich das Gespräch nicht fortsetzen. Bitte rufen Sie später wieder an.',
@@ -68,6 +74,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Je suis désolé, il y a eu un problème. Pouvez-vous répéter ?',
     farewell: 'Au revoir.',
     transfer: 'Un instant, je vous mets en relation.',
+    announcement: 'Bonjour, je vous passe un appel.',
     filler: 'Un instant, je vous prie.',
     timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
     giveUp: 'Je suis désolé, je ne peux pas continuer. Veuillez rappeler plus tard. Au revoir.',
@@ -78,6 +85,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     apology: 'Desculpe, algo correu mal. Pode repetir?',
     farewell: 'Adeus.',
     transfer: 'Um momento, por favor. Vou passar a chamada.',
+    announcement: 'Olá, tenho uma chamada para si.',
     filler: 'Um momento, por favor.',
     timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
     giveUp: 'Lamento, não posso continuar a chamada. Tente mais tarde. Adeus.',

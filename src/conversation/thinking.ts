@@ -7,10 +7,10 @@ import { hasSound, speakable } from './speakable.ts';
 import type { TurnHappening } from './turn-event.ts';
 
 /** Nobody listens to more than a minute or two at a stretch; a model that rambles is stopped here. */
-const CHARACTERS_MAX = 1500;
+export const CHARACTERS_MAX = 1500;
 
 /** A model that asks for more than this at once is confused. */
-const CALLS_MAX = 8;
+export const CALLS_MAX = 8;
 
 export interface Thought {
   readonly reply: number;

@@ -2,6 +2,7 @@
 import { countAhead } from './ahead.ts';
 import { askModel } from './answering.ts';
 import { emitCallersWords } from './barge-in.ts';
+import { learnLevel } from './caller-level.ts';
 import { completenessOf } from './completeness.ts';
 import { dictationIn } from './dictating.ts';
 import { COMPLETENESS_UNKNOWN, silenceRequiredMs } from './endpointing.ts';
@@ -138,6 +139,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
   change(draft, {
     turns: turn,
     isOwedAnswer: true,
+    usualLevel: learnLevel(draft.state.usualLevel, utterance.level),
     endedTurn: {
       turn,
       lastVoicedAtMs: utterance.lastVoicedAtMs,

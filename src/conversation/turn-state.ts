@@ -1,5 +1,6 @@
 /** Everything that a conversation's turn machine knows between two events; pure */
 import type { ChatMessage, ToolCall } from '../llm/language-model.ts';
+import { LEVEL_UNKNOWN, type SpokenLevel } from './caller-level.ts';
 import type { ConversationEnd } from './conversation-port.ts';
 import type { Piece } from './heard-words.ts';
 import type { TurnEffect } from './turn-effect.ts';
@@ -22,6 +23,8 @@ export interface CallerUtterance {
   readonly lastVoicedAtMs: number;
   /** Voiced time so far, without the stretch that goes on. */
   readonly speechMs: number;
+  /** How loud that was. */
+  readonly level: SpokenLevel;
   /** Number of the newest transcription asked for. */
   readonly attempt: number;
   readonly isTranscribing: boolean;
@@ -122,6 +125,8 @@ export interface TurnState {
   readonly typicalPauseMs: number;
   /** Likewise, between the parts of what they dictate. */
   readonly dictationPauseMs: number;
+  /** How loud this caller's turns are. */
+  readonly usualLevel: SpokenLevel;
   readonly hasCheckedIn: boolean;
   /** Engine failures in a row. */
   readonly failures: number;
@@ -154,6 +159,7 @@ export function openState(rules: TurnRules): TurnState {
     lastKeyAtMs: 0,
     typicalPauseMs: 0,
     dictationPauseMs: 0,
+    usualLevel: LEVEL_UNKNOWN,
     hasCheckedIn: false,
     failures: 0,
     endedTurn: null,

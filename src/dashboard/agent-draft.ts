@@ -3,6 +3,11 @@ import type { Agent, TransferTarget } from './api-types.ts';
 
 export const TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
 
+export interface Pronunciation {
+  readonly written: string;
+  readonly spoken: string;
+}
+
 /** Every field is text, as inputs have it. */
 export interface AgentDraft {
   readonly name: string;
@@ -16,6 +21,7 @@ export interface AgentDraft {
   readonly silenceTimeoutSeconds: string;
   readonly isInterruptible: boolean;
   readonly transferTargets: string;
+  readonly pronunciations: readonly Pronunciation[];
 }
 
 export const NEW_AGENT: AgentDraft = {
@@ -30,6 +36,7 @@ export const NEW_AGENT: AgentDraft = {
   silenceTimeoutSeconds: '10',
   isInterruptible: true,
   transferTargets: '',
+  pronunciations: [],
 };
 
 export function draftOf(agent: Agent): AgentDraft {
@@ -46,10 +53,11 @@ export function draftOf(agent: Agent): AgentDraft {
     silenceTimeoutSeconds: String(settings.silenceTimeoutSeconds),
     isInterruptible: settings.interruptible,
     transferTargets: targetsText(settings.transferTargets),
+    pronunciations: settings.pronunciations,
   };
 }
 
-/** What is sent; an empty telephone number is left out, because the API has none. */
+/** What is sent to make an agent; without an empty telephone number. */
 export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
   const { name, greeting, systemPrompt, voice, language, phoneNumber, tools } = draft;
   const number = phoneNumber.trim();
@@ -66,8 +74,25 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
       silenceTimeoutSeconds: Number(draft.silenceTimeoutSeconds),
       interruptible: draft.isInterruptible,
       transferTargets: targetsOf(draft.transferTargets),
+      pronunciations: draft.pronunciations,
     },
   };
+}
+
+/** What is sent to change an agent: a telephone number that was taken out of the form is freed. */
+export function changeOf(draft: AgentDraft, before: Agent): Readonly<Record<string, unknown>> {
+  const isFreed = before.phoneNumber !== null && draft.phoneNumber.trim() === '';
+  return { ...bodyOf(draft), ...(isFreed ? { phoneNumber: null } : {}) };
+}
+
+/** The draft without rows that nothing was written in; send this one, so that the server's row numbers are the form's. */
+export function withoutEmptyRows(draft: AgentDraft): AgentDraft {
+  const pronunciations = draft.pronunciations.filter(
+    ({ written, spoken }) => `${written}${spoken}`.trim() !== '',
+  );
+  return pronunciations.length === draft.pronunciations.length
+    ? draft
+    : { ...draft, pronunciations };
 }
 
 /** A line each: the label, a colon, the number. */

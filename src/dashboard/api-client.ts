@@ -2,6 +2,7 @@
 
 import { ApiError, errorOf } from './api-error.ts';
 import type { Environment, Session } from './api-types.ts';
+import type { PhoneTicket } from './phone/phone.ts';
 
 /** A key is asked for anew so long before its end. */
 const RENEW_MS = 60_000;
@@ -84,6 +85,11 @@ export class ApiClient {
   /** @throws {ApiError} */
   async changePassword(current: string, next: string): Promise<void> {
     await this.#operator('dashboard/password', { current, next });
+  }
+
+  /** What one call from this page to an agent needs. @throws {ApiError} 404 when there is no such agent, 503 when all lines are taken. */
+  phoneTicket(agentId: string): Promise<PhoneTicket> {
+    return this.#operator('dashboard/phone', { ...this.#scope, agentId });
   }
 
   /** Requests from now on are about this account and environment. */

@@ -81,6 +81,7 @@ export interface AgentItem {
 export interface Agent extends AgentItem {
   readonly greeting: string;
   readonly systemPrompt: string;
+  readonly updatedAt: string;
   readonly tools: readonly string[];
   readonly settings: {
     readonly maxDurationSeconds: number;

@@ -9,8 +9,10 @@ import { CallPage } from './pages/call-page.tsx';
 import { CallsPage } from './pages/calls-page.tsx';
 import { KeysPage } from './pages/keys-page.tsx';
 import { LivePage } from './pages/live-page.tsx';
+import { NumbersPage } from './pages/numbers-page.tsx';
 import { SettingsPage } from './pages/settings-page.tsx';
 import { SystemPage } from './pages/system-page.tsx';
+import { TrunksPage } from './pages/trunks-page.tsx';
 import { WebhooksPage } from './pages/webhooks-page.tsx';
 import { Header } from './parts/header.tsx';
 import type { Route } from './router.ts';
@@ -19,6 +21,8 @@ const PAGES: Readonly<Record<string, ComponentType<{ readonly id: string }>>> = 
   live: LivePage,
   calls: CallsPage,
   agents: AgentsPage,
+  numbers: NumbersPage,
+  trunks: TrunksPage,
   analytics: AnalyticsPage,
   webhooks: WebhooksPage,
   keys: KeysPage,

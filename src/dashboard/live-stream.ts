@@ -16,7 +16,7 @@ export interface LiveListener {
 /** Runs until `signal` is aborted. */
 export async function followLive(
   client: ApiClient,
-  query: { readonly callId?: string },
+  query: { readonly callId?: string; readonly levels?: 'true' },
   listener: LiveListener,
   signal: AbortSignal,
 ): Promise<void> {

@@ -4,6 +4,8 @@ export const PAGES = [
   'live',
   'calls',
   'agents',
+  'numbers',
+  'trunks',
   'analytics',
   'webhooks',
   'keys',

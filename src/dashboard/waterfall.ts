@@ -43,7 +43,7 @@ function turnBars({ timestamp, details }: TimelineEntry, originMs: number): Turn
   const lastMs = spans.at(-1)?.toMs ?? 0;
   return {
     turn: numberOf(details.turn) ?? 0,
-    // A turn is reported as its answer begins to be heard.
+    // A turn is reported as its answer begins to be heard; one that was given up unheard stands as much too late as that took.
     atMs: Math.max(0, Date.parse(timestamp) - originMs - lastMs),
     spans,
     answerMs: numberOf(details.firstPacketMs),
@@ -77,7 +77,13 @@ export function tickStepMs(spanMs: number, steps: number): number {
   return nice * unit;
 }
 
-/** Which entry is being heard at `atMs`: the last that has begun; -1 before the first. */
+/**
+ * Which entry is being heard at `atMs`: the last that has begun; -1 before the first. They need not stand in the order in
+ * which they began: words that were talked over are written down after those that talked over them.
+ */
 export function currentEntry(startsMs: readonly number[], atMs: number): number {
-  return startsMs.findLastIndex((startMs) => startMs <= atMs);
+  return startsMs.reduce((current, startMs, index) => {
+    if (startMs > atMs) return current;
+    return startMs >= (startsMs[current] ?? Number.NEGATIVE_INFINITY) ? index : current;
+  }, -1);
 }

@@ -56,8 +56,11 @@ export interface AgentDraft {
 
 type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
 
-/** A change: only the fields that are there. */
-export type AgentPatch = Unset<AgentDraft> & { readonly status?: AgentStatus | undefined };
+/** A change: only the fields that are there. `phoneNumber` null takes the number away. */
+export type AgentPatch = Unset<Omit<AgentDraft, 'phoneNumber'>> & {
+  readonly phoneNumber?: string | null | undefined;
+  readonly status?: AgentStatus | undefined;
+};
 
 /**
  * Makes an active agent.
@@ -100,7 +103,7 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
   if (changes.status === agent.status) {
     throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
   }
-  if (changes.phoneNumber !== undefined) parsePhoneNumber(changes.phoneNumber, 'phoneNumber');
+  if (typeof changes.phoneNumber === 'string') parsePhoneNumber(changes.phoneNumber, 'phoneNumber');
   return {
     ...agent,
     ...changes,

@@ -34,6 +34,9 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
 
 export type AgentStatus = 'active' | 'paused';
 
+/** Which way a change of an agent came: a customer's own key, or a person at the dashboard. */
+export type ChangedBy = 'api' | 'dashboard';
+
 export interface Agent {
   readonly id: string;
   readonly accountId: string;
@@ -73,15 +76,22 @@ export interface AgentPage {
   readonly total: number;
 }
 
-/** Keeps agents. */
+/** Keeps agents, and what each was like after every change: both in one transaction. */
 export interface AgentStore {
-  /** @throws {ServiceError} CONFLICT when another agent of the environment holds the phone number. */
-  insert(agent: Agent): void;
+  /**
+   * @param by `api` unless given.
+   * @throws {ServiceError} CONFLICT when another agent of the environment holds the phone number.
+   */
+  insert(agent: Agent, by?: ChangedBy): void;
 
-  /** @throws {ServiceError} CONFLICT as `insert`. */
-  update(agent: Agent): void;
+  /**
+   * Makes a version of it, unless nothing differs.
+   *
+   * @throws {ServiceError} CONFLICT as `insert`.
+   */
+  update(agent: Agent, by?: ChangedBy): void;
 
-  /** @throws {ServiceError} CONFLICT while the agent has a live call. */
+  /** Its versions go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
   delete(scope: Scope, agentId: string): void;
 
   find(scope: Scope, agentId: string): Agent | undefined;

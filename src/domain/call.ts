@@ -140,6 +140,9 @@ export interface CallStore {
     query: CallQuery,
   ): { readonly calls: readonly CallSummary[]; readonly total: number };
 
+  /** As `list`, for whoever passes it on unread: each call as the JSON of an item of the interface's list, with commas between. */
+  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number };
+
   /** Calls that a process before this one left `ringing` or `in_progress`. */
   findUnfinished(): readonly Call[];
 

@@ -21,6 +21,9 @@ export interface KeptAnswer {
 }
 
 export interface IdempotencyStore {
+  /** Whether the key has an answer, whatever body it was used with. */
+  has(request: IdempotencyScope & { readonly now: Date }): boolean;
+
   /**
    * Runs `work` and keeps its answer, in one transaction with everything that `work` writes; or gives the kept answer.
    *

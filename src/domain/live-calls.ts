@@ -1,5 +1,8 @@
 /** What the interface may ask of calls that are going on. */
 
+/** What became of the wish to hand a caller over: begun, or not because of another one, or because nobody is there. */
+export type TransferStart = 'begun' | 'transferring' | 'not-in-progress';
+
 export interface LiveCalls {
   /**
    * Begins to end a live call from our side, as if the agent had hung up: when the code that runs now is done, so that
@@ -8,4 +11,12 @@ export interface LiveCalls {
    * @returns false when this process holds no such call.
    */
   hangUp(callId: string): boolean;
+
+  /**
+   * Begins to hand the caller of an answered call over: when the code that runs now is done. Where the other party does
+   * not take the call, it goes on here, and its timeline says so.
+   *
+   * @param number E.164, already allowed.
+   */
+  transfer(callId: string, number: string): TransferStart;
 }

@@ -1,5 +1,8 @@
 /** The port between a call and its sound: what is heard, what is said, and when. */
+import type { RemoteFigures } from '../rtp/remote-reception.ts';
+import type { CodecName } from '../rtp/sdp-answer.ts';
 import type { HeardRing } from './heard-ring.ts';
+import type { LevelMeter } from './level-meter.ts';
 
 /** Rate of every PCM buffer that crosses this port: mono, signed 16-bit. */
 export const LINE_RATE_HZ = 8000;
@@ -41,6 +44,26 @@ export interface AudioStats {
   /** Packets that came from an address other than the peer's: counted and dropped. */
   readonly packetsRejected: number;
   readonly jitterMs: number;
+  /** Undefined where no packets flow. */
+  readonly details?: LineDetails | undefined;
+}
+
+/** What is kept of a call's packets and not counted over all calls. */
+export interface LineDetails {
+  readonly codec: CodecName;
+  /** Came when their place had been filled with silence already, or twice; counted as received too. */
+  readonly packetsLate: number;
+  /** Undefined where the far end has sent no report. */
+  readonly remote: RemoteFigures | undefined;
+}
+
+/** Gives what is really played to the caller to whoever listens in. */
+export interface SoundTap {
+  /** From now on, what is played goes into the ring as well. Safe to call twice: it is the same ring. */
+  open(): HeardRing;
+
+  /** Safe to call twice, and on a line that is closed. */
+  close(): void;
 }
 
 /**
@@ -50,6 +73,12 @@ export interface AudioStats {
 export interface AudioStream {
   /** The caller's audio, shared with the listening thread. Never read on the main thread. */
   readonly heard: HeardRing;
+
+  /** How loud both sides are, while somebody looks; absent where nobody measures. */
+  readonly meter?: LevelMeter | undefined;
+
+  /** For one who listens in and passes it on to all others; absent where the sound does not go by in its own time. */
+  readonly tap?: SoundTap | undefined;
 
   /** Adds a listener; every listener hears every event. Events that came before are not replayed. */
   onEvent(listener: (event: AudioEvent) => void): void;

@@ -1,6 +1,6 @@
 /** Tells when a caller begins and ceases to speak, by loudness over the line's own noise; pure */
 import { FRAME_MS } from './audio-stream.ts';
-import { levelDbfs } from './level.ts';
+import { levelDbfs, SILENCE_DBFS } from './level.ts';
 
 /** So many voiced frames in a row are speech; a click or a cough's edge fills one or two. */
 export const VOICE_FRAMES = 3;
@@ -40,10 +40,16 @@ export class EnergyDetector {
   #firstVoicedAtMs = 0;
   #lastVoicedAtMs = 0;
   #isVoice = false;
+  #levelDbfs = SILENCE_DBFS;
 
   /** Whether the caller is speaking now. */
   get isVoice(): boolean {
     return this.#isVoice;
+  }
+
+  /** How loud the last frame was. */
+  get levelDbfs(): number {
+    return this.#levelDbfs;
   }
 
   /**
@@ -54,6 +60,7 @@ export class EnergyDetector {
    */
   hear(pcm: Int16Array, atMs: number): VoiceChange | undefined {
     const frameDbfs = levelDbfs(pcm);
+    this.#levelDbfs = frameDbfs;
     const isVoiced = frameDbfs >= this.#thresholdDbfs;
     this.#learnNoise(frameDbfs);
     return isVoiced ? this.#hearVoiced(atMs) : this.#hearQuiet();

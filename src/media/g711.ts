@@ -60,12 +60,34 @@ export function encodeG711Into(
   }
 }
 
+/** Turns bytes of one law into bytes of another, written to `target` from `offset` on. */
+export function transcodeG711Into(
+  laws: { readonly from: G711Law; readonly to: G711Law },
+  bytes: Uint8Array,
+  target: Uint8Array,
+  offset: number,
+): void {
+  const table = laws.from === laws.to ? undefined : TRANSCODE[laws.from];
+  if (table === undefined) target.set(bytes, offset);
+  else {
+    for (let index = 0; index < bytes.length; index += 1) {
+      target[offset + index] = table[bytes[index] ?? 0] ?? 0;
+    }
+  }
+}
+
 /** Turns signed 16-bit samples into bytes, one each. */
 export function encodeG711(law: G711Law, pcm: Int16Array): Uint8Array {
   const bytes = new Uint8Array(pcm.length);
   encodeG711Into(law, pcm, bytes, 0);
   return bytes;
 }
+
+/** Index: a byte of the one law; value: the byte of the other that sounds most like it. */
+const TRANSCODE: Readonly<Record<G711Law, Uint8Array>> = {
+  PCMU: encodeG711('PCMA', DECODE.PCMU),
+  PCMA: encodeG711('PCMU', DECODE.PCMA),
+};
 
 /** @see ITU-T G.711 table 2a; all bits are sent inverted */
 function decodeMuLaw(byte: number): number {

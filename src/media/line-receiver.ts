@@ -70,6 +70,11 @@ export class LineReceiver {
     this.#options = options;
   }
 
+  /** Packets that came when their place had been filled already. */
+  get packetsLate(): number {
+    return this.#order.late;
+  }
+
   setRemote(agreed: AgreedMedia, nowMs: number): void {
     if (this.#agreed === undefined) {
       this.#heardUntilMs = nowMs;
@@ -87,6 +92,12 @@ export class LineReceiver {
     const isVoice = this.#codecOf(payloadType) !== undefined;
     const isKey = payloadType === this.#agreed?.telephoneEventPayloadType;
     return isVoice || isKey || payloadType === COMFORT_NOISE;
+  }
+
+  /** What a packet holds that another line could send on; undefined for comfort noise. */
+  contentOf({ payloadType }: RtpPacket): CodecName | 'key' | undefined {
+    const isKey = payloadType === this.#agreed?.telephoneEventPayloadType;
+    return isKey ? 'key' : this.#codecOf(payloadType);
   }
 
   receive(packet: RtpPacket, nowMs: number): void {

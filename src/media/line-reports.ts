@@ -1,12 +1,17 @@
 /** The RTCP of a line: what is told to the far end about every 5 s, and what it tells us. */
 import type { Reception } from '../rtp/reception.ts';
+import { RemoteReception } from '../rtp/remote-reception.ts';
 import { parseRtcp, writeRtcp } from '../rtp/rtcp.ts';
+import type { AgreedMedia } from '../rtp/sdp-answer.ts';
+import type { Source } from '../rtp/source-lock.ts';
 import type { LineSender } from './line-sender.ts';
 
 /** Average time between reports; each is varied by half so that lines do not report together. RFC 3550, 6.2. */
 const REPORT_MS = 5000;
 
 export class LineReports {
+  /** How our stream arrives, as the far end tells. */
+  readonly remote = new RemoteReception();
   readonly #sender: LineSender;
   readonly #reception: Reception;
   readonly #nextUint32: () => number;
@@ -27,9 +32,13 @@ export class LineReports {
 
   /** Takes a datagram of the far end; anything that it says is a figure, never an order. */
   receive(datagram: Uint8Array, nowMs: number): void {
-    const { senderReport } = parseRtcp(datagram);
+    const { reports, senderReport } = parseRtcp(datagram);
     if (senderReport !== undefined) {
       this.#reception.countSenderReport(senderReport.ntpMiddle, nowMs);
+    }
+    const { packetsSent, ssrc } = this.#sender;
+    for (const report of reports) {
+      if (report.ssrc === ssrc) this.remote.count(report, { nowMs, packetsSent });
     }
   }
 
@@ -61,4 +70,14 @@ export class LineReports {
       ...(reception && { reception }),
     });
   }
+}
+
+/** Where reports go that have a port of their own; undefined where there is no such port. */
+export function reportTarget(
+  { address, port }: Source,
+  agreed: Pick<AgreedMedia, 'port' | 'rtcpPort'>,
+): Source | undefined {
+  // Behind NAT the announced port means nothing; the one above the proven port is the best guess.
+  const reportPort = port === agreed.port ? agreed.rtcpPort : port + 1;
+  return reportPort > 65_535 ? undefined : { address, port: reportPort };
 }

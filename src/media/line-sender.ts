@@ -1,11 +1,13 @@
 /** The talking half of a line: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
 import { DigitSender } from '../rtp/digit-sender.ts';
-import { RTP_HEADER_BYTES, writeRtpHeader } from '../rtp/packet.ts';
+import { RTP_HEADER_BYTES, type RtpPacket, writeRtpHeader } from '../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
-import { encodeG711Into, SILENCE_BYTE } from './g711.ts';
+import { BackgroundLoop } from './background-loop.ts';
+import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { Rider, SendWheel } from './send-wheel.ts';
+import { distance, StreamSplice } from './stream-splice.ts';
 
 export interface LineSenderOptions {
   readonly wheel: SendWheel;
@@ -27,6 +29,9 @@ const BUFFERS = 2;
 /** The frame in hand. All lines share it, so that it stays in the processor's nearest memory. */
 const frame = new Int16Array(FRAME_SAMPLES);
 
+/** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
+const FORWARD_PAUSE_MS = 200;
+
 /** Milliseconds by which rounding may make a stream seem ahead. */
 const AHEAD_TOLERANCE_MS = 1;
 
@@ -40,6 +45,8 @@ export class LineSender {
   readonly ssrc: number;
   readonly #options: LineSenderOptions;
   readonly #digits = new DigitSender();
+  readonly #splice = new StreamSplice();
+  readonly #background = new BackgroundLoop();
   readonly #buffers = Array.from({ length: BUFFERS }, () =>
     Buffer.alloc(RTP_HEADER_BYTES + FRAME_SAMPLES),
   );
@@ -53,6 +60,7 @@ export class LineSender {
   #bytesSent = 0;
   #aheadMs = 0;
   #isTalking = false;
+  #forwardedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LineSenderOptions) {
     this.#options = options;
@@ -81,6 +89,31 @@ export class LineSender {
   /** Spells digits out; ignored where the far end does not take them. */
   sendDigits(digits: string): void {
     if (this.#digitPayloadType !== undefined) this.#digits.add(digits);
+  }
+
+  /** Plays a tone over and over wherever there is nothing else to say, or no longer. */
+  setBackground(pcm: Int16Array | undefined): void {
+    this.#background.set(pcm);
+  }
+
+  /** Sends on what another line has heard, in this stream's numbers, unless we talk ourselves. */
+  forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
+    if (!this.#maySend || this.#isTalking || this.#digits.isBusy) return;
+    const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
+    const ours = { sequence: this.#sequence, timestamp: this.#timestamp };
+    const place = payloadType === undefined ? undefined : this.#splice.place(packet, ours);
+    if (place === undefined || payloadType === undefined) return;
+    const { payload } = packet;
+    const datagram = Buffer.allocUnsafe(RTP_HEADER_BYTES + payload.length);
+    if (content === 'key') datagram.set(payload, RTP_HEADER_BYTES);
+    else {
+      transcodeG711Into({ from: content, to: this.#codec }, payload, datagram, RTP_HEADER_BYTES);
+    }
+    const hasMarker = packet.hasMarker || place.isNew;
+    this.#forwardedAtMs = nowMs;
+    // The other clock may be the faster one; what we say after it shall not lie before it.
+    if (((place.timestamp - this.#timestamp) | 0) > 0) this.#timestamp = place.timestamp;
+    this.#transmit(datagram, { payloadType, hasMarker, ...place });
   }
 
   /** Starts the talkspurt now if there is something to say and the line's beat may move. */
@@ -123,8 +156,8 @@ export class LineSender {
       const { wheel, rider } = this.#options;
       wheel.move(rider, this.#aheadMs);
       this.#aheadMs = 0;
-    } else if (this.#maySend) {
-      this.#sendFrame(SILENT_FRAME, nowMs, false);
+    } else if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
+      this.#sendFrame(this.#background.next() ?? SILENT_FRAME, nowMs, false);
     } else {
       this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
     }
@@ -164,14 +197,20 @@ export class LineSender {
     datagram: Uint8Array,
     header: { payloadType: number; hasMarker: boolean; ageSamples: number },
   ): void {
-    writeRtpHeader(datagram, {
+    this.#splice.cut();
+    this.#transmit(datagram, {
       payloadType: header.payloadType,
       hasMarker: header.hasMarker,
       sequence: this.#sequence,
       timestamp: (this.#timestamp - header.ageSamples) >>> 0,
-      ssrc: this.ssrc,
     });
-    this.#sequence = (this.#sequence + 1) & 0xffff;
+  }
+
+  #transmit(datagram: Uint8Array, header: Omit<RtpPacket, 'payload' | 'ssrc'>): void {
+    const { payloadType, hasMarker, sequence, timestamp } = header;
+    writeRtpHeader(datagram, { payloadType, hasMarker, sequence, timestamp, ssrc: this.ssrc });
+    // A packet that is sent on may be a late one, whose number lies behind.
+    if (distance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
     this.#packetsSent += 1;
     this.#bytesSent += datagram.length - RTP_HEADER_BYTES;
     this.#options.transmit(datagram);

@@ -1,7 +1,9 @@
 /** The main thread's end of a line: turns the call's wishes into messages, and messages into events. */
+import type { Clock } from '../lib/clock.ts';
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
-import type { AudioEvent, AudioStats } from './audio-stream.ts';
-import type { HeardRing } from './heard-ring.ts';
+import type { AudioEvent, AudioStats, SoundTap } from './audio-stream.ts';
+import { HeardRing } from './heard-ring.ts';
+import type { LevelMeter } from './level-meter.ts';
 import type { ToWorker } from './media-protocol.ts';
 import type { MediaSession } from './media-session.ts';
 import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
@@ -18,27 +20,36 @@ type Generational = Extract<ToWorker, { generation: number }>['kind'];
 
 export class LineSession implements MediaSession {
   readonly heard: HeardRing;
+  readonly meter: LevelMeter;
+  readonly tap: SoundTap = { open: () => this.#openTap(), close: () => this.#closeTap() };
   readonly localPort: number;
   readonly localAddress: string;
+  readonly #clock: Clock;
   readonly #line: number;
   readonly #worker: MediaWorkerHandle;
   readonly #waiting = new Map<number, (stats: AudioStats) => void>();
   readonly #closed = Promise.withResolvers<void>();
+  readonly #left = Promise.withResolvers<void>();
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #stats = NO_STATS;
   #requests = 0;
+  #played: HeardRing | undefined;
   #isClosing = false;
 
   constructor(options: {
+    readonly clock: Clock;
     readonly line: number;
     readonly worker: MediaWorkerHandle;
     readonly heard: HeardRing;
+    readonly meter: LevelMeter;
     readonly localPort: number;
     readonly localAddress: string;
   }) {
     this.heard = options.heard;
+    this.meter = options.meter;
     this.localPort = options.localPort;
     this.localAddress = options.localAddress;
+    this.#clock = options.clock;
     this.#line = options.line;
     this.#worker = options.worker;
   }
@@ -82,7 +93,25 @@ export class LineSession implements MediaSession {
   }
 
   record(path: string): void {
-    this.#tell({ kind: 'record', line: this.#line, path });
+    // The worker may be busy: the recording begins when it was asked for.
+    this.#tell({ kind: 'record', line: this.#line, path, atMs: this.#clock.nowMs() });
+  }
+
+  setBackground(pcm: Int16Array | undefined): void {
+    this.#tell({ kind: 'background', line: this.#line, pcm });
+  }
+
+  feedFrom(other: MediaSession | undefined): void {
+    const isNear = other instanceof LineSession && other.#worker === this.#worker;
+    if (other !== undefined && !isNear) {
+      throw new RangeError('Cannot join two lines: they are not on one thread');
+    }
+    this.#tell({ kind: 'feed', line: this.#line, source: isNear ? other.#line : undefined });
+  }
+
+  leave(): Promise<void> {
+    this.#tell({ kind: 'leave', line: this.#line });
+    return this.#left.promise;
   }
 
   /** The newest figures; the last known ones once the line is closed. */
@@ -121,12 +150,28 @@ export class LineSession implements MediaSession {
       case 'gone':
         this.#lose();
         break;
+      case 'left':
+        this.#left.resolve();
+        break;
       case 'closed':
         this.#end();
         break;
       default:
         break;
     }
+  }
+
+  #openTap(): HeardRing {
+    if (this.#played !== undefined) return this.#played;
+    this.#played = new HeardRing();
+    this.#tell({ kind: 'tap', line: this.#line, played: this.#played.buffer });
+    return this.#played;
+  }
+
+  #closeTap(): void {
+    if (this.#played === undefined) return;
+    this.#played = undefined;
+    this.#tell({ kind: 'tap', line: this.#line, played: null });
   }
 
   #emit(event: AudioEvent): void {
@@ -153,6 +198,7 @@ export class LineSession implements MediaSession {
   #end(): void {
     for (const resolve of this.#waiting.values()) resolve(this.#stats);
     this.#waiting.clear();
+    this.#left.resolve();
     this.#closed.resolve();
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { DrainQueue } from './drain-queue.ts';
 import { HeardRing } from './heard-ring.ts';
+import { LevelMeter } from './level-meter.ts';
 import { LineSession } from './line-session.ts';
 import type { WorkerSettings } from './media-protocol.ts';
 import type { MediaSession } from './media-session.ts';
@@ -49,6 +50,7 @@ export class MediaEngine {
   readonly #address: string;
   readonly #pool: PortPool;
   readonly #drains = new DrainQueue();
+  readonly #workerOf = new WeakMap<MediaSession, MediaWorkerHandle>();
   #workers: MediaWorkerHandle[] = [];
   #lines = 0;
   #isRunning = false;
@@ -91,11 +93,15 @@ export class MediaEngine {
    * Opens a line.
    *
    * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
+   * @param options.near a line that this one is to be joined with, so that both are on one thread.
    * @throws {PortsExhaustedError} when no port is free.
    * @throws {MediaEngineError} when the workers have all the calls that they can keep in time, or are not running.
    */
-  async open(options: { readonly signallingAddress: string }): Promise<MediaSession> {
-    const worker = this.#leastBusy();
+  async open(options: {
+    readonly signallingAddress: string;
+    readonly near?: MediaSession | undefined;
+  }): Promise<MediaSession> {
+    const worker = this.#workerNear(options.near) ?? this.#leastBusy();
     const busyPorts: number[] = [];
     try {
       for (;;) {
@@ -137,6 +143,12 @@ export class MediaEngine {
     this.#workers.push(worker);
   }
 
+  /** Undefined also where the thread is gone: then there is nothing to be joined with. */
+  #workerNear(near: MediaSession | undefined): MediaWorkerHandle | undefined {
+    const worker = near && this.#workerOf.get(near);
+    return worker !== undefined && this.#workers.includes(worker) ? worker : undefined;
+  }
+
   #leastBusy(): MediaWorkerHandle {
     const [worker] = this.#workers
       .filter(({ size }) => size < LINES_PER_WORKER_MAX)
@@ -154,10 +166,11 @@ export class MediaEngine {
   ): Promise<MediaSession | undefined> {
     this.#lines += 1;
     const line = this.#lines;
-    const heard = new HeardRing();
+    const [heard, meter] = [new HeardRing(), new LevelMeter()];
     const address = this.#address;
+    const { clock } = this.#options;
     const session = new LineSession({
-      ...{ line, worker, heard, localPort: port, localAddress: address },
+      ...{ clock, line, worker, heard, meter, localPort: port, localAddress: address },
     });
     const outcome = await new Promise<string>((resolve) => {
       worker.attach(line, (message) => {
@@ -167,9 +180,15 @@ export class MediaEngine {
         else if (message.kind === 'gone') resolve('its worker ended');
         this.#note(worker, { line, port, message });
       });
-      worker.tell({ kind: 'open', line, address, port, signallingAddress, heard: heard.buffer });
+      worker.tell({
+        ...{ kind: 'open', line, address, port, signallingAddress },
+        ...{ heard: heard.buffer, meter: meter.buffer },
+      });
     });
-    if (outcome === 'opened') return session;
+    if (outcome === 'opened') {
+      this.#workerOf.set(session, worker);
+      return session;
+    }
     worker.detach(line);
     if (outcome === 'EADDRINUSE') return undefined;
     this.#pool.release(port);

@@ -6,14 +6,18 @@ import type { AudioEvent, AudioStats } from './audio-stream.ts';
 import { EnergyDetector } from './energy-detector.ts';
 import { FrameSplitter } from './frame-splitter.ts';
 import type { HeardRing } from './heard-ring.ts';
+import { levelDbfs, SILENCE_DBFS } from './level.ts';
+import type { LevelMeter } from './level-meter.ts';
+import { LineFeed } from './line-feed.ts';
 import { LineReceiver } from './line-receiver.ts';
-import { LineReports } from './line-reports.ts';
-import { LineSender } from './line-sender.ts';
+import { LineReports, reportTarget } from './line-reports.ts';
+import { LineSender, SILENT_FRAME } from './line-sender.ts';
 import type { Rider, SendWheel } from './send-wheel.ts';
 import { WavRecorder } from './wav-recorder.ts';
 
 export interface MediaLineOptions {
   readonly heard: HeardRing;
+  readonly meter: LevelMeter;
   readonly wheel: SendWheel;
   /** The IP address that SIP came from. */
   readonly signallingAddress: string;
@@ -25,6 +29,8 @@ export interface MediaLineOptions {
 
 /** Driven by datagrams, by the wheel, and by what the main thread asks for. Reads no clock: instants are given. */
 export class MediaLine implements Rider {
+  /** Joins it with other lines. */
+  readonly feed: LineFeed;
   readonly #options: MediaLineOptions;
   readonly #lock = new SourceLock();
   readonly #detector = new EnergyDetector();
@@ -34,22 +40,27 @@ export class MediaLine implements Rider {
   readonly #reports: LineReports;
   #agreed: AgreedMedia | undefined;
   #recorder: WavRecorder | undefined;
+  #tap: HeardRing | undefined;
   #isInterruptible = false;
   #malformed = 0;
+  #hasAgent = true;
 
   constructor(options: MediaLineOptions) {
     this.#options = options;
     const { wheel, nextUint32, emit } = options;
     this.#receiver = new LineReceiver({
       onPcm: (pcm, atMs) => this.#hear(pcm, atMs),
-      onDigit: (digit) => emit({ kind: 'digit', ...digit }),
+      onDigit: (digit) => {
+        if (this.#hasAgent) emit({ kind: 'digit', ...digit });
+      },
       onLost: () => emit({ kind: 'media-lost' }),
     });
     this.#sender = new LineSender({
       ...{ wheel, rider: this, nextUint32, emit },
       transmit: (datagram) => this.#transmit(datagram),
-      onFrame: (pcm, nowMs) => this.#recorder?.add('agent', pcm, nowMs),
+      onFrame: (pcm, nowMs) => this.#played(pcm, nowMs),
     });
+    this.feed = new LineFeed(this.#sender);
     const { reception } = this.#receiver;
     this.#reports = new LineReports({ sender: this.#sender, reception, nextUint32 });
   }
@@ -75,6 +86,7 @@ export class MediaLine implements Rider {
       this.#malformed += 1;
     } else if (this.#lock.accept(source, packet, nowMs)) {
       this.#receiver.receive(packet, nowMs);
+      this.feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
     }
   }
 
@@ -88,7 +100,21 @@ export class MediaLine implements Rider {
     this.#reports.receive(datagram, nowMs);
   }
 
+  setBackground(pcm: Int16Array | undefined): void {
+    this.#sender.setBackground(pcm);
+  }
+
+  /** Takes the agent out: it says and hears nothing any more. Resolves when the recording is whole. */
+  async leave(): Promise<void> {
+    this.#hasAgent = false;
+    const { playout } = this.#sender;
+    if (playout.generation !== undefined) this.drop(playout.generation);
+    this.#sender.setBackground(undefined);
+    await this.#recorder?.close();
+  }
+
   begin(generation: number): void {
+    if (!this.#hasAgent) return;
     this.#sender.report(this.#sender.playout.begin(generation));
   }
 
@@ -121,12 +147,18 @@ export class MediaLine implements Rider {
     this.#sender.sendDigits(digits);
   }
 
-  record(path: string, nowMs: number): void {
+  /** @param startedAtMs where the recording begins: sound that comes later has silence before it. */
+  record(path: string, startedAtMs: number): void {
     this.#recorder ??= new WavRecorder({
       path,
-      startedAtMs: nowMs,
+      startedAtMs,
       onFailed: (reason) => this.#options.emit({ kind: 'recording-failed', reason }),
     });
+  }
+
+  /** From now on, what is played goes into this ring as well; none ends that. */
+  tap(played: HeardRing | undefined): void {
+    this.#tap = played;
   }
 
   stats(): AudioStats {
@@ -137,6 +169,11 @@ export class MediaLine implements Rider {
       jitterMs,
       packetsSent: this.#sender.packetsSent,
       packetsRejected: this.#lock.rejected + this.#malformed,
+      details: this.#agreed && {
+        codec: this.#agreed.codec,
+        packetsLate: this.#receiver.packetsLate,
+        remote: this.#reports.remote.figures,
+      },
     };
   }
 
@@ -151,19 +188,31 @@ export class MediaLine implements Rider {
   /** Leaves the wheel, says goodbye, and resolves when the recording is whole. */
   async close(nowMs: number): Promise<void> {
     this.#options.wheel.remove(this);
+    this.feed.stop();
     if (this.#sender.packetsSent > 0) this.#transmitReport(this.#reports.goodbye(nowMs));
     await this.#recorder?.close();
   }
 
   #hear(pcm: Int16Array, atMs: number): void {
+    if (!this.#hasAgent) return;
     this.#options.heard.write(pcm, atMs);
     this.#recorder?.add('caller', pcm, atMs);
+    const { meter } = this.#options;
     for (const frame of this.#splitter.split(pcm)) {
       const change = this.#detector.hear(frame, atMs);
+      if (meter.isOn) meter.note('caller', this.#detector.levelDbfs);
       if (change === undefined) continue;
       this.#options.emit(change);
       if (change.kind === 'voice-started') this.#pauseForCaller();
     }
+  }
+
+  /** The far end hears this frame. */
+  #played(pcm: Int16Array, nowMs: number): void {
+    this.#recorder?.add('agent', pcm, nowMs);
+    this.#tap?.write(pcm, nowMs);
+    const { meter } = this.#options;
+    if (meter.isOn) meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
   }
 
   /** Stops talking at once; what is left is kept until the turn machine says resume or drop. */
@@ -184,15 +233,8 @@ export class MediaLine implements Rider {
   #transmitReport(report: Uint8Array): void {
     const { target } = this.#lock;
     if (target === undefined || this.#agreed === undefined) return;
-    const { isRtcpMuxed, port, rtcpPort } = this.#agreed;
-    if (isRtcpMuxed) {
-      this.#options.transmitRtp(report, target);
-      return;
-    }
-    // Behind NAT the announced port means nothing; the one above the proven port is the best guess.
-    const isAsAnnounced = target.port === port;
-    const reportPort = isAsAnnounced ? rtcpPort : target.port + 1;
-    if (reportPort > 65_535) return;
-    this.#options.transmitRtcp(report, { address: target.address, port: reportPort });
+    const reportsTo = reportTarget(target, this.#agreed);
+    if (this.#agreed.isRtcpMuxed) this.#options.transmitRtp(report, target);
+    else if (reportsTo !== undefined) this.#options.transmitRtcp(report, reportsTo);
   }
 }

@@ -3,6 +3,7 @@ import type { AgreedMedia } from '../rtp/sdp-answer.ts';
 import type { AlarmMemory } from './alarm.ts';
 import type { AudioEvent, AudioStats } from './audio-stream.ts';
 import type { HeardRingBuffer } from './heard-ring.ts';
+import type { LevelMeterBuffer } from './level-meter.ts';
 
 /** What holds for all workers. */
 export interface WorkerSettings {
@@ -27,6 +28,7 @@ export type ToWorker =
       readonly port: number;
       readonly signallingAddress: string;
       readonly heard: HeardRingBuffer;
+      readonly meter: LevelMeterBuffer;
     }
   | { readonly kind: 'remote'; readonly line: number; readonly agreed: AgreedMedia }
   | {
@@ -43,8 +45,22 @@ export type ToWorker =
     }
   | { readonly kind: 'interruptible'; readonly line: number; readonly isInterruptible: boolean }
   | { readonly kind: 'digits'; readonly line: number; readonly digits: string }
-  | { readonly kind: 'record'; readonly line: number; readonly path: string }
+  | {
+      readonly kind: 'record';
+      readonly line: number;
+      readonly path: string;
+      /** Where the recording begins, `Clock.nowMs()`. */
+      readonly atMs: number;
+    }
+  /** Plays the sound over and over where there is nothing else to say. */
+  | { readonly kind: 'background'; readonly line: number; readonly pcm: Int16Array | undefined }
+  /** Sends on what another line hears; from none when `source` is not given. */
+  | { readonly kind: 'feed'; readonly line: number; readonly source: number | undefined }
+  /** Goes on without the agent. */
+  | { readonly kind: 'leave'; readonly line: number }
   | { readonly kind: 'stats'; readonly line: number; readonly request: number }
+  /** What is played goes into the ring as well; with null, no more. */
+  | { readonly kind: 'tap'; readonly line: number; readonly played: HeardRingBuffer | null }
   | { readonly kind: 'close'; readonly line: number }
   /** Free the ports of a closed line now, if nothing arrives on them. */
   | { readonly kind: 'reclaim'; readonly line: number }
@@ -73,6 +89,8 @@ export type FromWorker =
   | { readonly kind: 'overflow'; readonly line: number; readonly generation: number }
   /** A fault of ours; the line has been closed by it. */
   | { readonly kind: 'fault'; readonly line: number; readonly reason: string }
+  /** The agent is gone from the line, and its recording is whole. */
+  | { readonly kind: 'left'; readonly line: number }
   /** The recording is whole. */
   | { readonly kind: 'closed'; readonly line: number }
   /** A reclaimed line's ports still hear something. */

@@ -16,6 +16,22 @@ export interface MediaSession extends AudioStream {
    */
   setRemote(agreed: AgreedMedia): void;
 
+  /** Plays `pcm` over and over wherever there is nothing else to say, or no longer. */
+  setBackground(pcm: Int16Array | undefined): void;
+
+  /**
+   * Says what `other` hears from now on, its keys too, wherever the agent does not speak; or no longer.
+   *
+   * @throws {RangeError} when the two are not on one thread: one has to be opened near the other.
+   */
+  feedFrom(other: MediaSession | undefined): void;
+
+  /**
+   * Takes the agent out: it says and hears nothing any more, and the recording ends. What the line is fed with goes on.
+   * Resolves when the recording is whole on disk.
+   */
+  leave(): Promise<void>;
+
   /** Starts a stereo WAV file: caller left, agent right. Failure is a `recording-failed` event. */
   record(path: string): void;
 

@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Alarm } from './alarm.ts';
+import { DrainingPorts } from './draining-ports.ts';
 import { HeardRing } from './heard-ring.ts';
+import { LevelMeter } from './level-meter.ts';
 import { MediaLine } from './media-line.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './media-protocol.ts';
 import { type OnDatagram, PortPair } from './port-pair.ts';
@@ -11,19 +13,8 @@ import { SendWheel } from './send-wheel.ts';
 import { steadyClock } from './steady-clock.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
-/** Ports on which nothing came for so long may be used early, when no others are left. */
-const QUIET_MS = 1000;
-
 /** A request about an open line. */
 type LineRequest = Exclude<ToWorker, { kind: 'open' | 'stop' | 'reclaim' }>;
-
-/** Ports of a closed line. */
-interface DrainingPorts {
-  readonly ports: PortPair;
-  cancel: () => void;
-  /** When the line was closed, or something last arrived. */
-  heardAtMs: number;
-}
 
 interface OpenLine {
   readonly line: MediaLine;
@@ -36,11 +27,16 @@ class MediaWorker {
   readonly #clock: Clock = systemClock;
   readonly #wheel: SendWheel;
   readonly #lines = new Map<number, OpenLine>();
-  readonly #draining = new Map<number, DrainingPorts>();
+  readonly #draining: DrainingPorts;
 
   constructor(port: MessagePort, settings: WorkerStart) {
     this.#port = port;
     this.#settings = settings;
+    this.#draining = new DrainingPorts({
+      clock: this.#clock,
+      drainMs: settings.drainMs,
+      onFree: (line) => this.#tell({ kind: 'drained', line }),
+    });
     this.#wheel = new SendWheel({
       clock: steadyClock(new Alarm(settings.alarm)),
       onFault: (rider, error) => {
@@ -64,7 +60,7 @@ class MediaWorker {
     } else if (message.kind === 'stop') {
       void this.#stop();
     } else if (message.kind === 'reclaim') {
-      this.#reclaim(message.line);
+      if (!this.#draining.reclaim(message.line)) this.#tell({ kind: 'kept', line: message.line });
     } else {
       this.#handleGuarded(message);
     }
@@ -76,6 +72,7 @@ class MediaWorker {
       const ports = await PortPair.bind({ address, port });
       const line = new MediaLine({
         heard: new HeardRing(request.heard),
+        meter: new LevelMeter(request.meter),
         wheel: this.#wheel,
         signallingAddress,
         nextUint32: () => randomBytes(4).readUInt32BE(),
@@ -138,10 +135,18 @@ class MediaWorker {
         line.sendDigits(message.digits);
         break;
       case 'record':
-        line.record(message.path, nowMs);
+        line.record(message.path, message.atMs);
+        break;
+      case 'background':
+      case 'feed':
+      case 'leave':
+        this.#handOver(line, message);
         break;
       case 'stats':
         this.#tell({ ...message, stats: line.stats() });
+        break;
+      case 'tap':
+        line.tap(message.played === null ? undefined : new HeardRing(message.played));
         break;
       case 'close':
         void this.#close(message.line, open);
@@ -149,6 +154,16 @@ class MediaWorker {
       default:
         message satisfies never;
     }
+  }
+
+  /** What is asked on the way to somebody else than the agent. */
+  #handOver(
+    line: MediaLine,
+    message: Extract<ToWorker, { kind: 'background' | 'feed' | 'leave' }>,
+  ): void {
+    if (message.kind === 'background') line.setBackground(message.pcm);
+    else if (message.kind === 'leave') void this.#leave(message.line, line);
+    else line.feed.from(this.#lines.get(message.source ?? 0)?.line.feed);
   }
 
   #say(line: MediaLine, message: Extract<ToWorker, { kind: 'say' }>, nowMs: number): void {
@@ -176,37 +191,23 @@ class MediaWorker {
 
   async #close(id: number, { line, ports }: OpenLine): Promise<void> {
     this.#lines.delete(id);
-    const nowMs = this.#clock.nowMs();
-    // From now on whatever comes is thrown away, so that the next call on these ports hears nothing of this one.
-    const draining: DrainingPorts = { ports, heardAtMs: nowMs, cancel: () => undefined };
-    const onDatagram = () => {
-      draining.heardAtMs = this.#clock.nowMs();
-    };
-    ports.listen({ onRtp: onDatagram, onRtcp: onDatagram });
+    const rest = this.#draining.empty(ports);
     try {
-      await line.close(nowMs);
+      await line.close(this.#clock.nowMs());
     } catch (error) {
       this.#tell({ kind: 'fault', line: id, reason: String(error) });
     }
     this.#tell({ kind: 'closed', line: id });
-    draining.cancel = this.#clock.after(this.#settings.drainMs, () => this.#free(id));
-    this.#draining.set(id, draining);
+    rest(id);
   }
 
-  #reclaim(id: number): void {
-    const draining = this.#draining.get(id);
-    if (draining === undefined) return;
-    const isQuiet = this.#clock.nowMs() - draining.heardAtMs >= QUIET_MS;
-    if (isQuiet) this.#free(id);
-    else this.#tell({ kind: 'kept', line: id });
-  }
-
-  #free(id: number): void {
-    const draining = this.#draining.get(id);
-    this.#draining.delete(id);
-    draining?.cancel();
-    draining?.ports.close();
-    this.#tell({ kind: 'drained', line: id });
+  async #leave(id: number, line: MediaLine): Promise<void> {
+    try {
+      await line.leave();
+    } catch (error) {
+      this.#fail(id, error);
+    }
+    this.#tell({ kind: 'left', line: id });
   }
 
   async #stop(): Promise<void> {

@@ -9,6 +9,8 @@ export interface WavShape {
 
 const BYTES_PER_SAMPLE = 2;
 
+const SIZE_UNKNOWN = 0xffff_ffff;
+
 /**
  * Writes the header for `dataBytes` of interleaved, little-endian, signed 16-bit samples.
  *
@@ -34,6 +36,14 @@ export function wavHeader(shape: WavShape, dataBytes: number): Buffer {
   header.writeUInt16LE(BYTES_PER_SAMPLE * 8, 34);
   header.write('data', 36, 'latin1');
   header.writeUInt32LE(dataBytes, 40);
+  return header;
+}
+
+/** The header of sound whose end is not known: both sizes are the greatest there is. */
+export function endlessWavHeader(shape: WavShape): Buffer {
+  const header = wavHeader(shape, 0);
+  header.writeUInt32LE(SIZE_UNKNOWN, 4);
+  header.writeUInt32LE(SIZE_UNKNOWN, 40);
   return header;
 }
 

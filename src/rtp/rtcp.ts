@@ -31,7 +31,13 @@ export interface HeardRtcp {
 export interface HeardReport {
   readonly ssrc: number;
   readonly fractionLost: number;
+  /** Since the stream began; negative when packets came twice. */
+  readonly packetsLost: number;
   readonly jitterSamples: number;
+  /** Middle 32 bits of the NTP time of our newest report that came there; 0 when none did. */
+  readonly lastSenderReport: number;
+  /** Since that report came there, in 65,536ths of a second. */
+  readonly delaySinceLastSenderReport: number;
 }
 
 const SENDER_REPORT = 200;
@@ -88,10 +94,20 @@ function writeReport(message: RtcpMessage): Buffer {
 }
 
 function senderReportWords(sender: SenderReport): number[] {
-  const seconds = Math.floor(sender.atMs / 1000);
-  const fraction = Math.floor(((sender.atMs / 1000) % 1) * 2 ** 32);
-  const { timestamp, packetsSent, bytesSent } = sender;
-  return [seconds + NTP_EPOCH_SECONDS, fraction, timestamp, packetsSent, bytesSent];
+  const { atMs, timestamp, packetsSent, bytesSent } = sender;
+  const { seconds, fraction } = ntpTimeOf(atMs);
+  return [seconds, fraction, timestamp, packetsSent, bytesSent];
+}
+
+function ntpTimeOf(atMs: number): { readonly seconds: number; readonly fraction: number } {
+  const seconds = Math.floor(atMs / 1000) + NTP_EPOCH_SECONDS;
+  return { seconds, fraction: Math.floor(((atMs / 1000) % 1) * 2 ** 32) };
+}
+
+/** The middle 32 bits of an instant's NTP time, as reports name each other by. @param atMs `Clock.nowMs()`. */
+export function ntpMiddleOf(atMs: number): number {
+  const { seconds, fraction } = ntpTimeOf(atMs);
+  return (((seconds & 0xffff) << 16) | (fraction >>> 16)) >>> 0;
 }
 
 function reportBlockWords(block: ReportBlock): number[] {
@@ -151,7 +167,11 @@ function readReport({ type, count, body }: Part): Pick<HeardRtcp, 'senderReport'
     return {
       ssrc: body.getUint32(offset),
       fractionLost: body.getUint8(offset + 4),
+      // 24 bits with a sign.
+      packetsLost: (body.getUint32(offset + 4) << 8) >> 8,
       jitterSamples: body.getUint32(offset + 12),
+      lastSenderReport: body.getUint32(offset + 16),
+      delaySinceLastSenderReport: body.getUint32(offset + 20),
     };
   });
   if (!isSender) return { reports };

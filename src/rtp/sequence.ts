@@ -32,6 +32,12 @@ export class PacketOrder {
   /** Sequence number that comes next, 16 bits. */
   #next = 0;
   #held: Held[] = [];
+  #late = 0;
+
+  /** Packets that were thrown away: their turn was over, or they came twice. */
+  get late(): number {
+    return this.#late;
+  }
 
   /** Whether packets wait for one before them. */
   get isHolding(): boolean {
@@ -44,7 +50,10 @@ export class PacketOrder {
     if (packet.ssrc !== this.#ssrc || distance > DROPOUT_MAX || distance < -MISORDER_MAX) {
       return this.#restart(packet);
     }
-    if (distance < 0 || this.#isHeld(packet.sequence)) return [];
+    if (distance < 0 || this.#isHeld(packet.sequence)) {
+      this.#late += 1;
+      return [];
+    }
     if (distance === 0) {
       const passed = this.#pass(packet);
       return this.isHolding ? [passed, ...this.#passHeld()] : [passed];

@@ -145,6 +145,12 @@ export class DialogCore {
   }
 
   #watchFlow(): void {
-    this.#forgetFlow = this.#flow.onClosed(() => this.#hooks.onDisconnected());
+    const { protocol } = this.#flow;
+    this.#forgetFlow = this.#flow.onClosed(() => {
+      this.#hooks.onDisconnected();
+      // Nobody can open another one to a browser: neither will our requests reach it, nor does it still hear its call.
+      const isWebSocket = protocol === 'WS' || protocol === 'WSS';
+      if (isWebSocket) this.end({ cause: 'peer-gone', message: null });
+    });
   }
 }

@@ -13,7 +13,7 @@ export interface DialogEnd {
     | 'no-ack'
     /** The session was not refreshed in time; BYE has been sent. RFC 4028, 10. */
     | 'session-expired'
-    /** The peer answered a request with 481 or not at all. RFC 3261, 12.2.1.2. */
+    /** The peer answered a request with 481 or not at all, or its WebSocket is closed. RFC 3261, 12.2.1.2. */
     | 'peer-gone'
     | 'stopped';
   /** The request or response that ended it, where there is one. */

@@ -21,7 +21,7 @@ export interface DialogEvents {
   reinvite: [ServerReinvite];
   /** The first ACK of each 2xx of ours. */
   ack: [SipMessage];
-  /** The TCP connection is gone. The dialog lives: its next request opens another. */
+  /** The TCP connection is gone. The dialog lives: its next request opens another. With a WebSocket the dialog ends too. */
   disconnected: [];
   /** Exactly once. */
   ended: [DialogEnd];

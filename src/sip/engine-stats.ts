@@ -1,6 +1,9 @@
 /** Counts what the engine did with every message, so that none vanishes without a trace. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { Flow } from './flow.ts';
+import type { SipMessage } from './message.ts';
+import type { MessageTrace } from './message-trace.ts';
 
 /** Why a message that came in was not used, and not answered either. */
 export type DropReason =
@@ -60,24 +63,28 @@ export class EngineStats {
   };
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #trace: MessageTrace | undefined;
   readonly #loggedAtMs = new Map<string, number>();
 
-  constructor(options: { clock: Clock; logger: Logger }) {
+  constructor(options: { clock: Clock; logger: Logger; trace?: MessageTrace | undefined }) {
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.#trace = options.trace;
   }
 
   /** Notes a message that has left. */
-  sent(bytes: Buffer, isRepeat: boolean): void {
+  sent(bytes: Buffer, flow: Flow, isRepeat: boolean): void {
+    this.#trace?.sent(bytes, flow);
     this.counts.messagesOut += 1;
     if (isRepeat) this.counts.retransmissionsOut += 1;
     const status = statusOf(bytes);
     if (status !== undefined) count(this.counts.responsesOut, status);
   }
 
-  /** Notes a response that could be read. */
-  answered(status: number): void {
-    count(this.counts.responsesIn, status);
+  /** Notes a message that could be read, before anything is done with it. */
+  read(message: SipMessage, flow: Flow): void {
+    this.#trace?.received(message, flow);
+    if (!message.isRequest) count(this.counts.responsesIn, message.status);
   }
 
   /** Notes a message that was thrown away; `why` is for the log and must hold nothing of the message. */

@@ -1,6 +1,10 @@
-/** A way to one peer: a UDP address as seen from one of our sockets, or a TCP connection. */
+/** A way to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
 
-export type Protocol = 'UDP' | 'TCP';
+/** What we open sockets for ourselves. */
+export type ListenProtocol = 'UDP' | 'TCP';
+
+/** As Via names it. */
+export type Protocol = ListenProtocol | 'WS' | 'WSS';
 
 /** An IP address without brackets, and a port. */
 export interface Endpoint {
@@ -43,6 +47,16 @@ export function formatEndpoint({ address, port }: Endpoint): string {
 /** An address as URIs write it: IPv6 in brackets. */
 function formatHost(address: string): string {
   return address.includes(':') && !address.startsWith('[') ? `[${address}]` : address;
+}
+
+/** Whether both are the same address and port. */
+export function isSameEndpoint(one: Endpoint, other: Endpoint): boolean {
+  return one.port === other.port && one.address === other.address;
+}
+
+/** Whether one socket can reach both: IPv4 and IPv6 do not mix. */
+export function isSameFamily(one: Endpoint, other: Endpoint): boolean {
+  return bareHost(one.address).includes(':') === bareHost(other.address).includes(':');
 }
 
 /** A host of a URI or Via as sockets want it: without brackets. */

@@ -32,6 +32,9 @@ export class SipMessage {
   reason = '';
   body: Buffer = NO_BODY;
 
+  /** The octets that it was read from, where they came as one piece; what is changed later does not change them. */
+  wire: Buffer | undefined = undefined;
+
   /** Name and value of every header line, top to bottom. */
   headers: [name: string, value: string][] = [];
 

@@ -33,6 +33,7 @@ export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}):
   }
   const head = parseHead(bytes.subarray(start, headEnd));
   const rest = bytes.subarray(headEnd + CRLF_CRLF.length);
+  head.message.wire = bytes;
   return finishMessage(head, rest, options.stream === true);
 }
 

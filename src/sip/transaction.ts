@@ -77,6 +77,6 @@ export function sendCounted(
     context.stats.drop('unsendable', error.message);
     return false;
   }
-  context.stats.sent(bytes, isRepeat);
+  context.stats.sent(bytes, flow, isRepeat);
   return true;
 }

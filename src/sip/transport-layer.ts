@@ -1,10 +1,11 @@
 /** All sockets of a user agent: what comes in is parsed and stamped, what goes out finds its flow. */
 import type { Clock } from '../lib/clock.ts';
+import type { MessageSocket } from '../lib/message-socket.ts';
 import { advertisedAddress } from './advertised-address.ts';
 import { BadMessageError } from './bad-message-error.ts';
 import type { EngineStats } from './engine-stats.ts';
-import type { Endpoint, Flow, Protocol } from './flow.ts';
-import { bareHost } from './flow.ts';
+import type { Endpoint, Flow, ListenProtocol, Protocol } from './flow.ts';
+import { isSameEndpoint, isSameFamily } from './flow.ts';
 import type { SipMessage } from './message.ts';
 import type { Resolver, Target } from './next-hop.ts';
 import { resolveTargets } from './next-hop.ts';
@@ -16,12 +17,13 @@ import type { TcpLimits } from './transport-tcp.ts';
 import { TcpTransport } from './transport-tcp.ts';
 import type { OpenUdpSocket } from './transport-udp.ts';
 import { UdpTransport } from './transport-udp.ts';
+import { WsTransport } from './transport-ws.ts';
 import type { SipUri } from './uri.ts';
 import type { Via } from './via.ts';
-import { responseEndpoint, stampReceived } from './via-routing.ts';
+import { responseEndpoint, stampIfSound, stampReceived } from './via-routing.ts';
 
 export interface ListenOptions {
-  readonly protocol: Protocol;
+  readonly protocol: ListenProtocol;
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
@@ -53,12 +55,16 @@ export class TransportLayer {
   readonly #options: TransportLayerOptions;
   readonly #udp: readonly UdpTransport[];
   readonly #tcp: readonly TcpTransport[];
+  readonly #ws: WsTransport;
   readonly #protocols: readonly Protocol[];
 
   constructor(options: TransportLayerOptions) {
     this.#options = options;
     this.#udp = options.listen.filter(isUdp).map((listen) => this.#makeUdp(listen));
     this.#tcp = options.listen.filter((listen) => !isUdp(listen)).map((tcp) => this.#makeTcp(tcp));
+    this.#ws = new WsTransport({
+      onMessage: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
+    });
     this.#protocols = [
       ...(this.#udp.length > 0 ? (['UDP'] as const) : []),
       ...(this.#tcp.length > 0 ? (['TCP'] as const) : []),
@@ -70,7 +76,7 @@ export class TransportLayer {
   }
 
   get connectionCount(): number {
-    return this.#tcp.reduce((sum, transport) => sum + transport.connectionCount, 0);
+    return [this.#ws, ...this.#tcp].reduce((sum, each) => sum + each.connectionCount, 0);
   }
 
   /** @throws {SipError} 503 when one of the addresses cannot be had; then none is left open. */
@@ -84,7 +90,13 @@ export class TransportLayer {
   }
 
   async stop(): Promise<void> {
+    this.#ws.stop();
     await Promise.all(this.transports.map((transport) => transport.stop()));
+  }
+
+  /** Takes in a WebSocket that was accepted elsewhere. */
+  acceptSocket(socket: MessageSocket): Flow {
+    return this.#ws.accept(socket);
   }
 
   /** @throws {SipError} 503 when there is nowhere to send. */
@@ -117,7 +129,7 @@ export class TransportLayer {
     if (flow.isReliable) return flow;
     const endpoint = responseEndpoint(via, flow.remote);
     if (endpoint.port === flow.remote.port) return flow;
-    const transport = this.#udp.find(({ local }) => isSame(local, flow.local));
+    const transport = this.#udp.find(({ local }) => isSameEndpoint(local, flow.local));
     return transport?.flowTo(endpoint) ?? flow;
   }
 
@@ -134,7 +146,7 @@ export class TransportLayer {
   send(bytes: Buffer, flow: Flow): void {
     try {
       flow.send(bytes);
-      this.#options.stats.sent(bytes, false);
+      this.#options.stats.sent(bytes, flow, false);
     } catch (error) {
       if (!(error instanceof SipError)) throw error;
       this.#options.stats.drop('unsendable', error.message);
@@ -192,8 +204,8 @@ export class TransportLayer {
     let via: Via;
     try {
       message = read();
+      this.#options.stats.read(message, flow);
       via = message.isRequest ? stampReceived(message, flow.remote) : message.via;
-      if (!message.isRequest) this.#options.stats.answered(message.status);
     } catch (error) {
       // Whatever a stranger's message does to us, the socket goes on.
       if (error instanceof SipError) this.#refuse(error, flow);
@@ -209,7 +221,7 @@ export class TransportLayer {
   /** RFC 4475: what can be answered is answered with the error's status, the rest gets silence. */
   #refuse(error: SipError, flow: Flow): void {
     const request = error instanceof BadMessageError ? error.sipMessage : undefined;
-    const via = request === undefined ? undefined : topVia(request, flow.remote);
+    const via = request === undefined ? undefined : stampIfSound(request, flow.remote);
     if (request === undefined || via === undefined || error.status === 0) {
       this.#options.stats.drop('unreadable', error.message);
       return;
@@ -228,23 +240,6 @@ export interface StatelessAnswer {
   readonly headers?: readonly (readonly [name: string, value: string])[];
 }
 
-function topVia(request: SipMessage, source: Endpoint): Via | undefined {
-  try {
-    return stampReceived(request, source);
-  } catch (error) {
-    if (error instanceof SipError) return undefined;
-    throw error;
-  }
-}
-
 function isUdp(listen: ListenOptions): boolean {
   return listen.protocol === 'UDP';
-}
-
-function isSame(one: Endpoint, other: Endpoint): boolean {
-  return one.port === other.port && one.address === other.address;
-}
-
-function isSameFamily(one: Endpoint, other: Endpoint): boolean {
-  return bareHost(one.address).includes(':') === bareHost(other.address).includes(':');
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { silentLogger } from '../lib/logger.ts';
+import type { MessageTrace } from './message-trace.ts';
 import type { Resolver } from './next-hop.ts';
 import { systemResolver } from './next-hop.ts';
 import type { SessionTimerOptions } from './session-expires.ts';
@@ -36,12 +37,17 @@ export interface UserAgentOptions {
   readonly randomBytes?: RandomBytes;
   readonly resolver?: Resolver;
   readonly openUdpSocket?: OpenUdpSocket;
+  /** Is shown every message that comes and goes; nobody when not given. */
+  readonly trace?: MessageTrace | undefined;
 }
 
-export type UserAgentSettings = Required<Omit<UserAgentOptions, 'product' | 'sessionTimer'>> & {
+export type UserAgentSettings = Required<
+  Omit<UserAgentOptions, 'product' | 'sessionTimer' | 'trace'>
+> & {
   readonly tcpLimits: TcpLimits;
   readonly product: string | undefined;
   readonly sessionTimer: SessionTimerOptions | undefined;
+  readonly trace: MessageTrace | undefined;
 };
 
 /** Two transactions a call, 32 seconds each over UDP: some 800 calls a second, in some 120 MB. */
@@ -69,5 +75,6 @@ export function withDefaults(options: UserAgentOptions): UserAgentSettings {
     randomBytes: options.randomBytes ?? ((count) => randomBytes(count)),
     resolver: options.resolver ?? systemResolver,
     openUdpSocket: options.openUdpSocket ?? openUdpSocket,
+    trace: options.trace,
   };
 }

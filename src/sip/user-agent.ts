@@ -1,5 +1,6 @@
 /** A SIP user agent, server and client in one: what applications of this engine hold. */
 import { EventEmitter } from 'node:events';
+import type { MessageSocket } from '../lib/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
 import type { Dialog } from './dialog.ts';
 import { DialogTable } from './dialog-table.ts';
@@ -48,9 +49,9 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   constructor(options: UserAgentOptions) {
     super();
     const settings = withDefaults(options);
-    const { clock, logger, product, sessionTimer, timers } = settings;
+    const { clock, logger, product, sessionTimer, timers, trace } = settings;
     const tokens = new Tokens(settings.randomBytes);
-    this.#stats = new EngineStats({ clock, logger });
+    this.#stats = new EngineStats({ clock, logger, trace });
     this.#transport = new TransportLayer({
       ...settings,
       stats: this.#stats,
@@ -185,6 +186,15 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       acknowledge: options.acknowledge ?? 'automatic',
       ringTimeoutMs: options.ringTimeoutMs ?? RING_TIMEOUT_MS,
     });
+  }
+
+  /**
+   * Takes in a WebSocket that was accepted elsewhere: SIP comes and goes over it until it is closed. RFC 7118.
+   *
+   * @returns its flow, which the calls and requests that come by it have too.
+   */
+  acceptSocket(socket: MessageSocket): Flow {
+    return this.#transport.acceptSocket(socket);
   }
 
   /** The Contact value that reaches us the way this flow does: `<sip:user@192.0.2.1:5060;transport=tcp>`. */

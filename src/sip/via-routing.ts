@@ -3,6 +3,7 @@ import type { Endpoint, Flow, Protocol } from './flow.ts';
 import { bareHost, formatEndpoint } from './flow.ts';
 import { splitList } from './header-list.ts';
 import type { SipMessage } from './message.ts';
+import { faultOf } from './sip-error.ts';
 import type { Via } from './via.ts';
 import { formatVia } from './via.ts';
 
@@ -26,6 +27,15 @@ export function stampReceived(request: SipMessage, source: Endpoint): Via {
   return via;
 }
 
+/** As `stampReceived`; undefined where the top Via cannot be read. */
+export function stampIfSound(request: SipMessage, source: Endpoint): Via | undefined {
+  let via: Via | undefined;
+  faultOf(() => {
+    via = stampReceived(request, source);
+  });
+  return via;
+}
+
 /**
  * Where the answers to a datagram go: back to its source, to the port that the Via names where the
  * peer did not ask for the source port. `maddr` is not obeyed: it would let anyone aim our answers.
@@ -44,7 +54,9 @@ export function ownVia(flow: Flow, branch: string): string {
 
 /** The parameter of a Contact or Route that keeps requests off UDP; empty for UDP. */
 export function transportParam(protocol: Protocol): string {
-  return protocol === 'UDP' ? '' : `;transport=${protocol.toLowerCase()}`;
+  if (protocol === 'UDP') return '';
+  // Secured or not, a WebSocket is `ws` in a URI; only Via tells them apart. RFC 7118, 5.2.
+  return protocol === 'WSS' ? ';transport=ws' : `;transport=${protocol.toLowerCase()}`;
 }
 
 /** The first line may hold several Vias; only the first of them is ours to change. */

@@ -57,9 +57,10 @@ export class ChildKeeper<ToChild, FromChild> {
     return this.#isUp;
   }
 
-  /** Starts the process with the first of the models that can be loaded; that one stays. */
+  /** Starts the process with the first of the models that can be loaded; that one stays. May be asked again when none could. */
   async start(models: readonly string[]): Promise<LoadOutcome> {
     this.#models = models;
+    this.#isStopping = false;
     const outcome = await this.#launch();
     if (outcome.model === null) await this.stop();
     else this.#models = [outcome.model];

@@ -1,5 +1,6 @@
 /** Chooses what listens, from the operator's settings and the models that are installed. */
 import { availableParallelism, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -35,8 +36,11 @@ export interface HearingSettings {
 
 /** Loads nothing yet: `start()` does, and `reports()` then tells what was chosen and why. */
 export function chooseHearing(settings: HearingSettings): Hearing {
-  const { vad, stt, modelsDir, engines, clock, logger } = settings;
+  const { vad, stt, engines, clock, logger } = settings;
   const tinyDir = settings.tinyDir ?? TINY_DIR;
+  // Written in one way, so that our own tiny models are known for what they are.
+  const isTinyDir = resolve(settings.modelsDir) === resolve(tinyDir);
+  const modelsDir = isTinyDir ? tinyDir : settings.modelsDir;
   const [recognizer, ...others] = engines.recognizers;
   const share = machineShare({ cores: availableParallelism(), memoryBytes: memoryBytes() });
   const recognizers = settings.recognizers ?? share.processes;
@@ -66,7 +70,7 @@ export function chooseHearing(settings: HearingSettings): Hearing {
         engine: engines.smartTurn,
         without: 'off',
         // Without a model the words alone decide, and no worse than with so small a one.
-        isTinyOnRequest: true,
+        isNeverTiny: true,
         ...dirs,
       }),
   };

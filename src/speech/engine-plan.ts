@@ -19,8 +19,8 @@ export interface EngineChoice {
   readonly tinyDir: string;
   /** What does the job without a model. */
   readonly without: 'energy' | 'none' | 'off';
-  /** Whether our own tiny models are tried only when the engine is asked for by name. */
-  readonly isTinyOnRequest?: boolean;
+  /** Whether the job is rather left undone than done by our own tiny model. */
+  readonly isNeverTiny?: boolean;
 }
 
 export interface EnginePlan {
@@ -47,11 +47,11 @@ export function planEngine(choice: EngineChoice): EnginePlan {
   if (setting === without) return nothing;
   const engines = enginesOf(choice);
   // An engine asked for by name stands or falls with what is installed; a stand-in would hide the failure.
-  const isNamed = setting !== AUTO;
-  const mayUseTiny = choice.isTinyOnRequest !== true || isNamed;
+  const mayBeTiny = setting === AUTO && choice.isNeverTiny !== true;
   const installed = engines.flatMap((engine) => engine.find(modelsDir));
-  const tiny = mayUseTiny ? engines.flatMap((engine) => engine.find(tinyDir)) : [];
-  const models = isNamed && installed.length > 0 ? installed : [...installed, ...tiny];
+  const tiny = engines.flatMap((engine) => engine.find(tinyDir));
+  // They are the same where an operator has named the folder of the tiny ones.
+  const models = [...new Set(mayBeTiny ? [...installed, ...tiny] : installed)];
   const [engine] = engines;
   if (engine === undefined || models.length === 0) return { ...nothing, installed, tiny };
   const engineOf = new Map(
@@ -118,8 +118,10 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
 
 function absenceOf({ choice, installed }: EnginePlan): readonly string[] {
   if (installed.length > 0) return [];
-  const names = enginesOf(choice).map(({ name }) => name);
-  return [
-    `no ${names.join(' or ')} model in "${choice.modelsDir}" ("npm run models" downloads one)`,
-  ];
+  const engines = enginesOf(choice);
+  const names = engines.map(({ name }) => name).join(' or ');
+  // Of several, the usual command fetches one.
+  const [only, ...others] = engines;
+  const command = (others.length === 0 ? only?.fetchCommand : undefined) ?? 'npm run models';
+  return [`no ${names} model in "${choice.modelsDir}" ("${command}" downloads one)`];
 }

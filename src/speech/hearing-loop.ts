@@ -31,6 +31,8 @@ export class HearingLoop {
   readonly #cancels = new Map<number, () => void>();
   #detector: VoiceDetector | null = null;
   #pool: RecognizerPool | null = null;
+  /** Whether the pool has its model. */
+  #hasRecognizer = false;
   #turnLane: TurnLane | null = null;
   #turns: TurnWatch | null = null;
   #nextTickAtMs = 0;
@@ -104,7 +106,8 @@ export class HearingLoop {
     for (const model of models) {
       try {
         this.#detector = await openVoiceDetector(model);
-        return { model, failures };
+        const { drawback } = this.#detector;
+        return { model, failures, ...(drawback !== undefined && { drawback }) };
       } catch (error) {
         failures.push(messageOf(error));
       }
@@ -119,11 +122,15 @@ export class HearingLoop {
       clock: this.#clock,
       ...order,
       note: (fields, message) => this.#send({ kind: 'note', fields, message }),
+      onOutcome: (outcome) => {
+        this.#hasRecognizer = outcome.model !== null;
+        this.#send({ kind: 'recognizer', outcome });
+      },
     });
     // Known from the first fork on, so that a stop in the middle of loading ends the children too.
     this.#pool = pool;
     const outcome = await pool.start(order.models);
-    if (outcome.model === null) this.#pool = null;
+    this.#hasRecognizer = outcome.model !== null;
     return outcome;
   }
 
@@ -152,7 +159,7 @@ export class HearingLoop {
       heard: new HeardRing(heard),
       ...order,
       track,
-      desk: this.#pool?.join() ?? null,
+      desk: this.#hasRecognizer ? (this.#pool?.join() ?? null) : null,
     });
     this.#ears.set(ear, { listener });
     if (this.#ears.size === 1) this.#startTicking();

@@ -71,5 +71,7 @@ export type FromThread =
       readonly request: number;
       readonly reason: string;
     }
+  /** What became of the recogniser after the start. */
+  | { readonly kind: 'recognizer'; readonly outcome: LoadOutcome }
   /** For the log. */
   | { readonly kind: 'note'; readonly fields: object; readonly message: string };

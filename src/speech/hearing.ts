@@ -34,7 +34,12 @@ export interface Utterance {
 /** Voice activity by the neural detector. Instants are `Clock.nowMs()`. */
 export type VoiceEvent =
   | { readonly kind: 'voice-started'; readonly atMs: number }
-  | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  | {
+      readonly kind: 'voice-stopped';
+      readonly lastVoicedAtMs: number;
+      /** Mean power of what was voice, in dB below full scale; absent where it was not measured. */
+      readonly levelDbfs?: number;
+    }
   /** What the turn model makes of the pause after `lastVoicedAtMs`: chance that the caller has finished, from 0 to 1. */
   | {
       readonly kind: 'turn-scored';

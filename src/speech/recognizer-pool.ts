@@ -15,6 +15,7 @@ import type {
 import type { LoadOutcome } from './load-outcome.ts';
 import { RecognizerLane } from './recognizer-lane.ts';
 import type { RecognizerProcess } from './recognizer-process.ts';
+import { StartAgain } from './start-again.ts';
 
 export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
   /** Processes, 1 at least. */
@@ -22,6 +23,8 @@ export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
   readonly fork: () => RecognizerProcess;
   readonly clock: Clock;
   readonly note: Note;
+  /** Told what became of the processes after `start`: the model, and how many of them are missing and why. */
+  readonly onOutcome?: (outcome: LoadOutcome) => void;
 }
 
 export class RecognizerPool {
@@ -29,6 +32,12 @@ export class RecognizerPool {
   readonly #pace = new AnswerPace();
   readonly #homes = new WeakMap<LaneUtterance, RecognizerLane>();
   readonly #note: Note;
+  readonly #clock: Clock;
+  readonly #onOutcome: (outcome: LoadOutcome) => void;
+  /** Processes that could not be started, and why. */
+  readonly #missing = new Map<RecognizerLane, string>();
+  readonly #tries = new Set<StartAgain>();
+  #outcome: LoadOutcome = { model: null, failures: [] };
   /** What the processes that have not been started are to load; null where all have been. */
   #modelLeft: string | null = null;
   #isStopped = false;
@@ -43,21 +52,32 @@ export class RecognizerPool {
       onChange: () => this.#balance(),
     };
     this.#note = options.note;
+    this.#clock = options.clock;
+    this.#onOutcome = options.onOutcome ?? (() => undefined);
     this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(shared));
   }
 
   /**
    * Starts one process, to see which model can be loaded. The others start with that one when the first call comes: a
    * server that nobody rings is ready sooner and needs the memory of one.
+   *
+   * @returns what came of it. Where no model could be loaded, that is tried again, and `onOutcome` told when it worked.
    */
   async start(models: readonly string[]): Promise<LoadOutcome> {
-    const outcome = (await this.#lanes[0]?.start(models)) ?? { model: null, failures: [] };
-    this.#modelLeft = outcome.model;
-    return outcome;
+    await this.#startFirst(models);
+    if (this.#outcome.model === null) {
+      this.#tryAgain(async () => {
+        await this.#startFirst(models);
+        if (this.#outcome.model !== null) this.#onOutcome(this.#outcome);
+        return this.#outcome.model !== null;
+      });
+    }
+    return this.#outcome;
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    for (const again of this.#tries) again.stop();
     await Promise.all(this.#lanes.map((lane) => lane.stop()));
   }
 
@@ -80,10 +100,48 @@ export class RecognizerPool {
     for (const lane of this.#lanes.slice(1)) void this.#startOther(lane, model);
   }
 
+  async #startFirst(models: readonly string[]): Promise<void> {
+    const [first] = this.#lanes;
+    if (first === undefined || this.#isStopped) return;
+    this.#outcome = await first.start(models);
+    this.#modelLeft = this.#outcome.model;
+  }
+
   async #startOther(lane: RecognizerLane, model: string): Promise<void> {
+    if (await this.#hasStarted(lane, model)) return;
+    this.#tryAgain(() => this.#hasStarted(lane, model));
+  }
+
+  async #hasStarted(lane: RecognizerLane, model: string): Promise<boolean> {
+    const wasMissing = this.#missing.has(lane);
     const { model: loaded, failures } = await lane.start([model]);
-    if (loaded !== null || this.#isStopped) return;
-    this.#note({ failures }, 'Recogniser could not be started: there is one less');
+    if (this.#isStopped) return true;
+    if (loaded === null) {
+      this.#missing.set(lane, failures.join('; '));
+      this.#note({ failures }, 'Recogniser could not be started: there is one less for now');
+    } else this.#missing.delete(lane);
+    const isMissing = loaded === null;
+    if (isMissing || wasMissing) this.#onOutcome(this.#withShortage());
+    return !isMissing;
+  }
+
+  #tryAgain(attempt: () => Promise<boolean>): void {
+    if (this.#isStopped) return;
+    const again = new StartAgain({ clock: this.#clock, attempt });
+    this.#tries.add(again);
+    again.start();
+  }
+
+  #withShortage(): LoadOutcome {
+    const { drawback } = this.#outcome;
+    const [why] = this.#missing.values();
+    if (why === undefined) return this.#outcome;
+    const { size } = this.#missing;
+    const shortage = `${size} of ${this.#lanes.length} processes could not be started and ${size === 1 ? 'is' : 'are'} tried again: ${why}`;
+    return {
+      ...this.#outcome,
+      drawback: drawback === undefined ? shortage : `${drawback}; ${shortage}`,
+    };
   }
 
   #open(options: UtteranceOptions, caller: object): LaneUtterance {

@@ -8,6 +8,9 @@ export interface SpeechEngine {
   /** File URL of the module that opens a model; it is imported where the model runs, in a thread or child. */
   readonly moduleUrl: string;
 
+  /** The command that fetches a model, where `npm run models` does not. */
+  readonly fetchCommand?: string;
+
   /** Tried only when an operator asks for it by name. */
   readonly isOnRequest?: boolean;
 

@@ -6,6 +6,7 @@ import type { HeardRing } from '../media/heard-ring.ts';
 import { type EnginePlan, reportOf } from './engine-plan.ts';
 import type { Ear, EngineReport, Hearing } from './hearing.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
+import type { LoadOutcome } from './load-outcome.ts';
 import { ThreadedEar } from './threaded-ear.ts';
 
 /** A thread that has not ended by then is left to the end of the process: terminating it could take the process down. */
@@ -177,12 +178,22 @@ export class ThreadedHearing implements Hearing {
       case 'failed':
         this.#ears.get(message.ear)?.ear.settle(message);
         break;
+      case 'recognizer':
+        this.#takeOutcome(message.outcome);
+        break;
       case 'note':
         this.#logger.warn(message.fields, message.message);
         break;
       default:
         message satisfies never;
     }
+  }
+
+  /** What is told of the recogniser changes while the server runs: processes come late, or not yet. */
+  #takeOutcome(outcome: LoadOutcome): void {
+    if (outcome.model === null) return;
+    const report = reportOf(this.#plans.recognizer, outcome);
+    this.#reports = this.#reports.map((one) => (one.job === 'stt' ? report : one));
   }
 
   /** The calls go on: their ears are opened again in a new thread; what was being recognised is lost. */

@@ -13,6 +13,9 @@ export interface VoiceDetector {
   /** Samples in one window, 32 ms. */
   readonly windowSamples: number;
 
+  /** What it does worse than it could, and why; absent where there is nothing to say. */
+  readonly drawback?: string;
+
   /** Opens one call's memory. */
   open(): DetectorStream;
 

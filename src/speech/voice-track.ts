@@ -6,6 +6,7 @@ import { LineUpsampler } from './line-upsampler.ts';
 import { PendingSamples } from './pending-samples.ts';
 import type { DetectorStream, VoiceDetector } from './voice-detector.ts';
 import { VoiceGate } from './voice-gate.ts';
+import { VoiceLoudness } from './voice-loudness.ts';
 
 /** 32 ms at 8 kHz: one window, whatever rate the detector hears. */
 const WINDOW_SAMPLES = 256;
@@ -29,6 +30,7 @@ export class VoiceTrack {
   readonly #stream: DetectorStream;
   readonly #upsampler = new LineUpsampler();
   readonly #gate = new VoiceGate();
+  readonly #loudness = new VoiceLoudness();
   readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
@@ -58,6 +60,7 @@ export class VoiceTrack {
     const window = this.#pending.take(WINDOW_SAMPLES);
     if (window === null) return null;
     this.#position += WINDOW_SAMPLES;
+    this.#loudness.hear(window);
     return { stream: this.#stream, pcm: this.#atDetectorRate(window) };
   }
 
@@ -68,16 +71,18 @@ export class VoiceTrack {
    */
   score(probability: number, newest: PositionInstant): VoiceEvent | null {
     const end = this.#position;
-    this.#scores.push({ end, isVoiced: probability >= VOICED_PROBABILITY });
+    const isVoiced = probability >= VOICED_PROBABILITY;
+    this.#loudness.weigh(isVoiced);
+    this.#scores.push({ end, isVoiced });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
     const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
-    return this.#gate.push(probability, { startAtMs, endAtMs });
+    return this.#loudness.tell(this.#gate.push(probability, { startAtMs, endAtMs }));
   }
 
   /** Says that no more audio comes for now; a voice that was heard has stopped. */
   fallSilent(): VoiceEvent | null {
-    return this.#gate.close();
+    return this.#loudness.tell(this.#gate.close());
   }
 
   /** How much of the audio from `position` on was scored, and how much of that was voice. */

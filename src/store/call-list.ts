@@ -5,6 +5,7 @@ import type { CallQuery, CallSummary } from '../domain/call.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 import { CALL_COLUMNS, callOf } from './call-rows.ts';
 import { type DayCount, type Span, spansOfPage } from './call-spans.ts';
+import { callItemText } from './call-text.ts';
 import type { Database } from './database.ts';
 import { build, type CallRow } from './schema.ts';
 import type { Statement, Take } from './statement.ts';
@@ -43,6 +44,8 @@ interface SummaryRow extends CallRow {
 
 interface ListStatements {
   readonly rows: Statement<Values, SummaryRow>;
+  /** The same rows as one text. */
+  readonly text: Statement<Values, { readonly items: string | null }>;
   /** Of whole days, from their sums. */
   readonly total: Statement<Values, { readonly n: number | null }>;
   /** Of any span of time, from the calls. */
@@ -64,17 +67,36 @@ export class CallList {
     scope: Scope,
     query: CallQuery,
   ): { readonly calls: readonly CallSummary[]; readonly total: number } {
-    const values = valuesOf(scope, query);
+    const { found, total } = this.#read(valuesOf(scope, query), ({ rows }, values) =>
+      rows.all(values),
+    );
+    return { calls: found.flat().map(summaryOf), total };
+  }
+
+  /** As `list`, each call as the JSON of an item, with commas between. */
+  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number } {
+    const { found, total } = this.#read(
+      valuesOf(scope, query),
+      ({ text }, values) => text.get(values)?.items,
+    );
+    return { items: found.filter((items) => items != null).join(','), total };
+  }
+
+  /** @param part reads one stretch of the index; a page that lies far in may be spread over several. */
+  #read<Part>(
+    values: Values,
+    part: (statements: ListStatements, values: Values) => Part,
+  ): { readonly found: readonly Part[]; readonly total: number } {
     return this.#database.read(() => {
       const statements = this.#statementsFor(values);
       const total = (hasWholeDays(values) ? statements.total : statements.count).get(values)?.n;
-      if (!total || values.offset >= total) return { calls: [], total: total ?? 0 };
-      const rows = isNear(values)
-        ? statements.rows.all(values)
-        : spansOfPage(statements.days.all(values), values).flatMap((span) =>
-            statements.rows.all({ ...values, ...boundsOf(span) }),
-          );
-      return { calls: rows.map(summaryOf), total };
+      if (!total || values.offset >= total) return { found: [], total: total ?? 0 };
+      if (isNear(values)) return { found: [part(statements, values)], total };
+      const spans = spansOfPage(statements.days.all(values), values);
+      return {
+        found: spans.map((span) => part(statements, { ...values, ...boundsOf(span) })),
+        total,
+      };
     });
   }
 
@@ -124,6 +146,10 @@ function boundsOf({ firstDay, lastDay, offset, limit }: Span) {
 function prepareList(database: Database, given: readonly Filter[]): ListStatements {
   return {
     rows: database.prepare((take: Take<Values>) => selectPage(take, given)),
+    text: database.prepare((take: Take<Values>) => {
+      const items = pageOf(take, given).select(callItemText().as('item'));
+      return build.selectFrom(items.as('page')).select(sql<string>`group_concat(item)`.as('items'));
+    }),
     total: database.prepare((take: Take<Values>) =>
       sumsOf(take, given).select(sql<number | null>`sum(calls)`.as('n')),
     ),
@@ -141,12 +167,7 @@ function prepareList(database: Database, given: readonly Filter[]): ListStatemen
 
 /** The page's ids come from an index alone, so that skipped rows are never read. */
 function selectPage(take: Take<Values>, given: readonly Filter[]) {
-  const page = callsOf(take, given)
-    .select('id')
-    .orderBy('sort_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(take('limit'))
-    .offset(take('offset'));
+  const page = pageOf(take, given).select('id');
   return build
     .selectFrom('calls')
     .select(CALL_COLUMNS)
@@ -158,6 +179,14 @@ function selectPage(take: Take<Values>, given: readonly Filter[]) {
     .where('id', 'in', page)
     .orderBy('sort_at', 'desc')
     .orderBy('id', 'desc');
+}
+
+function pageOf(take: Take<Values>, given: readonly Filter[]) {
+  return callsOf(take, given)
+    .orderBy('sort_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(take('limit'))
+    .offset(take('offset'));
 }
 
 function callsOf(take: Take<Values>, given: readonly Filter[]) {

@@ -5,12 +5,18 @@ import { type Migration, Migrator } from 'kysely/migration';
 import { up as accountsAgentsCalls } from './migrations/m0001-accounts-agents-calls.ts';
 import { up as deliveryUsageRequests } from './migrations/m0002-delivery-usage-requests.ts';
 import { up as openDialogs } from './migrations/m0003-open-dialogs.ts';
+import { up as callQuality } from './migrations/m0004-call-quality.ts';
+import { up as sipTraces } from './migrations/m0005-sip-traces.ts';
+import { up as agentVersions } from './migrations/m0006-agent-versions.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001-accounts-agents-calls': { up: accountsAgentsCalls },
   '0002-delivery-usage-requests': { up: deliveryUsageRequests },
   '0003-open-dialogs': { up: openDialogs },
+  '0004-call-quality': { up: callQuality },
+  '0005-sip-traces': { up: sipTraces },
+  '0006-agent-versions': { up: agentVersions },
 };
 
 /** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */

@@ -8,6 +8,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { OpenDialogRow } from './dialog-rows.ts';
+import type { CallQualityRow } from './quality-rows.ts';
 import type { AnalysisJobRow, CallDayRow, IntentDayRow } from './usage-rows.ts';
 import type {
   OutboxCursorRow,
@@ -66,6 +67,15 @@ export interface AgentRow {
   readonly updated_at: number;
 }
 
+export interface AgentVersionRow
+  extends Omit<AgentRow, 'id' | 'account_id' | 'environment' | 'created_at' | 'updated_at'> {
+  readonly agent_id: string;
+  readonly version: number;
+  readonly at: number;
+  readonly changed_by: string;
+  readonly changed: string;
+}
+
 export interface CallRow {
   readonly id: string;
   readonly account_id: string;
@@ -109,6 +119,13 @@ export interface TimelineRow {
   readonly details: string;
 }
 
+export interface SipTraceRow {
+  readonly call_id: string;
+  readonly messages: string;
+  readonly is_truncated: number;
+  readonly kept_at: number;
+}
+
 export interface EventRow {
   readonly id: string;
   readonly account_id: string;
@@ -147,10 +164,12 @@ export interface Tables {
   signing_secrets: SigningSecretRow;
   api_keys: ApiKeyRow;
   agents: AgentRow;
+  agent_versions: AgentVersionRow;
   calls: CallRow;
   /** `position` is given by the database, in the order of saying. */
   transcript_entries: TranscriptRow & { readonly position: Generated<number> };
   timeline_entries: TimelineRow & { readonly position: Generated<number> };
+  sip_traces: SipTraceRow;
   /** The outbox, in the order of happening. */
   events: EventRow & { readonly position: Generated<number> };
   call_days: CallDayRow;
@@ -163,6 +182,7 @@ export interface Tables {
   webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
   outbox_cursors: OutboxCursorRow;
   open_dialogs: OpenDialogRow;
+  call_qualities: CallQualityRow;
   rate_counts: RateCountRow;
   secrets: SecretRow;
   probes: { readonly id: number; readonly probed_at: number };

@@ -6,8 +6,10 @@ import type {
   AgentStatus,
   AgentStore,
   AgentWithUsage,
+  ChangedBy,
   Scope,
 } from '../domain/agent.ts';
+import { changedFields } from '../domain/agent-version.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import {
   AGENT_COLUMNS,
@@ -20,6 +22,7 @@ import {
 } from './agent-rows.ts';
 import type { Database } from './database.ts';
 import { type AgentRow, build } from './schema.ts';
+import type { SqliteAgentVersionStore } from './sqlite-agent-version-store.ts';
 import { type Take, takeAll } from './statement.ts';
 
 const DAY_MS = 86_400_000;
@@ -151,28 +154,35 @@ function usageSince(midnight: RawBuilder<number>) {
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {
   readonly #database: Database;
+  readonly #versions: SqliteAgentVersionStore;
   readonly #writes: ReturnType<typeof prepareWrites>;
   readonly #reads: ReturnType<typeof prepareReads>;
 
-  constructor(database: Database) {
+  constructor(database: Database, versions: SqliteAgentVersionStore) {
     this.#database = database;
+    this.#versions = versions;
     this.#writes = prepareWrites(database);
     this.#reads = prepareReads(database);
   }
 
-  insert(agent: Agent): void {
+  insert(agent: Agent, by: ChangedBy = 'api'): void {
     const row = agentRowOf(agent);
     this.#database.write(() => {
       this.#refuseHeldNumber(row);
       this.#writes.insert.run(row);
+      this.#versions.keep(agent, [], by);
     });
   }
 
-  update(agent: Agent): void {
+  update(agent: Agent, by: ChangedBy = 'api'): void {
     const row = agentRowOf(agent);
     this.#database.write(() => {
       this.#refuseHeldNumber(row);
+      const before = this.find(agent, agent.id);
+      if (before === undefined) return;
       this.#writes.update.run(row);
+      const changed = changedFields(before, agent);
+      if (changed.length > 0) this.#versions.keep(agent, changed, by);
     });
   }
 

@@ -130,6 +130,10 @@ export class SqliteCallStore implements CallStore {
     return this.#list.list(scope, query);
   }
 
+  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number } {
+    return this.#list.listText(scope, query);
+  }
+
   findUnfinished(): readonly Call[] {
     return this.#database.read(() => this.#calls.unfinished.all({})).map(callOf);
   }

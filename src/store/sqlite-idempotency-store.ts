@@ -44,6 +44,13 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
     this.#statements = prepareKeys(database);
   }
 
+  has(request: IdempotencyScope & { readonly now: Date }): boolean {
+    const { accountId: account_id, environment, method, path, key } = request;
+    const name = { account_id, environment, method, path, key };
+    const kept = this.#database.read(() => this.#statements.find.get(name));
+    return kept !== undefined && isFresh(kept, request.now.getTime());
+  }
+
   once(
     request: IdempotencyScope & { readonly fingerprint: string; readonly now: Date },
     work: () => KeptAnswer,
@@ -53,7 +60,7 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
     const nowMs = request.now.getTime();
     return this.#database.write(() => {
       const kept = this.#statements.find.get(name);
-      if (kept !== undefined && kept.created_at > nowMs - IDEMPOTENCY_KEPT_MS) {
+      if (kept !== undefined && isFresh(kept, nowMs)) {
         if (kept.fingerprint !== fingerprint) throw anotherBody();
         return { answer: { status: kept.status, body: kept.body }, isReplay: true };
       }
@@ -62,6 +69,10 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
       return { answer, isReplay: false };
     });
   }
+}
+
+function isFresh(kept: Pick<IdempotencyRow, 'created_at'>, nowMs: number): boolean {
+  return kept.created_at > nowMs - IDEMPOTENCY_KEPT_MS;
 }
 
 function anotherBody(): ServiceError {

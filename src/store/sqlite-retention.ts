@@ -3,9 +3,11 @@ import { sql } from 'kysely';
 import { IDEMPOTENCY_KEPT_MS } from '../domain/idempotency.ts';
 import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX, type Retention } from '../domain/retention.ts';
 import { EVENTS_KEPT_MS } from '../domain/service-event.ts';
+import { SIP_TRACES_KEPT_MS } from '../domain/sip-trace.ts';
 import type { Database } from './database.ts';
 import { DeletedEndpoints } from './deleted-endpoints.ts';
 import { build } from './schema.ts';
+import type { SqliteSipTraceStore } from './sqlite-sip-trace-store.ts';
 import type { Take } from './statement.ts';
 
 /** Attempts that one call counts, by their index alone: a few milliseconds. */
@@ -102,18 +104,21 @@ export class SqliteRetention implements Retention {
   readonly #expiry: ReturnType<typeof prepareExpiry>;
   readonly #trimming: ReturnType<typeof prepareTrimming>;
   readonly #deleted: DeletedEndpoints;
+  readonly #sipTraces: SqliteSipTraceStore;
   #surveyedUpTo = '';
 
-  constructor(database: Database) {
+  constructor(database: Database, sipTraces: SqliteSipTraceStore) {
     this.#database = database;
     this.#expiry = prepareExpiry(database);
     this.#trimming = prepareTrimming(database);
     this.#deleted = new DeletedEndpoints(database);
+    this.#sipTraces = sipTraces;
   }
 
   prune(now: Date): number {
     const answersBefore = now.getTime() - IDEMPOTENCY_KEPT_MS;
     const eventsBefore = now.getTime() - EVENTS_KEPT_MS;
+    const tracesBefore = now.getTime() - SIP_TRACES_KEPT_MS;
     const { answers, attempts, deliveries, events } = this.#expiry;
     const steps = [
       (limit: number) => this.#deleted.purge(limit),
@@ -121,6 +126,7 @@ export class SqliteRetention implements Retention {
       (limit: number) => attempts.run({ before: eventsBefore, limit }),
       (limit: number) => deliveries.run({ before: eventsBefore, limit }),
       (limit: number) => events.run({ before: eventsBefore, limit }),
+      (limit: number) => this.#sipTraces.prune(tracesBefore, limit),
       (limit: number) => this.#trim(limit),
     ];
     return this.#database.write(() => {

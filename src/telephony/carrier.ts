@@ -9,6 +9,14 @@ export type ReleaseCause =
   | { readonly kind: 'unanswered'; readonly sipStatus: number }
   | { readonly kind: 'broken'; readonly reason: string };
 
+export interface TransferOptions {
+  /**
+   * What is said to the other party alone, before the caller is put through: 8 kHz, mono, in chunks of any length.
+   * Only a second call can do that.
+   */
+  readonly announcement?: () => AsyncIterable<Int16Array>;
+}
+
 /** An answered leg. */
 export interface Leg {
   readonly audio: AudioStream;
@@ -29,11 +37,12 @@ export interface Leg {
   hangUp(): Promise<void>;
 
   /**
-   * Hands the caller over by REFER. Resolves when the far end reports success; then the leg is released.
+   * Hands the caller over to a number, by REFER or by a second call that is joined with this one. Resolves when the
+   * other party has answered and the caller is with it; then the leg is released.
    *
    * @throws {CarrierError} when it was refused or failed; the leg goes on.
    */
-  transfer(number: string): Promise<void>;
+  transfer(number: string, options?: TransferOptions): Promise<void>;
 }
 
 /** The telephone network, or the other party, did not do what was asked. */

@@ -1,10 +1,14 @@
 /** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
 import type { AudioStream } from '../media/audio-stream.ts';
+import type { MediaSession } from '../media/media-session.ts';
 import type { CodecName } from '../rtp/sdp-answer.ts';
 
 /** One party's media. */
 export interface MediaEndpoint {
   readonly audio: AudioStream;
+
+  /** The media engine's line that the sound goes through, as long as the agent is there. */
+  readonly line: MediaSession;
 
   /** What a media server in between calls its legs of this call; undefined where there is no such server. */
   readonly channels?: readonly string[];
@@ -24,6 +28,15 @@ export interface MediaEndpoint {
   offer(): string;
 
   record(path: string): void;
+
+  /**
+   * Connects the two far ends outside of the media engine, whose lines are closed by that. Absent where that is never
+   * possible.
+   *
+   * @returns false when it is not, and nothing has changed.
+   * @throws {MediaError} when it failed; both go on as they were.
+   */
+  bridge?(other: MediaEndpoint): Promise<boolean>;
 
   /** Frees the port (after it has drained) and ends the recording. Safe to call twice. */
   close(): Promise<void>;
@@ -49,6 +62,7 @@ export interface MediaGateway {
    *
    * @param options.remoteSdp the far end's offer; without one, `localSdp` is our offer.
    * @param options.signallingAddress the IP address that SIP came from: the one other host whose RTP may be believed.
+   * @param options.near a line that this one may be joined with later.
    * @param options.codecs the only ones to offer or accept; all that we speak when not given.
    * @throws {MediaError} 488 or 400 as `negotiate`; 503 when no port is free.
    */
@@ -56,5 +70,25 @@ export interface MediaGateway {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
     readonly codecs?: readonly CodecName[];
+    readonly near?: MediaSession | undefined;
   }): Promise<MediaEndpoint>;
+}
+
+/**
+ * Connects two far ends with each other. Their keys and their sound, in either law of G.711, go across.
+ *
+ * @throws {MediaError} when it cannot be done; both go on as they were.
+ */
+export async function connectSound(one: MediaEndpoint, other: MediaEndpoint): Promise<void> {
+  if (await one.bridge?.(other)) return;
+  try {
+    one.line.feedFrom(other.line);
+    other.line.feedFrom(one.line);
+  } catch (error) {
+    throw linesApart(error);
+  }
+}
+
+function linesApart(cause: unknown): MediaError {
+  return new MediaError('Cannot connect two calls: their lines are apart', 503, { cause });
 }

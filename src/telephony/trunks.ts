@@ -79,6 +79,7 @@ const TRUNK = z
       .array(z.enum(['PCMU', 'PCMA'], 'expected PCMU or PCMA'))
       .min(1)
       .default(['PCMU', 'PCMA']),
+    transfer: z.enum(['auto', 'refer', 'bridge'], 'expected auto, refer or bridge').default('auto'),
     allowedSources: z.array(network).max(1000).default([]),
     maxCalls: z.number().int().min(1).optional(),
     callsPerSecond: z.number().min(0.1).max(1000).optional(),

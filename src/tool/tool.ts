@@ -2,6 +2,9 @@
 import type { Appointment } from '../domain/appointment.ts';
 import type { ToolDescription } from '../llm/language-model.ts';
 
+/** `cold`: whoever picks up is with the caller at once. `warm`: is told the summary alone first. */
+export type TransferMode = 'cold' | 'warm';
+
 /** What a tool may ask of the call that it is used in. */
 export interface ToolContext {
   /**
@@ -9,9 +12,10 @@ export interface ToolContext {
    *
    * @param number E.164, already allowed.
    * @param summary what the caller wants, in a sentence or two; empty when nobody said.
+   * @param mode `cold` when not given.
    * @throws when the transfer was refused or failed; the call goes on.
    */
-  transfer(number: string, summary: string): Promise<void>;
+  transfer(number: string, summary: string, mode?: TransferMode): Promise<void>;
 
   /** Puts an appointment on record that was made for the caller. */
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;

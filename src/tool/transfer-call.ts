@@ -7,8 +7,8 @@ import {
   transferLabels,
 } from './transfer-policy.ts';
 
-/** The other party's telephone has to ring, and somebody has to pick it up. */
-const TRANSFER_TIMEOUT_MS = 45_000;
+/** The other party's telephone rings for up to 30 s, and whoever picks it up may be told first what it is about. */
+const TRANSFER_TIMEOUT_MS = 60_000;
 
 const SUMMARY_CHARS_MAX = 500;
 
@@ -39,6 +39,12 @@ export function createTransferCall(rules: TransferRules): Tool {
             description: 'What the caller wants, in a sentence, for whoever picks up.',
             maxLength: SUMMARY_CHARS_MAX,
           },
+          mode: {
+            type: 'string',
+            enum: ['cold', 'warm'],
+            description:
+              'warm: whoever picks up hears the summary alone first. cold, unless given: at once.',
+          },
         },
         required: ['destination'],
         additionalProperties: false,
@@ -46,7 +52,11 @@ export function createTransferCall(rules: TransferRules): Tool {
     },
     run: (args, context) =>
       transfer(String(args.destination), rules, (number) =>
-        context.transfer(number, String(args.summary ?? '')),
+        context.transfer(
+          number,
+          String(args.summary ?? ''),
+          args.mode === 'warm' ? 'warm' : 'cold',
+        ),
       ),
   };
 }

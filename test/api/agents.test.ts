@@ -144,6 +144,8 @@ describe('PATCH /api/agents/{agentId}', () => {
     ['the status it has', { status: 'active' }, 409],
     ['a status that does not exist', { status: 'deleted' }, 400],
     ['an impossible number', { phoneNumber: '+39061' }, 422],
+    ['a number that is no string', { phoneNumber: 390612345678 }, 400],
+    ['an empty number', { phoneNumber: '' }, 422],
   ])('answers to %s', async (_case, body, expected) => {
     const api = await openTestApi();
     const id = await createAgent(api);
@@ -151,6 +153,20 @@ describe('PATCH /api/agents/{agentId}', () => {
     const { status } = await api.json('PATCH', `/api/agents/${id}`, { body });
 
     expect(status).toBe(expected);
+  });
+
+  test('takes the number away where it is null, so that another agent can have it', async () => {
+    const api = await openTestApi();
+    const id = await createAgent(api, { phoneNumber: NUMBER });
+
+    const { status } = await api.json('PATCH', `/api/agents/${id}`, {
+      body: { phoneNumber: null },
+    });
+
+    expect(status).toBe(200);
+    const { body } = await api.json('GET', `/api/agents/${id}`);
+    expect(body).toMatchObject({ phoneNumber: null });
+    await createAgent(api, { phoneNumber: NUMBER });
   });
 
   test('answers 409 to the number of another agent, and keeps the agent as it was', async () => {

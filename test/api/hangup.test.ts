@@ -19,6 +19,7 @@ async function openWorld(fields: Partial<Call>, isHeld = true) {
       hungUp.push(callId);
       return isHeld;
     },
+    transfer: () => 'not-in-progress' as const,
   };
   const api = await openTestApi({ liveCalls });
   api.store.calls.insert(buildCall({ accountId: 'acct_main', ...fields }), []);

@@ -182,7 +182,9 @@ test.each([
   ['thanks drawn out', 'Thank you.', 900, 'claim'],
   ['a word', 'Stop.', 200, 'claim'],
 ] as const)('weighOverlap of %s', (_what, text, voicedMs, expected) => {
-  expect(weighOverlap({ text, voicedMs, longMs: 800 })).toBe(expected);
+  const voice = { text, voicedMs, longMs: 800, confidence: 1, overUsualDb: 0 };
+
+  expect(weighOverlap(voice)).toBe(expected);
 });
 
 test.each([

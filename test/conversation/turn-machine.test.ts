@@ -89,6 +89,8 @@ describe('whole conversations with anybody', () => {
           kind: fc.constant('says' as const),
           text: words,
           voiceMs: fc.integer({ min: 20, max: 3000 }),
+          levelDbfs: fc.integer({ min: -60, max: 0 }),
+          confidence: fc.constantFrom(0.3, 0.9),
         }),
         fc.record({ kind: fc.constant('presses' as const), digit: fc.constantFrom('1', '#') }),
       ),

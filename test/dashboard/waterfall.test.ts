@@ -47,6 +47,11 @@ test.each([
   expect(tickStepMs(spanMs, steps)).toBe(step);
 });
 
+test('currentEntry goes by when entries began, in whatever order they stand', () => {
+  expect(currentEntry([0, 5000, 3000], 4000)).toBe(2);
+  expect(currentEntry([0, 5000, 3000], 6000)).toBe(1);
+});
+
 test.each([
   [-1, -1],
   [0, 0],

@@ -120,7 +120,13 @@ test('no other command changes the schema of a database that an older server may
   expect(list).toMatchObject({ status: 1, out: '' });
   expect(list.err).toContain('"0002-delivery-usage-requests"');
   expect(list.err).toContain('run "admin migrate"');
-  expect(dry.migrations).toEqual(['0002-delivery-usage-requests', '0003-open-dialogs']);
+  expect(dry.migrations).toEqual([
+    '0002-delivery-usage-requests',
+    '0003-open-dialogs',
+    '0004-call-quality',
+    '0005-sip-traces',
+    '0006-agent-versions',
+  ]);
   expect(after).toMatchObject({ status: 0, out: 'There are no accounts.\n' });
 });
 

@@ -18,6 +18,8 @@ const PAGES = [
   'calls',
   'agents',
   'agents/new',
+  'numbers',
+  'trunks',
   'analytics',
   'webhooks',
   'keys',
@@ -168,7 +170,7 @@ describeWith(['chromium'], 'the dashboard', () => {
   test('the call shows its words, its recording plays, and its turns are drawn', async () => {
     await go('calls');
     await page.getByRole('cell').getByRole('link').first().click();
-    await page.locator('audio').waitFor();
+    await page.getByRole('slider').waitFor();
 
     await page.getByTitle('Play from here').last().click();
     await expect.poll(() => page.locator('.said[aria-current]').count()).toBe(1);

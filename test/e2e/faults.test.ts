@@ -91,6 +91,14 @@ test('a damaged model that was asked for by name ends the start and names the fi
   expect(server.output).toContain('silero_shaped.onnx');
 });
 
+test('an engine that was asked for by name without a model ends the start, and the command that fetches one is told', async () => {
+  const server = await start({ MODELS_DIR: folder('models'), STT: 'moonshine' });
+
+  expect(await server.exited).toBe(1);
+  expect(server.output).toContain('no moonshine model in');
+  expect(server.output).toContain('"npm run models -- --only moonshine-base" downloads one');
+});
+
 test('a disk that is full for recordings is said in the log, and the call goes on', async () => {
   const dataDir = folder('full');
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', dataDir]);

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { decodeG711, encodeG711, type G711Law, SILENCE_BYTE } from '../../src/media/g711.ts';
+import {
+  decodeG711,
+  encodeG711,
+  type G711Law,
+  SILENCE_BYTE,
+  transcodeG711Into,
+} from '../../src/media/g711.ts';
 
 const LAWS: readonly G711Law[] = ['PCMU', 'PCMA'];
 
@@ -57,4 +63,18 @@ test.each(LAWS)('encodeG711 %s gives back what decodeG711 read', (law) => {
 
 test.each(LAWS)('encodeG711 %s turns silence into the silent byte', (law) => {
   expect(encodeG711(law, Int16Array.of(0))).toEqual(Uint8Array.of(SILENCE_BYTE[law]));
+});
+
+test.each<[G711Law, G711Law]>([
+  ['PCMU', 'PCMA'],
+  ['PCMA', 'PCMU'],
+  ['PCMU', 'PCMU'],
+])('transcodeG711Into turns %s into %s as decoding and encoding would', (from, to) => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+  const target = new Uint8Array(258);
+
+  transcodeG711Into({ from, to }, bytes, target, 2);
+
+  const expected = from === to ? bytes : encodeG711(to, decodeG711(from, bytes));
+  expect(target.subarray(2)).toEqual(expected);
 });

@@ -3,6 +3,7 @@ import type { AudioEvent } from '../../src/media/audio-stream.ts';
 import { encodeG711 } from '../../src/media/g711.ts';
 import { HeardRing } from '../../src/media/heard-ring.ts';
 import { levelDbfs } from '../../src/media/level.ts';
+import { LevelMeter } from '../../src/media/level-meter.ts';
 import { MediaLine } from '../../src/media/media-line.ts';
 import { SendWheel } from '../../src/media/send-wheel.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
@@ -44,6 +45,7 @@ export function reply(frames: number): Int16Array {
 export class TestLine {
   readonly clock = new FakeClock(1_000_000);
   readonly heard = new HeardRing();
+  readonly meter = new LevelMeter();
   readonly events: AudioEvent[] = [];
   readonly sent: SentPacket[] = [];
   readonly sentRtcp: { readonly datagram: Uint8Array; readonly target: Source }[] = [];
@@ -61,6 +63,7 @@ export class TestLine {
     let number = 7;
     this.line = new MediaLine({
       heard: this.heard,
+      meter: this.meter,
       wheel: this.wheel,
       signallingAddress: options.signallingAddress ?? FAR_END.address,
       nextUint32: () => (number += 1_000_003),

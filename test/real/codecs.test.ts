@@ -1,42 +1,19 @@
 /** What FreeSWITCH agrees to on the carrier's side, on the configuration in sip-config/. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { openSrf } from '../../src/telephony/drachtio/srf.ts';
-import { SrfLink } from '../../src/telephony/drachtio/srf-link.ts';
-import { engineOf, freeSwitchGateway } from '../telephony/real-plane.ts';
+import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { offer, startRealGateway } from './real-gateway.ts';
 
 const servers = await findRealServers('codecs of FreeSWITCH');
 
 const KEYS = 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj';
 
-function offer(...lines: readonly string[]): string {
-  const session = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'];
-  return [...session, ...lines, 'a=rtpmap:101 telephone-event/8000', ''].join('\r\n');
-}
-
 describe.skipIf(servers === undefined)('FreeSWITCH', () => {
-  const srf = openSrf();
   let stop: () => Promise<void> = async () => undefined;
-  let open: ReturnType<typeof freeSwitchGateway>['open'];
+  let open: MediaGateway['open'];
 
   beforeAll(async () => {
-    const [drachtio] = servers?.drachtio ?? [];
-    if (servers === undefined || drachtio === undefined) return;
-    const secret = servers.drachtioSecret;
-    const link = new SrfLink(
-      { ...drachtio, secret, srf, clock: systemClock, log: silentLogger },
-      { connected: () => undefined, lost: () => undefined },
-    );
-    const gateway = freeSwitchGateway(servers, srf, engineOf());
-    await link.start();
-    await gateway.start();
-    open = (options) => gateway.open(options);
-    stop = async () => {
-      await gateway.stop();
-      link.stop();
-    };
+    if (servers !== undefined) ({ open, stop } = await startRealGateway(servers));
   });
   afterAll(() => stop());
 

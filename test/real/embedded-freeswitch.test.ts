@@ -1,9 +1,12 @@
 /** The carrier's contract on our own SIP engine and a real FreeSWITCH: TELEPHONY=embedded, MEDIA=freeswitch. */
 import { describe, test } from 'vitest';
+import { describeCarrier } from '../telephony/carrier.contract.ts';
 import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
 import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
+import { phoneWorld } from '../telephony/phone-world.ts';
 import { frontFreeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
 import { describeWire } from '../telephony/wire.contract.ts';
 
@@ -12,8 +15,10 @@ const servers = await findRealServers('carrier contract, embedded SIP and FreeSW
 if (servers === undefined) {
   describe.skip('embedded SIP and FreeSWITCH', () => test('is not here', () => undefined));
 } else {
+  describeCarrier('embedded SIP and FreeSWITCH', phoneWorld(frontFreeSwitchPlane(servers)));
   describeIncomingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeOutgoingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeTransfers('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTrunks('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeWire('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
 }

@@ -1,9 +1,12 @@
 /** The carrier's contract on real servers: TELEPHONY=drachtio, MEDIA=freeswitch. */
 import { describe, test } from 'vitest';
+import { describeCarrier } from '../telephony/carrier.contract.ts';
 import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
 import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
+import { phoneWorld } from '../telephony/phone-world.ts';
 import { freeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
 import { describeWire } from '../telephony/wire.contract.ts';
 
@@ -12,8 +15,10 @@ const servers = await findRealServers('carrier contract, drachtio and FreeSWITCH
 if (servers === undefined) {
   describe.skip('drachtio and FreeSWITCH', () => test('are not here', () => undefined));
 } else {
+  describeCarrier('drachtio and FreeSWITCH', phoneWorld(freeSwitchPlane(servers)));
   describeIncomingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeOutgoingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeTransfers('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTrunks('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeWire('drachtio and FreeSWITCH', freeSwitchPlane(servers));
 }

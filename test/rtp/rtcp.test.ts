@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseRtcp, writeRtcp } from '../../src/rtp/rtcp.ts';
+import { ntpMiddleOf, parseRtcp, writeRtcp } from '../../src/rtp/rtcp.ts';
 
 const SENDER = { atMs: 500, timestamp: 0x01020304, packetsSent: 5, bytesSent: 800 };
 const RECEPTION = {
@@ -59,9 +59,30 @@ test('parseRtcp reads reports and goodbyes', () => {
 
   expect(heard).toEqual({
     senderReport: { ssrc: 1, ntpMiddle: 0x7e80_8000 },
-    reports: [{ ssrc: 9, fractionLost: 64, jitterSamples: 16 }],
+    reports: [
+      {
+        ...{ ssrc: 9, fractionLost: 64, packetsLost: 3, jitterSamples: 16 },
+        ...{ lastSenderReport: 0x11223344, delaySinceLastSenderReport: 65_536 },
+      },
+    ],
     leaving: [1],
   });
+});
+
+test('parseRtcp reads negative losses', () => {
+  const datagram = writeRtcp({ ssrc: 1, cname: '', reception: { ...RECEPTION, packetsLost: -2 } });
+
+  expect(parseRtcp(datagram).reports[0]?.packetsLost).toBe(-2);
+});
+
+test('ntpMiddleOf names an instant as a report of that instant is named', () => {
+  const datagram = writeRtcp({
+    ssrc: 1,
+    cname: '',
+    sender: { ...SENDER, atMs: 1_763_000_123_456 },
+  });
+
+  expect(ntpMiddleOf(1_763_000_123_456)).toBe(parseRtcp(datagram).senderReport?.ntpMiddle);
 });
 
 test('parseRtcp keeps what it understood before rubbish', () => {

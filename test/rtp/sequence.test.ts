@@ -112,3 +112,16 @@ test('PacketOrder never passes a packet twice nor out of order, whatever the net
     ),
   );
 });
+
+test.each([
+  ['none', [5, 6, 8, 7], 0],
+  ['one that comes after it was given up', [5, 7, 8, 9, 6, 10], 1],
+  ['one that comes twice', [5, 6, 6], 1],
+  ['one that comes twice while it waits', [5, 7, 7], 1],
+])('PacketOrder counts what it throws away: %s', (_name, arriving, late) => {
+  const order = new PacketOrder();
+
+  pass(order, arriving);
+
+  expect(order.late).toBe(late);
+});

@@ -4,9 +4,11 @@ import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { advertisedAddress } from '../../src/sip/advertised-address.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
+import { SipMessage } from '../../src/sip/message.ts';
 import { RefusedPeers } from '../../src/sip/refused-peers.ts';
 import { Tokens } from '../../src/sip/tokens.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { FakeFlow } from './messages.ts';
 
 test('Tokens makes names of the bytes it is given, and none twice from one heap', () => {
   let byte = 0;
@@ -70,10 +72,14 @@ test('advertisedAddress tells what was set, else what is listened on, never "all
 test('EngineStats counts responses by status, and requests not among them', () => {
   const stats = new EngineStats({ clock: new FakeClock(), logger: silentLogger });
 
-  stats.sent(Buffer.from('SIP/2.0 180 Ringing\r\n'), false);
-  stats.sent(Buffer.from('SIP/2.0 180 Ringing\r\n'), true);
-  stats.sent(Buffer.from('BYE sip:a@b SIP/2.0\r\n'), false);
-  stats.answered(486);
+  const flow = new FakeFlow();
+  const busy = new SipMessage();
+  busy.status = 486;
+
+  stats.sent(Buffer.from('SIP/2.0 180 Ringing\r\n'), flow, false);
+  stats.sent(Buffer.from('SIP/2.0 180 Ringing\r\n'), flow, true);
+  stats.sent(Buffer.from('BYE sip:a@b SIP/2.0\r\n'), flow, false);
+  stats.read(busy, flow);
 
   expect(stats.counts.responsesOut).toEqual(new Map([[180, 2]]));
   expect(stats.counts.responsesIn).toEqual(new Map([[486, 1]]));

@@ -1,5 +1,5 @@
 /** Two user agents of ours that talk over real sockets of this machine, for tests of whole calls. */
-import type { Protocol } from '../../src/sip/flow.ts';
+import type { ListenProtocol } from '../../src/sip/flow.ts';
 import type { SipMessage } from '../../src/sip/message.ts';
 import type { BaseTimers } from '../../src/sip/timers.ts';
 import type { OpenUdpSocket } from '../../src/sip/transport-udp.ts';
@@ -26,7 +26,7 @@ type PartOptions = Partial<UserAgentOptions>;
 
 /** Starts both; `parts` are options of either. */
 export async function startPair(
-  protocol: Protocol = 'UDP',
+  protocol: ListenProtocol = 'UDP',
   parts: { readonly alice?: PartOptions; readonly bob?: PartOptions } = {},
 ): Promise<Pair> {
   const listen = [{ protocol, address: '127.0.0.1', port: 0 }];
@@ -40,7 +40,7 @@ export async function stopPair({ alice, bob }: Pair): Promise<void> {
   await Promise.all([alice.stop(), bob.stop()]);
 }
 
-export function uriOf(userAgent: UserAgent, protocol: Protocol): string {
+export function uriOf(userAgent: UserAgent, protocol: ListenProtocol): string {
   const address = userAgent.addresses.find((each) => each.protocol === protocol);
   const transport = protocol === 'TCP' ? ';transport=tcp' : '';
   return `sip:bob@127.0.0.1:${address?.port}${transport}`;

@@ -6,15 +6,15 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { type TableForm, whisperEncoder } from '../../bench/lib/whisper-encoder-graph.ts';
 import { WHISPER_LEAST } from '../../bench/lib/whisper-sized.ts';
-import { type Encoder, openEncoder } from '../../src/speech/whisper/encoder.ts';
-import { freeEncoderWindow } from '../../src/speech/whisper/encoder-window.ts';
 import {
   bytesField,
   fieldsOf,
   join,
   ProtobufError,
   varintField,
-} from '../../src/speech/whisper/protobuf.ts';
+} from '../../src/lib/onnx/protobuf.ts';
+import { type Encoder, openEncoder } from '../../src/speech/whisper/encoder.ts';
+import { freeEncoderWindow } from '../../src/speech/whisper/encoder-window.ts';
 import { readWhisperConfig } from '../../src/speech/whisper/whisper-config.ts';
 import { seededChance } from '../support/onnx-file.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';

@@ -52,6 +52,16 @@ test('planEngine tries an engine on request when it is asked for by name, and no
   expect(plan.order).toMatchObject({ moduleUrl: 'file:///transformers.ts', models: ['stt/any'] });
 });
 
+test('reportOf tells the command that fetches a model, where the usual one does not', () => {
+  const choice = choiceOf('whisper', {});
+  const engine = { ...choice.engine, fetchCommand: 'npm run models -- --only whisper-base' };
+  const plan = planEngine({ ...choice, engine });
+
+  expect(() => reportOf(plan, { model: null, failures: [] })).toThrow(
+    'no whisper model in "./models" ("npm run models -- --only whisper-base" downloads one)',
+  );
+});
+
 test('reportOf names all engines that were looked for', () => {
   const choice = { ...choiceOfThree('auto'), modelsDir: './empty', tinyDir: './empty' };
 
@@ -73,6 +83,29 @@ test('planEngine tries no stand-in for an engine that was asked for by name', ()
   const plan = planEngine(choiceOf('whisper', BOTH));
 
   expect(plan.order?.models).toEqual(['models/whisper-base']);
+});
+
+test('planEngine tries nothing for an engine asked for by name that is not installed', () => {
+  expect(planEngine(choiceOf('whisper', { tiny: ['tiny/whisper'] })).order).toBeNull();
+});
+
+test('planEngine never has our own tiny model stand in where the job is better left undone', () => {
+  const choice = { ...choiceOf('auto', { tiny: ['tiny/whisper'] }), isNeverTiny: true };
+
+  expect(planEngine(choice).order).toBeNull();
+});
+
+test('planEngine knows our own tiny model where its folder was named as that of the models', () => {
+  const plan = planEngine({
+    ...choiceOf('whisper', { tiny: ['tiny/whisper'] }),
+    modelsDir: 'tiny',
+  });
+
+  expect(plan.order?.models).toEqual(['tiny/whisper']);
+  expect(reportOf(plan, { model: 'tiny/whisper', failures: [] })).toMatchObject({
+    isFallback: true,
+    reason: 'our own tiny model stands in, which knows a closed set of phrases only',
+  });
 });
 
 test('planEngine tries nothing where nothing is wanted', () => {
@@ -147,8 +180,8 @@ test.each([
 
 test.each([
   {
-    what: 'is not installed',
-    folders: {},
+    what: 'is not installed, whatever could stand in',
+    folders: { tiny: ['tiny/whisper'] },
     failures: [],
     message: 'no whisper model in "./models" ("npm run models" downloads one)',
   },

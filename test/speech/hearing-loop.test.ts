@@ -12,6 +12,9 @@ const FRAME_SAMPLES = 160;
 const QUIET = 0;
 const LOUD = 10_000;
 
+/** Level of such windows; the last one before the quiet may be half full. */
+const LOUD_DBFS = expect.closeTo(-10.3, 0);
+
 beforeEach(() => {
   batchSizes.length = 0;
 });
@@ -73,7 +76,7 @@ test('HearingLoop tells when a voice starts and stops, within 64 ms and a tick',
   expect(stopped).toEqual({
     kind: 'voice',
     ear: 1,
-    event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs },
+    event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs, levelDbfs: LOUD_DBFS },
   });
 });
 
@@ -98,8 +101,50 @@ test('HearingLoop takes a caller for silent whose packets stop', async () => {
   expect(loop.sent.at(-1)).toEqual({
     kind: 'voice',
     ear: 1,
-    event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs },
+    event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs, levelDbfs: LOUD_DBFS },
   });
+});
+
+test('HearingLoop tries a recogniser again that could not be started, and has it hear the calls that come then', async () => {
+  const clock = new FakeClock(100_000);
+  const children = [new FakeRecognizerProcess(), new FakeRecognizerProcess()];
+  const [first, second] = children;
+  const sent: FromThread[] = [];
+  const loop = new HearingLoop({
+    clock,
+    fork: () => children.shift() ?? new FakeRecognizerProcess(),
+    send: (message) => sent.push(message),
+  });
+  const recognizer = { moduleUrl: 'file:///engine.ts', models: ['model'] };
+  const started = loop.start({ detector: null, recognizer, recognizers: 1 });
+  first?.says({ kind: 'loaded', outcome: { model: null, failures: ['no memory'] } });
+  first?.exit('exit code 0');
+  await started;
+  const asks = (ear: number) => {
+    openEar({ clock, child: new FakeRecognizerProcess(), loop, sent }, ear);
+    loop.obey({ kind: 'begin', ear, fromMs: 0 });
+    loop.obey({ kind: 'transcribe', ear, request: ear, priority: 'final' });
+  };
+
+  asks(1);
+  await setImmediate();
+  clock.advance(1000);
+  second?.loads();
+  await setImmediate();
+  asks(2);
+
+  expect(sent).toContainEqual(
+    expect.objectContaining({
+      kind: 'failed',
+      ear: 1,
+      reason: expect.stringContaining('no recogniser'),
+    }),
+  );
+  expect(sent).toContainEqual({
+    kind: 'recognizer',
+    outcome: { model: 'model', failures: [] },
+  });
+  expect(second?.requests.length).toBe(1);
 });
 
 test('HearingLoop begins an utterance 300 ms before the voice', async () => {

@@ -64,6 +64,20 @@ test('openVoiceDetector takes the 16 kHz branch of a file that states its window
   expect({ rateHz, windowSamples }).toEqual({ rateHz: 16_000, windowSamples: 512 });
 });
 
+test('openVoiceDetector hears a file of one rate at that rate, whatever lengths it takes', async () => {
+  const bytes = sileroSized('samples', (node) => {
+    const { then_branch: wide, else_branch: narrow } = node.attributes ?? {};
+    return wide && narrow
+      ? { ...node, attributes: { then_branch: wide, else_branch: wide } }
+      : node;
+  });
+
+  const wide = await openSized('one-rate.onnx', bytes);
+
+  expect(wide.rateHz).toBe(16_000);
+  await wide.close();
+});
+
 test('VoiceTrack gives the 8 kHz branch the samples of the line as they came', () => {
   const pcm = Int16Array.from({ length: 256 }, (_, index) => index * 100 - 12_800);
   const track = new VoiceTrack(detector);

@@ -1,7 +1,7 @@
 /** The turn detector as a part of the whole ear: our own tiny model in its child, installed ones, damaged ones. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { HeardRing } from '../../src/media/heard-ring.ts';
 import type { HearingSettings } from '../../src/speech/choose-hearing.ts';
@@ -14,6 +14,7 @@ import { hearingWith, speak } from './whole-ear.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'turn-'));
 const damaged = join(folder, 'turn', 'broken', 'model.onnx');
+const TINY_DIR = join(import.meta.dirname, '../../models/tiny');
 let hearing: Hearing | null = null;
 
 mkdirSync(join(folder, 'turn', 'broken'), { recursive: true });
@@ -40,7 +41,7 @@ async function start(settings: Partial<HearingSettings>, alone = true): Promise<
 const turnReport = (of: Hearing) => of.reports().find(({ job }) => job === 'turn');
 
 test('Hearing scores a pause with the turn model, once the voice has stopped', async () => {
-  const one = await start({ turn: 'smart-turn' }, false);
+  const one = await start({ turn: 'smart-turn', modelsDir: TINY_DIR }, false);
   const heard = new HeardRing();
   const ear = one.open({ heard, language: 'en' });
   const events: VoiceEvent[] = [];
@@ -58,16 +59,25 @@ test('Hearing scores a pause with the turn model, once the voice has stopped', a
   const stopped = events.find(({ kind }) => kind === 'voice-stopped');
   const score = events.find(({ kind }) => kind === 'turn-scored');
   expect(stopped).toMatchObject({ lastVoicedAtMs: expect.any(Number) });
-  expect(score).toEqual({ ...stopped, kind: 'turn-scored', probability: expect.any(Number) });
+  const { lastVoicedAtMs } = { lastVoicedAtMs: 0, ...stopped };
+  expect(score).toEqual({ kind: 'turn-scored', lastVoicedAtMs, probability: expect.any(Number) });
   ear.close();
 });
 
 test('Hearing says that its own turn model is small, and trusts it little', async () => {
-  const one = await start({ turn: 'smart-turn' });
+  const one = await start({ turn: 'smart-turn', modelsDir: relative('.', TINY_DIR) });
 
   expect(one.turnTrust).toBe(0.2);
   expect(turnReport(one)).toMatchObject({ engine: 'smart-turn', isFallback: true });
   expect(turnReport(one)?.reason).toContain('wrong one time in five');
+});
+
+test('Hearing.start throws when a turn model was asked for by name and none is installed', async () => {
+  const missing = start({ turn: 'smart-turn', modelsDir: 'nothing-is-here' });
+
+  await expect(missing).rejects.toThrow(
+    'no smart-turn model in "nothing-is-here" ("npm run models" downloads one)',
+  );
 });
 
 test('Hearing does without a turn model where none is installed, and says so', async () => {

@@ -58,7 +58,15 @@ export async function openApiWorld(): Promise<ApiWorld> {
   const { deliveryId } = (await response.json()) as { deliveryId: string };
   const keys = { keyId: keyId(SPARE_KEY) };
   const voiceId = 'en-US-JennyNeural';
-  const ids = { agentId: 'agent_1', callId: 'call_1', endpointId, deliveryId, voiceId, ...keys };
+  const ids = {
+    agentId: 'agent_1',
+    callId: 'call_1',
+    endpointId,
+    deliveryId,
+    voiceId,
+    ...keys,
+    version: '1',
+  };
   return { api, ids };
 }
 

@@ -21,11 +21,11 @@ interface Finding {
   }[];
 }
 
-/** Close it when done. */
-export function launchBrowser(): Promise<Browser> {
+/** Close it when done. @param more of Chromium's own switches. */
+export function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--mute-audio'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--mute-audio', ...more],
   });
 }
 

@@ -21,3 +21,13 @@ export function readStereo(path: string): StereoRecording | undefined {
     right: samples.filter((_, index) => index % 2 === 1),
   };
 }
+
+/** Of 32,767: above the noise of a line. */
+const LOUD = 600;
+
+/** Where a side is first loud from an instant of the recording on; its end where it never is. */
+export function firstLoudMs(side: Int16Array, fromMs: number): number {
+  const from = Math.max(0, Math.round(fromMs * 8));
+  const index = side.subarray(from).findIndex((sample) => Math.abs(sample) > LOUD);
+  return (index === -1 ? side.length : from + index) / 8;
+}

@@ -5,6 +5,7 @@ import type { Environment, Plan } from '../../src/domain/account.ts';
 import { API_SCOPES, type ApiScope, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
 import type { DialQueue } from '../../src/domain/dial-queue.ts';
 import { idMaker } from '../../src/domain/ids.ts';
+import type { LiveSound } from '../../src/domain/live-sound.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import { silentVoices } from './silent-voices.ts';
@@ -14,6 +15,14 @@ export const LIVE_KEY = `svc_live_${'1'.repeat(32)}`;
 export const TEST_KEY = `svc_test_${'2'.repeat(32)}`;
 /** Of another account. */
 export const FOREIGN_KEY = `svc_live_${'3'.repeat(32)}`;
+
+/** Nobody is on the telephone. */
+const NO_SOUND: LiveSound = {
+  watchLevels: () => () => undefined,
+  listen: () => ({ kind: 'not-in-progress' }),
+  quality: async () => undefined,
+  close: () => undefined,
+};
 
 export interface RequestOptions {
   /** `null` sends none. */
@@ -86,10 +95,15 @@ export async function openTestApi(
     random: randomBytes,
     publicUrl: 'https://voice.example',
     dataFolder: store.folder,
-    liveCalls: { hangUp: () => false },
+    liveCalls: { hangUp: () => false, transfer: () => 'not-in-progress' },
+    liveSound: NO_SOUND,
+    readPeaks: async () => 'none',
     dialQueues: { live: idleQueue(store.clock), test: idleQueue(store.clock) },
     plansWithoutOutbound: [],
     voices: silentVoices(),
+    ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    trunks: { list: () => [], numbers: [], trunksOf: () => [] },
+    chat: { reply: async () => ({ text: 'Yes.', toolCalls: [], model: 'none', tookMs: 1 }) },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',

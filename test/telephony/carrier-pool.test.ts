@@ -147,3 +147,19 @@ test('DialogBook keeps a call from its answer to its end', async () => {
   expect(during).toBe(1);
   expect(kept.size).toBe(0);
 });
+
+test('CarrierPool tells when no call is left', async () => {
+  const { pool } = await openPool();
+  const leg = await pool.place(REQUEST).answered;
+  let isEmpty = false;
+
+  const empty = pool.whenEmpty().then(() => {
+    isEmpty = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  const isEmptyBefore = isEmpty;
+  await leg.hangUp();
+  await empty;
+
+  expect(isEmptyBefore).toBe(false);
+});

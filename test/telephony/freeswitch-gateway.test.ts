@@ -1,46 +1,6 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
-import { openFrontWorld } from '../support/front-world.ts';
-import { SilentLines } from './silent-lines.ts';
-import { EVENT_SECRET } from './support/event-socket-server.ts';
-import { FreeSwitchDouble } from './support/freeswitch-double.ts';
-
-const FROM = { signallingAddress: '192.0.2.1' };
-
-const OFFER = [
-  'v=0',
-  'o=- 1 1 IN IP4 192.0.2.1',
-  's=-',
-  'c=IN IP4 192.0.2.1',
-  't=0 0',
-  'm=audio 4000 RTP/AVP 8 0 101',
-  'a=rtpmap:101 telephone-event/8000',
-  '',
-].join('\r\n');
-const HOLD = `${OFFER}a=sendonly\r\n`;
-
-async function openGateway(options: { readonly orphanChannels?: readonly string[] } = {}) {
-  const [double, world] = [new FreeSwitchDouble(), await openFrontWorld()];
-  await double.start();
-  const lines = new SilentLines();
-  const gateway = new FreeSwitchGateway({
-    ...options,
-    engine: lines,
-    servers: [{ host: '127.0.0.1', port: double.events.port, weight: 1 }],
-    secret: EVENT_SECRET,
-    srf: world.srf,
-    clock: systemClock,
-    log: silentLogger,
-  });
-  onTestFinished(async () => {
-    await gateway.stop();
-    await world.stop();
-    await double.stop();
-  });
-  return { double, lines, gateway };
-}
+import { expect, test } from 'vitest';
+import type { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
+import { FROM, HOLD, OFFER, openGateway } from './support/freeswitch-world.ts';
 
 const stateOf = (gateway: FreeSwitchGateway) => gateway.reports()[0]?.state;
 
@@ -158,6 +118,7 @@ test('FreeSwitchGateway says media-lost when FreeSWITCH dies, and works again wh
 });
 
 test.each([
+  ['starting', 'it takes no calls yet'],
   ['bare', 'it has no SIP profile "offhook_outer"'],
   ['rude', 'it takes no connections from our address'],
   ['garbage', 'a header has no name'],

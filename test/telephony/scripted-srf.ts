@@ -11,6 +11,7 @@ import type {
 } from '../../src/telephony/drachtio/srf.ts';
 import type { MediaEndpoint } from '../../src/telephony/media-gateway.ts';
 import { MediaError } from '../../src/telephony/media-gateway.ts';
+import { SilentSession } from './silent-lines.ts';
 
 export interface MessageSettings {
   readonly headers?: Record<string, string>;
@@ -104,6 +105,7 @@ export class ScriptedDialog implements SrfDialog {
 export class PlainEndpoint implements MediaEndpoint {
   readonly localSdp = 'our answer';
   readonly negotiated: string[] = [];
+  readonly line = new SilentSession();
   isClosed = false;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   readonly audio: AudioStream = {

@@ -6,10 +6,13 @@ import type { LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
 
 export class SilentSession implements MediaSession {
   readonly heard = new HeardRing();
-  readonly localPort = 40_000;
+  readonly localPort: number = 40_000;
   readonly localAddress = '127.0.0.1';
   readonly remotes: AgreedMedia[] = [];
   isClosed = false;
+  hasAgent = true;
+  background: Int16Array | undefined;
+  source: MediaSession | undefined;
 
   setRemote(agreed: AgreedMedia): void {
     this.remotes.push(agreed);
@@ -17,6 +20,18 @@ export class SilentSession implements MediaSession {
 
   async close(): Promise<void> {
     this.isClosed = true;
+  }
+
+  setBackground(pcm: Int16Array | undefined): void {
+    this.background = pcm;
+  }
+
+  feedFrom(other: MediaSession | undefined): void {
+    this.source = other;
+  }
+
+  async leave(): Promise<void> {
+    this.hasAgent = false;
   }
 
   onEvent(): void {}

@@ -8,6 +8,10 @@ import { FakeClock } from '../support/fake-clock.ts';
 /** A drachtio server as far as its log-in. */
 class LogInServer {
   readonly sockets: Socket[] = [];
+  /** Commands of clients that are logged in. */
+  heard = '';
+  /** When requests within dialogs are refused, of which it has none. */
+  mayRefuse: Promise<void> = Promise.resolve();
   readonly #server: Server = createServer((socket) => this.#welcome(socket));
 
   async start(port = 0): Promise<number> {
@@ -24,13 +28,17 @@ class LogInServer {
 
   #welcome(socket: Socket): void {
     this.sockets.push(socket);
+    const answer = (id: string, text: string) => {
+      const reply = `1|response|${id}|${text}`;
+      socket.write(`${reply.length}#${reply}`);
+    };
     socket.on('data', (data) => {
       const [, id, secret] = /#([^|]+)\|authenticate\|([^|]*)/.exec(data.toString()) ?? [];
-      if (id === undefined) return;
-      const answer =
-        secret === 'right' ? 'OK|udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30' : 'NOK';
-      const reply = `1|response|${id}|${answer}`;
-      socket.write(`${reply.length}#${reply}`);
+      const facts = 'udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30';
+      if (id !== undefined) answer(id, secret === 'right' ? `OK|${facts}` : 'NOK');
+      const [, asked] = /#([^|]+)\|sip\|/.exec(data.toString()) ?? [];
+      this.heard += data.toString();
+      void this.mayRefuse.then(() => asked && answer(asked, 'NOK|unable to find dialog'));
     });
   }
 }
@@ -84,6 +92,37 @@ test('SrfLink connects and learns where the server takes SIP', async () => {
     { transport: 'udp', hostPort: '192.0.2.1:5060' },
     { transport: 'tcp', hostPort: '192.0.2.1:5060' },
   ]);
+});
+
+test('SrfLink is ready when the server has heard which calls it wants', async () => {
+  const { server, port } = await startServer();
+  const { link, words } = openLink(port);
+  const refused = Promise.withResolvers<void>();
+  server.mayRefuse = refused.promise;
+  link.srf.invite(() => undefined);
+
+  const started = link.start();
+  await expect.poll(() => server.heard).toContain('|sip|');
+  const [saidBefore, wasConnected] = [[...words.said], link.isConnected];
+  refused.resolve();
+  await started;
+
+  expect(server.heard.indexOf('route|INVITE')).toBeLessThan(server.heard.indexOf('|sip|'));
+  expect([saidBefore, wasConnected]).toEqual([[], false]);
+  expect(words.said).toEqual(['connected']);
+});
+
+test('SrfLink is ready after a second where the server says nothing of it', async () => {
+  const { server, port } = await startServer();
+  const { clock, link } = openLink(port);
+  server.mayRefuse = new Promise(() => undefined);
+
+  const started = link.start();
+  await expect.poll(() => server.heard).toContain('|sip|');
+  clock.advance(1_000);
+  await started;
+
+  expect(link.isConnected).toBe(true);
 });
 
 test('SrfLink says so when the server refuses the secret', async () => {

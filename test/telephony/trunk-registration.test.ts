@@ -132,3 +132,37 @@ test('TrunkRegistration takes its registration back when it stops', async () => 
   expect(sent.map(({ headers }) => headers?.Expires)).toEqual(['300', '0']);
   expect(clock.waiting).toBe(0);
 });
+
+test('TrunkRegistration tells since when it is asked for, granted until when, and why refused', async () => {
+  const { clock, registration } = openRegistration(
+    response(403),
+    response(200, { headers: { Expires: '100' } }),
+    response(503),
+  );
+  const states: string[] = [];
+  const look = () => states.push(registration.status().state);
+
+  look();
+  registration.start();
+  look();
+  await settle();
+  look();
+  clock.advance(5_000);
+  await settle();
+  look();
+  const { expiresAt } = registration.status();
+  const expiresInMs = (expiresAt?.getTime() ?? 0) - clock.now().getTime();
+  clock.advance(60_000);
+  await settle();
+  const refused = registration.status();
+  registration.suspend('the server is away');
+  look();
+
+  expect(states).toEqual(['unregistered', 'registering', 'failed', 'ready', 'unregistered']);
+  expect(expiresInMs).toBe(100_000);
+  expect(refused).toEqual({
+    state: 'failed',
+    detail: 'not registered with 192.0.2.1: the carrier answered 503',
+    expiresAt: null,
+  });
+});

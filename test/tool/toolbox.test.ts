@@ -66,6 +66,23 @@ test('Toolbox hands the caller over to an allowed label', async () => {
   expect(outcome.next).toBe('transferred');
 });
 
+test.each([
+  [{}, 'cold'],
+  [{ mode: 'cold' }, 'cold'],
+  [{ mode: 'warm' }, 'warm'],
+  [{ mode: 'hot' }, undefined],
+])('Toolbox hands over as the model says with %o: %s', async (args, expected) => {
+  const modes: (string | undefined)[] = [];
+  const transfer: ToolContext['transfer'] = async (_number, _summary, mode) => {
+    modes.push(mode);
+  };
+
+  const call = callOf('transfer_call', { destination: 'sales', summary: 'a refund', ...args });
+  await frontDesk(['transfer_call']).run(call, { ...idle, transfer }, never);
+
+  expect(modes).toEqual(expected === undefined ? [] : [expected]);
+});
+
 test('Toolbox dials nothing for a number that the caller has dictated', async () => {
   const dialled: string[] = [];
   const transfer = (number: string) => {

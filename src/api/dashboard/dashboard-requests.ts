@@ -1,5 +1,5 @@
 /** What every request of the dashboard must bring: an origin that is ours, a small JSON body, a session, its token. */
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { getCookie } from 'hono/cookie';
 import type { ZodType } from 'zod';
@@ -21,10 +21,9 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 /** Refuses what another page asks: browsers say whose page it is. */
 export function sameOrigin(publicUrl: string): MiddlewareHandler<ApiEnv> {
-  const ours = new URL(publicUrl).origin;
   return async (context, next) => {
-    const origin = context.req.header('Origin');
-    if (origin !== undefined && origin !== ours && !isOfHost(origin, context)) {
+    const { host } = new URL(context.req.url);
+    if (!isOurOrigin(context.req.header('Origin'), { publicUrl, host })) {
       throw new ServiceError(
         'FORBIDDEN',
         'Cannot take a request of another page: its Origin is neither PUBLIC_URL nor this server',
@@ -34,9 +33,17 @@ export function sameOrigin(publicUrl: string): MiddlewareHandler<ApiEnv> {
   };
 }
 
-/** Whether the page came from the very address that is asked; the scheme may be a proxy's. */
-function isOfHost(origin: string, context: Context): boolean {
-  return URL.canParse(origin) && new URL(origin).host === new URL(context.req.url).host;
+/**
+ * Whether a request is of our own page, or of no page at all.
+ *
+ * @param ours.host of the address that is asked: the page came from there, and the scheme may be a proxy's.
+ */
+export function isOurOrigin(
+  origin: string | undefined,
+  ours: { readonly publicUrl: string; readonly host: string | undefined },
+): boolean {
+  if (origin === undefined || origin === new URL(ours.publicUrl).origin) return true;
+  return URL.canParse(origin) && new URL(origin).host === ours.host;
 }
 
 export const limitDashboardBody: MiddlewareHandler = bodyLimit({

@@ -20,6 +20,7 @@ import {
 } from './dashboard-requests.ts';
 import type { OperatorSession } from './operator-sessions.ts';
 import { addPageRoutes } from './page-routes.ts';
+import { addPhoneRoutes } from './phone-routes.ts';
 
 /** What is shown as a password may be anything; only one that is set must keep the rules. */
 const shown = z.string().max(PASSWORD_CHARS_MAX);
@@ -51,6 +52,7 @@ export function addDashboardRoutes(
   api.use('/dashboard/*', retryLater);
   addEntry(api, parts);
   addSession(api, parts);
+  addPhoneRoutes(api, deps, dashboard);
   addPageRoutes(api, dashboard.files);
 }
 

@@ -6,6 +6,7 @@ import { LoginGuard } from './login-guard.ts';
 import { OperatorPassword } from './operator-password.ts';
 import { OperatorSessions } from './operator-sessions.ts';
 import { PageFiles } from './page-files.ts';
+import { PhoneTickets } from './phone-tickets.ts';
 import { SessionKeys } from './session-keys.ts';
 import { SetupLink } from './setup-link.ts';
 
@@ -28,6 +29,7 @@ export class Dashboard {
   readonly guard: LoginGuard;
   readonly link: SetupLink;
   readonly files: PageFiles;
+  readonly tickets: PhoneTickets;
 
   constructor(options: DashboardOptions) {
     const password = new OperatorPassword(options);
@@ -39,6 +41,7 @@ export class Dashboard {
     this.guard = new LoginGuard(options.clock);
     this.link = new SetupLink(options);
     this.files = new PageFiles(options.pageFolder);
+    this.tickets = new PhoneTickets(options);
   }
 
   /** The token of a new link that sets the password; undefined where there is a password already. */

@@ -2,18 +2,17 @@
 import type { MiddlewareHandler } from 'hono';
 import { type ApiScope, mayUse } from '../../domain/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, type ApiEnv, callerOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, callerOf } from '../api-env.ts';
 import { KeyCache } from '../key-cache.ts';
 
 const BEARER = /^Bearer +([!-~]{1,200})$/i;
 
 /** Sets `caller`. Turns nobody away: a request without a key must be counted first. */
-export function authentication(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
+export function authentication(deps: ApiDeps): (context: ApiContext) => void {
   const keys = new KeyCache(deps);
-  return async (context, next) => {
+  return (context) => {
     const keyText = BEARER.exec(context.req.header('Authorization') ?? '')?.[1];
     context.set('caller', keyText === undefined ? undefined : keys.callerOf(keyText));
-    await next();
   };
 }
 

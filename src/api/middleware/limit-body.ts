@@ -26,8 +26,7 @@ const WITH_BODY: readonly string[] = ['POST', 'PATCH', 'PUT'];
  */
 export const limitBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   if (context.get('caller') === undefined || !WITH_BODY.includes(context.req.method)) {
-    await next();
-    return;
+    return next();
   }
   const goOn = async () => {
     if (isDeeperThan(await textOf(context), DEPTH_MAX)) {

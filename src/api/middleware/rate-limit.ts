@@ -1,5 +1,4 @@
 /** Counts every request in hours that begin on the hour, and says in three headers how many are left. */
-import type { MiddlewareHandler } from 'hono';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
   DASHBOARD_REQUESTS_AN_HOUR,
@@ -8,31 +7,32 @@ import {
 } from '../../domain/rate-limit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { trustNoProxy } from '../../domain/trusted-proxies.ts';
-import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
+import type { ApiContext, ApiDeps } from '../api-env.ts';
 import { clientAddressOf, clientOf } from '../client-address.ts';
+import { setHeaders } from '../response-headers.ts';
 
 /** Comes after authentication and before all that turns a request away. */
-export function rateLimit(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
-  return async (context, next) => {
+export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
+  return (context) => {
     const now = deps.clock.now();
     const window = windowOf(now);
     const { subject, limit } = countedAs(context, deps);
-    context.header('X-RateLimit-Limit', String(limit));
-    context.header('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
-    // Stands if the count fails.
-    context.header('X-RateLimit-Remaining', '0');
+    setHeaders(context, [
+      ['X-RateLimit-Limit', String(limit)],
+      ['X-RateLimit-Reset', String(window.endsAt.getTime() / 1000)],
+      // Stands if the count fails.
+      ['X-RateLimit-Remaining', '0'],
+    ]);
     const count = deps.rates.count(subject, window);
-    context.header('X-RateLimit-Remaining', String(Math.max(0, limit - count)));
-    if (count > limit) {
-      const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
-      context.header('Retry-After', String(Math.max(1, waitSeconds)));
-      deps.metrics.rateLimited();
-      throw new ServiceError(
-        'RATE_LIMITED',
-        `Cannot take more than ${limit} requests an hour: the next hour begins in ${waitSeconds} s`,
-      );
-    }
-    await next();
+    setHeaders(context, [['X-RateLimit-Remaining', String(Math.max(0, limit - count))]]);
+    if (count <= limit) return;
+    const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
+    setHeaders(context, [['Retry-After', String(Math.max(1, waitSeconds))]]);
+    deps.metrics.rateLimited();
+    throw new ServiceError(
+      'RATE_LIMITED',
+      `Cannot take more than ${limit} requests an hour: the next hour begins in ${waitSeconds} s`,
+    );
   };
 }
 

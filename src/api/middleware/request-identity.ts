@@ -1,18 +1,21 @@
-/** Gives every request an id, and tells log and metrics how it ended. */
+/** Gives every request an id and the headers that all answers have, and tells log and metrics how it ended. */
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
+import { setHeaders } from '../response-headers.ts';
+import { securityHeaders } from './security-headers.ts';
 
 /** Changes when an answer changes in a way that a customer's program may notice. */
 export const API_VERSION = '2026-11-21';
 
 export function requestIdentity(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
+  const headers = Object.entries({ 'X-API-Version': API_VERSION, ...securityHeaders(deps) });
   return async (context, next) => {
     const startMs = deps.clock.nowMs();
     const requestId = deps.newId('req');
     context.set('requestId', requestId);
-    context.header('X-Request-Id', requestId);
-    context.header('X-API-Version', API_VERSION);
+    setHeaders(context, [['X-Request-Id', requestId]]);
+    setHeaders(context, headers);
     await next();
     const { method } = context.req;
     const { status } = context.res;

@@ -1,6 +1,4 @@
-/** Tells browsers to do nothing with our answers but show them. */
-import type { MiddlewareHandler } from 'hono';
-import type { ApiEnv } from '../api-env.ts';
+/** Tells browsers to do nothing with our answers but show them; pure */
 
 const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -13,16 +11,12 @@ const HEADERS = {
 
 const A_YEAR_SECONDS = 31_536_000;
 
-/** A route that serves something else, such as a page, sets its own value of a header. */
+/** Headers of every answer. A route that serves something else, such as a page, sets its own value of one. */
 export function securityHeaders(options: {
   readonly publicUrl: string;
-}): MiddlewareHandler<ApiEnv> {
+}): Readonly<Record<string, string>> {
   // Over plain HTTP a browser ignores it, and a proxy may pass it on to where it isn't true.
   const isHttps = options.publicUrl.startsWith('https:');
   const strict = { 'Strict-Transport-Security': `max-age=${A_YEAR_SECONDS}` };
-  const headers = Object.entries({ ...HEADERS, ...(isHttps ? strict : {}) });
-  return async (context, next) => {
-    for (const [name, value] of headers) context.header(name, value);
-    await next();
-  };
+  return { ...HEADERS, ...(isHttps ? strict : {}) };
 }

@@ -5,7 +5,7 @@ import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { agentItemView, agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, type ApiEnv, changedBy, scopeOf } from '../api-env.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import {
   agentPageSchema,
@@ -114,7 +114,7 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: () => {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
-        agents.insert(agent);
+        agents.insert(agent, changedBy(context));
         return { status: 201, body: createdAgentView(agent) };
       },
     });
@@ -124,7 +124,7 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     const { agentId } = context.req.valid('param');
     const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, context.req.valid('json'), clock.now());
-    agents.update(changed);
+    agents.update(changed, changedBy(context));
     return context.json(patchedAgentView(changed), 200);
   });
 

@@ -1,13 +1,14 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import type { Call } from '../../domain/call.ts';
 import { given } from '../../domain/patch.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
-import { callItemView, callView, timelineEntryView } from '../call-view.ts';
+import { callView, timelineEntryView } from '../call-view.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { pageText } from '../page-text.ts';
 import {
   callPageSchema,
   callPathSchema,
@@ -73,11 +74,8 @@ export function addCallRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
     const span = { startedFrom: startDate, startedBefore: endDate };
     const query = { ...given({ ...filters, ...span }), limit, offset };
-    const page = calls.list(scopeOf(context), query);
-    return context.json(
-      { data: page.calls.map(callItemView), total: page.total, limit, offset },
-      200,
-    );
+    const page = calls.listText(scopeOf(context), query);
+    return pageText<z.infer<typeof callPageSchema>>(context, { ...page, limit, offset });
   });
 
   api.openapi(getRoute, (context) => {

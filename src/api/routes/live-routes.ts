@@ -2,11 +2,12 @@
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent.ts';
 import type { Call, CallStatus } from '../../domain/call.ts';
+import type { CallLevels } from '../../domain/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
 import { EventStream } from '../event-stream.ts';
 import { isKeyAlive } from '../key-cache.ts';
-import { callIdOf, liveEventOf, snapshotOf } from '../live-view.ts';
+import { callIdOf, levelsEventOf, liveEventOf, snapshotOf } from '../live-view.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { liveQuerySchema } from '../schemas/live-schemas.ts';
@@ -33,7 +34,8 @@ const liveRoute = createRoute({
     'Server-Sent Events (`text/event-stream`); the `data` of each is JSON. The first event is `snapshot`',
     '(`calls` that ring or are in progress, with `transcript` so far where `callId` was given; `queuedCalls`). Then `call` (a call is there or has',
     'changed), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
-    'saying; the next one replaces it, and `said`, or an empty text, ends it). A comment every 15 s keeps the connection alive. A client that',
+    'saying; the next one replaces it, and `said`, or an empty text, ends it). With `levels=true` also `levels` every 250 ms while calls are in progress',
+    '(for each, the loudest 20 ms of `caller` and `agent` since the last time, in whole dBFS from -90 to 0). A comment every 15 s keeps the connection alive. A client that',
     'reads too slowly is cut off, and so is one whose key is revoked; whoever connects again begins with a new snapshot. Opening a view counts as one request.',
   ].join(' '),
   request: { query: liveQuerySchema },
@@ -50,7 +52,7 @@ export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   const { calls, liveFeed } = deps;
 
   api.openapi(liveRoute, (context) => {
-    const { callId } = context.req.valid('query');
+    const { callId, levels } = context.req.valid('query');
     const scope = scopeOf(context);
     const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
     if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
@@ -64,23 +66,30 @@ export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     // Proxies such as nginx would collect the events otherwise.
     context.header('X-Accel-Buffering', 'no');
     if (context.req.method === 'HEAD') return context.body(null, 200);
-    return context.body(openView(context, deps, watched).body, 200);
+    const view = openView(context, deps, { watched, hasLevels: levels === 'true' });
+    return context.body(view.body, 200);
   });
 }
 
-function openView(context: ApiContext, deps: ApiDeps, watched: Call | undefined): EventStream {
-  const { clock, liveFeed } = deps;
+function openView(
+  context: ApiContext,
+  deps: ApiDeps,
+  { watched, hasLevels }: { readonly watched: Call | undefined; readonly hasLevels: boolean },
+): EventStream {
+  const { clock, liveFeed, liveSound } = deps;
   const scope = scopeOf(context);
   const { apiKey } = callerOf(context);
   // What can fail is asked first, and who watches can be stopped before anything is sent: a client may be let go at once.
   const snapshot = snapshotFor(scope, deps, watched);
-  let stop: () => void = () => undefined;
+  let stops: readonly (() => void)[] = [];
   const stream = new EventStream({
     clock,
     mayGoOn: () => isKeyAlive(apiKey, deps),
-    onEnded: () => stop(),
+    onEnded: () => {
+      for (const stop of stops) stop();
+    },
   });
-  stop = liveFeed.watch(scope, {
+  const stopWatching = liveFeed.watch(scope, {
     onHappening: (happening) => {
       if (watched !== undefined && callIdOf(happening) !== watched.id) return;
       const { event, data } = liveEventOf(happening);
@@ -88,6 +97,13 @@ function openView(context: ApiContext, deps: ApiDeps, watched: Call | undefined)
     },
     onClosed: () => stream.end(),
   });
+  const tellLevels = (all: readonly CallLevels[]) => {
+    const own = all.filter(({ callId }) => watched === undefined || callId === watched.id);
+    const { event, data } = levelsEventOf(own);
+    if (own.length > 0) stream.send(event, data);
+  };
+  const stopLevels = hasLevels ? liveSound.watchLevels(scope, tellLevels) : () => undefined;
+  stops = [stopWatching, stopLevels];
   stream.send(snapshot.event, snapshot.data);
   return stream;
 }

@@ -1,7 +1,5 @@
 /** `/api/calls/{callId}/recording`: the recording as WAV, for a key or for whoever holds a signed link. */
-import { createReadStream, type Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { resolve, sep } from 'node:path';
+import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
@@ -11,6 +9,7 @@ import { type ApiContext, type ApiDeps, type ApiEnv, scopeOf } from '../api-env.
 import { type ByteRange, parseByteRange } from '../byte-range.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorBody } from '../middleware/errors.ts';
+import { isHeld, recordingFileOf } from '../recording-file.ts';
 import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { existing } from './call-routes.ts';
@@ -52,47 +51,19 @@ export function addRecordingRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): voi
 }
 
 async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Response> {
-  const file = pathOf(call, deps.dataFolder);
-  const facts = await factsOf(file);
-  const etag = `"${facts.size.toString(16)}-${Math.floor(facts.mtimeMs).toString(16)}"`;
+  const { path, sizeBytes, version } = await recordingFileOf(call, deps.dataFolder);
+  const etag = `"${version}"`;
   context.header('Accept-Ranges', 'bytes');
   context.header('ETag', etag);
   context.header('Cache-Control', 'private, no-cache');
   context.header('Content-Type', 'audio/wav');
   context.header('Content-Disposition', `inline; filename="${call.id}.wav"`);
   if (isHeld(context.req.header('If-None-Match'), etag)) return context.body(null, 304);
-  const range = rangeOf(context, etag, facts.size);
-  if (range === 'unsatisfiable') return refuseRange(context, facts.size);
-  if (range === undefined) return sendBytes(context, file, { first: 0, last: facts.size - 1 }, 200);
-  context.header('Content-Range', `bytes ${range.first}-${range.last}/${facts.size}`);
-  return sendBytes(context, file, range, 206);
-}
-
-/** @throws {ServiceError} NOT_FOUND when the call has no recording, or it would lie outside the data folder. */
-function pathOf(call: Call, dataFolder: string): string {
-  const folder = resolve(dataFolder);
-  const file = resolve(folder, call.recordingFile ?? '');
-  if (!file.startsWith(folder + sep)) throw noRecording();
-  return file;
-}
-
-async function factsOf(file: string): Promise<Stats> {
-  const facts = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    // Removed by the operator, or never written because the disk was full.
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  if (facts === undefined || !facts.isFile()) throw noRecording();
-  return facts;
-}
-
-function noRecording(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'Cannot find the recording: the call has none');
-}
-
-function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags.includes(etag) || tags.includes('*');
+  const range = rangeOf(context, etag, sizeBytes);
+  if (range === 'unsatisfiable') return refuseRange(context, sizeBytes);
+  if (range === undefined) return sendBytes(context, path, { first: 0, last: sizeBytes - 1 }, 200);
+  context.header('Content-Range', `bytes ${range.first}-${range.last}/${sizeBytes}`);
+  return sendBytes(context, path, range, 206);
 }
 
 /** A range of another version than the client holds would not fit: then it gets the whole. RFC 9110, 13.1.5. */

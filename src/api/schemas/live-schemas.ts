@@ -9,9 +9,17 @@ export const liveQuerySchema = z.strictObject({
     .max(100)
     .optional()
     .openapi({ param: { description: 'Tells of this call only, with what was said so far.' } }),
+  levels: z
+    .enum(['true', 'false'])
+    .optional()
+    .openapi({
+      param: { description: 'Whether to tell how loud calls are, four times a second.' },
+    }),
 });
 
 const ofCall = { callId: z.string() };
+
+const levelSchema = z.int().min(-90).max(0);
 
 const liveCallSchema = callItemSchema.omit({ hasTranscript: true, hasRecording: true });
 
@@ -27,6 +35,9 @@ export const liveEventSchemas = {
   said: z.object({ ...ofCall, entry: transcriptEntrySchema }),
   timeline: z.object({ ...ofCall, entry: timelinePageSchema.shape.data.element }),
   hearing: z.object({ ...ofCall, text: z.string() }),
+  levels: z.object({
+    levels: z.array(z.object({ ...ofCall, caller: levelSchema, agent: levelSchema })),
+  }),
 } as const;
 
 export type LiveEventName = keyof typeof liveEventSchemas;

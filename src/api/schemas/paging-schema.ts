@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi';
 import type { ZodType } from 'zod';
 
 /** A whole number as a query writes it; `1e2`, `+5` and ` 5` are refused. */
-function wholeNumber(limits: { readonly min: number; readonly max: number }) {
+export function wholeNumber(limits: { readonly min: number; readonly max: number }) {
   return z
     .string()
     .regex(/^\d{1,15}$/, 'expected a whole number')

@@ -3,18 +3,24 @@ import { useState } from 'preact/hooks';
 import {
   type AgentDraft,
   bodyOf,
+  changeOf,
   draftOf,
   messageUnder,
   NEW_AGENT,
   TOOLS,
+  withoutEmptyRows,
 } from '../agent-draft.ts';
 import type { Agent } from '../api-types.ts';
 import { client, language, say, t } from '../app-state.ts';
+import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { CheckField, ChecksField, TextField, type TextFieldProps } from '../parts/field.tsx';
 import { Page, Problem, Shown } from '../parts/page.tsx';
+import { Pronunciations } from '../parts/pronunciations.tsx';
+import { TalkButton } from '../parts/talk-button.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { useSubmit } from '../parts/use-submit.ts';
+import { Versions } from '../parts/versions.tsx';
 import { VoicePicker } from '../parts/voice-picker.tsx';
 import { wordOf } from '../text/text.ts';
 
@@ -25,51 +31,98 @@ export function AgentPage({ id }: { readonly id: string }) {
     async (signal) => (isNew ? undefined : await client.api<Agent>(path, { signal })) ?? null,
     [id],
   );
-  const remove = async () => {
-    await client.api(path, { method: 'DELETE' });
-    location.assign('#/agents');
+  const [round, setRound] = useState(0);
+  /** What going back gave: the form begins anew with it. */
+  const [restored, setRestored] = useState<Agent | undefined>(undefined);
+  const reload = () => {
+    setRound((before) => before + 1);
+    loaded.reload();
   };
   return (
     <Page
       title={isNew ? t('agents.new') : (loaded.value?.name ?? t('agent.title'))}
-      actions={
-        <>
-          <a class="button" href="#/agents">
-            {t('agent.back')}
-          </a>
-          {isNew ? null : (
-            <ConfirmButton
-              label={t('agent.delete')}
-              question={t('agent.deleteQuestion')}
-              done={t('agent.deleted')}
-              onConfirm={remove}
-            />
-          )}
-        </>
-      }
+      actions={<Actions agent={loaded.value ?? undefined} path={path} isNew={isNew} />}
     >
       <Shown loaded={loaded}>
-        {(agent) => <AgentForm agent={agent ?? undefined} path={path} onSaved={loaded.reload} />}
+        {(agent) => (
+          <>
+            <AgentForm
+              key={restored?.updatedAt ?? ''}
+              agent={agent ?? undefined}
+              restored={restored}
+              path={path}
+              onSaved={reload}
+            />
+            {agent === null ? null : (
+              <Versions
+                agent={agent}
+                round={round}
+                onRestored={(now) => {
+                  setRestored(now);
+                  loaded.reload();
+                }}
+              />
+            )}
+          </>
+        )}
       </Shown>
     </Page>
   );
 }
 
+function Actions(props: {
+  readonly agent: Agent | undefined;
+  readonly path: string;
+  readonly isNew: boolean;
+}) {
+  const { agent, path, isNew } = props;
+  const remove = async () => {
+    await client.api(path, { method: 'DELETE' });
+    location.assign('#/agents');
+  };
+  return (
+    <>
+      <a class="button" href="#/agents">
+        {t('agent.back')}
+      </a>
+      {agent === undefined ? null : (
+        <>
+          <TalkButton agent={agent} />
+          <ChatButton agent={agent} />
+        </>
+      )}
+      {isNew ? null : (
+        <ConfirmButton
+          label={t('agent.delete')}
+          question={t('agent.deleteQuestion')}
+          done={t('agent.deleted')}
+          onConfirm={remove}
+        />
+      )}
+    </>
+  );
+}
+
 function AgentForm(props: {
   readonly agent: Agent | undefined;
+  /** What the form begins with, where it is newer than `agent`. */
+  readonly restored: Agent | undefined;
   readonly path: string;
   readonly onSaved: () => void;
 }) {
   const { agent, path } = props;
-  const [draft, setDraft] = useState<AgentDraft>(agent === undefined ? NEW_AGENT : draftOf(agent));
+  const begun = props.restored ?? agent;
+  const [draft, setDraft] = useState<AgentDraft>(begun === undefined ? NEW_AGENT : draftOf(begun));
   const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
   const { isBusy, error, wrong, submit } = useSubmit(async () => {
-    const body = bodyOf(draft);
+    const whole = withoutEmptyRows(draft);
+    setDraft(whole);
     if (agent === undefined) {
+      const body = bodyOf(whole);
       const made = await client.api<Agent>('api/agents', { method: 'POST', body });
       location.assign(`#/agents/${made.id}`);
     } else {
-      await client.api(path, { method: 'PATCH', body });
+      await client.api(path, { method: 'PATCH', body: changeOf(whole, agent) });
       props.onSaved();
     }
     say(t('agent.saved'));
@@ -79,6 +132,11 @@ function AgentForm(props: {
     <form class="card form" onSubmit={submit} noValidate>
       <Words {...form} />
       <Settings {...form} />
+      <Pronunciations
+        values={draft.pronunciations}
+        wrong={wrong}
+        onValues={(pronunciations) => change({ pronunciations })}
+      />
       {error === undefined ? null : <Problem error={error} />}
       <div class="actions">
         <button type="submit" class="main" disabled={isBusy}>

@@ -5,6 +5,7 @@ import { client, complain, formats, t } from '../app-state.ts';
 import { Page, Shown, State, Table } from '../parts/page.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { SimulateButton } from '../parts/simulate.tsx';
+import { useTalk } from '../parts/talk-button.tsx';
 import { useLoad } from '../parts/use-load.ts';
 
 const PER_PAGE = 50;
@@ -46,6 +47,7 @@ function AgentTable(props: {
   readonly agents: readonly AgentItem[];
   readonly onChanged: () => void;
 }) {
+  const { talk, phone } = useTalk();
   if (props.agents.length === 0) return <p class="empty">{t('agents.none')}</p>;
   const heads = [
     'name',
@@ -58,26 +60,38 @@ function AgentTable(props: {
     'actions',
   ] as const;
   return (
-    <Table label={t('agents.title')} heads={heads.map((head) => t(`agents.${head}`))}>
-      {props.agents.map((agent) => (
-        <tr key={agent.id}>
-          <td>
-            <a href={`#/agents/${agent.id}`}>{agent.name}</a>
-          </td>
-          <td>
-            <State of={agent.status} />
-          </td>
-          <td class="number">{agent.phoneNumber ?? '–'}</td>
-          <td>{agent.voice}</td>
-          <td>{formats.value.language(agent.language)}</td>
-          <td class="number">{formats.value.count(agent.totalCallsToday)}</td>
-          <td class="number">{formats.value.decimal(agent.totalMinutesToday)}</td>
-          <td>
-            <PauseButton agent={agent} onChanged={props.onChanged} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      <Table label={t('agents.title')} heads={heads.map((head) => t(`agents.${head}`))}>
+        {props.agents.map((agent) => (
+          <tr key={agent.id}>
+            <td>
+              <a href={`#/agents/${agent.id}`}>{agent.name}</a>
+            </td>
+            <td>
+              <State of={agent.status} />
+            </td>
+            <td class="number">{agent.phoneNumber ?? '–'}</td>
+            <td>{agent.voice}</td>
+            <td>{formats.value.language(agent.language)}</td>
+            <td class="number">{formats.value.count(agent.totalCallsToday)}</td>
+            <td class="number">{formats.value.decimal(agent.totalMinutesToday)}</td>
+            <td>
+              <div class="actions">
+                <button
+                  type="button"
+                  aria-label={`${t('phone.talk')}: ${agent.name}`}
+                  onClick={() => talk(agent)}
+                >
+                  {t('phone.talk')}
+                </button>
+                <PauseButton agent={agent} onChanged={props.onChanged} />
+              </div>
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {phone}
+    </>
   );
 }
 

@@ -1,10 +1,12 @@
 /** Calls and minutes by day, as bars and as a table. */
 import { useState } from 'preact/hooks';
+import { messagesByField } from '../api-error.ts';
 import type { Analytics } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
+import { type DayRange, lastDays, queryOf } from '../day-range.ts';
 import { clockText } from '../format.ts';
 import { DayBars } from '../parts/day-bars.tsx';
-import { SelectField } from '../parts/field.tsx';
+import { SelectField, TextField } from '../parts/field.tsx';
 import { Page, Section, Shown, Table } from '../parts/page.tsx';
 import { useAgents } from '../parts/use-agents.ts';
 import { useLoad } from '../parts/use-load.ts';
@@ -17,15 +19,18 @@ const PERIODS = [
   'last_90_days',
   'this_month',
   'last_month',
+  'custom',
 ] as const;
 
 export function AnalyticsPage() {
   const [period, setPeriod] = useState('last_30_days');
+  const [days, setDays] = useState<DayRange>(() => lastDays(30, Date.now()));
   const [agentId, setAgentId] = useState('');
   const agents = useAgents();
+  const query = queryOf(period, days);
   const loaded = useLoad(
-    (signal) => client.api<Analytics>('api/analytics', { query: { period, agentId }, signal }),
-    [period, agentId],
+    (signal) => client.api<Analytics>('api/analytics', { query: { ...query, agentId }, signal }),
+    [agentId, ...Object.values(query)],
   );
   return (
     <Page title={t('analytics.title')}>
@@ -36,6 +41,7 @@ export function AnalyticsPage() {
           onValue={setPeriod}
           options={PERIODS.map((name) => [name, t(`period.${name}`)])}
         />
+        {period === 'custom' ? <Days days={days} onDays={setDays} error={loaded.error} /> : null}
         <SelectField
           label={t('calls.agent')}
           value={agentId}
@@ -58,6 +64,33 @@ export function AnalyticsPage() {
         )}
       </Shown>
     </Page>
+  );
+}
+
+function Days(props: {
+  readonly days: DayRange;
+  readonly onDays: (days: DayRange) => void;
+  readonly error: unknown;
+}) {
+  const { days, onDays } = props;
+  const wrong = messagesByField(props.error);
+  return (
+    <>
+      <TextField
+        label={t('calls.from')}
+        type="date"
+        value={days.startDate}
+        onValue={(startDate) => onDays({ ...days, startDate })}
+        error={wrong.startDate}
+      />
+      <TextField
+        label={t('calls.to')}
+        type="date"
+        value={days.endDate}
+        onValue={(endDate) => onDays({ ...days, endDate })}
+        error={wrong.endDate}
+      />
+    </>
   );
 }
 

@@ -1,20 +1,27 @@
 /** One call: what was said and heard, where the time went, and what was told to whom. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
+import { BROWSER_BOARD } from '../browser-board.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
+import { MeterBoard } from '../meter-board.ts';
+import { CallControls } from '../parts/call-controls.tsx';
 import { CallEvents } from '../parts/call-events.tsx';
-import { HangUp } from '../parts/hang-up.tsx';
+import { Heard } from '../parts/heard.tsx';
+import { LevelMeters } from '../parts/level-meters.tsx';
 import { Instant, Page, Section, Shown, State } from '../parts/page.tsx';
+import { Quality } from '../parts/quality.tsx';
+import { SipLadder } from '../parts/sip-ladder.tsx';
 import { Timeline } from '../parts/timeline.tsx';
+import { ToolTable } from '../parts/tool-table.tsx';
 import { useAgents } from '../parts/use-agents.ts';
 import { useLive } from '../parts/use-live.ts';
 import { useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
 import { Words } from '../parts/words.tsx';
 import { wordOf } from '../text/text.ts';
-import { currentEntry } from '../waterfall.ts';
+import { recordingOriginMs } from '../time-line.ts';
 
 /** More entries than that a page does not draw. */
 const TIMELINE_MAX = 1000;
@@ -49,31 +56,36 @@ export function CallPage({ id }: { readonly id: string }) {
           <a class="button" href="#/calls">
             {t('call.back')}
           </a>
-          {goesOn ? <HangUp callId={id} /> : null}
+          {goesOn ? <CallControls callId={id} isAnswered={call.status === 'in_progress'} /> : null}
         </>
       }
     >
-      <Shown loaded={loaded}>
-        {(value) => (
-          <>
-            <Facts call={value.call} />
-            {goesOn ? <LiveWords id={id} onOver={loaded.reload} /> : <Heard {...value} />}
-            <Section title={t('call.timing')}>
-              <Waterfall entries={value.timeline} originMs={originOf(value)} />
-            </Section>
-            <CallEvents callId={id} />
-            <Timeline entries={value.timeline} originMs={originOf(value)} />
-          </>
-        )}
-      </Shown>
+      <Shown loaded={loaded}>{(value) => <Record {...value} onOver={loaded.reload} />}</Shown>
     </Page>
   );
 }
 
-/** The recording begins with the answer. */
-function originOf({ call, timeline }: Loaded): number {
-  const answered = timeline.find(({ kind }) => kind === 'answered')?.timestamp;
-  return Date.parse(answered ?? call.startedAt ?? new Date(0).toISOString());
+function Record(props: Loaded & { readonly onOver: () => void }) {
+  const { call, timeline } = props;
+  const originMs = useMemo(() => recordingOriginMs(timeline, call.startedAt), [timeline, call]);
+  return (
+    <>
+      <Facts call={call} />
+      {isOver(call) ? (
+        <Heard call={call} timeline={timeline} originMs={originMs} />
+      ) : (
+        <LiveWords id={call.id} onOver={props.onOver} />
+      )}
+      <Section title={t('call.timing')}>
+        <Waterfall entries={timeline} originMs={originMs} />
+      </Section>
+      <ToolTable entries={timeline} originMs={originMs} />
+      <Quality key={`quality ${call.status}`} callId={call.id} />
+      <SipLadder key={`ladder ${call.status}`} callId={call.id} />
+      <CallEvents callId={call.id} />
+      <Timeline entries={timeline} originMs={originMs} />
+    </>
+  );
 }
 
 function Facts({ call }: { readonly call: CallDetail }) {
@@ -134,7 +146,9 @@ function Facts({ call }: { readonly call: CallDetail }) {
 }
 
 function LiveWords({ id, onOver }: { readonly id: string; readonly onOver: () => void }) {
-  const { live } = useLive(id);
+  const [board] = useState(() => new MeterBoard(BROWSER_BOARD));
+  useEffect(() => () => board.stop(), [board]);
+  const { live } = useLive(id, board);
   const call = live.calls.find((one) => one.id === id);
   const over = call !== undefined && isOver(call);
   useEffect(() => {
@@ -142,53 +156,8 @@ function LiveWords({ id, onOver }: { readonly id: string; readonly onOver: () =>
   }, [over]);
   return (
     <Section title={t('words.label')}>
+      <LevelMeters callId={id} board={board} />
       <Words entries={call?.transcript ?? []} hearing={call?.hearing ?? ''} />
     </Section>
   );
-}
-
-/** The transcript follows the recording, and each of its times goes to its place there. */
-function Heard(value: Loaded) {
-  const { call } = value;
-  const player = useRef<HTMLAudioElement>(null);
-  const [current, setCurrent] = useState(-1);
-  const entries = call.transcript ?? [];
-  const startsMs = entries.map(({ timestamp }) => Date.parse(timestamp) - originOf(value));
-  const follow = () => {
-    const at = player.current;
-    setCurrent(at === null || at.paused ? -1 : currentEntry(startsMs, at.currentTime * 1000));
-  };
-  const seek = (index: number) => {
-    const at = player.current;
-    if (at === null) return;
-    at.currentTime = Math.max(0, (startsMs[index] ?? 0) / 1000);
-    at.play().catch(() => undefined);
-  };
-  const hasRecording = call.recordingUrl !== null;
-  return (
-    <Section title={t('words.label')}>
-      {hasRecording ? (
-        // biome-ignore lint/a11y/useMediaCaption: the transcript below is what captions would say.
-        <audio
-          ref={player}
-          controls
-          preload="metadata"
-          src={recordingPath(call)}
-          onTimeUpdate={follow}
-          onPause={follow}
-          aria-label={t('call.recording')}
-        />
-      ) : (
-        <p class="muted">{t('call.noRecording')}</p>
-      )}
-      {entries.length === 0 ? <p class="empty">{t('call.noWords')}</p> : null}
-      <Words entries={entries} current={current} onSeek={hasRecording ? seek : undefined} />
-    </Section>
-  );
-}
-
-/** The signed link as seen from this page: the server may be reached by another name than its own. */
-function recordingPath({ id, recordingUrl }: CallDetail): string {
-  const { search } = new URL(recordingUrl ?? '', location.href);
-  return `api/calls/${encodeURIComponent(id)}/recording${search}`;
 }

@@ -4,19 +4,10 @@ import type { Endpoint, Paged } from '../api-types.ts';
 import { client, complain, say, t } from '../app-state.ts';
 import { Deliveries } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { ChecksField, TextField } from '../parts/field.tsx';
-import { Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
+import { EditEndpoint, NewEndpoint } from '../parts/endpoint-form.tsx';
+import { Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SigningSecretCard } from '../parts/signing-secret.tsx';
 import { useLoad } from '../parts/use-load.ts';
-import { useSubmit } from '../parts/use-submit.ts';
-
-const EVENTS = [
-  'call.started',
-  'call.ended',
-  'call.transcribed',
-  'appointment.booked',
-  'call.bridged',
-] as const;
 
 export function WebhooksPage() {
   const [round, setRound] = useState(0);
@@ -77,6 +68,7 @@ function EndpointActions(props: {
   readonly onTested: () => void;
 }) {
   const { id, status } = props.endpoint;
+  const [isEditing, setEditing] = useState(false);
   const path = `api/webhooks/endpoints/${id}`;
   const isActive = status === 'active';
   const send = () =>
@@ -96,6 +88,16 @@ function EndpointActions(props: {
           {t('webhooks.test')}
         </button>
       ) : null}
+      <button type="button" onClick={() => setEditing(true)}>
+        {t('webhooks.edit')}
+      </button>
+      {isEditing ? (
+        <EditEndpoint
+          endpoint={props.endpoint}
+          onChanged={props.onChanged}
+          onClose={() => setEditing(false)}
+        />
+      ) : null}
       <button type="button" onClick={toggle}>
         {t(isActive ? 'webhooks.disable' : 'webhooks.enable')}
       </button>
@@ -105,51 +107,5 @@ function EndpointActions(props: {
         onConfirm={remove}
       />
     </div>
-  );
-}
-
-function NewEndpoint({ onMade }: { readonly onMade: () => void }) {
-  const [url, setUrl] = useState('');
-  const [description, setDescription] = useState('');
-  const [events, setEvents] = useState<readonly string[]>(EVENTS);
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
-    const body = { url, events, ...(description === '' ? {} : { description }) };
-    await client.api('api/webhooks/endpoints', { method: 'POST', body });
-    say(t('webhooks.added'));
-    setUrl('');
-    setDescription('');
-    onMade();
-  });
-  return (
-    <Section title={t('webhooks.new')}>
-      <form class="form" onSubmit={submit} noValidate>
-        <TextField
-          label={t('webhooks.url')}
-          type="url"
-          error={wrong.url}
-          value={url}
-          onValue={setUrl}
-        />
-        <TextField
-          label={t('webhooks.description')}
-          error={wrong.description}
-          value={description}
-          onValue={setDescription}
-        />
-        <ChecksField
-          label={t('webhooks.events')}
-          error={wrong.events}
-          values={events}
-          options={EVENTS.map((event) => [event, event])}
-          onValues={setEvents}
-        />
-        {error === undefined ? null : <Problem error={error} />}
-        <div class="actions">
-          <button type="submit" class="main" disabled={isBusy}>
-            {t('webhooks.add')}
-          </button>
-        </div>
-      </form>
-    </Section>
   );
 }

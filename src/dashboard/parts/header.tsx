@@ -20,6 +20,8 @@ const LINKS: readonly (readonly [page: string, text: TextKey])[] = [
   ['live', 'nav.live'],
   ['calls', 'nav.calls'],
   ['agents', 'nav.agents'],
+  ['numbers', 'nav.numbers'],
+  ['trunks', 'nav.trunks'],
   ['analytics', 'nav.analytics'],
   ['webhooks', 'nav.webhooks'],
   ['keys', 'nav.keys'],

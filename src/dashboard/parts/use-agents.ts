@@ -12,11 +12,12 @@ export interface Agents {
   readonly list: readonly AgentItem[];
   /** Its name; the id where the agent is gone, or not loaded yet. */
   readonly nameOf: (id: string) => string;
+  readonly reload: () => void;
 }
 
 export function useAgents(): Agents {
-  const { value: list = [] } = useLoad(loadAgents, []);
-  return { list, nameOf: (id) => list.find((agent) => agent.id === id)?.name ?? id };
+  const { value: list = [], reload } = useLoad(loadAgents, []);
+  return { list, nameOf: (id) => list.find((agent) => agent.id === id)?.name ?? id, reload };
 }
 
 async function loadAgents(signal: AbortSignal): Promise<readonly AgentItem[]> {

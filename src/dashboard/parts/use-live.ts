@@ -1,29 +1,74 @@
 /** The live view as a page follows it, from when it comes to when it goes. */
 import { useEffect, useState } from 'preact/hooks';
-import { client } from '../app-state.ts';
+import { client, complain, t } from '../app-state.ts';
+import { levelsOf, transferFailureOf } from '../live-news.ts';
 import { afterEvent, type LiveState, NOTHING_LIVE } from '../live-state.ts';
 import { followLive } from '../live-stream.ts';
+import type { MeterBoard } from '../meter-board.ts';
 import type { SseEvent } from '../sse.ts';
 
-/** @param onEvent told of every event besides. */
+/** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
+const DRAW_MS = 80;
+
+/** A page out of sight draws seldom; no more than this waits for it. */
+const WAITING_MAX = 500;
+
+/** @param board told of levels, where there are meters to show them. */
 export function useLive(
   callId: string | undefined,
-  onEvent: (event: SseEvent) => void = () => undefined,
+  board?: MeterBoard,
 ): { readonly live: LiveState; readonly isConnected: boolean } {
   const [live, setLive] = useState(NOTHING_LIVE);
   const [isConnected, setConnected] = useState(false);
   useEffect(() => {
     const stopped = new AbortController();
     if (callId === '') return;
+    const { take, stop } = drawnTogether((events) =>
+      setLive((state) => events.reduce(afterEvent, state)),
+    );
     const listener = {
       onEvent: (event: SseEvent) => {
-        setLive((state) => afterEvent(state, event));
-        onEvent(event);
+        const levels = levelsOf(event);
+        if (levels === undefined) take(event);
+        else board?.tell(levels);
+        const failure = transferFailureOf(event);
+        if (failure !== undefined) complain(new Error(t('transfer.failed', { reason: failure })));
       },
       onConnected: setConnected,
     };
-    void followLive(client, callId === undefined ? {} : { callId }, listener, stopped.signal);
-    return () => stopped.abort();
-  }, [callId]);
+    const query = {
+      ...(callId === undefined ? {} : { callId }),
+      ...(board === undefined ? {} : { levels: 'true' as const }),
+    };
+    void followLive(client, query, listener, stopped.signal);
+    return () => {
+      stopped.abort();
+      stop();
+    };
+  }, [callId, board]);
   return { live, isConnected };
+}
+
+/** Hands on events in batches, in order. */
+function drawnTogether(draw: (events: readonly SseEvent[]) => void): {
+  readonly take: (event: SseEvent) => void;
+  readonly stop: () => void;
+} {
+  let waiting: SseEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const events = waiting;
+    waiting = [];
+    draw(events);
+  };
+  return {
+    take: (event) => {
+      waiting.push(event);
+      if (waiting.length >= WAITING_MAX) flush();
+      else timer ??= setTimeout(flush, DRAW_MS);
+    },
+    stop: () => clearTimeout(timer),
+  };
 }

@@ -74,7 +74,10 @@ export class LlamaEngine {
         temperature: TEMPERATURE,
         // A caller does not wait for thoughts.
         budgets: { thoughtTokens: 0 },
-        onTextChunk: (text: string) => onEvent({ kind: 'text', text }),
+        // While it may be the beginning of a tool call, pieces come without text: nothing has been said yet.
+        onTextChunk: (text: string) => {
+          if (text !== '') onEvent({ kind: 'text', text });
+        },
       });
       for (const { functionName: name, params } of answer.functionCalls ?? []) {
         this.#calls += 1;

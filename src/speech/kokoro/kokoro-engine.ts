@@ -26,7 +26,7 @@ export function kokoroEngine(options: VoiceEngineOptions): SynthesizerEngine {
     name: 'kokoro',
     modelModule: new URL('./kokoro-model.ts', import.meta.url).href,
     find: findKokoroVoices,
-    remedy: `put Kokoro-82M into "${options.modelsDir}/tts/kokoro" (docs/voices.md)`,
+    remedy: `run "npm run models -- --only kokoro-82m", or put Kokoro-82M into "${options.modelsDir}/tts/kokoro" (docs/voices.md)`,
   });
 }
 

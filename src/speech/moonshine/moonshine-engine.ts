@@ -5,6 +5,7 @@ import type { SpeechEngine } from '../speech-engine.ts';
 /** Finds `moonshine*`, `moonshine/<name>` and `stt/<name>` whose configuration says that it is one. */
 export const moonshineEngine: SpeechEngine = {
   name: 'moonshine',
+  fetchCommand: 'npm run models -- --only moonshine-base',
   moduleUrl: new URL('./moonshine-recognizer.ts', import.meta.url).href,
   find: (modelsDir) =>
     modelFolders(modelsDir, ['moonshine*', 'moonshine/*', 'stt/*'])

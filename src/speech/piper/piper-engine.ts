@@ -50,7 +50,7 @@ export function piperEngine(options: VoiceEngineOptions): SynthesizerEngine {
     name: 'piper',
     modelModule: new URL('./piper-model.ts', import.meta.url).href,
     find: findPiperVoices,
-    remedy: `put a Piper voice into "${options.modelsDir}/tts/piper" (docs/voices.md)`,
+    remedy: `run "npm run models", or put a Piper voice into "${options.modelsDir}/tts/piper" (docs/voices.md)`,
   });
 }
 

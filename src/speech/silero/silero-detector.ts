@@ -1,8 +1,21 @@
-/** Silero's voice detector, version 5, on ONNX Runtime: one run for all calls of a tick. */
-import { InferenceSession } from 'onnxruntime-node';
+/** Silero's voice detector, version 5 or 6, on ONNX Runtime: one run for all calls of a tick. */
+import { readFile } from 'node:fs/promises';
+import type { InferenceSession } from 'onnxruntime-node';
+import { type Graph, readGraph } from '../../lib/onnx/onnx-graph.ts';
 import { ModelFileError } from '../model-file-error.ts';
+import { openSession } from '../onnx-session.ts';
 import type { DetectorStream, VoiceDetector } from '../voice-detector.ts';
 import { BRANCHES, type Branch, type CallMemory, SileroBatch, STATE_SIZE } from './silero-batch.ts';
+import {
+  readSileroLayers,
+  SileroLayoutError,
+  transformLengths,
+  transformSamplesOf,
+} from './silero-layers.ts';
+import { answersAlike } from './silero-likeness.ts';
+import { sileroAsProducts } from './silero-products.ts';
+
+const MODEL = 'voice detector';
 
 class SileroStream implements DetectorStream, CallMemory {
   readonly input: Float32Array;
@@ -19,16 +32,57 @@ class SileroStream implements DetectorStream, CallMemory {
 }
 
 /**
- * Loads a Silero-shaped model and takes its 8 kHz branch where it has one: half the work.
+ * Loads a Silero-shaped model and takes its 8 kHz branch where it has one: half the work. Where the file is laid out as
+ * Silero's own, its layers are run as products over all calls; the file stays as it is.
  *
  * @throws {ModelFileError}
  * @see https://github.com/snakers4/silero-vad: input float32 [calls, context + window], state float32
  * [2, calls, 128], sr int64 scalar; output float32 [calls, 1], stateN float32 [2, calls, 128]
  */
 export async function openVoiceDetector(modelPath: string): Promise<VoiceDetector> {
-  const session = await loadSession(modelPath);
+  const graph = await graphOf(modelPath);
+  const asItIs = await openAsItIs(modelPath, graph);
+  try {
+    const quick = await openAsProducts(modelPath, { graph, asItIs });
+    await asItIs.close();
+    return quick;
+  } catch (error) {
+    asItIs.drawback = drawbackOf(error);
+    return asItIs;
+  }
+}
+
+/**
+ * Loads a model and runs its graph as the file has it: what the other way is measured against.
+ *
+ * @param rateHz default: as `openVoiceDetector` chooses.
+ * @throws {ModelFileError}
+ */
+export async function openUnchangedDetector(
+  modelPath: string,
+  rateHz?: Branch['rateHz'],
+): Promise<VoiceDetector> {
+  return openAsItIs(modelPath, await graphOf(modelPath), rateHz);
+}
+
+/** @throws {ModelFileError} */
+async function graphOf(modelPath: string): Promise<Graph> {
+  try {
+    return readGraph(await readFile(modelPath));
+  } catch (error) {
+    throw ModelFileError.from(MODEL, modelPath, error);
+  }
+}
+
+async function openAsItIs(
+  modelPath: string,
+  graph: Graph,
+  wantedHz?: Branch['rateHz'],
+): Promise<SileroDetector> {
+  const session = await openSession({ model: MODEL, path: modelPath, threads: 1 });
   for (const branch of BRANCHES) {
-    if (!mayHave(session, branch)) continue;
+    const isWanted = wantedHz === undefined || wantedHz === branch.rateHz;
+    if (!isWanted || !mayHave(graph, branch) || !takesLengthOf(session, branch)) continue;
     const detector = new SileroDetector(session, branch);
     // Two windows at once: a branch that is not there, or a model that cannot batch, fails here and not in a call.
     const windows = [0, 1].map(() => silentWindow(detector));
@@ -36,23 +90,39 @@ export async function openVoiceDetector(modelPath: string): Promise<VoiceDetecto
     if (isSound) return detector;
   }
   await session.release();
-  throw new ModelFileError('voice detector', modelPath, 'it has not the interface of Silero v5');
+  throw new ModelFileError(MODEL, modelPath, 'it has not the interface of Silero v5');
 }
 
-async function loadSession(modelPath: string): Promise<InferenceSession> {
-  try {
-    return await InferenceSession.create(modelPath, {
-      executionProviders: ['cpu'],
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-    });
-  } catch (error) {
-    throw ModelFileError.from('voice detector', modelPath, error);
-  }
+/** @throws {Error} when the file is laid out otherwise, or answers otherwise when it is so run. */
+async function openAsProducts(
+  modelPath: string,
+  { graph, asItIs }: { readonly graph: Graph; readonly asItIs: SileroDetector },
+): Promise<SileroDetector> {
+  const { branch } = asItIs;
+  const layers = readSileroLayers(graph, branch);
+  const content = sileroAsProducts(layers, branch);
+  const session = await openSession({ model: MODEL, path: modelPath, threads: 1, content });
+  const detector = new SileroDetector(session, branch);
+  const isAlike = await answersAlike(detector, asItIs).catch(() => false);
+  if (isAlike) return detector;
+  await detector.close();
+  throw new SileroLayoutError('it answers otherwise than its layers say');
+}
+
+function drawbackOf(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  return `its layers are run call by call, which is slower on a full server, because it is not laid out as Silero v5 (${why})`;
+}
+
+/** Exports for one rate take windows of the other, too, and hear nothing in them: the length of the spectrum tells. */
+function mayHave(graph: Graph, branch: Branch): boolean {
+  const lengths = transformLengths(graph);
+  const own = transformSamplesOf(branch);
+  return lengths.has(own) || !BRANCHES.some((other) => lengths.has(transformSamplesOf(other)));
 }
 
 /** A model that states a fixed window length hears only the rate it belongs to. */
-function mayHave(session: InferenceSession, branch: Branch): boolean {
+function takesLengthOf(session: InferenceSession, branch: Branch): boolean {
   const input = session.inputMetadata.find(({ name }) => name === 'input');
   const length = input?.isTensor === true ? input.shape[1] : undefined;
   return typeof length !== 'number' || length === branch.contextSamples + branch.windowSamples;
@@ -67,22 +137,27 @@ function isProbabilities(scores: readonly number[]): boolean {
 }
 
 class SileroDetector implements VoiceDetector {
-  readonly rateHz: 8000 | 16_000;
-  readonly windowSamples: number;
+  readonly branch: Branch;
+  drawback?: string;
   readonly #session: InferenceSession;
-  readonly #branch: Branch;
   /** Calls come and go seldom, so that one run's tensors mostly do for the next; null while a run has them. */
   #spare: SileroBatch | null = null;
 
   constructor(session: InferenceSession, branch: Branch) {
-    this.rateHz = branch.rateHz;
-    this.windowSamples = branch.windowSamples;
+    this.branch = branch;
     this.#session = session;
-    this.#branch = branch;
+  }
+
+  get rateHz(): 8000 | 16_000 {
+    return this.branch.rateHz;
+  }
+
+  get windowSamples(): number {
+    return this.branch.windowSamples;
   }
 
   open(): SileroStream {
-    return new SileroStream(this.#branch);
+    return new SileroStream(this.branch);
   }
 
   async score(
@@ -110,13 +185,13 @@ class SileroDetector implements VoiceDetector {
     if (!(stream instanceof SileroStream))
       throw new TypeError('Expected a stream of this detector');
     stream.input.copyWithin(0, this.windowSamples);
-    stream.input.set(pcm, this.#branch.contextSamples);
+    stream.input.set(pcm, this.branch.contextSamples);
     return stream;
   }
 
   #takeBatch(calls: number): SileroBatch {
     const spare = this.#spare;
     this.#spare = null;
-    return spare?.calls === calls ? spare : new SileroBatch(this.#branch, calls);
+    return spare?.calls === calls ? spare : new SileroBatch(this.branch, calls);
   }
 }

@@ -1,24 +1,12 @@
 /** What editing an encoder needs to see of an ONNX file: opset, nodes, and the shapes of constants; pure */
-import { fieldsOf, numbersOf, ProtobufError, type ProtobufField, textOf } from './protobuf.ts';
-
-/**
- * Numbers of the fields that are looked at.
- *
- * @see onnx/onnx.proto
- */
-export const FIELD = {
-  model: { opset: 8, graph: 7 },
-  opset: { domain: 1, version: 2 },
-  graph: { node: 1, tensor: 5, input: 11, output: 12, valueInfo: 13 },
-  node: { input: 1, output: 2, name: 3, type: 4, attribute: 5, domain: 7 },
-  attribute: { tensor: 5 },
-  tensor: { dims: 1, type: 2, int64s: 7, name: 8, location: 14 },
-  value: { name: 1, type: 2 },
-  type: { tensor: 1 },
-  tensorType: { shape: 2 },
-  shape: { dim: 1 },
-  dim: { value: 1, parameter: 2 },
-} as const;
+import { FIELD } from '../../lib/onnx/onnx-fields.ts';
+import {
+  fieldsOf,
+  numbersOf,
+  ProtobufError,
+  type ProtobufField,
+  textOf,
+} from '../../lib/onnx/protobuf.ts';
 
 /** `TensorProto.EXTERNAL`: the values lie in another file. */
 const LOCATION_EXTERNAL = 1;

@@ -1,6 +1,14 @@
 /** Frees a Whisper encoder of its 30 s: the table of positions is cut to the length of what is heard; pure */
-import { type EncoderGraph, FIELD, type GraphNode, readEncoderGraph } from './encoder-graph.ts';
-import { bytesField, fieldsOf, join, type ProtobufField, textOf, varintField } from './protobuf.ts';
+import { FIELD } from '../../lib/onnx/onnx-fields.ts';
+import {
+  bytesField,
+  fieldsOf,
+  join,
+  type ProtobufField,
+  textOf,
+  varintField,
+} from '../../lib/onnx/protobuf.ts';
+import { type EncoderGraph, type GraphNode, readEncoderGraph } from './encoder-graph.ts';
 
 /** The first opset whose `Slice` takes its bounds as inputs. */
 const OPSET_MIN = 10;

@@ -32,6 +32,10 @@ export class DirectEndpoint implements MediaEndpoint {
     return this.#options.session;
   }
 
+  get line(): MediaSession {
+    return this.#options.session;
+  }
+
   get localSdp(): string {
     return this.#localSdp;
   }

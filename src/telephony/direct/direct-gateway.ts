@@ -12,7 +12,10 @@ export interface LineOpener {
   start(): Promise<void>;
   stop(): Promise<void>;
   /** @throws {Error} when no line is free. */
-  open(options: { readonly signallingAddress: string }): Promise<MediaSession>;
+  open(options: {
+    readonly signallingAddress: string;
+    readonly near?: MediaSession | undefined;
+  }): Promise<MediaSession>;
 }
 
 export interface DirectGatewayOptions {
@@ -42,11 +45,12 @@ export class DirectGateway implements MediaGateway {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
     readonly codecs?: readonly CodecName[];
+    readonly near?: MediaSession | undefined;
   }): Promise<DirectEndpoint> {
-    const { remoteSdp, signallingAddress, codecs = OUR_CODECS } = options;
+    const { remoteSdp, signallingAddress, near, codecs = OUR_CODECS } = options;
     // Read first: what cannot be understood shall not cost a port.
     if (remoteSdp !== undefined) readSdp(remoteSdp, codecs);
-    const session = await this.#openLine(signallingAddress);
+    const session = await this.#openLine({ signallingAddress, near });
     const endpoint = new DirectEndpoint({
       session,
       codecs,
@@ -58,9 +62,9 @@ export class DirectGateway implements MediaGateway {
     return endpoint;
   }
 
-  async #openLine(signallingAddress: string): Promise<MediaSession> {
+  async #openLine(options: Parameters<LineOpener['open']>[0]): Promise<MediaSession> {
     try {
-      return await this.#engine.open({ signallingAddress });
+      return await this.#engine.open(options);
     } catch (error) {
       throw noLine(error);
     }

@@ -1,8 +1,12 @@
 /** Several SIP servers as one carrier: a new call goes out through a healthy one, calls come in through them all. */
-import type { Carrier, CarrierReport, IncomingCall, OutgoingCall } from '../carrier.ts';
+import type { TrunkStatus } from '../../domain/trunk-state.ts';
+import type { Carrier, CarrierReport, IncomingCall } from '../carrier.ts';
 import type { TrunkLine } from '../trunk-line.ts';
+import type { Trunk } from '../trunks.ts';
 import { WeightedTurns } from '../weighted-turns.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
+import type { SrfOutgoingCall } from './outgoing-call.ts';
+import type { OutgoingRequest } from './outgoing-calls.ts';
 
 /** What a member is told of the others. */
 export type PoolTies = Required<Pick<DrachtioCarrierOptions, 'mayRegister' | 'onLost'>>;
@@ -41,11 +45,16 @@ export class CarrierPool implements Carrier {
     for (const carrier of this.#carriers) carrier.drain();
   }
 
+  /** Resolves when no call is left, also none of two parties that were joined. */
+  async whenEmpty(): Promise<void> {
+    await Promise.all(this.#carriers.map((carrier) => carrier.whenEmpty()));
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#carriers.map((carrier) => carrier.stop()));
   }
 
-  place(request: Parameters<Carrier['place']>[0]): OutgoingCall {
+  place(request: OutgoingRequest): SrfOutgoingCall {
     // A registered trunk knows us by the server that registered it; the others take calls from each.
     const carrier = this.#first.isRegistered(request.from)
       ? this.#registrar
@@ -70,6 +79,12 @@ export class CarrierPool implements Carrier {
       ...listeners.map((report) => ({ ...report, isReady: isAnyReady })),
       ...(this.#registrar ?? this.#first).trunkReports(),
     ];
+  }
+
+  /** How the trunk is, as it is reached from the server that registers, or else from any that is connected. */
+  trunkStatusOf(trunk: Trunk): TrunkStatus {
+    const carrier = this.#registrar ?? this.#carriers.find(({ isConnected }) => isConnected);
+    return (carrier ?? this.#first).trunkStatusOf(trunk);
   }
 
   get #first(): DrachtioCarrier {

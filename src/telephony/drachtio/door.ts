@@ -11,16 +11,19 @@ const RETRY_AFTER_SECONDS = 30;
 const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY, PRACK';
 
 export class Door {
-  readonly #table: TrunkTable;
+  readonly #mayRing: (sourceAddress: string) => boolean;
   readonly #refusals: RefusalLog;
   #isDraining = false;
 
   constructor(options: {
     readonly table: TrunkTable;
+    /** Asked in the place of the trunks, where it is given. */
+    readonly mayRing?: (sourceAddress: string) => boolean;
     readonly clock: Clock;
     readonly log: Logger;
   }) {
-    this.#table = options.table;
+    const { table, mayRing = (sourceAddress) => table.isAllowed(sourceAddress) } = options;
+    this.#mayRing = mayRing;
     this.#refusals = new RefusalLog(options);
   }
 
@@ -39,7 +42,7 @@ export class Door {
 
   /** Status to refuse an INVITE with; undefined when it may come in. */
   refusalOf(request: SrfRequest): number | undefined {
-    if (!this.#table.isAllowed(request.source_address)) {
+    if (!this.#mayRing(request.source_address)) {
       this.#refusals.count(request.source_address);
       return 403;
     }
@@ -51,7 +54,7 @@ export class Door {
 
   /** Carriers ask by OPTIONS whether to send calls here. */
   answerOptions(request: SrfRequest, answer: SrfAnswer): void {
-    const isAllowed = this.#table.isAllowed(request.source_address);
+    const isAllowed = this.#mayRing(request.source_address);
     if (!isAllowed || this.#isDraining) refuse(answer, isAllowed ? 503 : 403);
     else answer.send(200, { headers: { Allow: ALLOWED_METHODS, Accept: 'application/sdp' } });
   }

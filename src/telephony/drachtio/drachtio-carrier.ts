@@ -1,12 +1,11 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
-import { randomUUID } from 'node:crypto';
+import type { TrunkStatus } from '../../domain/trunk-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Carrier, CarrierReport, IncomingCall, OutgoingCall } from '../carrier.ts';
-import { CarrierError } from '../carrier.ts';
+import type { Carrier, CarrierReport, IncomingCall } from '../carrier.ts';
 import { within } from '../limit.ts';
 import type { MediaGateway } from '../media-gateway.ts';
-import { isDialable, numberOfUri } from '../number.ts';
+import { numberOfUri } from '../number.ts';
 import type { TrunkLine } from '../trunk-line.ts';
 import { TrunkTable } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
@@ -14,8 +13,13 @@ import { listenerReport } from './carrier-reports.ts';
 import type { AnswerChallenge } from './challenge.ts';
 import type { DialogBook } from './dialog-book.ts';
 import { Door, refuse } from './door.ts';
-import { SrfIncomingCall } from './incoming-call.ts';
-import { SrfOutgoingCall } from './outgoing-call.ts';
+import { calledNumberOf, SrfIncomingCall } from './incoming-call.ts';
+import type { SrfOutgoingCall } from './outgoing-call.ts';
+import {
+  OutgoingCalls,
+  type OutgoingCallsOptions,
+  type OutgoingRequest,
+} from './outgoing-calls.ts';
 import type { SrfAnswer, SrfClient, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
@@ -37,6 +41,8 @@ export interface DrachtioCarrierOptions {
   readonly answerChallenge?: AnswerChallenge;
   /** Where the media gateway needs the connection too; made here when not given. */
   readonly srf?: SrfClient;
+  /** Who may ring, where that is not for the trunks to say. */
+  readonly mayRing?: (sourceAddress: string) => boolean;
   /** What reports call the server; `sip` when not given. */
   readonly name?: string;
   /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
@@ -45,6 +51,8 @@ export interface DrachtioCarrierOptions {
   readonly book?: DialogBook;
   /** Whether this server is the one that trunks are registered from, asked whenever it is connected; else always. */
   readonly mayRegister?: () => boolean;
+  /** Calls whoever callers are handed over to, where no trunk of this carrier can; they are never asked by REFER. */
+  readonly callThrough?: OutgoingCallsOptions['callThrough'];
   /** Called when the connection is lost. */
   readonly onLost?: () => void;
   readonly clock: Clock;
@@ -60,8 +68,10 @@ export class DrachtioCarrier implements Carrier {
   readonly #door: Door;
   /** Calls from their first sign to their last, answered or not. */
   readonly #incoming = new Set<SrfIncomingCall>();
-  readonly #outgoing = new Set<SrfOutgoingCall>();
+  readonly #outgoing: OutgoingCalls;
   readonly #stranded: StrandedLegs;
+  /** To be told when the next call is over. */
+  #waiting: (() => void)[] = [];
   #onIncoming: (call: IncomingCall) => void = () => {};
 
   constructor(options: DrachtioCarrierOptions) {
@@ -74,6 +84,16 @@ export class DrachtioCarrier implements Carrier {
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
     });
+    this.#outgoing = new OutgoingCalls({
+      ...options,
+      srf: this.#link.srf,
+      table: this.#table,
+      lines: this.#lines,
+      book: options.book,
+      answerChallenge: options.answerChallenge,
+      callThrough: options.callThrough,
+      onOver: () => this.#onCallOver(),
+    });
     this.#registrations = new TrunkRegistrations({ ...options, link: this.#link });
     this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
     this.#link.srf.options((request, answer) => this.#door.answerOptions(request, answer));
@@ -81,7 +101,7 @@ export class DrachtioCarrier implements Carrier {
 
   async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
     this.#onIncoming = onIncoming;
-    if (this.#table.trunks.length === 0) {
+    if (this.#table.trunks.length === 0 && this.#options.mayRing === undefined) {
       this.#options.log.warn({}, 'no SIP trunk is set up: only this machine itself may ring');
     }
     await this.#link.start();
@@ -101,11 +121,18 @@ export class DrachtioCarrier implements Carrier {
     this.#door.drain();
   }
 
+  /** Resolves when no call is left, also none of two parties that were joined. */
+  async whenEmpty(): Promise<void> {
+    while (this.#incoming.size > 0 || this.#outgoing.all.length > 0) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
   async stop(): Promise<void> {
     this.#door.drain();
     const ended = Promise.allSettled([
       this.#registrations.stop(),
-      ...[...this.#incoming, ...this.#outgoing].map((call) => call.end()),
+      ...[...this.#incoming, ...this.#outgoing.all].map((call) => call.end()),
     ]);
     // Peers that agree do so at once; the others have been told, and are not waited for.
     await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
@@ -115,48 +142,8 @@ export class DrachtioCarrier implements Carrier {
     this.#door.stop();
   }
 
-  place({
-    from,
-    to,
-    ringingTimeoutMs,
-  }: {
-    readonly from: string;
-    readonly to: string;
-    readonly ringingTimeoutMs: number;
-  }): OutgoingCall {
-    const trunk = this.#table.ofOutgoing(from);
-    // Numbers stay out of the messages, since errors are logged.
-    if (trunk === undefined) {
-      throw new CarrierError('Cannot place the call: no trunk has the number it is from', 404);
-    }
-    if (!isDialable(to)) throw new CarrierError('Cannot place the call: to no number', 484);
-    const release = this.#lines.take(trunk);
-    if (release === undefined) {
-      throw new CarrierError(
-        `Cannot call through trunk "${trunk.name}": all lines are in use`,
-        503,
-      );
-    }
-    const { media, clock, log, book } = this.#options;
-    const call: SrfOutgoingCall = new SrfOutgoingCall({
-      srf: this.#link.srf,
-      trunk,
-      from,
-      to,
-      callId: randomUUID(),
-      ringingTimeoutMs,
-      media,
-      clock,
-      log,
-      book,
-      answerChallenge: this.#options.answerChallenge,
-      onOver: () => {
-        release();
-        this.#outgoing.delete(call);
-      },
-    });
-    this.#outgoing.add(call);
-    return call;
+  place(request: OutgoingRequest): SrfOutgoingCall {
+    return this.#outgoing.place(request);
   }
 
   hasTrunkFor(from: string): boolean {
@@ -186,6 +173,11 @@ export class DrachtioCarrier implements Carrier {
     return listenerReport({ name, isConnected, isDraining, addresses, problem });
   }
 
+  /** How the trunk is, as it is reached from this server. */
+  trunkStatusOf(trunk: Trunk): TrunkStatus {
+    return this.#registrations.statusOf(trunk);
+  }
+
   /** Of the trunks, as they are reached from this server. */
   trunkReports(): readonly CarrierReport[] {
     return this.#registrations.reports();
@@ -209,13 +201,22 @@ export class DrachtioCarrier implements Carrier {
       clock,
       log,
       book,
+      callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
+      ...(this.#options.callThrough && { transferBy: 'bridge' }),
       onOver: () => {
         release();
         this.#incoming.delete(call);
+        this.#onCallOver();
       },
     });
     this.#incoming.add(call);
     this.#announce(call);
+  }
+
+  #onCallOver(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const tell of waiting) tell();
   }
 
   #announce(call: SrfIncomingCall): void {
@@ -238,8 +239,8 @@ export class DrachtioCarrier implements Carrier {
   #onLost(): void {
     this.#registrations.suspend(this.#link.problem);
     this.#options.book?.lost(this.#link.srf);
-    this.#stranded.lost([...this.#incoming, ...this.#outgoing].flatMap(({ leg }) => leg ?? []));
-    for (const call of this.#outgoing) call.fail(this.#link.problem, 503);
+    this.#stranded.lost([...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []));
+    for (const call of this.#outgoing.all) call.fail(this.#link.problem, 503);
     for (const call of this.#incoming) call.cancelled();
     this.#options.onLost?.();
   }

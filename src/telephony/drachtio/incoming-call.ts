@@ -9,6 +9,7 @@ import { MediaError } from '../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
 import type { Trunk } from '../trunks.ts';
 import type { DialogBook } from './dialog-book.ts';
+import type { CallSecond } from './hand-over.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -26,6 +27,9 @@ export interface IncomingCallOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly book: DialogBook | undefined;
+  readonly callSecond?: CallSecond | undefined;
+  /** How the caller is handed over, where no trunk says. */
+  readonly transferBy?: Trunk['transfer'] | undefined;
   /** Called once, when the call has come to its end in whatever way. */
   readonly onOver: () => void;
 }
@@ -75,7 +79,7 @@ export class SrfIncomingCall implements IncomingCall {
   /** Ends the call in whatever state it is: the server stops. */
   async end(): Promise<void> {
     if (this.#state === 'ringing') this.#refuse(503);
-    await this.#leg?.hangUp();
+    await this.#leg?.end();
   }
 
   ring(): void {
@@ -128,6 +132,7 @@ export class SrfIncomingCall implements IncomingCall {
         dialog,
         endpoint,
         referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
+        transferBy: trunk?.transfer ?? this.#options.transferBy,
         isAnswerAwaited: sdpOf(request) === '',
       });
       return this.#leg;
@@ -194,7 +199,7 @@ function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
 }
 
 /** Carriers that we register with ring the registered name; the number dialled is then in To alone. */
-function calledNumberOf(request: SrfRequest, trunk: Trunk | undefined): string {
+export function calledNumberOf(request: SrfRequest, trunk: Trunk | undefined): string {
   const number = numberOfUri(request.uri);
   const isOurName = trunk?.username !== undefined && number === trunk.username;
   if (isE164(number) && !isOurName) return number;

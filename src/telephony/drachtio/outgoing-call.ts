@@ -2,7 +2,8 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { Leg, OutgoingCall } from '../carrier.ts';
+import type { MediaSession } from '../../media/media-session.ts';
+import type { OutgoingCall } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
 import { TRANSACTION_MS } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
@@ -10,6 +11,7 @@ import { MediaError } from '../media-gateway.ts';
 import type { Trunk } from '../trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
 import type { DialogBook } from './dialog-book.ts';
+import type { CallSecond } from './hand-over.ts';
 import type { SrfClient, SrfDialog, SrfResponse, SrfSentRequest } from './srf.ts';
 import { reasonOf, responseOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -22,21 +24,24 @@ export interface OutgoingCallOptions {
   readonly to: string;
   readonly callId: string;
   readonly ringingTimeoutMs: number;
+  /** The line that hears what comes before the answer; ours is opened near it. */
+  readonly hearer?: MediaSession | undefined;
   readonly media: MediaGateway;
   readonly clock: Clock;
   readonly log: Logger;
   /** Undefined where the server answers challenges. */
   readonly answerChallenge: AnswerChallenge | undefined;
   readonly book: DialogBook | undefined;
+  readonly callSecond?: CallSecond | undefined;
   /** Called once, when the call has come to its end in whatever way. */
   readonly onOver: () => void;
 }
 
 export class SrfOutgoingCall implements OutgoingCall {
   readonly carrierCallSid: string;
-  readonly answered: Promise<Leg>;
+  readonly answered: Promise<SrfLeg>;
   readonly #options: OutgoingCallOptions;
-  readonly #answered = Promise.withResolvers<Leg>();
+  readonly #answered = Promise.withResolvers<SrfLeg>();
   #state: 'calling' | 'cancelled' | 'over' = 'calling';
   #sent: SrfSentRequest | undefined;
   #leg: SrfLeg | undefined;
@@ -79,7 +84,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   async end(): Promise<void> {
     if (this.#state !== 'over') this.#sent?.cancel();
     this.fail('the server stops', 503);
-    await this.#leg?.hangUp();
+    await this.#leg?.end();
   }
 
   /** Ends the call that has no answer yet. */
@@ -94,12 +99,14 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   async #begin(): Promise<void> {
-    const { media, trunk } = this.#options;
+    const { media, trunk, hearer } = this.#options;
     try {
       this.#endpoint = await media.open({
         signallingAddress: addressOf(trunk),
         codecs: trunk.codecs,
+        near: hearer,
       });
+      hearer?.feedFrom(this.#endpoint.line);
     } catch (error) {
       return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
     }
@@ -184,6 +191,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       dialog,
       endpoint,
       referDomain: domainOf(trunk),
+      transferBy: trunk.transfer,
       isAnswerAwaited: false,
     });
     this.#leg = leg;

@@ -14,6 +14,7 @@ export class Referral {
   readonly #target: string;
   readonly #outcome = Promise.withResolvers<void>();
   #isAccepted = false;
+  #isRefused = false;
 
   /** @param target SIP URI of who is to be called. */
   constructor(peer: DialogPeer, target: string) {
@@ -25,6 +26,11 @@ export class Referral {
   /** Whether the far end has agreed to try. */
   get isAccepted(): boolean {
     return this.#isAccepted;
+  }
+
+  /** Whether the far end was asked and will not try, as one that does not do this. */
+  get isRefused(): boolean {
+    return this.#isRefused;
   }
 
   /**
@@ -57,7 +63,12 @@ export class Referral {
   /** The far end has left: by its own word it was busy with the transfer, so it has succeeded. */
   farEndLeft(): void {
     if (this.#isAccepted) this.#outcome.resolve();
-    else this.#outcome.reject(new CarrierError('Cannot transfer the call: it is over', 481));
+    else this.stop();
+  }
+
+  /** Gives up: the call is over. */
+  stop(): void {
+    this.#outcome.reject(new CarrierError('Cannot transfer the call: it is over', 481));
   }
 
   async #refer(): Promise<void> {
@@ -65,6 +76,8 @@ export class Referral {
     const { status } = await sendInDialog(this.#peer, 'REFER', {
       headers: { 'Refer-To': `<${this.#target}>`, 'Referred-By': `<${dialog.local.uri}>` },
     });
+    // 481 and 408 say nothing of what it can do: the call itself is gone.
+    this.#isRefused = status >= 300 && status !== 481 && status !== 408;
     if (status >= 300) throw failure(status);
     this.#isAccepted = true;
   }

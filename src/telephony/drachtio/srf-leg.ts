@@ -2,23 +2,26 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { Leg, ReleaseCause } from '../carrier.ts';
+import type { Leg, ReleaseCause, TransferOptions } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
 import { within } from '../limit.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
-import { isDialable } from '../number.ts';
+import type { Trunk } from '../trunks.ts';
 import type { DialogBook, KeptDialog } from './dialog-book.ts';
-import { DTMF_TYPES, digitOf, isDtmf } from './dtmf-info.ts';
+import { type CallSecond, HandOver, type SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { sendInDialog } from './in-dialog-request.ts';
+import { answerInfo } from './info-answer.ts';
 import { Negotiation } from './negotiation.ts';
-import { Referral } from './referral.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { codeOf, reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
 
 /** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
 const PROBE_MS_MAX = 2_000;
+
+/** Two people talk no longer than this: by then a line was left open. */
+const JOINED_MS_MAX = 4 * 3_600_000;
 
 export interface SrfLegOptions {
   readonly srf: SrfClient;
@@ -28,6 +31,10 @@ export interface SrfLegOptions {
   readonly log: Logger;
   /** Where numbers of a transfer live: the domain behind the `@`. */
   readonly referDomain: string;
+  /** How the trunk wants callers handed over; `auto` when not given. */
+  readonly transferBy?: Trunk['transfer'] | undefined;
+  /** Calls whoever a caller is handed over to; absent where there is no trunk to call through. */
+  readonly callSecond?: CallSecond | undefined;
   /** True when our 200 held an offer, so that the far end's description is in its ACK. */
   readonly isAnswerAwaited: boolean;
   /** Where the call is written down for a process after this one. */
@@ -36,7 +43,7 @@ export interface SrfLegOptions {
   readonly onOver: () => void;
 }
 
-export class SrfLeg implements Leg, StrandedLeg {
+export class SrfLeg implements SecondLeg, StrandedLeg {
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
@@ -44,8 +51,12 @@ export class SrfLeg implements Leg, StrandedLeg {
   readonly #kept: KeptDialog | undefined;
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
-  #referral: Referral | undefined;
+  #handOver: HandOver | undefined;
   #isTransferred = false;
+  /** Whom the far end talks to in place of the agent. */
+  #partner: Leg | undefined;
+  #isOver = false;
+  #stopTimer: () => void = () => {};
   #isStranded = false;
   #onReleased: (cause: ReleaseCause) => void = () => {};
   #onDigit: (digit: string) => void = () => {};
@@ -65,6 +76,10 @@ export class SrfLeg implements Leg, StrandedLeg {
     endpoint.audio.onEvent(({ kind }) => {
       if (kind === 'media-lost') void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
+  }
+
+  get endpoint(): MediaEndpoint {
+    return this.#options.endpoint;
   }
 
   get audio(): AudioStream {
@@ -90,32 +105,37 @@ export class SrfLeg implements Leg, StrandedLeg {
   }
 
   hangUp(): Promise<void> {
+    // A far end that has been handed over is not ours to hang up on.
+    return this.#partner === undefined ? this.end() : this.#closed.promise;
+  }
+
+  /** As `hangUp`, whoever the far end talks to: the server stops. */
+  end(): Promise<void> {
     return this.#release({ kind: 'near-end' });
   }
 
-  async transfer(number: string): Promise<void> {
+  async transfer(number: string, options: TransferOptions = {}): Promise<void> {
     if (this.#cause !== undefined || this.#hangingUp !== undefined) {
       throw new CarrierError('Cannot transfer the call: it is over', 481);
     }
-    if (this.#referral !== undefined) {
+    if (this.#handOver !== undefined) {
       throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
     }
-    if (!isDialable(number)) {
-      throw new CarrierError('Cannot transfer the call: the target is not a number', 484);
-    }
-    const target = `sip:${number}@${this.#options.referDomain}`;
-    this.#referral = new Referral(this.#peer, target);
+    const { callSecond, transferBy = 'auto' } = this.#options;
+    const handOver = new HandOver({ ...this.#options, callSecond, transferBy }, number);
+    this.#handOver = handOver;
     try {
-      await this.#referral.run();
-      this.#isTransferred = true;
+      const partner = await handOver.run(options);
+      if (partner === undefined) this.#isTransferred = true;
+      else await this.#stepAside(partner);
     } finally {
-      this.#referral = undefined;
+      this.#handOver = undefined;
     }
-    await this.#release({ kind: 'transferred' });
+    if (this.#isTransferred) await this.#release({ kind: 'transferred' });
   }
 
   get isOver(): boolean {
-    return this.#cause !== undefined;
+    return this.#isOver;
   }
 
   strand(): void {
@@ -138,9 +158,25 @@ export class SrfLeg implements Leg, StrandedLeg {
     this.#finish(this.#hangingUp?.cause ?? cause, 'untold');
   }
 
+  /** The far end talks to another one from now on: for the call this leg is over, and its recording ends. */
+  async #stepAside(partner: SecondLeg): Promise<void> {
+    const { clock, endpoint } = this.#options;
+    if (this.#isOver) {
+      void partner.hangUp();
+      throw new CarrierError('Cannot transfer the call: it is over', 481);
+    }
+    this.#partner = partner;
+    this.#stopTimer = clock.after(JOINED_MS_MAX, () => void this.end());
+    this.#tell({ kind: 'transferred' });
+    // Where it has hung up in the same moment, this is called at once.
+    partner.onReleased(() => void this.end());
+    await Promise.all([endpoint.line.leave(), partner.endpoint.line.leave()]);
+    this.#closed.resolve();
+  }
+
   /** Says BYE, once, and ends the leg for the cause of whoever was first. */
   #release(cause: ReleaseCause): Promise<void> {
-    if (this.#cause !== undefined) return this.#closed.promise;
+    if (this.#isOver) return this.#closed.promise;
     this.#hangingUp ??= { cause, done: this.#sayBye(cause) };
     return this.#hangingUp.done;
   }
@@ -159,21 +195,24 @@ export class SrfLeg implements Leg, StrandedLeg {
   }
 
   #onBye(request: SrfRequest): void {
-    const isTransferred = this.#isTransferred || this.#referral?.isAccepted === true;
-    this.#referral?.farEndLeft();
+    const isTransferred = this.#isTransferred || this.#handOver?.isReferred === true;
+    this.#handOver?.farEndLeft();
     // Where our own BYE is under way, the two have crossed and ours was meant.
     this.#finish(this.#hangingUp?.cause ?? causeOf(request, isTransferred));
   }
 
   #finish(cause: ReleaseCause, farEnd: 'told' | 'untold' = 'told'): void {
-    if (this.#cause !== undefined) return;
-    this.#cause = cause;
+    if (this.#isOver) return;
+    this.#isOver = true;
     const { srf, dialog, endpoint, log, onOver } = this.#options;
     srf.removeDialog(dialog);
     if (farEnd === 'told') this.#kept?.forget();
     else this.#kept?.orphan();
     this.#negotiation.stop();
-    this.#onReleased(cause);
+    this.#stopTimer();
+    this.#handOver?.stop();
+    void this.#partner?.hangUp();
+    this.#tell(cause);
     endpoint
       .close()
       .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'could not close a port'))
@@ -183,22 +222,21 @@ export class SrfLeg implements Leg, StrandedLeg {
       });
   }
 
+  #tell(cause: ReleaseCause): void {
+    if (this.#cause !== undefined) return;
+    this.#cause = cause;
+    this.#onReleased(cause);
+  }
+
   #onInfo(request: SrfRequest, answer: SrfAnswer): void {
-    const body = request.body ?? '';
-    const type = request.get('content-type') ?? '';
-    if (body !== '' && !isDtmf(type)) {
-      answer.send(415, { headers: { Accept: DTMF_TYPES.join(', ') } });
-      return;
-    }
-    answer.send(200);
-    const digit = digitOf(body);
+    const digit = answerInfo(request, answer);
     if (digit !== undefined) this.#onDigit(digit);
   }
 
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {
     answer.send(200);
     const state = request.get('subscription-state') ?? '';
-    this.#referral?.notified(request.body ?? '', /^\s*terminated\b/i.test(state));
+    this.#handOver?.notified(request.body ?? '', /^\s*terminated\b/i.test(state));
   }
 }
 

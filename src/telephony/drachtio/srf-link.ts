@@ -1,12 +1,16 @@
 /** The connection to a drachtio server, or to the embedded engine that speaks its protocol: kept up for ever. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { within } from '../limit.ts';
 import type { SrfClient } from './srf.ts';
 import { openSrf, reasonOf } from './srf.ts';
 
 const RETRY_MS_MIN = 250;
 /** A server that is back finds callers who wait to be told that their calls are over. */
 const RETRY_MS_MAX = 3_000;
+
+/** A server that is well answers within milliseconds. */
+const KNOWN_MS_MAX = 1_000;
 
 export interface SrfLinkOptions {
   readonly host: string;
@@ -38,6 +42,8 @@ export class SrfLink {
   #addresses: readonly SipAddress[] = [];
   #problem = 'not started';
   #retryMs = RETRY_MS_MIN;
+  #attempt = 0;
+  #isLoggedIn = false;
   #cancelRetry: () => void = () => {};
   #settleStart: (error?: Error) => void = () => {};
 
@@ -79,12 +85,12 @@ export class SrfLink {
   }
 
   stop(): void {
-    const wasConnected = this.#state === 'connected';
     this.#state = 'stopped';
     this.#problem = 'stopped';
     this.#cancelRetry();
     this.#settleStart();
-    if (wasConnected) this.srf.disconnect();
+    if (this.#isLoggedIn) this.srf.disconnect();
+    this.#isLoggedIn = false;
   }
 
   #connect(): void {
@@ -104,11 +110,34 @@ export class SrfLink {
       this.#settleStart(new Error(`Cannot use SIP server "${this.#place}": it refused the secret`));
       return;
     }
+    this.#isLoggedIn = true;
+    this.#addresses = addressesOf(hostPorts);
+    void this.#beReady();
+  }
+
+  /** Calls that come before the server knows that we want them get 503 from it. */
+  async #beReady(): Promise<void> {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    await this.#routesAreKnown();
+    if (this.#state !== 'connecting' || attempt !== this.#attempt) return;
     this.#state = 'connected';
     this.#retryMs = RETRY_MS_MIN;
-    this.#addresses = addressesOf(hostPorts);
     this.#settleStart();
     this.#listener.connected();
+  }
+
+  /**
+   * What we want was said along with the log-in, and nobody tells when it was heard. But the server takes commands one
+   * after the other: when it has refused one within a dialog that there is not, it has heard those before.
+   */
+  async #routesAreKnown(): Promise<void> {
+    const refused = new Promise<void>((resolve) => {
+      const nothing = { method: 'OPTIONS', stackDialogId: 'none' };
+      this.srf.request('sip:placeholder', nothing, () => resolve());
+    });
+    // One that says nothing of it is there all the same.
+    await within(this.#options.clock, KNOWN_MS_MAX, refused).catch(() => undefined);
   }
 
   #onError(error: Error): void {
@@ -116,6 +145,7 @@ export class SrfLink {
   }
 
   #onClose(): void {
+    this.#isLoggedIn = false;
     if (this.#state === 'stopped' || this.#state === 'waiting') return;
     const wasConnected = this.#state === 'connected';
     const { clock, log } = this.#options;

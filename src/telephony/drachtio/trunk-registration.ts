@@ -1,4 +1,5 @@
 /** Keeps a trunk registered with its carrier, so that the carrier knows where to bring calls. */
+import type { TrunkStatus } from '../../domain/trunk-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CarrierReport } from '../carrier.ts';
@@ -43,6 +44,8 @@ export class TrunkRegistration {
   #retryMs = RETRY_MS_MIN;
   #isRunning = false;
   #isRegistered = false;
+  #hasFailed = false;
+  #expiresAt: Date | null = null;
   #problem = 'not registered yet';
   #stopTimer: () => void = () => {};
 
@@ -67,6 +70,7 @@ export class TrunkRegistration {
   suspend(why: string): void {
     this.#isRunning = false;
     this.#isRegistered = false;
+    this.#hasFailed = false;
     this.#problem = why;
     this.#stopTimer();
   }
@@ -88,6 +92,17 @@ export class TrunkRegistration {
       ? `registered with ${place}`
       : `not registered with ${place}: ${this.#problem}`;
     return { name: `trunk ${trunk.name}`, isReady: this.#isRegistered, state };
+  }
+
+  status(): TrunkStatus {
+    const isRegistered = this.#isRegistered;
+    const waiting = this.#isRunning ? 'registering' : 'unregistered';
+    const missing = this.#hasFailed ? 'failed' : waiting;
+    return {
+      state: isRegistered ? 'ready' : missing,
+      detail: this.report().state,
+      expiresAt: isRegistered ? this.#expiresAt : null,
+    };
   }
 
   async #register(): Promise<void> {
@@ -117,14 +132,17 @@ export class TrunkRegistration {
     if (!this.#isRegistered)
       this.#options.log.info({ trunk: this.#options.trunk.name }, 'registered');
     this.#isRegistered = true;
+    this.#hasFailed = false;
     this.#retryMs = RETRY_MS_MIN;
     const seconds = grantedSeconds(response, this.#options.contactHostPort());
-    const refreshMs = Math.max(10, seconds ?? this.#expiresSeconds) * REFRESH_SHARE * 1000;
-    this.#wait(refreshMs);
+    const lifeMs = Math.max(10, seconds ?? this.#expiresSeconds) * 1000;
+    this.#expiresAt = new Date(this.#options.clock.now().getTime() + lifeMs);
+    this.#wait(lifeMs * REFRESH_SHARE);
   }
 
   #retryLater(why: string, retryAfterMs = 0): void {
     this.#isRegistered = false;
+    this.#hasFailed = true;
     this.#problem = why;
     const waitMs = Math.min(RETRY_MS_MAX, Math.max(this.#retryMs, retryAfterMs));
     this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2);

@@ -1,5 +1,6 @@
 /** Every trunk as it is reached from one SIP server: the ones to register, and the ones that need none. */
 import { randomUUID } from 'node:crypto';
+import type { TrunkStatus } from '../../domain/trunk-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CarrierReport } from '../carrier.ts';
@@ -45,8 +46,16 @@ export class TrunkRegistrations {
 
   /** Whether calls can go out through the trunk. */
   isReady(trunk: Trunk): boolean {
-    const registration = this.#registrations.find(({ trunk: own }) => own === trunk);
-    return registration?.report().isReady ?? this.#options.link.isConnected;
+    return this.#registrationWith(trunk)?.report().isReady ?? this.#options.link.isConnected;
+  }
+
+  /** How the trunk is, as it is reached from this server. */
+  statusOf(trunk: Trunk): TrunkStatus {
+    const { isConnected, problem } = this.#options.link;
+    const registration = this.#registrationWith(trunk);
+    if (registration !== undefined) return registration.status();
+    const detail = isConnected ? staticTrunkReport(trunk, true).state : problem;
+    return { state: isConnected ? 'ready' : 'failed', detail, expiresAt: null };
   }
 
   reports(): readonly CarrierReport[] {
@@ -57,6 +66,10 @@ export class TrunkRegistrations {
         .filter(({ register }) => !register)
         .map((trunk) => staticTrunkReport(trunk, link.isConnected)),
     ];
+  }
+
+  #registrationWith(trunk: Trunk): TrunkRegistration | undefined {
+    return this.#registrations.find(({ trunk: own }) => own === trunk);
   }
 
   #registrationOf(trunk: Trunk): TrunkRegistration {

@@ -1,6 +1,7 @@
 /** A call's sound through FreeSWITCH: the media engine's line, which also ends when a leg in FreeSWITCH does. */
-import type { AudioEvent, AudioStats, AudioStream } from '../../media/audio-stream.ts';
+import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../../media/audio-stream.ts';
 import type { HeardRing } from '../../media/heard-ring.ts';
+import type { LevelMeter } from '../../media/level-meter.ts';
 
 export class BridgedAudio implements AudioStream {
   readonly #line: AudioStream;
@@ -19,6 +20,14 @@ export class BridgedAudio implements AudioStream {
 
   get heard(): HeardRing {
     return this.#line.heard;
+  }
+
+  get meter(): LevelMeter | undefined {
+    return this.#line.meter;
+  }
+
+  get tap(): SoundTap | undefined {
+    return this.#line.tap;
   }
 
   onEvent(listener: (event: AudioEvent) => void): void {

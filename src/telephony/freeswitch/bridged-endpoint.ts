@@ -2,19 +2,23 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { MediaSession } from '../../media/media-session.ts';
-import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
+import type { CodecName } from '../../rtp/sdp-answer.ts';
 import { offerOf } from '../codec-offer.ts';
 import { within } from '../limit.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
-import { MediaError } from '../media-gateway.ts';
 import { BridgedAudio } from './bridged-audio.ts';
 import { type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
+import { engineOffer } from './engine-sdp.ts';
 import { type FsmrfEndpoint, modify } from './fsmrf.ts';
+import { mediaErrorOf, statusOf } from './media-error-of.ts';
 
 /** A FreeSWITCH that is well re-negotiates in 10 ms. */
 const MODIFY_MS_MAX = 3_000;
 
 const CLOSE_MS_MAX = 2_000;
+
+/** A FreeSWITCH that is well bridges in 50 ms. */
+const BRIDGE_MS_MAX = 3_000;
 
 /** Between the attempts at a change that FreeSWITCH was too busy for. */
 const RETRY_MS = 50;
@@ -37,6 +41,8 @@ export interface BridgedEndpointOptions {
   /** The carrier's offer that `outer` was made from; undefined when there was none. */
   readonly remoteSdp: string | undefined;
   readonly clock: Clock;
+  /** The one that both legs are in. */
+  readonly server: object;
   /** Ends a leg by its name, when it does not end by itself. */
   readonly kill: (uuid: string) => Promise<void>;
 }
@@ -51,6 +57,8 @@ export class BridgedEndpoint implements MediaEndpoint {
   #remoteSdp: string | undefined;
   #isOfferPending = false;
   #isHeld = false;
+  /** Where our own end of it is not needed any more, and its loss no loss. */
+  #isBridgedAway = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: BridgedEndpointOptions) {
@@ -58,15 +66,20 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#options = options;
     this.audio = new BridgedAudio(session);
     this.channels = [outer.uuid, inner.uuid];
-    for (const leg of [outer, inner]) {
-      leg.on('destroy', () => {
-        if (this.#closed === undefined) this.audio.lose();
-      });
-    }
+    outer.on('destroy', () => {
+      if (this.#closed === undefined) this.audio.lose();
+    });
+    inner.on('destroy', () => {
+      if (this.#closed === undefined && !this.#isBridgedAway) this.audio.lose();
+    });
     this.#remoteSdp = remoteSdp;
     if (remoteSdp === undefined) this.offer();
     else this.#say(outer.dialog.remote.sdp);
     this.#connect(remoteSdp === undefined ? NOTHING_YET : flowOf(remoteSdp));
+  }
+
+  get line(): MediaSession {
+    return this.#options.session;
   }
 
   get localSdp(): string {
@@ -100,27 +113,54 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#options.session.record(path);
   }
 
+  async bridge(other: MediaEndpoint): Promise<boolean> {
+    const { outer, inner, server, clock } = this.#options;
+    const isBeside = other instanceof BridgedEndpoint && other.#options.server === server;
+    if (!isBeside) return false;
+    const both = [this, other] as const;
+    for (const endpoint of both) endpoint.#isBridgedAway = true;
+    try {
+      await within(clock, BRIDGE_MS_MAX, outer.bridge(other.#options.outer));
+    } catch (error) {
+      for (const endpoint of both) endpoint.#isBridgedAway = false;
+      // As it was before, where it still can be.
+      await within(clock, BRIDGE_MS_MAX, outer.bridge(inner)).catch(() => undefined);
+      throw mediaErrorOf(error);
+    }
+    for (const endpoint of both) void endpoint.#leave();
+    return true;
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
+  /** The media engine is out of the way: its leg and its line are not needed any more. */
+  async #leave(): Promise<void> {
+    const { inner, session } = this.#options;
+    await Promise.all([session.close(), this.#end(inner)]);
+  }
+
   async #close(): Promise<void> {
-    const { outer, inner, session, clock, kill } = this.#options;
-    const end = async (leg: FsmrfEndpoint) => {
-      if (!leg.connected) return;
-      try {
-        await within(clock, CLOSE_MS_MAX, leg.destroy());
-      } catch {
-        // The way by its own connection is lost: the server's console still reaches it.
-        await kill(leg.uuid);
-      }
-    };
-    await Promise.all([session.close(), end(outer), end(inner)]);
+    const { outer, inner, session } = this.#options;
+    await Promise.all([session.close(), this.#end(outer), this.#end(inner)]);
+  }
+
+  async #end(leg: FsmrfEndpoint): Promise<void> {
+    const { clock, kill } = this.#options;
+    if (!leg.connected) return;
+    try {
+      await within(clock, CLOSE_MS_MAX, leg.destroy());
+    } catch {
+      // The way by its own connection is lost: the server's console still reaches it.
+      await kill(leg.uuid);
+    }
   }
 
   /** While the carrier holds us the engine rests, and FreeSWITCH must not take that for its death. */
   async #follow(flow: Flow): Promise<void> {
+    if (this.#isBridgedAway) return;
     const isHeld = !flow.doesListen;
     if (isHeld !== this.#isHeld) {
       await this.#modify(this.#options.inner, this.#engineSdp(isHeld));
@@ -172,30 +212,4 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#version += 1;
     this.#localSdp = write();
   }
-}
-
-/** What the engine's port says of itself to FreeSWITCH: PCMU, so that nothing is encoded twice on most trunks. */
-export function engineOffer(port: number, address: string): string {
-  return offerOf(['PCMU'], { address, port, sessionId: 1, version: 1 });
-}
-
-/** What FreeSWITCH is told of a carrier that has said nothing yet: any address, and nothing to send there. */
-export function silentOffer(codecs: readonly CodecName[] | undefined): string {
-  const nowhere = { address: '127.0.0.1', port: 9, sessionId: 1, version: 1 };
-  const sdp = codecs === undefined ? offer(nowhere) : offerOf(codecs, nowhere);
-  return sdp.replace('a=sendrecv', 'a=inactive');
-}
-
-/** FreeSWITCH's refusal as the port's own error. */
-export function mediaErrorOf(cause: unknown): MediaError {
-  const status = statusOf(cause);
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const sipStatus = status === 488 || status === 415 ? 488 : 503;
-  return new MediaError(`Cannot set up sound in FreeSWITCH: ${why}`, sipStatus, { cause });
-}
-
-/** SIP status behind an error of drachtio-srf; 0 where there was none. */
-function statusOf(error: unknown): number {
-  const hasStatus = typeof error === 'object' && error !== null && 'status' in error;
-  return hasStatus && typeof error.status === 'number' ? error.status : 0;
 }

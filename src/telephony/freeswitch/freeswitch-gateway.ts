@@ -9,10 +9,12 @@ import type { MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
 import type { ServerAddress } from '../server-list.ts';
 import { WeightedTurns } from '../weighted-turns.ts';
-import { BridgedEndpoint, engineOffer, mediaErrorOf, silentOffer } from './bridged-endpoint.ts';
+import { BridgedEndpoint } from './bridged-endpoint.ts';
 import { limited } from './carrier-sdp.ts';
+import { engineOffer, silentOffer } from './engine-sdp.ts';
 import { type FreeSwitchConnection, FreeSwitchServer } from './freeswitch-server.ts';
 import { createLeg, type FsmrfEndpoint, type FsmrfServer } from './fsmrf.ts';
+import { mediaErrorOf } from './media-error-of.ts';
 
 /** A server that is well makes a leg in 30 ms. */
 const LEG_MS_MAX = 5_000;
@@ -20,7 +22,10 @@ const LEG_MS_MAX = 5_000;
 /** What the gateway needs of the media engine, which its owner starts and stops. */
 export interface LineSource {
   /** @throws {Error} when no line is free. */
-  open(options: { readonly signallingAddress: string }): Promise<MediaSession>;
+  open(options: {
+    readonly signallingAddress: string;
+    readonly near?: MediaSession | undefined;
+  }): Promise<MediaSession>;
 }
 
 export interface FreeSwitchGatewayOptions {
@@ -40,6 +45,8 @@ export class FreeSwitchGateway implements MediaGateway {
   readonly #options: FreeSwitchGatewayOptions;
   readonly #servers: readonly FreeSwitchServer[];
   readonly #turns: WeightedTurns<FreeSwitchServer>;
+  /** Two calls can be bridged inside one server only. */
+  readonly #serverOf = new WeakMap<MediaSession, FreeSwitchServer>();
 
   constructor(options: FreeSwitchGatewayOptions) {
     const { servers, orphanChannels = [] } = options;
@@ -72,16 +79,20 @@ export class FreeSwitchGateway implements MediaGateway {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
     readonly codecs?: readonly CodecName[];
+    readonly near?: MediaSession | undefined;
   }): Promise<BridgedEndpoint> {
-    const { codecs, remoteSdp } = options;
+    const { codecs, remoteSdp, near } = options;
     // Read first: what cannot be understood shall not cost a port.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
-    const server = this.#turns.next(({ connection }) => connection !== undefined);
+    const isWell = ({ connection }: FreeSwitchServer) => connection !== undefined;
+    const beside = near && this.#serverOf.get(near);
+    const server = beside && isWell(beside) ? beside : this.#turns.next(isWell);
     const connection = server?.connection;
     if (server === undefined || connection === undefined) {
       throw new MediaError('Cannot set up sound: no FreeSWITCH is in reach', 503);
     }
-    const session = await this.#openLine(connection);
+    const session = await this.#openLine(connection, near);
+    this.#serverOf.set(session, server);
     try {
       return await this.#bridge(server, { connection, session, offer, codecs });
     } catch (error) {
@@ -109,7 +120,7 @@ export class FreeSwitchGateway implements MediaGateway {
     const kill = (uuid: string) => server.kill(uuid);
     try {
       await within(clock, LEG_MS_MAX, outer.bridge(inner));
-      const parts = { outer, inner, session, engineAddress, codecs, clock, kill };
+      const parts = { outer, inner, session, engineAddress, codecs, clock, kill, server };
       return new BridgedEndpoint({ ...parts, remoteSdp: offer });
     } catch (error) {
       await Promise.all([outer, inner].map(({ uuid }) => kill(uuid)));
@@ -134,10 +145,13 @@ export class FreeSwitchGateway implements MediaGateway {
     throw failed?.status === 'rejected' ? failed.reason : new Error('no leg');
   }
 
-  async #openLine({ socket }: FreeSwitchConnection): Promise<MediaSession> {
+  async #openLine(
+    { socket }: FreeSwitchConnection,
+    near: MediaSession | undefined,
+  ): Promise<MediaSession> {
     const { engine } = this.#options;
     try {
-      return await engine.open({ signallingAddress: socket.localAddress });
+      return await engine.open({ signallingAddress: socket.localAddress, near });
     } catch (error) {
       throw noLine(error);
     }

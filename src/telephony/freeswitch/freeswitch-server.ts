@@ -18,6 +18,15 @@ const RETRY_MS_MAX = 5_000;
 /** A server that hangs is found out at the latest after this and the time that a command may take. */
 const CHECK_MS = 5_000;
 
+/** The server is there, and takes no calls yet. */
+class NotReadyError extends Error {
+  override readonly name = 'NotReadyError';
+
+  constructor() {
+    super('it takes no calls yet');
+  }
+}
+
 export interface FreeSwitchServerOptions {
   readonly address: ServerAddress;
   readonly secret: string;
@@ -96,6 +105,8 @@ export class FreeSwitchServer {
       await Promise.all(this.#orphans.map((uuid) => this.kill(uuid)));
       this.#orphans = [];
     } catch (error) {
+      // It will be there in a moment.
+      if (error instanceof NotReadyError) this.#retryMs = RETRY_MS_MIN;
       this.#retry(reasonOf(error));
     }
   }
@@ -119,6 +130,7 @@ export class FreeSwitchServer {
       return server;
     };
     try {
+      refuseUnready(await socket.api('status'));
       refuseWithout([OUTER, INNER], await socket.api('sofia status'));
       return { socket, outer: await open(OUTER), inner: await open(INNER) };
     } catch (error) {
@@ -171,6 +183,11 @@ export class FreeSwitchServer {
 function close({ socket, outer, inner }: FreeSwitchConnection): void {
   for (const server of [outer, inner]) server.disconnect();
   socket.close();
+}
+
+/** Its console and its SIP answer while it still loads the rest, without which it refuses calls. */
+function refuseUnready(status: string): void {
+  if (!/^FreeSWITCH .* is ready/m.test(status)) throw new NotReadyError();
 }
 
 /** Looked for here, because drachtio-fsmrf throws where nobody can catch it when a profile is missing. */

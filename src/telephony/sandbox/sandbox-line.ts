@@ -10,6 +10,8 @@ import {
 } from '../../media/audio-stream.ts';
 import { QUIET_FRAMES, VOICE_FRAMES } from '../../media/energy-detector.ts';
 import { HeardRing } from '../../media/heard-ring.ts';
+import { levelDbfs } from '../../media/level.ts';
+import { LevelMeter } from '../../media/level-meter.ts';
 import { type FinishedReply, Playout } from '../../media/playout.ts';
 import { WavRecorder } from '../../media/wav-recorder.ts';
 import { Party, type PartyFrame } from './party.ts';
@@ -42,6 +44,7 @@ export interface SandboxLineOptions {
 export class SandboxLine implements AudioStream {
   /** Stays empty: a scripted party needs no recogniser. */
   readonly heard = new HeardRing();
+  readonly meter = new LevelMeter();
   readonly partyNumber: string;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   readonly #playout = new Playout();
@@ -174,6 +177,7 @@ export class SandboxLine implements AudioStream {
     this.#playAgent();
     const frame = this.#party.next(fromMs, this.#playout.playedMs > 0);
     this.#recorder?.add('caller', frame.pcm ?? QUIET_FRAME, this.#doneMs);
+    if (this.meter.isOn && frame.pcm !== undefined) this.meter.note('caller', levelDbfs(frame.pcm));
     this.#hear(frame, fromMs);
   }
 
@@ -182,6 +186,7 @@ export class SandboxLine implements AudioStream {
     const frame = new Int16Array(FRAME_SAMPLES);
     if (generation === undefined || !this.#playout.takeInto(frame)) return;
     this.#recorder?.add('agent', frame, this.#doneMs);
+    if (this.meter.isOn) this.meter.note('agent', levelDbfs(frame));
     if (playedMs === 0) this.#emit({ kind: 'playout-started', generation, atMs: this.#doneMs });
     this.#report(this.#playout.endIfPlayed());
   }

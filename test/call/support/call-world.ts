@@ -89,6 +89,7 @@ function partsOf(
   let ids = 0;
   return {
     calls: refusing(store.calls, () => given.world().isDiskFull),
+    qualities: store.qualities,
     live: store.liveFeed,
     recordings: {
       start: (callId, leg) => {
@@ -127,6 +128,7 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
     find: (scope, callId) => calls.find(scope, callId),
     findById: (callId) => calls.findById(callId),
     list: (scope, query) => calls.list(scope, query),
+    listText: (scope, query) => calls.listText(scope, query),
     findUnfinished: () => calls.findUnfinished(),
     queueBell: calls.queueBell,
     waitingToDial: (environment, limit) => calls.waitingToDial(environment, limit),

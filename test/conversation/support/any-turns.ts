@@ -40,6 +40,11 @@ export const happening: fc.Arbitrary<TurnHappening> = fc.oneof(
   fc.record({ kind: fc.constant('voice-started'), voicedAtMs: spanMs }),
   fc.record({ kind: fc.constant('voice-stopped'), lastVoicedAtMs: spanMs }),
   fc.record({
+    kind: fc.constant('voice-stopped'),
+    lastVoicedAtMs: spanMs,
+    levelDbfs: fc.integer({ min: -60, max: 0 }),
+  }),
+  fc.record({
     kind: fc.constant('transcribed'),
     attempt: fc.nat(6),
     text: words,

@@ -25,6 +25,8 @@ interface Spoken {
   readonly text: string;
   readonly fromMs: number;
   readonly voiceMs: number;
+  readonly levelDbfs?: number;
+  readonly confidence: number;
 }
 
 interface LiveReply {
@@ -63,7 +65,7 @@ export class SceneWorld {
     this.#state = openState(rulesOf(scene));
     this.#line.onEvent((event) => {
       const happening = happeningOf(event);
-      if (happening !== undefined) this.#tell(happening);
+      if (happening !== undefined) this.#tell(this.#measured(happening));
       if (happening?.kind === 'voice-stopped') this.#score(happening.lastVoicedAtMs);
     });
   }
@@ -82,6 +84,13 @@ export class SceneWorld {
     this.#tell({ kind: 'started' });
     this.#clock.advance(this.#scene.lengthMs);
     return this.trace;
+  }
+
+  /** The level of a voice is that of what was said last. */
+  #measured(happening: TurnHappening): TurnHappening {
+    const levelDbfs = this.#spoken.at(-1)?.levelDbfs;
+    const isKnown = happening.kind === 'voice-stopped' && levelDbfs !== undefined;
+    return isKnown ? { ...happening, levelDbfs } : happening;
   }
 
   #score(lastVoicedAtMs: number): void {
@@ -149,9 +158,9 @@ export class SceneWorld {
   #transcribe(attempt: number): void {
     this.#attempt = attempt;
     const text = this.#heardWords();
+    const confidence = this.#spoken.at(-1)?.confidence ?? 0;
     this.#clock.after(STT_MS, () => {
-      if (this.#attempt === attempt)
-        this.#tell({ kind: 'transcribed', attempt, text, confidence: 0.9 });
+      if (this.#attempt === attempt) this.#tell({ kind: 'transcribed', attempt, text, confidence });
     });
   }
 

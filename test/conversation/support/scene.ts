@@ -1,7 +1,15 @@
 /** Reads a scene: a text file that says what the caller and the model do, line by line. */
 
 export type CallerAct =
-  | { readonly kind: 'says'; readonly text: string; readonly voiceMs: number }
+  | {
+      readonly kind: 'says';
+      readonly text: string;
+      readonly voiceMs: number;
+      /** Of the voice; not measured when absent. */
+      readonly levelDbfs?: number;
+      /** Of the recogniser. */
+      readonly confidence: number;
+    }
   | { readonly kind: 'presses'; readonly digit: string }
   | { readonly kind: 'hangs-up' };
 
@@ -39,6 +47,10 @@ const answer = (draft: Draft, act: Partial<ModelAct>) => {
 const caller = (draft: Draft, seconds: string | undefined, act: CallerAct) => {
   draft.caller = [...draft.caller, { atMs: ms(seconds), act }];
 };
+
+/** How sure the recogniser is of what is said, and of what is mumbled. */
+const SURE = 0.9;
+const UNSURE = 0.4;
 
 /** One pattern a kind of line. */
 const LINES: readonly (readonly [RegExp, Reader])[] = [
@@ -91,13 +103,20 @@ const LINES: readonly (readonly [RegExp, Reader])[] = [
     },
   ],
   [
-    /^at ([\d.]+) s caller says "(.*)" for ([\d.]+) s$/,
-    (draft, [, at, text = '', voice]) =>
-      caller(draft, at, { kind: 'says', text, voiceMs: ms(voice) }),
+    /^at ([\d.]+) s caller (says|mumbles) "(.*)" for ([\d.]+) s(?: at (-\d+) dB)?$/,
+    (draft, [, at, how, text = '', voice, level]) =>
+      caller(draft, at, {
+        kind: 'says',
+        text,
+        voiceMs: ms(voice),
+        ...(level !== undefined && { levelDbfs: Number(level) }),
+        confidence: how === 'mumbles' ? UNSURE : SURE,
+      }),
   ],
   [
     /^at ([\d.]+) s caller coughs for ([\d.]+) s$/,
-    (draft, [, at, voice]) => caller(draft, at, { kind: 'says', text: '', voiceMs: ms(voice) }),
+    (draft, [, at, voice]) =>
+      caller(draft, at, { kind: 'says', text: '', voiceMs: ms(voice), confidence: SURE }),
   ],
   [
     /^at ([\d.]+) s caller presses ([0-9*#A-D])$/,

@@ -12,8 +12,9 @@ export const EVENT_SECRET = 'only for tests';
  * - `rude`: turns our address away.
  * - `garbage`: speaks something else.
  * - `bare`: has none of the profiles.
+ * - `starting`: takes commands, and no calls yet.
  */
-export type Mood = 'well' | 'mute' | 'rude' | 'garbage' | 'bare';
+export type Mood = 'well' | 'mute' | 'rude' | 'garbage' | 'bare' | 'starting';
 
 export interface EventSocketServerOptions {
   /** What `sofia status` shows; nothing unless said otherwise. */
@@ -103,6 +104,9 @@ export class EventSocketServer {
   #run(command: string): string {
     this.commands.push(command);
     const { sofiaStatus, onApi } = this.#options;
+    if (command === 'status') {
+      return `FreeSWITCH (Version 1.10) is ${this.mood === 'starting' ? 'not ready' : 'ready'}\n`;
+    }
     if (command === 'sofia status') return this.mood === 'bare' ? '' : (sofiaStatus?.() ?? '');
     return onApi?.(command) ?? '+OK\n';
   }

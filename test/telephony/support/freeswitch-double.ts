@@ -22,6 +22,8 @@ export class FreeSwitchDouble {
   readonly refusals: number[] = [];
   /** Whether legs are bridged; else the command is left without answer. */
   doesBridge = true;
+  /** What it says to a command to bridge; `+OK` and the leg unless said otherwise. */
+  bridgeReply: string | undefined;
   /** Status of INVITEs. */
   inviteStatus = 200;
   readonly #agent = new UserAgent({ listen: [{ protocol: 'UDP', address: '127.0.0.1', port: 0 }] });
@@ -101,7 +103,7 @@ export class FreeSwitchDouble {
 
   #bridge({ socket, uuid }: Leg): void {
     if (!this.doesBridge) return;
-    const body = `+OK ${uuid}\n`;
+    const body = `${this.bridgeReply ?? `+OK ${uuid}`}\n`;
     socket.write(`Content-Type: api/response\nContent-Length: ${body.length}\n\n${body}`);
   }
 }

@@ -1,0 +1,43 @@
+/** Our side of `bench/rest.ts`: the interface behind the HTTP port, as the server runs it. */
+import { randomBytes } from 'node:crypto';
+import { createApi } from '../../src/api/api.ts';
+import { HttpServer } from '../../src/api/http-server.ts';
+import { systemClock as clock } from '../../src/lib/clock.ts';
+import { silentLogger as log } from '../../src/lib/logger.ts';
+import { Metrics } from '../../src/lib/metrics.ts';
+import { LINK_SECRET, openRestWorld } from './rest-world.ts';
+
+/** @param file of the records. @param port 0 takes a free one. @returns the server, and its port. */
+export async function startRestServer(
+  file: string,
+  port = 0,
+): Promise<{ readonly server: HttpServer; readonly port: number }> {
+  const { store, rates, newId, queue } = await openRestWorld(file);
+  const api = createApi({
+    ...{ ...store, rates, log, newId, clock },
+    random: randomBytes,
+    metrics: new Metrics({ version: 'bench' }),
+    readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
+    liveCalls: { hangUp: () => false, transfer: () => 'not-in-progress' },
+    liveSound: {
+      watchLevels: () => () => undefined,
+      listen: () => ({ kind: 'not-in-progress' }),
+      quality: async () => undefined,
+      close: () => undefined,
+    },
+    readPeaks: async () => 'none',
+    dialQueues: { live: queue, test: queue },
+    plansWithoutOutbound: [],
+    chat: { reply: async () => null },
+    ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    trunks: { list: () => [], numbers: [], trunksOf: () => [] },
+    voices: { list: () => [], find: () => undefined, preview: async () => null },
+    webhookUrlRules: { allowLocal: false, allowPrivate: false },
+    publicUrl: 'http://127.0.0.1',
+    dataFolder: '.',
+    recordingSecret: LINK_SECRET,
+    version: 'bench',
+  });
+  const server = new HttpServer({ host: '127.0.0.1', port, fetch: api.fetch, newId, clock, log });
+  return { server, port: await server.start() };
+}

@@ -1,0 +1,58 @@
+/** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Agent } from '../../domain/agent.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { answerOnceWaited } from '../answer-once.ts';
+import { type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { chatReplySchema, chatSchema } from '../schemas/agent-chat-schemas.ts';
+import { agentPathSchema } from '../schemas/agent-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
+import { existingAgent } from './agent-routes.ts';
+
+/** A short answer is made in less. */
+const RETRY_AFTER_SECONDS = 2;
+
+const chatRoute = createRoute({
+  tags: ['Agents'],
+  security: [{ bearer: [] }],
+  middleware: requireScope('agents:write'),
+  operationId: 'chatWithAgent',
+  method: 'post',
+  path: '/api/agents/{agentId}/chat',
+  summary: 'Asks an agent in writing what it would say on a call',
+  description:
+    'The prompt and the language model of its calls; paused agents answer too. Tools are offered to the model and never run: `toolCalls` says what it would have done. ' +
+    'Nothing is kept of it but the answer for its `X-Idempotency-Key`. 429 with `Retry-After` also while two chats are being answered; 503 when the model fails, or has not answered within 30 s.',
+  request: { params: agentPathSchema, query: noQuery, body: jsonBody(chatSchema) },
+  responses: {
+    200: jsonResponse('What the agent says.', chatReplySchema),
+    ...errorResponses(400, 404, 422),
+  },
+});
+
+export function addAgentChatRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { agents, chat } = deps;
+
+  api.openapi(chatRoute, (context) => {
+    const { agentId } = context.req.valid('param');
+    const { messages } = context.req.valid('json');
+    return answerOnceWaited(context, deps, async () => {
+      const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
+      const { account } = callerOf(context);
+      const reply = await chat.reply({ agent, account, messages, signal: context.req.raw.signal });
+      if (reply === null) {
+        context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+        throw new ServiceError(
+          'RATE_LIMITED',
+          'Cannot answer as the agent: two chats are being answered; retry later',
+        );
+      }
+      const { text, toolCalls, model, tookMs } = reply;
+      const wanted = toolCalls.map((call) => ({ ...call, ran: false as const }));
+      return { status: 200, body: { reply: text, toolCalls: wanted, model, tookMs } };
+    });
+  });
+}

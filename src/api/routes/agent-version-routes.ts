@@ -1,0 +1,100 @@
+/** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
+import { type AgentVersion, restoreAgent } from '../../domain/agent-version.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { agentVersionView } from '../agent-version-view.ts';
+import { agentView } from '../agent-view.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiDeps, type ApiEnv, changedBy, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { noBody } from '../middleware/no-body.ts';
+import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
+import {
+  agentVersionPageSchema,
+  agentVersionPathSchema,
+  agentVersionQuerySchema,
+} from '../schemas/agent-version-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
+import { existingAgent } from './agent-routes.ts';
+
+const shared = { tags: ['Agents'] };
+
+const listRoute = createRoute({
+  ...shared,
+  security: [{ bearer: [] }],
+  middleware: requireScope('agents:read'),
+  operationId: 'listAgentVersions',
+  method: 'get',
+  path: '/api/agents/{agentId}/versions',
+  summary: 'Lists what an agent was like after each change, newest first',
+  description:
+    'Making an agent keeps its first version, and every change and every restore that makes a difference keeps another, in one step with the change.',
+  request: { params: agentPathSchema, query: agentVersionQuerySchema },
+  responses: {
+    200: jsonResponse('A page of versions.', agentVersionPageSchema),
+    ...errorResponses(400, 404),
+  },
+});
+
+const restoreRoute = createRoute({
+  ...shared,
+  security: [{ bearer: [] }],
+  middleware: [requireScope('agents:write'), noBody],
+  operationId: 'restoreAgentVersion',
+  method: 'post',
+  path: '/api/agents/{agentId}/versions/{version}/restore',
+  summary: 'Makes an agent what it was in an earlier version',
+  description:
+    'Everything but `status` becomes what it was: an agent that is paused stays paused. The agent gets a new version; none is lost by going back.',
+  request: { params: agentVersionPathSchema, query: noQuery },
+  responses: {
+    200: jsonResponse('The agent as it is now.', agentSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+export function addAgentVersionRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  const { agents, agentVersions, clock } = deps;
+
+  api.openapi(listRoute, (context) => {
+    const { agentId } = context.req.valid('param');
+    const { limit, offset } = context.req.valid('query');
+    const scope = scopeOf(context);
+    existingAgent<Agent>(agents.find(scope, agentId));
+    const { versions, total } = agentVersions.list(scope, agentId, { limit, offset });
+    return context.json({ data: versions.map(agentVersionView), total, limit, offset }, 200);
+  });
+
+  api.openapi(restoreRoute, (context) => {
+    const { agentId, version } = context.req.valid('param');
+    const scope = scopeOf(context);
+    return answerOnce(context, deps, {
+      work: () => {
+        const agent = existingAgent<Agent>(agents.find(scope, agentId));
+        const found = agentVersions.find(scope, agentId, numberOf(version));
+        agents.update(restoreAgent(agent, existingVersion(found), clock.now()), changedBy(context));
+        const restored = agents.findWithUsage(scope, agentId, clock.now());
+        return { status: 200, body: agentView(existingAgent<AgentWithUsage>(restored)) };
+      },
+    });
+  });
+}
+
+/** Of a text that is no such number, 0: there is no such version. */
+function numberOf(text: string): number {
+  return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
+}
+
+/** @throws {ServiceError} NOT_FOUND when there is none. */
+function existingVersion(version: AgentVersion | undefined): AgentVersion {
+  if (version === undefined) {
+    throw new ServiceError(
+      'NOT_FOUND',
+      'Cannot find the version: the agent has none with this number, or has it no longer',
+    );
+  }
+  return version;
+}

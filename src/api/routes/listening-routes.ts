@@ -1,0 +1,96 @@
+/** `/api/live/calls/{callId}/audio`: listening in on a call as it goes on. */
+import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import type { Call } from '../../domain/call.ts';
+import type { Listening } from '../../domain/live-sound.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { isKeyAlive } from '../key-cache.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { callPathSchema } from '../schemas/call-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
+import { SoundStream } from '../sound-stream.ts';
+import { existing } from './call-routes.ts';
+
+/** Somebody stops listening sooner or later; nobody can tell when. */
+const RETRY_AFTER_SECONDS = 10;
+
+const listenRoute = createRoute({
+  tags: ['Calls'],
+  security: [{ bearer: ['calls:read'] }],
+  middleware: requireScope('calls:read'),
+  operationId: 'listenToCall',
+  method: 'get',
+  path: '/api/live/calls/{callId}/audio',
+  summary: 'Sends what is heard on a call, as it is heard',
+  description: [
+    'An endless WAV (8 kHz, 16-bit, stereo: caller left, agent right; both sizes in its header are 0xFFFFFFFF), in pieces of about 100 ms, from',
+    'now until the call ends, about 0.2 s late. A client that reads too slowly loses sound. Neither side hears that somebody listens. 409 where the call',
+    'is not in progress, or is a simulated one; 429 where 5 listen to it, or 20 to calls of the server, already. Opening it counts as one request.',
+  ].join(' '),
+  request: { params: callPathSchema, query: noQuery },
+  responses: {
+    200: {
+      description: 'The sound.',
+      content: { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } },
+    },
+    ...errorResponses(400, 404, 409),
+  },
+});
+
+export function addListeningRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  api.openapi(listenRoute, (context) => {
+    const { callId } = context.req.valid('param');
+    const call = existing(deps.calls.find(scopeOf(context), callId));
+    if (call.status !== 'in_progress') throw notInProgress();
+    context.header('Content-Type', 'audio/wav');
+    context.header('Cache-Control', 'no-store');
+    // Proxies such as nginx would collect the sound otherwise.
+    context.header('X-Accel-Buffering', 'no');
+    if (context.req.method === 'HEAD') return context.body(null, 200);
+    return context.body(openSound(context, deps, call).body, 200);
+  });
+}
+
+/** @throws {ServiceError} CONFLICT or RATE_LIMITED when nobody can listen to it now. */
+function openSound(context: ApiContext, deps: ApiDeps, call: Call): SoundStream {
+  const { clock, liveSound, log } = deps;
+  const { apiKey } = callerOf(context);
+  let stop: () => void = () => undefined;
+  const stream = new SoundStream({
+    clock,
+    mayGoOn: () => isKeyAlive(apiKey, deps),
+    onEnded: () => stop(),
+  });
+  const listening = liveSound.listen(call.id, {
+    onSound: (pcm) => stream.send(pcm),
+    onOver: () => stream.end(),
+  });
+  if (listening.kind !== 'begun') throw refusal(context, listening);
+  stop = listening.stop;
+  // Nobody on the call knows; somebody must be able to find out.
+  log.info({ callId: call.id, keyId: apiKey.id }, 'somebody listens to a call');
+  stream.send(listening.header);
+  return stream;
+}
+
+function refusal(
+  context: ApiContext,
+  listening: Exclude<Listening, { kind: 'begun' }>,
+): ServiceError {
+  switch (listening.kind) {
+    case 'not-in-progress':
+      return notInProgress();
+    case 'simulated':
+      return new ServiceError('CONFLICT', 'Cannot listen to the call: it is a simulated one');
+    case 'full':
+      context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+      return new ServiceError('RATE_LIMITED', `Cannot listen to the call: ${listening.why}`);
+    default:
+      return listening satisfies never;
+  }
+}
+
+function notInProgress(): ServiceError {
+  return new ServiceError('CONFLICT', 'Cannot listen to the call: it is not in progress');
+}

@@ -1,0 +1,75 @@
+/** `POST /api/calls/{callId}/transfer`: takes a call over from its agent. */
+import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import type { Call } from '../../domain/call.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { transferTarget } from '../../domain/transfer-rules.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { callPathSchema } from '../schemas/call-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
+import { transferCallSchema, transferringCallSchema } from '../schemas/transfer-schemas.ts';
+import { existing } from './call-routes.ts';
+
+const transferRoute = createRoute({
+  tags: ['Calls'],
+  security: [{ bearer: ['calls:write'] }],
+  middleware: requireScope('calls:write'),
+  operationId: 'transferCall',
+  method: 'post',
+  path: '/api/calls/{callId}/transfer',
+  summary: 'Hands the caller over to another number',
+  description:
+    'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +
+    'answers; then the call ends as `transferred`, and `call.bridged` goes before `call.ended`. Where nobody answers there, the call goes on, and its ' +
+    'timeline says `transfer_failed`. 409 where the call is not in progress, or is being transferred already.',
+  request: { params: callPathSchema, query: noQuery, body: jsonBody(transferCallSchema) },
+  responses: {
+    202: jsonResponse('The other party is being called.', transferringCallSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+export function addTransferRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+  api.openapi(transferRoute, (context) =>
+    answerOnce(context, deps, {
+      work: () => {
+        const { callId } = context.req.valid('param');
+        const call = existing(deps.calls.find(scopeOf(context), callId));
+        if (call.status !== 'in_progress') throw notInProgress();
+        const { to } = context.req.valid('json');
+        begin(call, numberFor(to, call, { ...deps, context }), deps);
+        return { status: 202, body: { id: callId, status: 'transferring' as const } };
+      },
+    }),
+  );
+}
+
+/** @throws {ServiceError} UNPROCESSABLE when nobody may be called there. */
+function numberFor(
+  to: string,
+  call: Call,
+  { agents, context }: Pick<ApiDeps, 'agents'> & { readonly context: ApiContext },
+): string {
+  return transferTarget(to, {
+    call,
+    agent: agents.find(scopeOf(context), call.agentId),
+    account: callerOf(context).account,
+    holderOf: (number) => agents.findByPhoneNumber(number),
+  });
+}
+
+/** @throws {ServiceError} CONFLICT when nobody is there to be handed over, or it is done already. */
+function begin(call: Call, number: string, { liveCalls }: ApiDeps): void {
+  const start = liveCalls.transfer(call.id, number);
+  if (start === 'not-in-progress') throw notInProgress();
+  if (start === 'transferring') {
+    throw new ServiceError('CONFLICT', 'Cannot transfer the call: it is being transferred already');
+  }
+}
+
+function notInProgress(): ServiceError {
+  return new ServiceError('CONFLICT', 'Cannot transfer the call: it is not in progress');
+}

@@ -1,0 +1,58 @@
+/** What trunks and telephone numbers look like in queries and answers: the one source of validation, types and documentation. */
+import { z } from '@hono/zod-openapi';
+import { pageOf, pagingFields } from './paging-schema.ts';
+
+const number = z.string().openapi({
+  description: 'E.164, or the beginning of numbers and a star.',
+  example: '+390612345678',
+});
+
+const trunkSchema = z
+  .object({
+    name: z.string().openapi({ example: 'acme' }),
+    proxy: z.string().openapi({
+      description: 'Where the carrier takes calls: host, and port where one is set.',
+      example: 'sip.example.com:5060',
+    }),
+    transport: z.enum(['udp', 'tcp']),
+    state: z.enum(['ready', 'registering', 'failed', 'unregistered']).openapi({
+      description: [
+        '`ready`: calls can go through. `registering`: the carrier was asked and has not answered yet. `failed`: refused, or',
+        'nobody answers; it is tried again. `unregistered`: nothing is tried.',
+      ].join(' '),
+    }),
+    detail: z.string().openapi({ example: 'registered with sip.example.com:5060' }),
+    expiresAt: z.iso.datetime().nullable().openapi({
+      description:
+        'When the registration ends unless it is renewed; null where there is none. It is renewed well before.',
+    }),
+    numbers: z.array(number),
+    codecs: z.array(z.string()).openapi({ example: ['PCMU', 'PCMA'] }),
+    callsInProgress: z.int(),
+    callsMax: z.int().nullable().openapi({ description: 'null where there is no limit.' }),
+  })
+  .openapi('Trunk');
+
+export const trunkListSchema = z.object({ data: z.array(trunkSchema) }).openapi('TrunkList');
+
+const phoneNumberSchema = z
+  .object({
+    number,
+    trunks: z.array(z.string()).openapi({
+      description: 'The trunks that bring its calls; none: nothing rings there.',
+      example: ['acme'],
+    }),
+    agentId: z
+      .string()
+      .nullable()
+      .openapi({ description: 'The agent of this account that answers.' }),
+    agentName: z.string().nullable(),
+    isTaken: z.boolean().openapi({
+      description: 'Whether an agent answers, of this account or another. Another’s is not named.',
+    }),
+  })
+  .openapi('PhoneNumber');
+
+export const phoneNumberPageSchema = pageOf(phoneNumberSchema).openapi('PhoneNumberPage');
+
+export const phoneNumberQuerySchema = z.strictObject(pagingFields({ default: 100, max: 500 }));

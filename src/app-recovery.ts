@@ -1,0 +1,27 @@
+/** Composition root, part 15: what a start does about the calls that a process before it left behind. */
+import { join } from 'node:path';
+import { recoverCalls } from './call/recovery.ts';
+import type { Config } from './config.ts';
+import type { NewId } from './domain/ids.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { repairWav } from './media/wav-repair.ts';
+import type { Store } from './store/store.ts';
+
+/** Ends them on record, and makes their recordings whole. */
+export async function recover(parts: {
+  readonly config: Config;
+  readonly store: Store;
+  readonly newId: NewId;
+  readonly log: Logger;
+}): Promise<void> {
+  const { config, log, store, newId } = parts;
+  await recoverCalls({
+    calls: store.calls,
+    recordingPath: (file) => join(config.DATA_DIR, file),
+    repairRecording: repairWav,
+    newId,
+    now: systemClock.now(),
+    log,
+  });
+}

@@ -1,0 +1,41 @@
+/** Composition root, part 17: the operator's trunks as the interface shows them. */
+import type { TrunkState, TrunkStatus, Trunks } from './domain/trunk-state.ts';
+import { hostPortOf } from './telephony/drachtio/trunk-address.ts';
+import { TrunkNumbers } from './telephony/trunk-numbers.ts';
+import type { Trunk } from './telephony/trunks.ts';
+
+const NOT_STARTED: TrunkStatus = {
+  state: 'unregistered',
+  detail: 'telephony has not been started',
+  expiresAt: null,
+};
+
+/** @param now.statusOf undefined before the start. */
+export function operatorTrunks(
+  trunks: readonly Trunk[],
+  now: {
+    readonly statusOf: (trunk: Trunk) => TrunkStatus | undefined;
+    readonly callsOn: (trunk: Trunk) => number;
+  },
+): Trunks {
+  const numbers = new TrunkNumbers(trunks);
+  return {
+    list: () => trunks.map((trunk) => stateOf(trunk, now)),
+    numbers: numbers.all,
+    trunksOf: (number) => numbers.trunksOf(number),
+  };
+}
+
+function stateOf(trunk: Trunk, now: Parameters<typeof operatorTrunks>[1]): TrunkState {
+  const { name, proxy, numbers, codecs, maxCalls } = trunk;
+  return {
+    ...(now.statusOf(trunk) ?? NOT_STARTED),
+    name,
+    proxy: hostPortOf(proxy),
+    transport: proxy.transport,
+    numbers,
+    codecs,
+    callsInProgress: now.callsOn(trunk),
+    callsMax: maxCalls ?? null,
+  };
+}

@@ -1,0 +1,114 @@
+/** Moves the level meters of all live calls: one loop for the page, which rests while nothing moves. */
+import { fallen, fillOf, LEVEL_DBFS_MIN, type Levels } from './level-meter.ts';
+
+const SIDES = ['caller', 'agent'] as const;
+
+/** Who wants little movement sees no more of it than this often. */
+const CALM_MS = 1000;
+
+/** Nothing is told while no call of theirs goes on: a meter without news is at rest. */
+const STALE_MS = 1000;
+
+/** What fills a meter, from its left end; an element is one. */
+export interface MeterBar {
+  readonly style: { transform: string };
+}
+
+export type MeterBars = Readonly<Record<(typeof SIDES)[number], MeterBar | null>>;
+
+/** Where the board is: in a browser, or in a test. */
+export interface BoardWorld {
+  readonly nowMs: () => number;
+  /** Calls `step` before the next frame. @returns cancels it. */
+  readonly nextFrame: (step: () => void) => () => void;
+  /** Whether the reader wants little movement. */
+  readonly wantsCalm: () => boolean;
+}
+
+interface Meter {
+  readonly bars: MeterBars;
+  target: Levels;
+  toldAtMs: number;
+  readonly shown: { caller: number; agent: number };
+}
+
+/** Elements are only written to, and by transform: no frame waits for a layout. */
+export class MeterBoard {
+  readonly #meters = new Map<string, Meter>();
+  readonly #world: BoardWorld;
+  #cancelFrame: (() => void) | undefined;
+  #frameAtMs = 0;
+  #calmAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(world: BoardWorld) {
+    this.#world = world;
+  }
+
+  /** @returns takes the meter off the board. */
+  attach(callId: string, bars: MeterBars): () => void {
+    const target = { caller: LEVEL_DBFS_MIN, agent: LEVEL_DBFS_MIN };
+    const meter = { bars, target, toldAtMs: 0, shown: { caller: 0, agent: 0 } };
+    this.#meters.set(callId, meter);
+    return () => {
+      if (this.#meters.get(callId) === meter) this.#meters.delete(callId);
+    };
+  }
+
+  /** Takes the newest levels; calls that have no meter are passed over. */
+  tell(levels: readonly (Levels & { readonly callId: string })[]): void {
+    const nowMs = this.#world.nowMs();
+    for (const { callId, caller, agent } of levels) {
+      const meter = this.#meters.get(callId);
+      if (meter === undefined) continue;
+      meter.target = { caller, agent };
+      meter.toldAtMs = nowMs;
+    }
+    if (this.#world.wantsCalm()) this.#calmly(nowMs);
+    else this.#go();
+  }
+
+  stop(): void {
+    this.#cancelFrame?.();
+    this.#cancelFrame = undefined;
+    this.#meters.clear();
+  }
+
+  #calmly(nowMs: number): void {
+    if (nowMs - this.#calmAtMs < CALM_MS) return;
+    this.#calmAtMs = nowMs;
+    for (const meter of this.#meters.values()) draw(meter, () => 0, nowMs);
+  }
+
+  #go(): void {
+    if (this.#cancelFrame !== undefined) return;
+    this.#frameAtMs = this.#world.nowMs();
+    this.#cancelFrame = this.#world.nextFrame(() => this.#step());
+  }
+
+  #step(): void {
+    const nowMs = this.#world.nowMs();
+    const passedMs = nowMs - this.#frameAtMs;
+    this.#cancelFrame = undefined;
+    let isMoving = false;
+    for (const meter of this.#meters.values()) {
+      isMoving = draw(meter, (shown, fill) => fallen(shown, fill, passedMs), nowMs) || isMoving;
+    }
+    if (isMoving) this.#go();
+  }
+}
+
+/** @returns whether it is still above where it falls to. */
+function draw(meter: Meter, next: (shown: number, fill: number) => number, nowMs: number): boolean {
+  let isMoving = false;
+  for (const side of SIDES) {
+    const isStale = nowMs - meter.toldAtMs > STALE_MS;
+    const fill = isStale ? 0 : fillOf(meter.target[side]);
+    const shown = Math.max(fill, next(meter.shown[side], fill));
+    isMoving ||= shown > 0;
+    if (shown === meter.shown[side]) continue;
+    meter.shown[side] = shown;
+    const bar = meter.bars[side];
+    if (bar !== null) bar.style.transform = `scaleX(${shown.toFixed(3)})`;
+  }
+  return isMoving;
+}

@@ -1,0 +1,141 @@
+/** The telephone numbers: over which trunk each comes, and which agent answers it. */
+import { useState } from 'preact/hooks';
+import type { AgentItem, Paged } from '../api-types.ts';
+import { client, complain, say, t } from '../app-state.ts';
+import type { PhoneNumber } from '../call-types.ts';
+import { Page, Shown, Table } from '../parts/page.tsx';
+import { Pager } from '../parts/pager.tsx';
+import { type Agents, useAgents } from '../parts/use-agents.ts';
+import { useLoad } from '../parts/use-load.ts';
+
+const PER_PAGE = 100;
+
+export function NumbersPage() {
+  const agents = useAgents();
+  const [offset, setOffset] = useState(0);
+  const loaded = useLoad(
+    (signal) => {
+      const query = { limit: PER_PAGE, offset };
+      return client.api<Paged<PhoneNumber>>('api/phone-numbers', { query, signal });
+    },
+    [offset],
+  );
+  return (
+    <Page title={t('numbers.title')}>
+      <Shown loaded={loaded}>
+        {({ data, total }) => (
+          <>
+            <NumberTable
+              numbers={data}
+              agents={agents}
+              onChanged={() => {
+                loaded.reload();
+                agents.reload();
+              }}
+            />
+            {total > PER_PAGE ? (
+              <Pager total={total} offset={offset} limit={PER_PAGE} onOffset={setOffset} />
+            ) : null}
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function NumberTable(props: {
+  readonly numbers: readonly PhoneNumber[];
+  readonly agents: Agents;
+  readonly onChanged: () => void;
+}) {
+  if (props.numbers.length === 0) return <p class="empty">{t('numbers.none')}</p>;
+  const heads = ['number', 'trunks', 'agent'] as const;
+  return (
+    <Table label={t('numbers.title')} heads={heads.map((head) => t(`numbers.${head}`))}>
+      {props.numbers.map((one) => (
+        <tr key={one.number}>
+          <td class="number">{one.number}</td>
+          <td>{one.trunks.length === 0 ? '–' : one.trunks.join(', ')}</td>
+          <td>
+            {isOneNumber(one) && !isElsewhere(one) ? (
+              <Answerer number={one} {...props} />
+            ) : (
+              <span class="muted">{t(isElsewhere(one) ? 'numbers.taken' : 'numbers.range')}</span>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+/** A trunk may bring all numbers that begin alike: each is given to an agent by itself. */
+function isOneNumber({ number }: PhoneNumber): boolean {
+  return !number.endsWith('*');
+}
+
+function isElsewhere({ agentId, isTaken }: PhoneNumber): boolean {
+  return isTaken && agentId === null;
+}
+
+/** Whoever is chosen answers from the next call on. */
+function Answerer(props: {
+  readonly number: PhoneNumber;
+  readonly agents: Agents;
+  readonly onChanged: () => void;
+}) {
+  const { number, agents, onChanged } = props;
+  const [isBusy, setBusy] = useState(false);
+  // Beyond a thousand agents the one that answers may not be among those that were loaded.
+  const known =
+    number.agentId === null || agents.list.some(({ id }) => id === number.agentId) ? null : (
+      <option value={number.agentId}>{number.agentName}</option>
+    );
+  const choose = async (agentId: string) => {
+    setBusy(true);
+    try {
+      await assign(number, agentId);
+      say(t('numbers.assigned'));
+    } catch (error) {
+      complain(error);
+    }
+    setBusy(false);
+    onChanged();
+  };
+  return (
+    <select
+      aria-label={t('numbers.answers', { number: number.number })}
+      value={number.agentId ?? ''}
+      disabled={isBusy}
+      onChange={(event) => void choose(event.currentTarget.value)}
+    >
+      <option value="">{t('numbers.nobody')}</option>
+      {known}
+      {agents.list.map((agent) => (
+        <option key={agent.id} value={agent.id}>
+          {nameOf(agent, number)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** An agent has one number: whoever gives it another is to see what it has now. */
+function nameOf({ name, phoneNumber }: AgentItem, { number }: PhoneNumber): string {
+  return phoneNumber === null || phoneNumber === number ? name : `${name} (${phoneNumber})`;
+}
+
+/** Freed first: two agents cannot have one number. @throws {ApiError} */
+async function assign({ number, agentId }: PhoneNumber, next: string): Promise<void> {
+  const give = (id: string, phoneNumber: string | null) =>
+    client.api(`api/agents/${id}`, { method: 'PATCH', body: { phoneNumber } });
+  if (agentId !== null) await give(agentId, null);
+  if (next === '') return;
+  try {
+    await give(next, number);
+  } catch (error) {
+    // A number without anybody would lose calls.
+    if (agentId !== null) await give(agentId, number);
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+/** How well a call could be heard, both ways. */
+import { client, formats, t } from '../app-state.ts';
+import type { CallQuality } from '../call-types.ts';
+import { Section, Shown } from './page.tsx';
+import { useLoad } from './use-load.ts';
+
+export function Quality({ callId }: { readonly callId: string }) {
+  const loaded = useLoad(
+    (signal) => client.api<CallQuality>(`api/calls/${callId}/quality`, { signal }),
+    [callId],
+  );
+  return (
+    <Section title={t('quality.title')}>
+      <Shown loaded={loaded}>{(quality) => <Figures quality={quality} />}</Shown>
+    </Section>
+  );
+}
+
+function Figures({ quality: { codec, local, remote, mos } }: { readonly quality: CallQuality }) {
+  if (local === null && remote === null && mos === null) {
+    return <p class="empty">{t('quality.none')}</p>;
+  }
+  const { count, decimal } = formats.value;
+  const figure = (value: number | null | undefined, unit = '') =>
+    value === null || value === undefined ? '–' : `${decimal(value)}${unit}`;
+  const figures = [
+    [t('quality.mos'), mos === null ? '–' : `${decimal(mos)} (${t(`quality.${wordOfMos(mos)}`)})`],
+    [t('quality.codec'), codec ?? '–'],
+    [t('quality.received'), local === null ? '–' : count(local.packetsReceived)],
+    [t('quality.lost'), figure(local?.packetsLost)],
+    [t('quality.late'), figure(local?.packetsLate)],
+    [t('quality.loss'), figure(local?.lossPercent, ' %')],
+    [t('quality.jitter'), figure(local?.jitterMs, ' ms')],
+    [t('quality.sent'), local === null ? '–' : count(local.packetsSent)],
+    [t('quality.farLoss'), figure(remote?.lossPercent, ' %')],
+    [t('quality.farJitter'), figure(remote?.jitterMs, ' ms')],
+    [t('quality.roundTrip'), figure(remote?.roundTripMs, ' ms')],
+  ] as const;
+  return (
+    <dl class="facts">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Users satisfied, some dissatisfied, many dissatisfied. @see ITU-T G.107, Annex B */
+function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
+  if (mos >= 4.03) return 'good';
+  return mos >= 3.6 ? 'fair' : 'poor';
+}

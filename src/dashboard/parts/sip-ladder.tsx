@@ -1,0 +1,80 @@
+/** The signalling of a call as a ladder between the carrier and us; each rung opens to the message itself. */
+import { client, formats, t } from '../app-state.ts';
+import type { SipLog } from '../call-types.ts';
+import { ladderOf, type Rung } from '../ladder.ts';
+import { Section, Shown } from './page.tsx';
+import { useLoad } from './use-load.ts';
+
+export function SipLadder({ callId }: { readonly callId: string }) {
+  const loaded = useLoad(
+    (signal) => client.api<SipLog>(`api/calls/${callId}/sip`, { signal }),
+    [callId],
+  );
+  return (
+    <Section title={t('ladder.title')}>
+      <Shown loaded={loaded}>
+        {({ messages, truncated, note }) => (
+          <>
+            {messages.length === 0 ? (
+              <p class="empty">{t('ladder.none')}</p>
+            ) : (
+              <Ladder rungs={ladderOf(messages)} />
+            )}
+            {truncated ? <p class="muted">{t('ladder.truncated')}</p> : null}
+            {note ? <p class="muted">{note}</p> : null}
+          </>
+        )}
+      </Shown>
+    </Section>
+  );
+}
+
+function Ladder({ rungs }: { readonly rungs: readonly Rung[] }) {
+  return (
+    <>
+      <p class="ladder-ends" aria-hidden="true">
+        <span>{t('ladder.carrier')}</span>
+        <span>{t('ladder.us')}</span>
+      </p>
+      <ol class="ladder" aria-label={t('ladder.label')}>
+        {rungs.map((rung, index) => (
+          <li key={`${rung.atMs} ${index}`}>
+            <details>
+              <summary>
+                <span class="number">{`${formats.value.count(Math.round(rung.atMs))} ms`}</span>
+                <span class="unseen">{wayOf(rung)}</span>
+                <span class={`rung rung-${rung.message.direction} rung-${rung.tone}`}>
+                  {rung.title}
+                  <Arrow />
+                </span>
+              </summary>
+              <p class="small muted">{placesOf(rung)}</p>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+              <pre tabIndex={0}>{rung.message.text}</pre>
+            </details>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** For those who do not see the arrow. */
+function wayOf({ message }: Rung): string {
+  return t(message.direction === 'out' ? 'ladder.sent' : 'ladder.received');
+}
+
+function placesOf({ message }: Rung): string {
+  const { from, to, transport, body } = message;
+  return [`${from} → ${to}`, transport, ...(body === null ? [] : [body])].join(' · ');
+}
+
+/** As wide as there is room, and drawn as sent: what is received is its mirror image. */
+function Arrow() {
+  return (
+    <svg class="arrow" aria-hidden="true">
+      <line x1="1" x2="100%" y1="6" y2="6" />
+      <path d="M8 1 L1 6 L8 11" />
+    </svg>
+  );
+}

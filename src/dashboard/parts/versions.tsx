@@ -1,0 +1,140 @@
+/** What an agent was like after each change: what is different, and going back. */
+import { useState } from 'preact/hooks';
+import { fieldOf } from '../agent-difference.ts';
+import type { AgentContent, AgentVersion } from '../agent-types.ts';
+import type { Agent, Paged } from '../api-types.ts';
+import { client, language, t } from '../app-state.ts';
+import { wordOf } from '../text/text.ts';
+import { ConfirmButton, Dialog } from './dialog.tsx';
+import { Differences } from './differences.tsx';
+import { SelectField } from './field.tsx';
+import { Instant, Section, Shown, Table } from './page.tsx';
+import { Pager } from './pager.tsx';
+import { useLoad } from './use-load.ts';
+
+const PER_PAGE = 10;
+
+export function Versions(props: {
+  readonly agent: Agent;
+  /** Changes whenever the agent was saved. */
+  readonly round: number;
+  readonly onRestored: (agent: Agent) => void;
+}) {
+  const { agent, round, onRestored } = props;
+  const [offset, setOffset] = useState(0);
+  const path = `api/agents/${encodeURIComponent(agent.id)}/versions`;
+  const loaded = useLoad(
+    // One more than is shown: the version before the last one.
+    (signal) =>
+      client.api<Paged<AgentVersion>>(path, { query: { limit: PER_PAGE + 1, offset }, signal }),
+    [path, offset, round],
+  );
+  const restore = async (version: number) => {
+    onRestored(await client.api<Agent>(`${path}/${version}/restore`, { method: 'POST' }));
+    setOffset(0);
+    loaded.reload();
+  };
+  return (
+    <Section title={t('versions.title')}>
+      <Shown loaded={loaded}>
+        {({ data, total }) => (
+          <>
+            <VersionTable
+              versions={data}
+              isNewestShown={offset === 0}
+              onRestore={restore}
+              now={agent}
+            />
+            {total > PER_PAGE ? (
+              <Pager total={total} offset={offset} limit={PER_PAGE} onOffset={setOffset} />
+            ) : null}
+          </>
+        )}
+      </Shown>
+    </Section>
+  );
+}
+
+function VersionTable(props: {
+  readonly versions: readonly AgentVersion[];
+  readonly isNewestShown: boolean;
+  readonly now: AgentContent;
+  readonly onRestore: (version: number) => Promise<void>;
+}) {
+  const { versions, isNewestShown, now, onRestore } = props;
+  const [open, setOpen] = useState<AgentVersion | undefined>(undefined);
+  const heads = ['version', 'at', 'by', 'changed', 'actions'] as const;
+  return (
+    <>
+      <Table label={t('versions.title')} heads={heads.map((head) => t(`versions.${head}`))}>
+        {versions.slice(0, PER_PAGE).map((one, index) => (
+          <tr key={one.version}>
+            <td class="number">{one.version}</td>
+            <td>
+              <Instant at={one.at} />
+            </td>
+            <td>{t(`versions.by.${one.by}`)}</td>
+            <td>{changedText(one)}</td>
+            <td>
+              <div class="actions">
+                <button type="button" onClick={() => setOpen(one)}>
+                  {t('versions.compare')}
+                </button>
+                {isNewestShown && index === 0 ? null : (
+                  <ConfirmButton
+                    class=""
+                    label={t('versions.restore')}
+                    question={t('versions.question', { version: one.version })}
+                    done={t('versions.restored', { version: one.version })}
+                    onConfirm={() => onRestore(one.version)}
+                  />
+                )}
+              </div>
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {open === undefined ? null : (
+        <CompareDialog
+          version={open}
+          before={versions.find(({ version }) => version === open.version - 1)}
+          now={now}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function changedText({ version, changed }: AgentVersion): string {
+  if (version === 1) return t('versions.made');
+  return changed.map((name) => wordOf(language.value, 'agent', fieldOf(name))).join(', ');
+}
+
+function CompareDialog(props: {
+  readonly version: AgentVersion;
+  readonly before: AgentVersion | undefined;
+  readonly now: AgentContent;
+  readonly onClose: () => void;
+}) {
+  const { version, before, now, onClose } = props;
+  const [way, setWay] = useState(before === undefined ? 'back' : 'then');
+  const values = { version: version.version };
+  const goingBack = ['back', t('versions.goingBack', values)] as const;
+  const options =
+    before === undefined
+      ? [goingBack]
+      : [['then', t('versions.itChanged', values)] as const, goingBack];
+  const from = way === 'then' && before !== undefined ? before.agent : now;
+  return (
+    <Dialog title={t('versions.compareTitle', values)} onClose={onClose}>
+      <SelectField label={t('versions.show')} value={way} options={options} onValue={setWay} />
+      <Differences before={from} after={version.agent} />
+      <div class="actions">
+        <button type="button" class="main" onClick={onClose}>
+          {t('app.close')}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,130 @@
+/** The browser's microphones: opened when a call is made, never before. */
+import type { Microphone } from './phone.ts';
+import { PhoneError, problemOfMicrophone } from './phone-problem.ts';
+import { levelDbfs } from './sound-level.ts';
+
+const REMEMBERED = 'offhook.microphone';
+
+/** Samples that one look at the level sees: 43 ms at 48 kHz. */
+const WINDOW_SAMPLES = 2048;
+
+/** The id of the microphone chosen last in this browser; '' where there is none. */
+export function rememberedMicrophone(): string {
+  try {
+    return localStorage.getItem(REMEMBERED) ?? '';
+  } catch {
+    // A private window may refuse; then the browser chooses.
+    return '';
+  }
+}
+
+/** Remembers the choice; it lasts as long as the page where the browser keeps nothing. */
+export function rememberMicrophone(deviceId: string): void {
+  try {
+    localStorage.setItem(REMEMBERED, deviceId);
+  } catch {
+    // See above.
+  }
+}
+
+/**
+ * Opens a microphone; the browser asks the reader, where it has not yet.
+ *
+ * @param deviceId '' for the browser's choice.
+ * @param onLost told when it was unplugged, or its permission withdrawn.
+ * @throws {PhoneError} in words that say what to do.
+ */
+export async function openMicrophone(
+  deviceId: string,
+  onLost: () => void,
+): Promise<BrowserMicrophone> {
+  const track = await openTrack(deviceId);
+  return new BrowserMicrophone(track, onLost);
+}
+
+async function openTrack(deviceId: string): Promise<MediaStreamTrack> {
+  if (!isSecureContext) throw new PhoneError({ kind: 'insecure' });
+  if (navigator.mediaDevices === undefined || typeof RTCPeerConnection === 'undefined') {
+    throw new PhoneError({ kind: 'unsupported' });
+  }
+  const audio = {
+    echoCancellation: true,
+    noiseSuppression: true,
+    autoGainControl: true,
+    ...(deviceId === '' ? {} : { deviceId: { exact: deviceId } }),
+  };
+  try {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio });
+    const [track] = stream.getAudioTracks();
+    if (track === undefined) throw new PhoneError({ kind: 'noMicrophone' });
+    return track;
+  } catch (error) {
+    if (error instanceof PhoneError) throw error;
+    throw new PhoneError(problemOfMicrophone(error), { cause: error });
+  }
+}
+
+export class BrowserMicrophone implements Microphone {
+  readonly #onLost: () => void;
+  readonly #context = new AudioContext();
+  readonly #analyser = new AnalyserNode(this.#context, { fftSize: WINDOW_SAMPLES });
+  readonly #samples = new Float32Array(WINDOW_SAMPLES);
+  #source: AudioNode | undefined;
+  #track: MediaStreamTrack;
+  #isMuted = false;
+  #onTrack: (track: MediaStreamTrack) => Promise<void> = () => Promise.resolve();
+
+  constructor(track: MediaStreamTrack, onLost: () => void) {
+    this.#onLost = onLost;
+    this.#track = track;
+    this.#listen(track);
+    // Some browsers let nothing begin by itself that was made after a question to the reader.
+    this.#context.resume().catch(() => undefined);
+  }
+
+  get track(): MediaStreamTrack {
+    return this.#track;
+  }
+
+  /** Sets the one listener, told when another microphone takes its place. */
+  onTrack(listener: (track: MediaStreamTrack) => Promise<void>): void {
+    this.#onTrack = listener;
+  }
+
+  mute(isMuted: boolean): void {
+    this.#isMuted = isMuted;
+    this.#track.enabled = !isMuted;
+  }
+
+  levelDbfs(): number {
+    this.#analyser.getFloatTimeDomainData(this.#samples);
+    return levelDbfs(this.#samples);
+  }
+
+  async change(deviceId: string): Promise<void> {
+    const before = this.#track;
+    const next = await openTrack(deviceId);
+    next.enabled = !this.#isMuted;
+    this.#track = next;
+    this.#listen(next);
+    await this.#onTrack(next);
+    before.onended = null;
+    before.stop();
+  }
+
+  stop(): void {
+    this.#track.onended = null;
+    this.#track.stop();
+    this.#source?.disconnect();
+    if (this.#context.state !== 'closed') void this.#context.close();
+  }
+
+  #listen(track: MediaStreamTrack): void {
+    track.onended = () => this.#onLost();
+    this.#source?.disconnect();
+    this.#source = new MediaStreamAudioSourceNode(this.#context, {
+      mediaStream: new MediaStream([track]),
+    });
+    this.#source.connect(this.#analyser);
+  }
+}

@@ -1,0 +1,91 @@
+/** What the phone in the page is doing, and what each happening makes of it; pure */
+import type { PhoneProblem } from './phone-problem.ts';
+
+export type PhoneStatus = 'idle' | 'asking' | 'connecting' | 'ringing' | 'talking' | 'ended';
+
+export interface PhoneState {
+  readonly status: PhoneStatus;
+  /** Milliseconds of the page's clock; null until somebody answered. */
+  readonly answeredAtMs: number | null;
+  readonly endedAtMs: number | null;
+  /** Who ended it; null while nobody has. */
+  readonly endedBy: 'here' | 'there' | null;
+  /** Why there is no call, or no longer; null where nothing is wrong. */
+  readonly problem: PhoneProblem | null;
+  readonly isMuted: boolean;
+  /** Keys pressed in this call, the newest at the end. */
+  readonly pressed: string;
+}
+
+export type PhoneEvent =
+  | { readonly kind: 'dialled' }
+  | { readonly kind: 'heard' }
+  | { readonly kind: 'rang' }
+  | { readonly kind: 'answered'; readonly atMs: number }
+  | { readonly kind: 'muted'; readonly isMuted: boolean }
+  | { readonly kind: 'pressed'; readonly digit: string }
+  | { readonly kind: 'hungUp'; readonly by: 'here' | 'there'; readonly atMs: number }
+  | { readonly kind: 'failed'; readonly problem: PhoneProblem; readonly atMs: number };
+
+export const AT_REST: PhoneState = {
+  status: 'idle',
+  answeredAtMs: null,
+  endedAtMs: null,
+  endedBy: null,
+  problem: null,
+  isMuted: false,
+  pressed: '',
+};
+
+/** Keys that stay to be seen. */
+const PRESSED_MAX = 32;
+
+const NEXT: Readonly<Record<PhoneStatus, readonly PhoneStatus[]>> = {
+  idle: ['asking', 'ended'],
+  asking: ['connecting', 'ended'],
+  connecting: ['ringing', 'talking', 'ended'],
+  ringing: ['talking', 'ended'],
+  talking: ['ended'],
+  ended: ['asking', 'ended'],
+};
+
+/** Whether a call is being made or goes on, so that leaving would end it. */
+export function isBusy({ status }: PhoneState): boolean {
+  return status !== 'idle' && status !== 'ended';
+}
+
+/** The state after a happening; one that comes too late, or twice, changes nothing. */
+export function afterPhoneEvent(state: PhoneState, event: PhoneEvent): PhoneState {
+  switch (event.kind) {
+    case 'dialled':
+      return moved(state, 'asking', AT_REST);
+    case 'heard':
+      return moved(state, 'connecting', {});
+    case 'rang':
+      return moved(state, 'ringing', {});
+    case 'answered':
+      return moved(state, 'talking', { answeredAtMs: event.atMs });
+    case 'muted':
+      return isBusy(state) ? { ...state, isMuted: event.isMuted } : state;
+    case 'pressed':
+      if (state.status !== 'talking') return state;
+      return { ...state, pressed: `${state.pressed}${event.digit}`.slice(-PRESSED_MAX) };
+    case 'hungUp':
+      if (!isBusy(state)) return state;
+      return moved(state, 'ended', { endedBy: event.by, endedAtMs: event.atMs });
+    case 'failed':
+      if (state.status === 'ended') return state;
+      return moved(state, 'ended', { problem: event.problem, endedAtMs: event.atMs });
+    default:
+      return event satisfies never;
+  }
+}
+
+function moved(state: PhoneState, status: PhoneStatus, change: Partial<PhoneState>): PhoneState {
+  return NEXT[state.status].includes(status) ? { ...state, ...change, status } : state;
+}
+
+/** How long both have been talking, in milliseconds; 0 before the answer. */
+export function talkedMs({ answeredAtMs, endedAtMs }: PhoneState, nowMs: number): number {
+  return answeredAtMs === null ? 0 : Math.max(0, (endedAtMs ?? nowMs) - answeredAtMs);
+}

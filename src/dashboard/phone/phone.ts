@@ -1,0 +1,170 @@
+/** The phone in the page: one call at a time, from the microphone to the hang-up. */
+import { type PhoneProblem, problemOf } from './phone-problem.ts';
+import {
+  AT_REST,
+  afterPhoneEvent,
+  isBusy,
+  type PhoneEvent,
+  type PhoneState,
+} from './phone-state.ts';
+
+/** What the server gives for one call. */
+export interface PhoneTicket {
+  /** Address of the WebSocket, with the ticket in its query. */
+  readonly url: string;
+  /** Whom to call, such as `sip:agent_1@offhook.invalid`. */
+  readonly uri: string;
+  readonly domain: string;
+}
+
+/** A microphone that is open; `stop` it, or the browser goes on showing that it listens. */
+export interface Microphone {
+  mute(isMuted: boolean): void;
+  /** How loud it is now, -90…0. */
+  levelDbfs(): number;
+  /** Takes another one in its place. @throws {PhoneError} */
+  change(deviceId: string): Promise<void>;
+  stop(): void;
+}
+
+/** One call. */
+export interface Line {
+  /** Resolves when the tone is on its way. */
+  press(digit: string): Promise<void>;
+  /** Ends the call and what carries it. Never rejects; safe to call twice. */
+  hangUp(): Promise<void>;
+}
+
+export interface LineListener {
+  readonly onRinging: () => void;
+  readonly onAnswered: () => void;
+  /** Told once, however it ended; the problem is null after a BYE. */
+  readonly onEnded: (problem: PhoneProblem | null) => void;
+}
+
+/** What the phone is put together from. */
+export interface PhoneParts<Mic extends Microphone> {
+  /** @param onLost told when it was unplugged. @throws {PhoneError} */
+  readonly openMicrophone: (deviceId: string, onLost: () => void) => Promise<Mic>;
+  /** @throws {PhoneError} */
+  readonly askTicket: () => Promise<PhoneTicket>;
+  /** @throws {PhoneError} when no socket came about. */
+  readonly openLine: (
+    ticket: PhoneTicket,
+    microphone: Mic,
+    listener: LineListener,
+  ) => Promise<Line>;
+  readonly nowMs: () => number;
+  readonly onState: (state: PhoneState) => void;
+}
+
+/** What one call holds; an attempt that is over holds nothing. */
+interface Attempt {
+  microphone: Microphone | undefined;
+  line: Line | undefined;
+}
+
+export class Phone<Mic extends Microphone> {
+  readonly #parts: PhoneParts<Mic>;
+  #state: PhoneState = AT_REST;
+  #attempt: Attempt | undefined;
+
+  constructor(parts: PhoneParts<Mic>) {
+    this.#parts = parts;
+  }
+
+  get state(): PhoneState {
+    return this.#state;
+  }
+
+  /** How loud the microphone is, -90…0; undefined while none is open. */
+  get levelDbfs(): number | undefined {
+    return this.#attempt?.microphone?.levelDbfs();
+  }
+
+  /** Asks for the microphone, then calls. Whatever goes wrong is in the state. @param deviceId '' for the browser's choice. */
+  async call(deviceId: string): Promise<void> {
+    if (isBusy(this.#state)) return;
+    const attempt: Attempt = { microphone: undefined, line: undefined };
+    this.#attempt = attempt;
+    this.#move({ kind: 'dialled' });
+    try {
+      await this.#dial(attempt, deviceId);
+    } catch (error) {
+      this.#end(attempt, { kind: 'failed', problem: problemOf(error), atMs: this.#parts.nowMs() });
+    }
+  }
+
+  /** Ends the call in whatever state it is; safe to call twice. */
+  hangUp(): void {
+    const atMs = this.#parts.nowMs();
+    if (this.#attempt !== undefined) this.#end(this.#attempt, { kind: 'hungUp', by: 'here', atMs });
+  }
+
+  mute(isMuted: boolean): void {
+    this.#attempt?.microphone?.mute(isMuted);
+    this.#move({ kind: 'muted', isMuted });
+  }
+
+  /** @throws {PhoneError} when it cannot be opened; the one before goes on. */
+  async changeMicrophone(deviceId: string): Promise<void> {
+    await this.#attempt?.microphone?.change(deviceId);
+  }
+
+  press(digit: string): void {
+    const line = this.#attempt?.line;
+    if (line === undefined || this.#state.status !== 'talking') return;
+    this.#move({ kind: 'pressed', digit });
+    // A tone that is lost can be pressed again: the call goes on.
+    line.press(digit).catch(() => undefined);
+  }
+
+  /** Each step may find that the reader has hung up meanwhile. */
+  async #dial(attempt: Attempt, deviceId: string): Promise<void> {
+    const { openMicrophone, askTicket, openLine } = this.#parts;
+    const onLost = () => this.#fail(attempt, { kind: 'microphoneLost' });
+    const microphone = await openMicrophone(deviceId, onLost);
+    if (this.#attempt !== attempt) return microphone.stop();
+    attempt.microphone = microphone;
+    if (this.#state.isMuted) microphone.mute(true);
+    this.#move({ kind: 'heard' });
+    const ticket = await askTicket();
+    if (this.#attempt !== attempt) return;
+    const line = await openLine(ticket, microphone, this.#listener(attempt));
+    if (this.#attempt !== attempt) return line.hangUp();
+    attempt.line = line;
+  }
+
+  #listener(attempt: Attempt): LineListener {
+    const ifCurrent = (event: () => PhoneEvent) => () => {
+      if (this.#attempt === attempt) this.#move(event());
+    };
+    return {
+      onRinging: ifCurrent(() => ({ kind: 'rang' })),
+      onAnswered: ifCurrent(() => ({ kind: 'answered', atMs: this.#parts.nowMs() })),
+      onEnded: (problem) => {
+        if (problem !== null) return this.#fail(attempt, problem);
+        this.#end(attempt, { kind: 'hungUp', by: 'there', atMs: this.#parts.nowMs() });
+      },
+    };
+  }
+
+  #fail(attempt: Attempt, problem: PhoneProblem): void {
+    this.#end(attempt, { kind: 'failed', problem, atMs: this.#parts.nowMs() });
+  }
+
+  #end(attempt: Attempt, event: PhoneEvent): void {
+    if (this.#attempt !== attempt) return;
+    this.#attempt = undefined;
+    attempt.microphone?.stop();
+    void attempt.line?.hangUp();
+    this.#move(event);
+  }
+
+  #move(event: PhoneEvent): void {
+    const next = afterPhoneEvent(this.#state, event);
+    if (next === this.#state) return;
+    this.#state = next;
+    this.#parts.onState(next);
+  }
+}

@@ -1,0 +1,7 @@
+/** What the phone's window is told. */
+
+export interface TalkDialogProps {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly onClose: () => void;
+}

@@ -1,0 +1,34 @@
+/** A connection that brings whole messages, such as a WebSocket, as those see it who know nothing of HTTP. */
+
+/** One end: an IP address without brackets, and a port. */
+export interface SocketEnd {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface MessageSocketListener {
+  /** One whole message, whether its frames were text or binary. */
+  message(bytes: Buffer): void;
+  /** Once, when the connection is gone, whoever closed it. */
+  closed(): void;
+}
+
+export interface MessageSocket {
+  /** Where the peer is; behind a proxy, the proxy. */
+  readonly remote: SocketEnd;
+  readonly local: SocketEnd;
+  /** Whether the peer came by TLS. */
+  readonly isSecure: boolean;
+  readonly isOpen: boolean;
+  /** What was sent and has not left yet. */
+  readonly unsentBytes: number;
+
+  /** Sends one message, in order, without waiting. Does nothing on a closed connection. */
+  send(bytes: Buffer): void;
+
+  /** Sets the one listener; messages that came before are given to it at once. */
+  listen(listener: MessageSocketListener): void;
+
+  /** Closes politely. Safe to call twice. @param status by RFC 6455, 7.4. */
+  close(status: number, why: string): void;
+}

@@ -1,0 +1,71 @@
+/** How loud both sides of a line are, in memory shared by threads: measured only while somebody looks. */
+
+/** What travels between threads; wrap it in a `LevelMeter` on arrival. */
+export type LevelMeterBuffer = SharedArrayBuffer;
+
+/** Whole dB below full scale, from `LEVEL_DBFS_MIN` to 0. */
+export interface Levels {
+  readonly caller: number;
+  readonly agent: number;
+}
+
+/** Silence, and whatever is as good as silent. */
+export const LEVEL_DBFS_MIN = -90;
+
+const IS_ON = 0;
+const SIDES = { caller: 1, agent: 2 } as const;
+
+/**
+ * Keeps the loudest frame of each side since somebody last asked. No message goes between the threads: the one writes
+ * a number, the other takes it.
+ *
+ *     Int32 0  1 while somebody looks
+ *     Int32 1  loudest frame of the caller, dBFS
+ *     Int32 2  loudest frame of the agent, dBFS
+ */
+export class LevelMeter {
+  readonly buffer: LevelMeterBuffer;
+  readonly #cells: Int32Array;
+
+  constructor(buffer: LevelMeterBuffer = LevelMeter.allocate()) {
+    this.buffer = buffer;
+    this.#cells = new Int32Array(buffer);
+  }
+
+  static allocate(): LevelMeterBuffer {
+    const buffer = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
+    new Int32Array(buffer).fill(LEVEL_DBFS_MIN, SIDES.caller);
+    return buffer;
+  }
+
+  /** Whether somebody looks: who plays and hears the line asks before measuring. */
+  get isOn(): boolean {
+    return this.#cells[IS_ON] === 1;
+  }
+
+  /** Begins to measure. Safe to call twice. For whoever looks. */
+  start(): void {
+    if (this.isOn) return;
+    this.take();
+    Atomics.store(this.#cells, IS_ON, 1);
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    Atomics.store(this.#cells, IS_ON, 0);
+  }
+
+  /** Notes a frame's level, in dBFS. For whoever plays and hears the line. */
+  note(side: keyof Levels, levelDbfs: number): void {
+    const level = Math.min(0, Math.max(LEVEL_DBFS_MIN, Math.round(levelDbfs)));
+    if (level > Atomics.load(this.#cells, SIDES[side])) {
+      Atomics.store(this.#cells, SIDES[side], level);
+    }
+  }
+
+  /** The loudest frames since the last time; measuring goes on with silence. For whoever looks: there is one. */
+  take(): Levels {
+    const take = (cell: number) => Atomics.exchange(this.#cells, cell, LEVEL_DBFS_MIN);
+    return { caller: take(SIDES.caller), agent: take(SIDES.agent) };
+  }
+}

@@ -1,0 +1,65 @@
+/** Which agent holds which telephone number, in SQLite, without reading what the agents say. */
+import { sql } from 'kysely';
+import type { Scope } from '../domain/agent.ts';
+import type { HeldNumber, NumberHolders } from '../domain/number-list.ts';
+import type { Database } from './database.ts';
+import { build } from './schema.ts';
+import type { Take } from './statement.ts';
+
+/** More than an account has: each is a number that somebody pays for. */
+const NUMBERS_MAX = 10_000;
+
+interface HolderRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly phone_number: string | null;
+}
+
+const COLUMNS = ['id', 'account_id', 'name', 'phone_number'] as const;
+
+function prepareReads(database: Database) {
+  return {
+    ofScope: database.prepare((take: Take<Scope & { limit: number }>) =>
+      build
+        .selectFrom('agents')
+        .select(COLUMNS)
+        .where('account_id', '=', take('accountId'))
+        .where('environment', '=', take('environment'))
+        .where('phone_number', 'is not', sql<null>`null`)
+        .orderBy('phone_number')
+        .limit(take('limit')),
+    ),
+    live: database.prepare((take: Take<{ number: string }>) =>
+      build
+        .selectFrom('agents')
+        .select(COLUMNS)
+        .where('phone_number', '=', take('number'))
+        .where(sql<boolean>`environment = 'live'`),
+    ),
+  };
+}
+
+export class SqliteNumberHolders implements NumberHolders {
+  readonly #database: Database;
+  readonly #reads: ReturnType<typeof prepareReads>;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#reads = prepareReads(database);
+  }
+
+  ofScope(scope: Scope): readonly HeldNumber[] {
+    const values = { ...scope, limit: NUMBERS_MAX };
+    return this.#database.read(() => this.#reads.ofScope.all(values).map(heldOf));
+  }
+
+  liveHolderOf(number: string): HeldNumber | undefined {
+    const row = this.#database.read(() => this.#reads.live.get({ number }));
+    return row === undefined ? undefined : heldOf(row);
+  }
+}
+
+function heldOf({ id, account_id: accountId, name, phone_number: number }: HolderRow): HeldNumber {
+  return { number: number ?? '', agentId: id, agentName: name, accountId };
+}

@@ -1,0 +1,164 @@
+/** What a browser's description may say, and what we say back: one audio stream by DTLS-SRTP in G.711, nothing else; pure */
+import { isIPv4 } from 'node:net';
+import type { Direction } from '../../rtp/sdp.ts';
+import { MediaError } from '../media-gateway.ts';
+
+/** What is used of a browser's offer. */
+export interface BrowserOffer {
+  /** The offer with only what is spoken here: PCMU, keys, one fingerprint, candidates that can be reached. */
+  readonly sdp: string;
+  /** Of telephone-event at 8000 Hz; undefined where the browser sends no keys in RTP. */
+  readonly telephoneEventPayloadType: number | undefined;
+  /** Whether the browser plays what comes: false while it holds us. */
+  readonly doesListen: boolean;
+  readonly doesSpeak: boolean;
+  /** Which connection it describes: another one needs another negotiation of keys and ways. */
+  readonly connection: string;
+}
+
+/** Chromium's offer of one stream has some 2,500 characters. */
+const TEXT_LENGTH_MAX = 16_384;
+
+/** A laptop with three networks names six. */
+const CANDIDATES_MAX = 20;
+
+const PCMU = 0;
+
+const DIRECTION = /^a=(sendrecv|sendonly|recvonly|inactive)$/;
+
+/** Lines of the session and of the stream that are passed on as they are. */
+const KEPT =
+  /^(v=0|o=|s=|t=|c=|m=audio |a=(group:BUNDLE |mid:|ice-ufrag:|ice-pwd:|ice-options:|fingerprint:sha-|setup:|rtcp-mux$|rtcp:|ssrc:|msid:|msid-semantic:|end-of-candidates$))/;
+
+/**
+ * Reads a browser's offer.
+ *
+ * @throws {MediaError} 400 when it is no description, 488 when it asks for something that is not spoken here.
+ */
+export function readOffer(text: string): BrowserOffer {
+  const lines = linesOf(text);
+  const media = lines.filter((line) => line.startsWith('m='));
+  const [stream = ''] = media;
+  if (media.length !== 1 || !/^m=audio \d{1,5} UDP\/TLS\/RTP\/SAVPF /.test(stream)) {
+    throw new MediaError('Cannot use SDP: expected one audio stream by DTLS-SRTP', 488);
+  }
+  const payloadTypes = stream.split(' ').slice(3);
+  if (!payloadTypes.includes(String(PCMU))) {
+    throw new MediaError('Cannot use SDP: PCMU is not in it', 488);
+  }
+  const connection = ['a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:sha-'].map((start) =>
+    lines.find((line) => line.startsWith(start)),
+  );
+  if (connection.includes(undefined) || !lines.includes('a=rtcp-mux')) {
+    throw new MediaError('Cannot use SDP: no ICE, no fingerprint, or RTCP apart from RTP', 488);
+  }
+  const telephoneEventPayloadType = telephoneEventOf(lines, payloadTypes);
+  const [, direction = 'sendrecv'] =
+    lines.map((line) => DIRECTION.exec(line)).find((found) => found !== null) ?? [];
+  return {
+    sdp: join(offerLines(lines, stream, telephoneEventPayloadType)),
+    telephoneEventPayloadType,
+    doesListen: direction === 'sendrecv' || direction === 'recvonly',
+    doesSpeak: direction === 'sendrecv' || direction === 'sendonly',
+    connection: connection.join(' '),
+  };
+}
+
+/** What our side of a description says that may change during the call. */
+export interface OurSide {
+  readonly sessionId: number;
+  readonly version: number;
+  readonly direction: Direction;
+}
+
+/** Our description in our name and with that direction. */
+export function withOurSide(sdp: string, { sessionId, version, direction }: OurSide): string {
+  const lines = linesOf(sdp).map((line) => {
+    if (line.startsWith('o=')) return `o=- ${sessionId} ${version} IN IP4 127.0.0.1`;
+    return DIRECTION.test(line) ? `a=${direction}` : line;
+  });
+  return join(lines);
+}
+
+/** What we answer to an offer: we speak where it listens, and listen where it speaks. RFC 3264, 6.1. */
+export function directionFor(offer: Pick<BrowserOffer, 'doesListen' | 'doesSpeak'>): Direction {
+  if (offer.doesListen) return offer.doesSpeak ? 'sendrecv' : 'sendonly';
+  return offer.doesSpeak ? 'recvonly' : 'inactive';
+}
+
+/**
+ * Names more addresses that lead to the same port, and 20 ms to a packet.
+ *
+ * @param sdp with one host candidate, whose socket takes what comes by any address.
+ * @param addresses IPv4, best first, that of the candidate among them.
+ */
+export function withAddresses(sdp: string, addresses: readonly string[]): string {
+  return join(
+    linesOf(sdp).flatMap((line) => {
+      if (line.startsWith('a=mid:')) return [line, 'a=ptime:20'];
+      const [, before, , after] =
+        /^(a=candidate:\S+ 1 udp )(\d+) \S+ (\d+ typ host.*)$/.exec(line) ?? [];
+      if (before === undefined) return [line];
+      return addresses.map((address, index) => {
+        const named = before.replace(/^(a=candidate:\S+)/, `$1${index}`);
+        return `${named}${hostPriority(index)} ${address} ${after}`;
+      });
+    }),
+  );
+}
+
+/** RFC 8445, 5.1.2.1: of type host, the address's place in our order of preference, component 1. */
+function hostPriority(index: number): number {
+  return 126 * 2 ** 24 + (65_535 - index) * 2 ** 8 + 255;
+}
+
+function linesOf(text: string): readonly string[] {
+  if (text.length > TEXT_LENGTH_MAX || !text.startsWith('v=0')) {
+    throw new MediaError('Cannot read SDP: too long, or it does not begin with "v=0"', 400);
+  }
+  return text.split(/\r?\n/).filter((line) => line !== '');
+}
+
+function telephoneEventOf(
+  lines: readonly string[],
+  payloadTypes: readonly string[],
+): number | undefined {
+  const found = lines
+    .map((line) => /^a=rtpmap:(\d{2,3}) telephone-event\/8000$/i.exec(line)?.[1])
+    .find((type) => type !== undefined && payloadTypes.includes(type));
+  const payloadType = Number(found);
+  return payloadType >= 96 && payloadType <= 127 ? payloadType : undefined;
+}
+
+/** The session's lines, and of the stream's only those that concern what is spoken here. */
+function offerLines(
+  lines: readonly string[],
+  stream: string,
+  telephoneEvent: number | undefined,
+): readonly string[] {
+  const types = telephoneEvent === undefined ? [PCMU] : [PCMU, telephoneEvent];
+  const kept = lines.filter((line) => KEPT.test(line) || DIRECTION.test(line));
+  const candidates = lines.filter(isReachable).slice(0, CANDIDATES_MAX);
+  const head = stream.split(' ').slice(0, 3).join(' ');
+  return [
+    ...kept.map((line) => (line === stream ? `${head} ${types.join(' ')}` : line)),
+    `a=rtpmap:${PCMU} PCMU/8000`,
+    ...(telephoneEvent === undefined
+      ? []
+      : [`a=rtpmap:${telephoneEvent} telephone-event/8000`, `a=fmtp:${telephoneEvent} 0-15`]),
+    ...candidates,
+  ];
+}
+
+/** Not names: they would have to be asked for in the local network, and the browser comes to us anyway. */
+function isReachable(line: string): boolean {
+  const [, address = ''] =
+    /^a=candidate:\S{1,64} 1 udp \d{1,10} (\S+) \d{1,5} typ (?:host|srflx|prflx|relay)\b/i.exec(
+      line,
+    ) ?? [];
+  return isIPv4(address);
+}
+
+function join(lines: readonly string[]): string {
+  return `${lines.join('\r\n')}\r\n`;
+}

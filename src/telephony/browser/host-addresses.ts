@@ -1,0 +1,31 @@
+/** The addresses by which a browser may reach this machine. */
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+/** A browser tries them all; more than that is no machine but a network. */
+const ADDRESSES_MAX = 16;
+
+/** Whether a host is this machine and no other can call it so. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (isIP(bare) === 0) return bare === 'localhost' || bare.endsWith('.localhost');
+  return bare.startsWith('127.') || bare === '::1';
+}
+
+/**
+ * IPv4 addresses of this machine that others can reach, or loopback where there is none.
+ *
+ * @param others IPv4 addresses that lead here too, such as that of a NAT in front.
+ */
+export function hostAddresses(others: readonly string[] = []): readonly string[] {
+  const own = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    // RFC 3927: addresses that mean something on one cable only.
+    .filter(({ family, internal, address }) => {
+      return family === 'IPv4' && !internal && !address.startsWith('169.254.');
+    })
+    .map(({ address }) => address);
+  const known = others.filter((address) => !isLoopback(address));
+  const all = [...new Set([...own, ...known])].slice(0, ADDRESSES_MAX);
+  return all.length > 0 ? all : ['127.0.0.1'];
+}

@@ -1,0 +1,87 @@
+/** The thread of the browser calls as the main thread sees it: asks it, routes what it says, notices its death. */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../lib/clock.ts';
+import { within } from '../limit.ts';
+import type { FromRelay, RelaySettings, ToRelay } from './relay-protocol.ts';
+
+export type StartRelay = (settings: RelaySettings) => Worker;
+
+/** What concerns one call; `gone` means that the thread died under it. */
+export type CallMessage = Extract<FromRelay, { call: number }> | { readonly kind: 'gone' };
+
+/** Loading werift takes half a second on a slow machine. */
+const READY_MS_MAX = 10_000;
+
+/** Starts the thread on the file beside this one. */
+export const startRelay: StartRelay = (settings) =>
+  new Worker(new URL('./werift-worker.ts', import.meta.url), {
+    workerData: settings,
+    // So that a fault of a library there cannot take the memory of the calls here.
+    resourceLimits: { maxOldGenerationSizeMb: 512 },
+  });
+
+export class RelayThread {
+  readonly #worker: Worker;
+  readonly #clock: Clock;
+  readonly #calls = new Map<number, (message: CallMessage) => void>();
+  readonly #ready = Promise.withResolvers<void>();
+  #isAlive = true;
+
+  constructor(options: {
+    readonly settings: RelaySettings;
+    readonly startRelay: StartRelay;
+    readonly clock: Clock;
+    /** Called once when the thread has ended, however. */
+    readonly onEnded: (reason: string) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#worker = options.startRelay(options.settings);
+    let reason = 'its thread ended';
+    this.#worker.on('message', (message: FromRelay) => this.#hear(message));
+    this.#worker.on('error', (error) => {
+      reason = error.message;
+    });
+    this.#worker.once('exit', () => {
+      this.#isAlive = false;
+      this.#ready.reject(new Error(reason));
+      for (const listener of [...this.#calls.values()]) listener({ kind: 'gone' });
+      this.#calls.clear();
+      options.onEnded(reason);
+    });
+    this.#ready.promise.catch(() => undefined);
+  }
+
+  /** Resolves when the thread can be asked. @throws {Error} when it ended before, or took too long. */
+  get ready(): Promise<void> {
+    return within(this.#clock, READY_MS_MAX, this.#ready.promise);
+  }
+
+  /** Calls that it holds or opens. */
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Says who hears what comes for a call; `gone` at once where the thread is dead. */
+  attach(call: number, listener: (message: CallMessage) => void): void {
+    if (this.#isAlive) this.#calls.set(call, listener);
+    else listener({ kind: 'gone' });
+  }
+
+  detach(call: number): void {
+    this.#calls.delete(call);
+  }
+
+  tell(message: ToRelay): void {
+    if (this.#isAlive) this.#worker.postMessage(message);
+  }
+
+  /** Ends the thread with everything in it. Safe to call twice. */
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #hear(message: FromRelay): void {
+    if (message.kind === 'ready') this.#ready.resolve();
+    else this.#calls.get(message.call)?.(message);
+  }
+}

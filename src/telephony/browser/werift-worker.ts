@@ -1,0 +1,70 @@
+/** The thread of the browser calls: werift is loaded here and nowhere else. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../../lib/clock.ts';
+import { within } from '../limit.ts';
+import type { FromRelay, RelaySettings, ToRelay } from './relay-protocol.ts';
+import { WeriftCall } from './werift-call.ts';
+
+/** The search for a port begins at a place that differs, so that taken ones are not asked for again and again. */
+const STEP = 7;
+
+/** Less than the main thread waits, so that one connection that hangs costs no other. */
+const OPEN_MS_MAX = 4_000;
+const CLOSE_MS_MAX = 1_000;
+
+const { ports } = workerData as RelaySettings;
+const calls = new Map<number, WeriftCall>();
+let opened = 0;
+/** One after the other: two that look for a port at once may find the same one. */
+let queue: Promise<void> = Promise.resolve();
+
+function tell(message: FromRelay): void {
+  parentPort?.postMessage(message);
+}
+
+async function open(request: Extract<ToRelay, { kind: 'open' }>): Promise<void> {
+  const { call } = request;
+  const made = new WeriftCall({
+    request,
+    ports: nextPorts(),
+    onConnected: () => tell({ kind: 'connected', call }),
+    onLost: (reason) => tell({ kind: 'lost', call, reason }),
+  });
+  calls.set(call, made);
+  try {
+    tell({ kind: 'opened', call, ...(await within(systemClock, OPEN_MS_MAX, made.open())) });
+  } catch (error) {
+    await close(call);
+    const reason = error instanceof Error ? error.message : String(error);
+    tell({ kind: 'refused', call, reason });
+  }
+}
+
+function nextPorts(): readonly [number, number] {
+  // At least half of all ports lie ahead.
+  const places = Math.max(1, Math.floor((ports.last - ports.first) / 2));
+  const first = ports.first + ((opened * STEP) % places);
+  opened += 1;
+  return [first, ports.last];
+}
+
+async function close(call: number): Promise<void> {
+  const known = calls.get(call);
+  calls.delete(call);
+  if (known === undefined) return;
+  await within(systemClock, CLOSE_MS_MAX, known.close()).catch(() => undefined);
+}
+
+async function obey(message: ToRelay): Promise<void> {
+  if (message.kind === 'open') {
+    await open(message);
+    return;
+  }
+  await close(message.call);
+  tell({ kind: 'closed', call: message.call });
+}
+
+parentPort?.on('message', (message: ToRelay) => {
+  queue = queue.then(() => obey(message));
+});
+tell({ kind: 'ready' });

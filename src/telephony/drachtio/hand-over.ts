@@ -1,0 +1,170 @@
+/** Finds somebody else for a far end: by REFER, or by a second call whose sound is joined with the first. */
+import type { Logger } from '../../lib/logger.ts';
+import type { MediaSession } from '../../media/media-session.ts';
+import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../carrier.ts';
+import { connectSound, type MediaEndpoint, MediaError } from '../media-gateway.ts';
+import { isDialable } from '../number.ts';
+import { ringbackFor } from '../ringback.ts';
+import type { Trunk } from '../trunks.ts';
+import { announce } from './announcement.ts';
+import type { DialogPeer } from './in-dialog-request.ts';
+import { Referral } from './referral.ts';
+import { reasonOf } from './srf.ts';
+
+/** The leg of a second call, which can be joined with the first. */
+export interface SecondLeg extends Leg {
+  readonly endpoint: MediaEndpoint;
+}
+
+/** A second call, made so that what is heard of it before its answer goes to the first. */
+export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
+  readonly answered: Promise<SecondLeg>;
+}
+
+/**
+ * Calls a second party.
+ *
+ * @param hearer the line that hears what comes before the answer; the call's own line is opened near it.
+ * @throws {CarrierError} when no trunk can.
+ */
+export type CallSecond = (number: string, hearer: MediaSession) => SecondCall;
+
+export interface HandOverOptions extends DialogPeer {
+  readonly endpoint: MediaEndpoint;
+  readonly log: Logger;
+  /** Where numbers of a REFER live: the domain behind the `@`. */
+  readonly referDomain: string;
+  readonly transferBy: Trunk['transfer'];
+  /** Undefined where there is no trunk to call through. */
+  readonly callSecond: CallSecond | undefined;
+}
+
+/** One attempt. Once only. */
+export class HandOver {
+  readonly #options: HandOverOptions;
+  readonly #number: string;
+  readonly #stopped = Promise.withResolvers<never>();
+  #referral: Referral | undefined;
+  #second: SecondCall | undefined;
+
+  /** @throws {CarrierError} 484 when it is no number. */
+  constructor(options: HandOverOptions, number: string) {
+    if (!isDialable(number)) throw failure('the target is not a number', 484);
+    this.#options = options;
+    this.#number = number;
+    this.#stopped.promise.catch(() => undefined);
+  }
+
+  /** Whether the far end has agreed to go by itself. */
+  get isReferred(): boolean {
+    return this.#referral?.isAccepted === true;
+  }
+
+  /**
+   * Resolves when the other party is there.
+   *
+   * @returns its leg, joined with this one; undefined where the far end calls it by itself.
+   * @throws {CarrierError} when it was refused or failed.
+   */
+  async run({ announcement }: TransferOptions): Promise<SecondLeg | undefined> {
+    const { transferBy, log } = this.#options;
+    if (transferBy === 'bridge' || announcement !== undefined) return this.#bridge(announcement);
+    try {
+      await this.#refer();
+      return undefined;
+    } catch (error) {
+      if (transferBy === 'refer' || !this.#isRefused || !this.#mayBridge) throw error;
+      log.info({ why: reasonOf(error) }, 'REFER was refused, the caller is put through by us');
+      return this.#bridge(undefined);
+    }
+  }
+
+  /** Takes the body of a NOTIFY. */
+  notified(sipfrag: string, isTerminated: boolean): void {
+    this.#referral?.notified(sipfrag, isTerminated);
+  }
+
+  /** The far end has left by its own will: where it was to go by itself, it has. */
+  farEndLeft(): void {
+    this.#referral?.farEndLeft();
+  }
+
+  /** Gives up: the call is over. */
+  stop(): void {
+    this.#referral?.stop();
+    this.#stopped.reject(failure('the call is over', 481));
+    this.#second?.cancel();
+  }
+
+  /** A carrier that does not do REFER says so in its answer, rather than in what it tells of the outcome. */
+  get #isRefused(): boolean {
+    return this.#referral?.isRefused === true;
+  }
+
+  get #mayBridge(): boolean {
+    return this.#options.callSecond !== undefined;
+  }
+
+  async #refer(): Promise<void> {
+    this.#referral = new Referral(
+      this.#options,
+      `sip:${this.#number}@${this.#options.referDomain}`,
+    );
+    await this.#referral.run();
+  }
+
+  async #bridge(announcement: TransferOptions['announcement']): Promise<SecondLeg> {
+    const { endpoint, callSecond, transferBy } = this.#options;
+    if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
+    if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
+    const { line } = endpoint;
+    const second = callSecond(this.#number, line);
+    this.#second = second;
+    second.onRinging(() => line.setBackground(ringbackFor(this.#number)));
+    try {
+      const leg = await second.answered;
+      try {
+        await this.#join(leg, announcement);
+      } catch (error) {
+        void leg.hangUp();
+        throw error;
+      }
+      return leg;
+    } finally {
+      line.setBackground(undefined);
+    }
+  }
+
+  async #join(leg: SecondLeg, announcement: TransferOptions['announcement']): Promise<void> {
+    const { endpoint } = this.#options;
+    leg.onReleased(() => this.#stopped.reject(failure('the other party has hung up', 480)));
+    // What is said to the other party alone is not for the caller's ears.
+    endpoint.line.feedFrom(undefined);
+    try {
+      const steps = async () => {
+        if (announcement !== undefined) await this.#announce(leg, announcement());
+        await connectSound(endpoint, leg.endpoint);
+      };
+      await Promise.race([this.#stopped.promise, steps()]);
+    } catch (error) {
+      if (error instanceof CarrierError) throw error;
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      throw failure(reasonOf(error), sipStatus, error);
+    }
+  }
+
+  async #announce(leg: SecondLeg, words: AsyncIterable<Int16Array>): Promise<void> {
+    const { clock, log } = this.#options;
+    try {
+      await announce(leg.audio, words, clock);
+    } catch (error) {
+      // The caller and whoever has picked up can still talk to each other.
+      log.warn({ why: reasonOf(error) }, 'a caller is put through without an announcement');
+    }
+  }
+}
+
+function failure(why: string, sipStatus: number, cause?: unknown): CarrierError {
+  const options = cause === undefined ? {} : { cause };
+  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus, options);
+}

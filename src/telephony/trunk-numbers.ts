@@ -1,0 +1,41 @@
+/** Finds the trunks that have a number, for lists of many numbers; pure */
+import type { Trunk } from './trunks.ts';
+
+export class TrunkNumbers {
+  /** Every number, or beginning and star, once, sorted. */
+  readonly all: readonly string[];
+  readonly #names = new Map<string, string[]>();
+  readonly #beginnings: readonly { readonly start: string; readonly name: string }[];
+  /** Places of the trunks in the operator's file. */
+  readonly #places: ReadonlyMap<string, number>;
+
+  constructor(trunks: readonly Pick<Trunk, 'name' | 'numbers'>[]) {
+    const entries = trunks.flatMap(({ name, numbers }) =>
+      numbers.map((number) => ({ name, number })),
+    );
+    for (const { name, number } of entries) {
+      const names = this.#names.get(number) ?? [];
+      if (!names.includes(name)) names.push(name);
+      this.#names.set(number, names);
+    }
+    this.#beginnings = entries
+      .filter(({ number }) => number.endsWith('*'))
+      .map(({ name, number }) => ({ name, start: number.slice(0, -1) }));
+    this.#places = new Map(trunks.map(({ name }, place) => [name, place]));
+    this.all = [...this.#names.keys()].sort();
+  }
+
+  /** Names in the order of the operator's file. A beginning and star is had by the trunks that list it, or a shorter one. */
+  trunksOf(number: string): readonly string[] {
+    const written = number.endsWith('*') ? number.slice(0, -1) : number;
+    const byStart = this.#beginnings
+      .filter(({ start }) => written.startsWith(start))
+      .map(({ name }) => name);
+    const names = new Set([...(this.#names.get(number) ?? []), ...byStart]);
+    return [...names].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+  }
+
+  #placeOf(name: string): number {
+    return this.#places.get(name) ?? 0;
+  }
+}

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest';
+import type { TrunkState, Trunks } from '../../src/domain/trunk-state.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+
+const ADMIN_KEY = `svc_live_${'7'.repeat(32)}`;
+
+const NUMBER = '+390612345678';
+
+const TRUNK: TrunkState = {
+  name: 'acme',
+  proxy: 'sip.example.com:5060',
+  transport: 'udp',
+  state: 'ready',
+  detail: 'registered with sip.example.com:5060',
+  expiresAt: new Date('2026-11-20T12:05:00.000Z'),
+  numbers: [NUMBER, '+39069*'],
+  codecs: ['PCMU', 'PCMA'],
+  callsInProgress: 2,
+  callsMax: null,
+};
+
+const TRUNKS: Trunks = {
+  list: () => [TRUNK],
+  numbers: [NUMBER, '+39069*', '+390698765432'],
+  trunksOf: (number) => (number.startsWith('+3906') ? ['acme'] : []),
+};
+
+async function openWorld() {
+  const api = await openTestApi({ trunks: TRUNKS });
+  const scope = { accountId: 'acct_main', environment: 'live' } as const;
+  addKey(api.store, ADMIN_KEY, { ...scope, scopes: ['admin'] });
+  const numbers = async (key?: string, query = '') => {
+    const options = key === undefined ? {} : { key };
+    return (await api.json('GET', `/api/phone-numbers${query}`, options)).body;
+  };
+  return { api, numbers };
+}
+
+describe('GET /api/trunks', () => {
+  test('answers with every trunk, to a key with the scope admin', async () => {
+    const { api } = await openWorld();
+
+    const { status, body } = await api.json('GET', '/api/trunks', { key: ADMIN_KEY });
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ data: [{ ...TRUNK, expiresAt: '2026-11-20T12:05:00.000Z' }] });
+  });
+
+  test('answers 403 to a key that may do everything else', async () => {
+    const { api } = await openWorld();
+
+    expect((await api.request('GET', '/api/trunks')).status).toBe(403);
+  });
+
+  test('shows nothing but what it documents, whatever else a trunk has', async () => {
+    const more = { ...TRUNK, password: 'the-password' };
+    const api = await openTestApi({ trunks: { ...TRUNKS, list: () => [more] } });
+    const scopes = ['admin'] as const;
+    addKey(api.store, ADMIN_KEY, { accountId: 'acct_main', environment: 'live', scopes });
+
+    const response = await api.request('GET', '/api/trunks', { key: ADMIN_KEY });
+
+    expect(await response.text()).not.toContain('the-password');
+  });
+});
+
+describe('GET /api/phone-numbers', () => {
+  test('lists the numbers of trunks and agents, with the agent that answers', async () => {
+    const { api, numbers } = await openWorld();
+    const own = { accountId: 'acct_main', name: 'Till' };
+    api.store.agents.insert(buildAgent({ ...own, phoneNumber: NUMBER }));
+    api.store.agents.insert(buildAgent({ ...own, id: 'agent_2', phoneNumber: '+12025550123' }));
+    api.store.agents.insert(buildAgent({ ...own, id: 'agent_3' }));
+
+    const body = await numbers();
+
+    const till = { agentName: 'Till', isTaken: true };
+    const free = { trunks: ['acme'], agentId: null, agentName: null, isTaken: false };
+    expect(body).toEqual({
+      data: [
+        { number: '+12025550123', trunks: [], agentId: 'agent_2', ...till },
+        { number: NUMBER, trunks: ['acme'], agentId: 'agent_1', ...till },
+        { number: '+39069*', ...free },
+        { number: '+390698765432', ...free },
+      ],
+      total: 4,
+      limit: 100,
+      offset: 0,
+    });
+  });
+
+  test('says that another account has taken a number, and not who', async () => {
+    const { api, numbers } = await openWorld();
+    api.store.agents.insert(
+      buildAgent({ accountId: 'acct_foreign', name: 'Theirs', phoneNumber: NUMBER }),
+    );
+
+    const body = await numbers();
+
+    expect(body.data[0]).toEqual({
+      number: NUMBER,
+      trunks: ['acme'],
+      agentId: null,
+      agentName: null,
+      isTaken: true,
+    });
+    expect(JSON.stringify(body)).not.toContain('Theirs');
+    expect((await numbers(FOREIGN_KEY)).data[0]).toMatchObject({ agentName: 'Theirs' });
+  });
+
+  test('lists to the sandbox the numbers of its agents alone', async () => {
+    const { api, numbers } = await openWorld();
+    const sandboxed = { accountId: 'acct_main', environment: 'test', phoneNumber: NUMBER } as const;
+    api.store.agents.insert(buildAgent(sandboxed));
+
+    expect(await numbers(TEST_KEY)).toMatchObject({
+      total: 1,
+      data: [{ number: NUMBER, trunks: [], agentId: 'agent_1', isTaken: true }],
+    });
+    expect((await numbers()).data[0]).toMatchObject({ agentId: null, isTaken: false });
+  });
+
+  test('pages', async () => {
+    const { numbers } = await openWorld();
+
+    expect(await numbers(undefined, '?limit=1&offset=1')).toMatchObject({
+      data: [{ number: '+39069*' }],
+      total: 3,
+      limit: 1,
+      offset: 1,
+    });
+  });
+
+  test.each([
+    '?limit=501',
+    '?limit=0',
+    '?offset=-1',
+    '?agentId=a',
+  ])('answers 400 to %s', async (query) => {
+    const { api } = await openWorld();
+
+    expect((await api.request('GET', `/api/phone-numbers${query}`)).status).toBe(400);
+  });
+
+  test('needs agents:read', async () => {
+    const { api } = await openWorld();
+    const key = `svc_live_${'6'.repeat(32)}`;
+    const scopes = ['agents:write', 'calls:read'] as const;
+    addKey(api.store, key, { accountId: 'acct_main', environment: 'live', scopes });
+
+    expect((await api.request('GET', '/api/phone-numbers', { key })).status).toBe(403);
+  });
+});

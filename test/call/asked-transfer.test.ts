@@ -1,0 +1,144 @@
+/** A call that a customer hands over, on every kind of leg. */
+import { expect, test } from 'vitest';
+import { CarrierError } from '../../src/telephony/carrier.ts';
+import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { openSandboxWorld } from './support/sandbox-world.ts';
+
+const NUMBER = '+390698765432';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+const kindsOf = (world: Awaited<ReturnType<typeof openCallWorld>>) =>
+  world.store.calls.timeline(world.call().id).map(({ kind }) => kind);
+
+test('CallRegistry hands a call over as the agent would, once the code that asks is done', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+  leg.transfer = async (number) => {
+    leg.transfers.push(number);
+    leg.release({ kind: 'transferred' });
+  };
+
+  const start = world.registry.transfer(world.call().id, NUMBER);
+  const before = [...leg.transfers];
+  await over;
+
+  expect(start).toBe('begun');
+  expect(before).toEqual([]);
+  expect(leg.transfers).toEqual([NUMBER]);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  expect(kindsOf(world)).toEqual(['ringing', 'answered', 'transfer', 'ended']);
+  const [, bridged] = world.store.events.listByCall(world.call().id);
+  expect(JSON.parse(bridged?.body ?? '').data).toMatchObject({
+    bridgedTo: NUMBER,
+    qualificationSummary: '',
+    agentRole: 'left',
+  });
+});
+
+test('CallRegistry goes on with a call that nobody took over, says so on its timeline, and may be asked again', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+  const message = 'Cannot transfer the call: the far end said 486';
+  leg.transfer = () => Promise.reject(new CarrierError(message, 486));
+  const { id } = world.call();
+
+  world.registry.transfer(id, NUMBER);
+  await settle();
+  const again = world.registry.transfer(id, NUMBER);
+  await settle();
+  const status = world.call().status;
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(again).toBe('begun');
+  expect(status).toBe('in_progress');
+  expect(world.store.calls.timeline(id)[2]).toMatchObject({
+    kind: 'transfer_failed',
+    details: { reason: message },
+  });
+  expect(world.call().endReason).toBe('user_hangup');
+  expect(world.events()).toEqual(['call.started', 'call.ended']);
+});
+
+test.each([
+  'a customer',
+  'the agent',
+])('CallRegistry refuses a second transfer while one that %s began is under way', async (who) => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+  leg.transfer = () => new Promise(() => undefined);
+  const { id } = world.call();
+
+  if (who === 'a customer') world.registry.transfer(id, NUMBER);
+  else void talk.options.control.transfer(NUMBER, '');
+  const atOnce = world.registry.transfer(id, NUMBER);
+  await settle();
+
+  expect([atOnce, world.registry.transfer(id, NUMBER)]).toEqual(['transferring', 'transferring']);
+});
+
+test('CallRegistry hands no call over that is ending, or that it does not hold', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+  const { id } = world.call();
+  leg.hangUp = () => Promise.resolve();
+
+  world.registry.hangUp(id);
+  await settle();
+  const whileEnding = world.registry.transfer(id, NUMBER);
+  leg.release({ kind: 'near-end' });
+  await over;
+
+  const others = [world.registry.transfer(id, NUMBER), world.registry.transfer('call_0', NUMBER)];
+  expect([whileEnding, ...others]).toEqual([
+    'not-in-progress',
+    'not-in-progress',
+    'not-in-progress',
+  ]);
+  expect(leg.transfers).toEqual([]);
+});
+
+test('CallRegistry makes no loop of a number that rings here', async () => {
+  const world = await openCallWorld();
+  const { leg } = await world.answered();
+
+  world.registry.transfer(world.call().id, AGENT_NUMBER);
+  await settle();
+
+  expect(leg.transfers).toEqual([]);
+  expect(kindsOf(world)).toEqual(['ringing', 'answered', 'transfer_failed']);
+});
+
+test('CallRegistry shows an answered call as in progress until it is released', async () => {
+  const world = await openCallWorld();
+  const { leg, over } = await world.answered();
+  const { id: callId, accountId, environment } = world.call();
+
+  const before = world.registry.inProgress;
+  leg.release({ kind: 'far-end' });
+  const after = world.registry.inProgress;
+  await over;
+
+  expect(before).toMatchObject([{ callId, scope: { accountId, environment } }]);
+  expect(before[0]?.audio).toBe(leg.audio);
+  expect(after).toEqual([]);
+});
+
+test('Sandbox hands a simulated call over', async () => {
+  const world = await openSandboxWorld();
+  const id = world.queue({ to: '+12025550199' });
+  world.sandbox.start();
+  while (world.sandbox.inProgress.length === 0) await world.pass(60);
+  await world.pass(100);
+
+  const start = world.sandbox.transfer(id, NUMBER);
+  await world.untilOver(id);
+
+  expect(start).toBe('begun');
+  expect(world.call(id)).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(world.kinds(id)).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  const timeline = world.store.calls.timeline(id).map(({ kind }) => kind);
+  expect(timeline.slice(-2)).toEqual(['transfer', 'ended']);
+});

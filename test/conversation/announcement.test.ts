@@ -1,0 +1,37 @@
+/** What whoever picks up is told of a caller. */
+import { expect, test } from 'vitest';
+import type { CallControl } from '../../src/conversation/conversation-port.ts';
+import { calls } from './support/fake-parts.ts';
+import { layTable } from './support/table.ts';
+
+test.each([
+  ['warm', 'a refund for order 7', 'Hello, I have a caller for you. a refund for order 7'],
+  ['warm', '', 'Hello, I have a caller for you.'],
+  ['cold', 'a refund', undefined],
+])('Conversation gives a %s transfer with the summary %j the words %j', async (mode, summary, words) => {
+  const announcements: unknown[] = [];
+  const control: CallControl = {
+    transfer: async (_number, _summary, announcement) => {
+      announcements.push(announcement?.());
+    },
+    appointmentBooked: () => undefined,
+  };
+  const spoken: string[] = [];
+  const table = layTable({}, { control });
+  const speak = table.synthesizer.speak.bind(table.synthesizer);
+  table.synthesizer.speak = (request) => {
+    spoken.push(request.text);
+    return speak(request);
+  };
+  table.model.answers = [[calls('transfer_call', { destination: 'sales', summary, mode })]];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Can I speak to a person?', 1000);
+  await table.pass(6000);
+
+  expect(announcements).toHaveLength(1);
+  expect(spoken.filter((text) => text.startsWith('Hello, I have a caller'))).toEqual(
+    words === undefined ? [] : [words],
+  );
+});

@@ -1,0 +1,124 @@
+/** Versions of agents, the written conversation, and the rows of the form. */
+import { expect, test } from 'vitest';
+import { differencesOf, fieldOf } from '../../src/dashboard/agent-difference.ts';
+import { changeOf, NEW_AGENT, withoutEmptyRows } from '../../src/dashboard/agent-draft.ts';
+import type { AgentContent } from '../../src/dashboard/agent-types.ts';
+import type { Agent } from '../../src/dashboard/api-types.ts';
+import {
+  callText,
+  chatBegun,
+  LETTERS_MAX,
+  MESSAGES_MAX,
+  messagesOf,
+  withAnswer,
+  withWords,
+} from '../../src/dashboard/chat-log.ts';
+
+const WORDS = { yes: 'yes', no: 'no', none: '–', toolOf: (tool: string) => `<${tool}>` };
+
+const AGENT: AgentContent = {
+  name: 'Reception',
+  greeting: 'Hello',
+  systemPrompt: 'You answer.',
+  voice: 'en-US-JennyNeural',
+  language: 'en-US',
+  phoneNumber: null,
+  tools: [],
+  settings: {
+    maxDurationSeconds: 600,
+    silenceTimeoutSeconds: 10,
+    interruptible: true,
+    transferTargets: [],
+    pronunciations: [],
+  },
+  status: 'active',
+};
+
+test('differencesOf names the fields that differ, with their values in words', () => {
+  const after: AgentContent = {
+    ...AGENT,
+    greeting: 'Hi',
+    tools: ['end_call'],
+    status: 'paused',
+    settings: {
+      ...AGENT.settings,
+      interruptible: false,
+      pronunciations: [{ written: 'Nguyen', spoken: 'nwin' }],
+    },
+  };
+
+  expect(differencesOf(AGENT, after, WORDS)).toEqual([
+    { field: 'greeting', before: 'Hello', after: 'Hi' },
+    { field: 'tools', before: '–', after: '<end_call>' },
+    { field: 'pronunciations', before: '–', after: 'Nguyen → nwin' },
+    { field: 'interruptible', before: 'yes', after: 'no' },
+  ]);
+});
+
+test('differencesOf an agent and itself is nothing', () => {
+  expect(differencesOf(AGENT, { ...AGENT }, WORDS)).toEqual([]);
+});
+
+test('fieldOf is the field’s own name, wherever it is', () => {
+  expect(['greeting', 'settings.interruptible'].map(fieldOf)).toEqual([
+    'greeting',
+    'interruptible',
+  ]);
+});
+
+test('withoutEmptyRows drops rows that nothing was written in, and keeps half of one', () => {
+  const halves = [
+    { written: 'Nguyen', spoken: '' },
+    { written: '', spoken: 'nwin' },
+  ];
+  const draft = { ...NEW_AGENT, pronunciations: [{ written: ' ', spoken: '' }, ...halves] };
+
+  expect(withoutEmptyRows(draft).pronunciations).toEqual(halves);
+  expect(withoutEmptyRows(NEW_AGENT)).toBe(NEW_AGENT);
+});
+
+test.each([
+  ['a number taken out', '+12025550123', ' ', { phoneNumber: null }],
+  ['a number put in', null, '+12025550123', { phoneNumber: '+12025550123' }],
+])('changeOf sends %s', (_, before, phoneNumber, expected) => {
+  const agent = { ...AGENT, phoneNumber: before } as unknown as Agent;
+
+  expect(changeOf({ ...NEW_AGENT, phoneNumber }, agent)).toMatchObject(expected);
+});
+
+test('changeOf says nothing of a number that never was', () => {
+  const agent = { ...AGENT, phoneNumber: null } as unknown as Agent;
+
+  expect(changeOf(NEW_AGENT, agent)).not.toHaveProperty('phoneNumber');
+});
+
+test('messagesOf sends what was said, and not an agent’s silence beside its tools', () => {
+  const tool = { name: 'end_call', arguments: {}, ran: false } as const;
+  const asked = withWords(chatBegun('Hello'), 'Goodbye.');
+  const log = withAnswer(asked, { reply: '', toolCalls: [tool], model: 'tiny', tookMs: 12 });
+
+  expect(messagesOf(log)).toEqual([
+    { role: 'agent', text: 'Hello' },
+    { role: 'user', text: 'Goodbye.' },
+  ]);
+  expect(log.at(-1)).toMatchObject({ toolCalls: [tool], model: 'tiny' });
+});
+
+test('messagesOf sends no more than the server takes, the newest', () => {
+  const words = Array.from({ length: 60 }, (_, index) => `${index} ${'x'.repeat(LETTERS_MAX)}`);
+
+  const sent = messagesOf(words.reduce(withWords, chatBegun('Hello')));
+
+  expect(sent).toHaveLength(MESSAGES_MAX);
+  expect(sent.at(-1)?.text.slice(0, 3)).toBe('59 ');
+  expect(sent.every(({ text }) => text.length <= LETTERS_MAX)).toBe(true);
+});
+
+test.each([
+  [{ day: 'Monday', hour: 9 }, 'book(day: "Monday", hour: 9)'],
+  [{}, 'book()'],
+  ['not json', 'book("not json")'],
+  [undefined, 'book()'],
+])('callText of %o', (given, text) => {
+  expect(callText({ name: 'book', arguments: given, ran: false })).toBe(text);
+});

@@ -1,0 +1,64 @@
+/** A browser's caller is handed over to a telephone through a trunk, and is heard there. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
+import { eventually } from '../sip/user-agents.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { SignedIn } from '../support/signed-in.ts';
+import { SipWsClient } from '../support/sip-ws-client.ts';
+import { BrowserPeer } from '../telephony/support/browser-peer.ts';
+
+const AGENT_NUMBER = '+12025550123';
+const COLLEAGUE = '+12025550177';
+
+let server: TestServer;
+const colleague = new Phone();
+const folder = mkdtempSync(join(tmpdir(), 'offhook-transfer-'));
+const rung: RingingCall[] = [];
+
+beforeAll(async () => {
+  await colleague.start();
+  colleague.onRinging((call) => rung.push(call));
+  const SIP_TRUNKS = join(folder, 'trunks.json');
+  const trunk = {
+    name: 'office',
+    proxy: colleague.hostPort(),
+    numbers: [AGENT_NUMBER],
+    allowedSources: ['127.0.0.1'],
+  };
+  writeFileSync(SIP_TRUNKS, JSON.stringify([trunk]));
+  server = await (await startServer({ environment: { SIP_TRUNKS } })).ready();
+});
+
+afterAll(async () => {
+  await colleague.stop();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('a browser’s caller is handed over by a second call, is heard there, and ends it by closing the page', async () => {
+  const agentId = await server.createAgent({ phoneNumber: AGENT_NUMBER });
+  const operator = await SignedIn.at(server);
+  const ticket = await operator.ticket(agentId);
+  const sip = await SipWsClient.open(ticket.url, server.baseUrl);
+  const browser = new BrowserPeer();
+  await browser.take((await sip.invite(ticket.uri, await browser.offer())).body.toString());
+  await browser.connected();
+  browser.speak();
+  const { body } = await server.api('GET', '/api/calls?status=in_progress');
+  const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
+
+  const asked = await server.api('POST', `/api/calls/${id}/transfer`, { to: COLLEAGUE });
+  await eventually(() => rung.length === 1, 'the colleague is rung');
+  const call = await rung[0]?.answer();
+  const [record] = await server.endedCalls();
+  await eventually(() => call?.line.heard.some(({ isVoiced }) => isVoiced) === true, 'a voice');
+  sip.close();
+  await eventually(() => call?.dialog.state === 'ended', 'the colleague is hung up on');
+  await browser.close();
+
+  expect(asked.status).toBe(202);
+  expect(record).toMatchObject({ id, endReason: 'transferred' });
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { levelDbfs } from '../../src/media/level.ts';
+import { LevelMeter } from '../../src/media/level-meter.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
+import { SILENCE, TestLine, tone, VOICE } from './test-line.ts';
+import { TestPhone } from './test-phone.ts';
+
+const QUIET = { caller: -90, agent: -90 };
+const VOICE_DBFS = Math.round(levelDbfs(VOICE));
+
+test('LevelMeter keeps the loudest level of each side, and begins anew when it is taken', () => {
+  const meter = new LevelMeter();
+  const far = new LevelMeter(meter.buffer);
+
+  far.note('caller', -30.4);
+  far.note('caller', -12.6);
+  far.note('caller', -50);
+  far.note('agent', 0);
+
+  expect(meter.take()).toEqual({ caller: -13, agent: 0 });
+  expect(meter.take()).toEqual(QUIET);
+});
+
+test.each([
+  ['under the scale', -100, -90],
+  ['over the scale', 3, 0],
+  ['between two steps', -40.5, -40],
+])('LevelMeter gives whole dB within the scale for a level %s', (_case, noted, taken) => {
+  const meter = new LevelMeter();
+
+  meter.note('agent', noted);
+
+  expect(meter.take().agent).toBe(taken);
+});
+
+test('LevelMeter forgets what came before somebody looked', () => {
+  const meter = new LevelMeter();
+  meter.note('caller', -10);
+
+  meter.start();
+
+  expect(meter.take()).toEqual(QUIET);
+});
+
+test('MediaLine measures both sides while somebody looks', () => {
+  const line = new TestLine();
+  line.setRemote();
+  line.meter.start();
+
+  line.line.begin(1);
+  line.line.say(1, tone(2000), line.nowMs);
+  line.line.finish(1, line.nowMs);
+  line.speakFor(60);
+  const both = line.meter.take();
+  line.speakFor(60, SILENCE);
+
+  expect(both).toEqual({ caller: VOICE_DBFS, agent: Math.round(levelDbfs(tone(2000))) });
+  expect(line.meter.take()).toEqual(QUIET);
+});
+
+test('MediaLine measures nothing while nobody looks', () => {
+  const line = new TestLine();
+  line.setRemote();
+  line.meter.start();
+  line.meter.stop();
+
+  line.line.begin(1);
+  line.line.say(1, tone(2000), line.nowMs);
+  line.line.finish(1, line.nowMs);
+  line.speakFor(100);
+
+  expect(line.meter.take()).toEqual(QUIET);
+});
+
+test('MediaEngine shows the levels of a line across threads', async () => {
+  const engine = new MediaEngine({
+    ...{ clock: systemClock, log: silentLogger, ports: { first: 16_300, last: 16_309 } },
+    ...{ workers: 1, drainMs: 0, isRealTime: false },
+  });
+  await engine.start();
+  const phone = await TestPhone.open();
+  const session = await engine.open({ signallingAddress: '127.0.0.1' });
+  session.setRemote(phone.agreed);
+  session.meter?.start();
+
+  session.begin(1);
+  session.say(1, tone(16_000));
+  session.finish(1);
+  phone.send(VOICE, session.localPort);
+  await expect.poll(() => session.heard.end).toBeGreaterThanOrEqual(160);
+  await phone.untilReceived(3);
+  const levels = session.meter?.take();
+  phone.close();
+  await engine.stop();
+
+  expect(levels).toEqual({ caller: VOICE_DBFS, agent: Math.round(levelDbfs(tone(16_000))) });
+});

@@ -1,0 +1,68 @@
+/** What a line knows of its packets at the end: its own figures, and those of the far end's reports. */
+import { expect, test } from 'vitest';
+import { encodeG711 } from '../../src/media/g711.ts';
+import { parseRtcp, writeRtcp } from '../../src/rtp/rtcp.ts';
+import { FAR_END, TestLine, VOICE } from './test-line.ts';
+
+/** The far end reports on a stream. */
+function report(line: TestLine, ssrc: number, fields: object = {}): void {
+  const reception = {
+    ...{ ssrc, fractionLost: 0, packetsLost: 2, highestSequence: 0, jitterSamples: 24 },
+    ...{ lastSenderReport: 0, delaySinceLastSenderReport: 0, ...fields },
+  };
+  line.line.onRtcp(writeRtcp({ ssrc: 99, cname: 'far', reception }), FAR_END, line.nowMs);
+}
+
+test('MediaLine knows no details before it was agreed on', () => {
+  expect(new TestLine().line.stats().details).toBeUndefined();
+});
+
+test('MediaLine knows its codec, and what came too late', () => {
+  const line = new TestLine();
+  line.setRemote({ codec: 'PCMA', payloadType: 8 });
+  const payload = encodeG711('PCMA', VOICE);
+
+  for (const sequence of [1, 2, 4, 5, 6, 3, 7]) {
+    line.speak(VOICE, { payloadType: 8, payload, sequence, timestamp: sequence * 160 });
+  }
+
+  const stats = line.line.stats();
+  expect(stats).toMatchObject({ packetsReceived: 7, packetsLost: 0 });
+  expect(stats.details).toEqual({ codec: 'PCMA', packetsLate: 1, remote: undefined });
+});
+
+test('MediaLine keeps what the far end says of its stream, and nothing of other streams', () => {
+  const line = new TestLine();
+  line.setRemote();
+  line.speakFor(200);
+  const ssrc = line.sent[0]?.ssrc ?? 0;
+  const packetsSent = line.line.stats().packetsSent;
+
+  report(line, ssrc);
+  report(line, ssrc + 1, { packetsLost: 9 });
+
+  expect(line.line.stats().details?.remote).toEqual({
+    ...{ packetsSent, packetsLost: 2, jitterMs: 3 },
+    ...{ roundTripMs: undefined, roundTripMsMax: undefined },
+  });
+});
+
+test('MediaLine measures the round trip by the answer to its own report', () => {
+  const line = new TestLine();
+  line.setRemote();
+  line.speakFor(8000);
+  const [own] = line.sentRtcp;
+  const { senderReport } = parseRtcp(own?.datagram ?? new Uint8Array());
+  const answered = { lastSenderReport: senderReport?.ntpMiddle ?? 0 };
+
+  line.clock.advance(200);
+  const sentAtMs = line.nowMs;
+  report(line, senderReport?.ssrc ?? 0, answered);
+  const first = line.line.stats().details?.remote?.roundTripMs ?? 0;
+  line.clock.advance(300);
+  report(line, senderReport?.ssrc ?? 0, answered);
+
+  expect(senderReport).toBeDefined();
+  expect(first).toBeLessThan(sentAtMs - 1_000_000);
+  expect((line.line.stats().details?.remote?.roundTripMsMax ?? 0) - first).toBeCloseTo(300, 0);
+});

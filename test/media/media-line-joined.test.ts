@@ -1,0 +1,140 @@
+/** Two lines that are joined: what one hears goes out of the other. */
+import { expect, test } from 'vitest';
+import { decodeG711, encodeG711 } from '../../src/media/g711.ts';
+import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
+import { reply, SILENCE, TestLine, tone, VOICE } from './test-line.ts';
+
+const SILENCE_BYTES = new Uint8Array(160);
+
+/** Two lines on one clock; `pass` lets 20 ms of time go by on both. */
+function openPair(agreed = {}) {
+  const [one, other] = [new TestLine(), new TestLine()];
+  one.setRemote();
+  other.setRemote(agreed);
+  other.line.feed.from(one.line.feed);
+  const pass = () => {
+    one.clock.advance(20);
+    other.clock.advance(20);
+  };
+  const speak = (pcm: Int16Array, options = {}) => {
+    one.hear(pcm, options);
+    pass();
+  };
+  return { one, other, pass, speak };
+}
+
+test('MediaLine sends on what a joined line hears, without silence in between', () => {
+  const { other, speak } = openPair();
+
+  for (let at = 0; at < 10; at += 1) speak(VOICE);
+
+  const [first, ...rest] = other.sent.filter(({ payload }) => payload[5] !== 0xff);
+  expect(rest).toHaveLength(9);
+  expect(first?.hasMarker).toBe(true);
+  expect(first?.payload).toEqual(encodeG711('PCMU', VOICE));
+  expect(other.sent).toHaveLength(10);
+  expect(new Set(other.sent.map(({ ssrc }) => ssrc)).size).toBe(1);
+});
+
+test('MediaLine says it in the other law, and in the numbers that its far end knows', () => {
+  const { other, speak } = openPair({
+    codec: 'PCMA',
+    payloadType: 8,
+    telephoneEventPayloadType: 96,
+  });
+  const press = { event: 5, isEnd: true, durationSamples: 800 };
+
+  speak(VOICE);
+  speak(SILENCE, { payloadType: 101, payload: writeTelephoneEvent(press) });
+
+  const [voice, key] = other.sent;
+  expect(voice?.payloadType).toBe(8);
+  const apart = decodeG711('PCMA', voice?.payload ?? SILENCE_BYTES).map((sample, index) =>
+    Math.abs(sample - (VOICE[index] ?? 0)),
+  );
+  expect(Math.max(...apart)).toBeLessThan(600);
+  expect(key).toMatchObject({ payloadType: 96, payload: writeTelephoneEvent(press) });
+});
+
+test('MediaLine keeps the gap of a lost packet for its far end to notice', () => {
+  const { one, other, pass, speak } = openPair();
+
+  speak(VOICE);
+  one.lose();
+  other.clock.advance(20);
+  speak(VOICE);
+  pass();
+
+  const [first, second] = other.sent;
+  expect(((second?.sequence ?? 0) - (first?.sequence ?? 0)) & 0xffff).toBe(2);
+  expect(((second?.timestamp ?? 0) - (first?.timestamp ?? 0)) >>> 0).toBe(320);
+});
+
+test('MediaLine fills in once the joined line has nothing for 200 ms, with its background where it has one', () => {
+  const { other, pass, speak } = openPair();
+  other.line.setBackground(tone(3000));
+
+  speak(VOICE);
+  for (let at = 0; at < 12; at += 1) pass();
+
+  const [, ...filled] = other.sent;
+  expect(filled).toHaveLength(4);
+  expect(filled[0]?.payload).toEqual(encodeG711('PCMU', tone(3000)));
+  expect((filled[0]?.atMs ?? 0) - (other.sent[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(200);
+});
+
+test('MediaLine drops what a joined line hears while the agent speaks itself', () => {
+  const { other, speak } = openPair();
+  speak(VOICE);
+
+  other.line.begin(1);
+  other.line.say(1, reply(5), other.nowMs);
+  other.line.finish(1, other.nowMs);
+  for (let at = 0; at < 5; at += 1) speak(VOICE);
+  speak(VOICE);
+  speak(VOICE);
+
+  const loud = encodeG711('PCMU', VOICE);
+  const letters = other.sent.map(({ payload }) =>
+    Buffer.compare(payload, loud) === 0 ? 'f' : 'a',
+  );
+  const sequences = other.sent.map(({ sequence }) => sequence);
+  expect(letters.join('')).toMatch(/^fa{5}f+$/);
+  expect(
+    sequences.every((at, index) => index === 0 || at === (sequences[index - 1] ?? 0) + 1),
+  ).toBe(true);
+});
+
+test('MediaLine without its agent neither hears nor says anything of its own, and lets sound pass', async () => {
+  const { one, other, speak } = openPair();
+  one.line.feed.from(other.line.feed);
+  other.line.begin(1);
+  other.line.say(1, reply(50), other.nowMs);
+
+  await Promise.all([one.line.leave(), other.line.leave()]);
+  other.line.begin(2);
+  other.line.say(2, reply(5), other.nowMs);
+  for (let at = 0; at < 30; at += 1) speak(VOICE);
+
+  expect(other.kinds()).toEqual(['playout-started', 'playout-finished']);
+  expect(one.kinds()).toEqual([]);
+  expect(one.heard.read(0)).toHaveLength(0);
+  expect(other.sent.length).toBeGreaterThanOrEqual(30);
+});
+
+test('LineFeed takes from one line at a time, gives to one, and to none once closed', async () => {
+  const { one, other, speak } = openPair();
+  const third = new TestLine();
+  third.setRemote();
+
+  third.line.feed.from(one.line.feed);
+  speak(VOICE);
+  const heardByOther = other.sent.filter(({ payload }) => payload[5] !== 0xff);
+  await third.line.close(third.nowMs);
+  const sentBefore = third.sent.length;
+  speak(VOICE);
+
+  expect(heardByOther).toEqual([]);
+  expect(sentBefore).toBe(1);
+  expect(third.sent).toHaveLength(sentBefore);
+});

@@ -1,0 +1,42 @@
+/** A recording begins when it was asked for, however late the media worker takes the order. */
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import { LevelMeter } from '../../src/media/level-meter.ts';
+import { LineSession } from '../../src/media/line-session.ts';
+import type { ToWorker } from '../../src/media/media-protocol.ts';
+import type { MediaWorkerHandle } from '../../src/media/media-worker-handle.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { readStereo } from '../support/recording.ts';
+import { testFolder } from '../support/test-store.ts';
+import { TestLine } from './test-line.ts';
+
+test('LineSession says when the recording was asked for', () => {
+  const told: ToWorker[] = [];
+  const tell = (message: ToWorker) => told.push(message);
+  const session = new LineSession({
+    ...{ clock: new FakeClock(5000), line: 3, localPort: 16_000, localAddress: '127.0.0.1' },
+    ...{ heard: new HeardRing(), meter: new LevelMeter() },
+    worker: { tell } as unknown as MediaWorkerHandle,
+  });
+
+  session.record('/data/call_1.wav');
+
+  expect(told).toEqual([{ kind: 'record', line: 3, path: '/data/call_1.wav', atMs: 5000 }]);
+});
+
+test('MediaLine begins a recording in the past with silence, and puts sound in its place', async () => {
+  const file = join(testFolder(), 'a.wav');
+  const line = new TestLine();
+  line.setRemote();
+
+  line.line.record(file, line.nowMs - 1000);
+  line.clock.advance(20);
+  line.speakFor(400);
+  await line.line.close(line.nowMs);
+
+  const left = readStereo(file)?.left ?? new Int16Array();
+  const firstLoud = left.findIndex((sample) => Math.abs(sample) > 1000);
+  expect(firstLoud / 8).toBeGreaterThanOrEqual(1000);
+  expect(firstLoud / 8).toBeLessThanOrEqual(1021);
+});

@@ -1,0 +1,92 @@
+/** What somebody hears who listens in: what is really played, and only while they do. */
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
+import { reply, TestLine } from './test-line.ts';
+import { TestPhone } from './test-phone.ts';
+
+/** The first sample of each 20 ms. */
+const firstOfFrames = (ring: HeardRing) =>
+  [...ring.read(0)].filter((_, index) => index % 160 === 0);
+
+function talking(frames: number): TestLine {
+  const line = new TestLine();
+  line.setRemote();
+  line.line.begin(1);
+  line.line.say(1, reply(frames), line.nowMs);
+  line.line.finish(1, line.nowMs);
+  return line;
+}
+
+test('MediaLine copies what it plays, and its silence, while it is tapped', () => {
+  const played = new HeardRing();
+  const line = talking(6);
+
+  line.clock.advance(39);
+  line.line.tap(played);
+  line.clock.advance(120);
+  line.line.tap(undefined);
+  line.clock.advance(100);
+
+  expect(firstOfFrames(played)).toEqual([1002, 1003, 1004, 1005, 0, 0]);
+  expect(played.endAtMs).toBeLessThanOrEqual(line.nowMs - 100);
+});
+
+test('MediaLine copies nothing of a reply that was dropped', () => {
+  const played = new HeardRing();
+  const line = talking(6);
+  line.line.tap(played);
+
+  line.clock.advance(39);
+  line.line.drop(1);
+  line.clock.advance(60);
+
+  expect(firstOfFrames(played)).toEqual([1001, 0, 0, 0]);
+});
+
+test('MediaLine sends the same packets at the same times, whether it is tapped and measured or not', () => {
+  const sent = [false, true].map((isWatched) => {
+    const line = talking(20);
+    if (isWatched) {
+      line.line.tap(new HeardRing());
+      line.meter.start();
+    }
+    line.speakFor(1000);
+    return line.sent;
+  });
+
+  expect(sent[0]?.length).toBeGreaterThan(40);
+  expect(sent[1]).toEqual(sent[0]);
+});
+
+test('MediaEngine copies what a line plays to another thread, until the tap is closed', async () => {
+  const engine = new MediaEngine({
+    ...{ clock: systemClock, log: silentLogger, ports: { first: 16_310, last: 16_319 } },
+    ...{ workers: 1, drainMs: 0, isRealTime: false },
+  });
+  await engine.start();
+  const phone = await TestPhone.open();
+  const session = await engine.open({ signallingAddress: '127.0.0.1' });
+  const played = session.tap?.open() ?? new HeardRing();
+  const again = session.tap?.open();
+  session.setRemote(phone.agreed);
+
+  session.begin(1);
+  session.say(1, reply(3));
+  session.finish(1);
+  await expect.poll(() => played.end).toBeGreaterThanOrEqual(5 * 160);
+  session.tap?.close();
+  session.tap?.close();
+  await session.stats();
+  const endWhenClosed = played.end;
+  const packets = phone.received.length;
+  await phone.untilReceived(packets + 3);
+  phone.close();
+  await engine.stop();
+
+  expect(again).toBe(played);
+  expect(firstOfFrames(played).filter((sample) => sample !== 0)).toEqual([1000, 1001, 1002]);
+  expect(played.end).toBe(endWhenClosed);
+});

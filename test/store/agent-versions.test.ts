@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Scope } from '../../src/domain/agent.ts';
+import { AGENT_VERSIONS_KEPT } from '../../src/domain/agent-version.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { up } from '../../src/store/migrations/m0001-accounts-agents-calls.ts';
+import { openStore } from '../../src/store/store.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { addAccount, openTestStore, type TestStore, testFolder } from '../support/test-store.ts';
+
+const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };
+
+const PAGE = { limit: 100, offset: 0 };
+
+/** No more versions can be written, as if the disk were full at that very moment. */
+function refuseVersions({ file }: TestStore): void {
+  const sqlite = new Sqlite(file);
+  sqlite.exec(`create trigger refuse before insert on agent_versions
+    begin select raise(abort, 'no room'); end`);
+  sqlite.close();
+}
+
+test('AgentVersionStore has an agent as it was made, and as it was after each change', async () => {
+  const { agents, agentVersions } = await openTestStore();
+  const made = buildAgent();
+  const updatedAt = new Date('2026-11-20T11:00:00.000Z');
+  const settings = { ...made.settings, interruptible: false };
+  agents.insert(made);
+
+  agents.update({ ...made, greeting: 'Hi', settings, updatedAt }, 'dashboard');
+
+  const { id: _id, accountId, environment, createdAt, updatedAt: _at, ...content } = made;
+  expect([accountId, environment]).toEqual(['acct_1', 'live']);
+  expect(agentVersions.list(LIVE, made.id, PAGE)).toEqual({
+    total: 2,
+    versions: [
+      {
+        version: 2,
+        at: updatedAt,
+        by: 'dashboard',
+        changed: ['greeting', 'settings.interruptible'],
+        agent: { ...content, greeting: 'Hi', settings },
+      },
+      { version: 1, at: createdAt, by: 'api', changed: [], agent: content },
+    ],
+  });
+});
+
+test('AgentVersionStore keeps no version of a change that makes no difference', async () => {
+  const { agents, agentVersions } = await openTestStore();
+  agents.insert(buildAgent());
+
+  agents.update(buildAgent({ updatedAt: new Date() }));
+
+  expect(agentVersions.list(LIVE, 'agent_1', PAGE).total).toBe(1);
+});
+
+test(`AgentVersionStore keeps the newest ${AGENT_VERSIONS_KEPT} versions of each agent`, async () => {
+  const { agents, agentVersions } = await openTestStore();
+  agents.insert(buildAgent({ id: 'agent_2' }));
+  agents.insert(buildAgent());
+
+  for (let index = 2; index <= AGENT_VERSIONS_KEPT + 3; index++) {
+    agents.update(buildAgent({ greeting: `Hello ${index}` }));
+  }
+
+  const { total, versions } = agentVersions.list(LIVE, 'agent_1', PAGE);
+  expect(total).toBe(AGENT_VERSIONS_KEPT);
+  expect([versions[0]?.version, versions.at(-1)?.version]).toEqual([AGENT_VERSIONS_KEPT + 3, 4]);
+  expect(agentVersions.find(LIVE, 'agent_1', 3)).toBeUndefined();
+  expect(agentVersions.list(LIVE, 'agent_2', PAGE).total).toBe(1);
+});
+
+test('AgentVersionStore pages, newest first', async () => {
+  const { agents, agentVersions } = await openTestStore();
+  agents.insert(buildAgent());
+  for (const greeting of ['b', 'c', 'd']) agents.update(buildAgent({ greeting }));
+
+  const { total, versions } = agentVersions.list(LIVE, 'agent_1', { limit: 2, offset: 1 });
+
+  expect(total).toBe(4);
+  expect(versions.map(({ version }) => version)).toEqual([3, 2]);
+});
+
+test('AgentVersionStore finds nothing of another account or environment', async () => {
+  const store = await openTestStore();
+  addAccount(store, 'acct_2');
+  store.agents.insert(buildAgent());
+
+  for (const scope of [
+    { ...LIVE, accountId: 'acct_2' },
+    { ...LIVE, environment: 'test' },
+  ] as const) {
+    expect(store.agentVersions.list(scope, 'agent_1', PAGE)).toEqual({ versions: [], total: 0 });
+    expect(store.agentVersions.find(scope, 'agent_1', 1)).toBeUndefined();
+  }
+});
+
+test('AgentVersionStore forgets the versions of a deleted agent', async () => {
+  const store = await openTestStore();
+  store.agents.insert(buildAgent());
+
+  store.agents.delete(LIVE, 'agent_1');
+
+  store.agents.insert(buildAgent({ name: 'Another' }));
+  expect(store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
+    total: 1,
+    versions: [{ version: 1, agent: { name: 'Another' } }],
+  });
+});
+
+test('AgentStore changes nothing where the version cannot be written', async () => {
+  const store = await openTestStore();
+  store.agents.insert(buildAgent());
+  refuseVersions(store);
+
+  expect(() => store.agents.update(buildAgent({ name: 'New' }))).toThrow('no room');
+  expect(() => store.agents.insert(buildAgent({ id: 'agent_2' }))).toThrow('no room');
+
+  expect(store.agents.find(LIVE, 'agent_1')?.name).toBe('Reception');
+  expect(store.agents.find(LIVE, 'agent_2')).toBeUndefined();
+});
+
+test('A database from before versions begins with what each agent is now', async () => {
+  const file = join(testFolder(), 'offhook.db');
+  const sqlite = new Sqlite(file);
+  const migrator = new Migrator({
+    db: new Kysely<unknown>({ dialect: new SqliteDialect({ database: sqlite }) }),
+    provider: { getMigrations: async () => ({ '0001-accounts-agents-calls': { up } }) },
+  });
+  await migrator.migrateToLatest();
+  sqlite.exec(`insert into accounts values ('acct_1', 'One', 'business', 1000, 0)`);
+  sqlite.exec(`insert into agents values ('agent_1', 'acct_1', 'live', 'Old', 'Hello', 'Be kind.', 'v', 'en-US',
+    null, '["end_call"]', '{"interruptible":false}', 'paused', 1000, 2000)`);
+  sqlite.close();
+
+  const store = await openStore({ file, clock: new FakeClock(3000), log: silentLogger });
+  onTestFinished(() => store.close());
+
+  expect(store.agentVersions.list(LIVE, 'agent_1', PAGE)).toMatchObject({
+    total: 1,
+    versions: [
+      {
+        version: 1,
+        at: new Date(2000),
+        by: 'api',
+        changed: [],
+        agent: { name: 'Old', tools: ['end_call'], settings: { interruptible: false } },
+      },
+    ],
+  });
+});

@@ -1,0 +1,67 @@
+import Sqlite from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import type { CallQuality } from '../../src/domain/call-quality.ts';
+import { buildCall } from '../support/build-call.ts';
+import { openTestStore } from '../support/test-store.ts';
+
+const QUALITY: CallQuality = {
+  codec: 'PCMU',
+  local: {
+    ...{ packetsSent: 1010, packetsReceived: 990, packetsLost: 10, packetsLate: 5 },
+    ...{ packetsRejected: 1, lossPercent: 1.5, jitterMs: 2 },
+  },
+  remote: {
+    ...{ packetsSent: 1000, packetsLost: 50, lossPercent: 5, jitterMs: 4.3 },
+    ...{ roundTripMs: 80, roundTripMsMax: null },
+  },
+  mos: 3.27,
+};
+
+const BARE: CallQuality = { ...QUALITY, remote: null, mos: null };
+
+test('CallQualityStore gives back what it keeps, by call', async () => {
+  const { calls, qualities } = await openTestStore();
+  calls.insert(buildCall({ id: 'call_1' }), []);
+  calls.insert(buildCall({ id: 'call_2' }), []);
+
+  qualities.save('call_1', QUALITY);
+  qualities.save('call_2', BARE);
+
+  const found = ['call_1', 'call_2', 'call_3'].map((id) => qualities.find(id));
+  expect(found).toEqual([QUALITY, BARE, undefined]);
+});
+
+test('CallQualityStore replaces what it kept of a call', async () => {
+  const { calls, qualities } = await openTestStore();
+  calls.insert(buildCall(), []);
+
+  qualities.save('call_1', QUALITY);
+  qualities.save('call_1', BARE);
+
+  expect(qualities.find('call_1')).toEqual(BARE);
+});
+
+test('CallQualityStore keeps nothing of a call that is not kept', async () => {
+  const { qualities } = await openTestStore();
+
+  expect(() => qualities.save('call_0', QUALITY)).toThrow();
+});
+
+test('CallQualityStore keeps the quality of a call as long as the call, and not longer', async () => {
+  const { calls, clock, file, qualities, retention } = await openTestStore();
+  calls.insert(buildCall({ id: 'call_1' }), []);
+  calls.insert(buildCall({ id: 'call_2' }), []);
+  qualities.save('call_1', QUALITY);
+  qualities.save('call_2', QUALITY);
+
+  clock.advance(400 * 86_400_000);
+  retention.prune(clock.now());
+  const afterPruning = qualities.find('call_1');
+  const other = new Sqlite(file);
+  other.pragma('foreign_keys=ON');
+  other.exec("delete from calls where id = 'call_1'");
+  other.close();
+
+  expect(afterPruning).toEqual(QUALITY);
+  expect([qualities.find('call_1'), qualities.find('call_2')]).toEqual([undefined, QUALITY]);
+});

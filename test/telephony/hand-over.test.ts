@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { CarrierError, type ReleaseCause } from '../../src/telephony/carrier.ts';
+import type { SecondLeg } from '../../src/telephony/drachtio/hand-over.ts';
+import { openSrf } from '../../src/telephony/drachtio/srf.ts';
+import { SrfLeg, type SrfLegOptions } from '../../src/telephony/drachtio/srf-leg.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { PlainEndpoint, response, ScriptedDialog, settle } from './scripted-srf.ts';
+
+const COLLEAGUE = '+390687654321';
+
+/** A second call that the test answers or refuses. */
+class ScriptedSecond {
+  readonly answer = Promise.withResolvers<SecondLeg>();
+  readonly answered = this.answer.promise;
+  isCancelled = false;
+  ring: () => void = () => undefined;
+
+  onRinging(listener: () => void): void {
+    this.ring = listener;
+  }
+
+  cancel(): void {
+    this.isCancelled = true;
+    this.answer.reject(new CarrierError('cancelled', 487));
+  }
+}
+
+function openLeg(
+  options: Partial<SrfLegOptions>,
+  statusOf = (method: string) => 200 + method.length,
+) {
+  const clock = new FakeClock();
+  const endpoint = new PlainEndpoint();
+  const dialog = new ScriptedDialog(async ({ method }) => response(statusOf(method)));
+  const causes: ReleaseCause[] = [];
+  const leg = new SrfLeg({
+    ...{ srf: openSrf(), endpoint, dialog, clock, log: silentLogger },
+    ...{ referDomain: 'carrier.example', isAnswerAwaited: false, onOver: () => undefined },
+    ...options,
+  });
+  leg.onReleased((cause) => causes.push(cause));
+  return { clock, dialog, endpoint, leg, causes };
+}
+
+function openPair(options: Partial<SrfLegOptions> = {}, refusal = 405) {
+  const seconds: ScriptedSecond[] = [];
+  const callSecond = () => {
+    const second = new ScriptedSecond();
+    seconds.push(second);
+    return second;
+  };
+  const first = openLeg({ callSecond, ...options }, (method) =>
+    method === 'REFER' ? refusal : 200,
+  );
+  const other = openLeg({}, () => 200);
+  const methods = ({ dialog }: { readonly dialog: ScriptedDialog }) =>
+    dialog.sent.map(({ method }) => method);
+  return { first, other, seconds, methods };
+}
+
+test.each([
+  [405, ['REFER'], 1],
+  [501, ['REFER'], 1],
+  [603, ['REFER'], 1],
+  [481, ['REFER'], 0],
+  [408, ['REFER'], 0],
+])('SrfLeg calls by itself after REFER was answered with %d', async (status, sent, calls) => {
+  const { first, seconds, methods } = openPair({}, status);
+
+  const outcome = first.leg.transfer(COLLEAGUE).catch((error: unknown) => error);
+  await settle();
+  for (const { answer } of seconds) answer.reject(new CarrierError('busy', 486));
+
+  expect(await outcome).toMatchObject({ sipStatus: calls === 1 ? 486 : status });
+  expect(methods(first)).toEqual(sent);
+  expect(seconds).toHaveLength(calls);
+});
+
+test('SrfLeg does not call by itself where the carrier has tried: the other party is busy', async () => {
+  const { first, seconds } = openPair({}, 202);
+
+  const outcome = first.leg.transfer(COLLEAGUE).catch((error: unknown) => error);
+  await settle();
+  const headers = { 'Content-Type': 'message/sipfrag', 'Subscription-State': 'terminated' };
+  first.dialog.receive('notify', { headers, body: 'SIP/2.0 486 Busy Here' });
+
+  expect(await outcome).toMatchObject({ sipStatus: 486 });
+  expect(seconds).toEqual([]);
+});
+
+test('SrfLeg plays ringing while the other party rings, and no longer', async () => {
+  const { first, other, seconds } = openPair({ transferBy: 'bridge' });
+
+  const transferred = first.leg.transfer(COLLEAGUE);
+  const before = first.endpoint.line.background;
+  seconds[0]?.ring();
+  const during = first.endpoint.line.background;
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+
+  expect([before, during?.length]).toEqual([undefined, 40_000]);
+  expect(first.endpoint.line.background).toBeUndefined();
+});
+
+test('SrfLeg is released at the hand-over, and its far end stays until the other one leaves', async () => {
+  const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
+
+  const transferred = first.leg.transfer(COLLEAGUE);
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+  await first.leg.hangUp();
+  const sentBefore = methods(first);
+  other.dialog.receive('destroy');
+  await settle();
+
+  expect(first.causes).toEqual([{ kind: 'transferred' }]);
+  expect(sentBefore).toEqual([]);
+  expect(methods(first)).toEqual(['BYE']);
+  expect([first.endpoint, other.endpoint].map(({ line }) => line.hasAgent)).toEqual([false, false]);
+  expect([first.endpoint, other.endpoint].map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});
+
+test.each([
+  [
+    'media is lost',
+    (pair: ReturnType<typeof openPair>) => pair.first.endpoint.report({ kind: 'media-lost' }),
+  ],
+  [
+    'four hours are over',
+    (pair: ReturnType<typeof openPair>) => pair.first.clock.advance(4 * 3_600_000),
+  ],
+  ['the server stops', (pair: ReturnType<typeof openPair>) => void pair.first.leg.end()],
+  [
+    'the SIP server is gone',
+    (pair: ReturnType<typeof openPair>) => pair.first.leg.abandon({ kind: 'far-end' }),
+  ],
+])('SrfLeg ends both whom it has joined when %s', async (_, happen) => {
+  const pair = openPair({ transferBy: 'bridge' });
+  const transferred = pair.first.leg.transfer(COLLEAGUE);
+  pair.seconds[0]?.answer.resolve(pair.other.leg);
+  await transferred;
+
+  happen(pair);
+  await settle();
+
+  expect(pair.methods(pair.other)).toEqual(['BYE']);
+  expect(pair.first.leg.isOver).toBe(true);
+  expect(pair.first.causes).toEqual([{ kind: 'transferred' }]);
+});
+
+test('SrfLeg that is hung up gives its second call up, and hangs up on an answer that crosses', async () => {
+  const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
+
+  const outcome = first.leg.transfer(COLLEAGUE).catch((error: unknown) => error);
+  seconds[0]?.answer.resolve(other.leg);
+  first.dialog.receive('destroy');
+  await settle();
+
+  expect(seconds[0]?.isCancelled).toBe(true);
+  expect(methods(other)).toEqual(['BYE']);
+  expect(await outcome).toMatchObject({ name: 'CarrierError', sipStatus: 481 });
+});
+
+test('SrfLeg goes on when the other party hangs up during the announcement', async () => {
+  const { first, other, seconds } = openPair();
+  const announcement = async function* () {};
+
+  const outcome = first.leg.transfer(COLLEAGUE, { announcement }).catch((error: unknown) => error);
+  seconds[0]?.answer.resolve(other.leg);
+  await settle();
+  other.dialog.receive('destroy');
+
+  expect(await outcome).toMatchObject({ sipStatus: 480 });
+  expect(first.causes).toEqual([]);
+});
+
+test('SrfLeg connects both when the voice fails, and when its words take too long', async () => {
+  const { first, other, seconds } = openPair();
+  const announcement = async function* () {
+    yield await Promise.reject<Int16Array>(new Error('no voice'));
+  };
+
+  const transferred = first.leg.transfer(COLLEAGUE, { announcement });
+  seconds[0]?.answer.resolve(other.leg);
+  await settle();
+  first.clock.advance(2_000);
+  await transferred;
+
+  expect(first.endpoint.line.source).toBe(other.endpoint.line);
+  expect(other.endpoint.line.source).toBe(first.endpoint.line);
+});
