@@ -8,6 +8,8 @@ const PATIENT = [
   'test/e2e/analysis.test.ts',
   'test/e2e/baresip.test.ts',
   'test/e2e/crash.test.ts',
+  'test/e2e/browser-phone.test.ts',
+  'test/e2e/browser-transfer.test.ts',
   'test/e2e/dashboard.test.ts',
   'test/e2e/dashboard-lists.test.ts',
   'test/e2e/dashboard-agents.test.ts',

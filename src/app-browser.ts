@@ -1,6 +1,5 @@
 /** Composition root, part 18: calls from the dashboard, by a SIP engine of their own and WebRTC in this process. */
 import { randomBytes } from 'node:crypto';
-import { lookup } from 'node:dns/promises';
 import type { Dashboard } from './api/dashboard/dashboard.ts';
 import { PhoneSockets } from './api/dashboard/phone-sockets.ts';
 import type { Telephony } from './app-telephony.ts';
@@ -24,7 +23,7 @@ import type { ServerInvite } from './sip/server-invite.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { Store } from './store/store.ts';
 import { BrowserCall } from './telephony/browser/browser-call.ts';
-import { hostAddresses, isLoopback } from './telephony/browser/host-addresses.ts';
+import { addressesFor } from './telephony/browser/host-addresses.ts';
 import { type LineOpener, WeriftGateway } from './telephony/browser/werift-gateway.ts';
 import { CarrierError, type IncomingCall } from './telephony/carrier.ts';
 import { DrachtioCarrier } from './telephony/drachtio/drachtio-carrier.ts';
@@ -101,7 +100,7 @@ export class BrowserCalls implements BrowserPhone {
     this.#media = new WeriftGateway({
       engine: lines,
       ports: config.RTP_PORTS,
-      addresses: () => addressesFor(config),
+      addresses: () => addressesFor(config.HOST, new URL(config.PUBLIC_URL).hostname, clock),
       callsMax: BROWSER_CALLS_MAX,
       clock,
       log,
@@ -233,12 +232,4 @@ class Line implements BrowserLine {
   lose(): void {
     this.#call?.lose();
   }
-}
-
-/** Loopback alone where nobody else is served; else every address of the machine, and the one that it is known by. */
-async function addressesFor({ HOST, PUBLIC_URL }: Config): Promise<readonly string[]> {
-  const { hostname } = new URL(PUBLIC_URL);
-  if (isLoopback(HOST) && isLoopback(hostname)) return ['127.0.0.1'];
-  const known = await lookup(hostname, { family: 4, all: true }).catch(() => []);
-  return hostAddresses(known.map(({ address }) => address));
 }

@@ -79,10 +79,9 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What is sent to change an agent: a telephone number that was taken out of the form is freed. */
-export function changeOf(draft: AgentDraft, before: Agent): Readonly<Record<string, unknown>> {
-  const isFreed = before.phoneNumber !== null && draft.phoneNumber.trim() === '';
-  return { ...bodyOf(draft), ...(isFreed ? { phoneNumber: null } : {}) };
+/** Whether the telephone number was taken out of the form. */
+export function isNumberFreed(draft: AgentDraft, before: Agent): boolean {
+  return before.phoneNumber !== null && draft.phoneNumber.trim() === '';
 }
 
 /** The draft without rows that nothing was written in; send this one, so that the server's row numbers are the form's. */

@@ -145,6 +145,7 @@ describe('PATCH /api/agents/{agentId}', () => {
     ['a status that does not exist', { status: 'deleted' }, 400],
     ['an impossible number', { phoneNumber: '+39061' }, 422],
     ['a number that is no string', { phoneNumber: 390612345678 }, 400],
+    ['a number that is null', { phoneNumber: null }, 400],
     ['an empty number', { phoneNumber: '' }, 422],
   ])('answers to %s', async (_case, body, expected) => {
     const api = await openTestApi();
@@ -153,20 +154,6 @@ describe('PATCH /api/agents/{agentId}', () => {
     const { status } = await api.json('PATCH', `/api/agents/${id}`, { body });
 
     expect(status).toBe(expected);
-  });
-
-  test('takes the number away where it is null, so that another agent can have it', async () => {
-    const api = await openTestApi();
-    const id = await createAgent(api, { phoneNumber: NUMBER });
-
-    const { status } = await api.json('PATCH', `/api/agents/${id}`, {
-      body: { phoneNumber: null },
-    });
-
-    expect(status).toBe(200);
-    const { body } = await api.json('GET', `/api/agents/${id}`);
-    expect(body).toMatchObject({ phoneNumber: null });
-    await createAgent(api, { phoneNumber: NUMBER });
   });
 
   test('answers 409 to the number of another agent, and keeps the agent as it was', async () => {
@@ -202,5 +189,20 @@ describe('DELETE /api/agents/{agentId}', () => {
     const { status, body } = await api.json('DELETE', `/api/agents/${agentId}`);
 
     expect([status, body.error.code]).toEqual([409, 'CONFLICT']);
+  });
+});
+
+describe('DELETE /api/agents/{agentId}/phone-number', () => {
+  test('takes the number away, so that another agent can have it, and may come twice', async () => {
+    const api = await openTestApi();
+    const id = await createAgent(api, { phoneNumber: NUMBER });
+
+    const first = await api.request('DELETE', `/api/agents/${id}/phone-number`);
+    const second = await api.request('DELETE', `/api/agents/${id}/phone-number`);
+
+    expect([first.status, second.status]).toEqual([204, 204]);
+    const { body } = await api.json('GET', `/api/agents/${id}`);
+    expect(body).toMatchObject({ phoneNumber: null });
+    await createAgent(api, { phoneNumber: NUMBER });
   });
 });

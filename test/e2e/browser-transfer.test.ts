@@ -1,8 +1,8 @@
-/** A browser's caller is handed over to a telephone through a trunk, and is heard there. */
+/** Browsers' calls beside the telephone network: handed over through a trunk, and taken where there is no network. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
 import { eventually } from '../sip/user-agents.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -61,4 +61,26 @@ test('a browser’s caller is handed over by a second call, is heard there, and 
 
   expect(asked.status).toBe(202);
   expect(record).toMatchObject({ id, endReason: 'transferred' });
+});
+
+test('a browser’s call needs neither drachtio nor FreeSWITCH, where both are set and out of reach', async () => {
+  const environment = { TELEPHONY: 'drachtio', DRACHTIO_PORT: '1', FREESWITCH_PORT: '1' };
+  const alone = await startServer({ environment });
+  onTestFinished(() => alone.stop());
+  // It is never ready, for its carriers are away.
+  while (!alone.output.includes('/#/setup?token=')) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const agentId = await alone.createAgent({ phoneNumber: AGENT_NUMBER });
+  const ticket = await (await SignedIn.at(alone)).ticket(agentId);
+  const sip = await SipWsClient.open(ticket.url, alone.baseUrl);
+  const browser = new BrowserPeer();
+
+  const answer = await sip.invite(ticket.uri, await browser.offer());
+  await browser.take(answer.body.toString());
+  await eventually(() => browser.hasHeardSound, 'the greeting');
+  sip.close();
+  await browser.close();
+
+  expect(answer.status).toBe(200);
 });

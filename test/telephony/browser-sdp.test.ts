@@ -1,12 +1,17 @@
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import {
   directionFor,
   readOffer,
   withAddresses,
   withOurSide,
 } from '../../src/telephony/browser/browser-sdp.ts';
-import { hostAddresses, isLoopback } from '../../src/telephony/browser/host-addresses.ts';
+import {
+  addressesFor,
+  hostAddresses,
+  isLoopback,
+} from '../../src/telephony/browser/host-addresses.ts';
 
 /** As Chromium writes it, shortened. */
 const OFFER = [
@@ -126,4 +131,12 @@ test('hostAddresses names the machine’s own addresses and those it is known by
   const addresses = hostAddresses(['203.0.113.9', '203.0.113.9', '127.0.0.1']);
 
   expect(addresses).toEqual([...new Set([...own, '203.0.113.9'])]);
+});
+
+test('addressesFor names loopback alone where this machine alone is served, and all addresses behind a proxy', async () => {
+  const local = await addressesFor('127.0.0.1', 'localhost', systemClock);
+  const behindProxy = await addressesFor('127.0.0.1', '203.0.113.9', systemClock);
+
+  expect(local).toEqual(['127.0.0.1']);
+  expect(behindProxy).toEqual(hostAddresses(['203.0.113.9']));
 });

@@ -122,6 +122,31 @@ test('SrfLeg is released at the hand-over, and its far end stays until the other
 });
 
 test.each([
+  'refer',
+  'bridge',
+] as const)('SrfLeg tells whoever asked for a transfer by %s of it before its end', async (transferBy) => {
+  const { first, other, seconds } = openPair({ transferBy }, 202);
+  const order: string[] = [];
+
+  const transferred = first.leg.transfer(COLLEAGUE).then(() => order.push('transferred'));
+  await settle();
+  const headers = { 'Content-Type': 'message/sipfrag', 'Subscription-State': 'active' };
+  const ended = new Promise<void>((resolve) => {
+    first.leg.onReleased(() => {
+      void first.leg.hangUp().then(() => {
+        order.push('ended');
+        resolve();
+      });
+    });
+  });
+  first.dialog.receive('notify', { headers, body: 'SIP/2.0 200 OK' });
+  seconds[0]?.answer.resolve(other.leg);
+  await Promise.all([transferred, ended]);
+
+  expect(order).toEqual(['transferred', 'ended']);
+});
+
+test.each([
   [
     'media is lost',
     (pair: ReturnType<typeof openPair>) => pair.first.endpoint.report({ kind: 'media-lost' }),

@@ -84,6 +84,17 @@ const deleteRoute = createRoute({
   responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409) },
 });
 
+const freeNumberRoute = createRoute({
+  ...shared,
+  operationId: 'freePhoneNumber',
+  method: 'delete',
+  path: '/api/agents/{agentId}/phone-number',
+  summary: 'Takes the phone number away from an agent, so that another can have it',
+  middleware: requireScope('agents:write'),
+  request: { params: agentPathSchema, query: noQuery },
+  responses: { 204: { description: 'The agent has no number.' }, ...errorResponses(400, 404) },
+});
+
 export function addAgentRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   addAgentReads(api, deps);
   addAgentWrites(api, deps);
@@ -126,6 +137,14 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     const changed = patchAgent(agent, context.req.valid('json'), clock.now());
     agents.update(changed, changedBy(context));
     return context.json(patchedAgentView(changed), 200);
+  });
+
+  api.openapi(freeNumberRoute, (context) => {
+    const { agentId } = context.req.valid('param');
+    const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
+    const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
+    agents.update(changed, changedBy(context));
+    return context.body(null, 204);
   });
 
   api.openapi(deleteRoute, (context) => {

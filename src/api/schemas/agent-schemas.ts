@@ -128,15 +128,7 @@ export const createAgentSchema = z
   .openapi('CreateAgent');
 
 export const patchAgentSchema = z
-  .strictObject({
-    ...z.object(required).partial().shape,
-    ...optional,
-    phoneNumber: phoneNumber
-      .nullable()
-      .optional()
-      .openapi({ description: 'E.164; null takes the number away from the agent.' }),
-    status: status.optional(),
-  })
+  .strictObject({ ...z.object(required).partial().shape, ...optional, status: status.optional() })
   .openapi('PatchAgent', { description: 'Only the fields that are there change; one at least.' });
 
 const timestamp = z.iso.datetime();

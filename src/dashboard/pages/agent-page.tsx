@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import {
   type AgentDraft,
   bodyOf,
-  changeOf,
   draftOf,
+  isNumberFreed,
   messageUnder,
   NEW_AGENT,
   TOOLS,
@@ -122,7 +122,9 @@ function AgentForm(props: {
       const made = await client.api<Agent>('api/agents', { method: 'POST', body });
       location.assign(`#/agents/${made.id}`);
     } else {
-      await client.api(path, { method: 'PATCH', body: changeOf(whole, agent) });
+      await client.api(path, { method: 'PATCH', body: bodyOf(whole) });
+      if (isNumberFreed(whole, agent))
+        await client.api(`${path}/phone-number`, { method: 'DELETE' });
       props.onSaved();
     }
     say(t('agent.saved'));

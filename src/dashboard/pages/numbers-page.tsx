@@ -127,9 +127,10 @@ function nameOf({ name, phoneNumber }: AgentItem, { number }: PhoneNumber): stri
 
 /** Freed first: two agents cannot have one number. @throws {ApiError} */
 async function assign({ number, agentId }: PhoneNumber, next: string): Promise<void> {
-  const give = (id: string, phoneNumber: string | null) =>
+  const give = (id: string, phoneNumber: string) =>
     client.api(`api/agents/${id}`, { method: 'PATCH', body: { phoneNumber } });
-  if (agentId !== null) await give(agentId, null);
+  if (agentId !== null)
+    await client.api(`api/agents/${agentId}/phone-number`, { method: 'DELETE' });
   if (next === '') return;
   try {
     await give(next, number);

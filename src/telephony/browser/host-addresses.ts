@@ -1,9 +1,35 @@
 /** The addresses by which a browser may reach this machine. */
+import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import type { Clock } from '../../lib/clock.ts';
+import { within } from '../limit.ts';
+
+const LOOPBACK = '127.0.0.1';
 
 /** A browser tries them all; more than that is no machine but a network. */
 const ADDRESSES_MAX = 16;
+
+/** A name that is known at all is known by then. */
+const LOOKUP_MS_MAX = 1_000;
+
+/**
+ * Loopback alone where nobody else is served; else every address of the machine, and the one that it is known by.
+ *
+ * @param listening the address that pages are served at.
+ * @param known the host in the addresses of those pages.
+ */
+export async function addressesFor(
+  listening: string,
+  known: string,
+  clock: Clock,
+): Promise<readonly string[]> {
+  if (isLoopback(listening) && isLoopback(known)) return [LOOPBACK];
+  const found = lookup(known, { family: 4, all: true });
+  // Without a name server the caller would wait for long; the machine's own addresses are known all the same.
+  const others = await within(clock, LOOKUP_MS_MAX, found).catch(() => []);
+  return hostAddresses(others.map(({ address }) => address));
+}
 
 /** Whether a host is this machine and no other can call it so. */
 export function isLoopback(host: string): boolean {
@@ -27,5 +53,5 @@ export function hostAddresses(others: readonly string[] = []): readonly string[]
     .map(({ address }) => address);
   const known = others.filter((address) => !isLoopback(address));
   const all = [...new Set([...own, ...known])].slice(0, ADDRESSES_MAX);
-  return all.length > 0 ? all : ['127.0.0.1'];
+  return all.length > 0 ? all : [LOOPBACK];
 }

@@ -4,6 +4,9 @@ import { TRANSACTION_MS, within } from '../limit.ts';
 import type { SrfClient, SrfDialog, SrfMessageParts, SrfResponse, SrfSentRequest } from './srf.ts';
 import { codeOf, reasonOf } from './srf.ts';
 
+/** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
+const PROBE_MS_MAX = 2_000;
+
 /** The word at which the server puts in the dialog's own target. */
 const WHEREVER_IT_GOES = 'sip:placeholder';
 
@@ -24,6 +27,16 @@ export function sendInDialog(
   parts: SrfMessageParts = {},
 ): Promise<SrfResponse> {
   return within(peer.clock, TRANSACTION_MS, exchange(peer, { ...parts, method }));
+}
+
+/** Asks whether server or far end have forgotten the dialog. Settles within seconds, and never rejects. */
+export async function isDialogGone(peer: DialogPeer): Promise<boolean> {
+  try {
+    const { status } = await within(peer.clock, PROBE_MS_MAX, sendInDialog(peer, 'OPTIONS'));
+    return status === 481;
+  } catch (error) {
+    return codeOf(error) === 'ENODIALOG';
+  }
 }
 
 async function exchange(

@@ -4,21 +4,17 @@ import type { Logger } from '../../lib/logger.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type { Leg, ReleaseCause, TransferOptions } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
-import { within } from '../limit.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import type { Trunk } from '../trunks.ts';
 import type { DialogBook, KeptDialog } from './dialog-book.ts';
 import { type CallSecond, HandOver, type SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
-import { sendInDialog } from './in-dialog-request.ts';
+import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
 import { Negotiation } from './negotiation.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
-import { codeOf, reasonOf } from './srf.ts';
+import { reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
-
-/** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
-const PROBE_MS_MAX = 2_000;
 
 /** Two people talk no longer than this: by then a line was left open. */
 const JOINED_MS_MAX = 4 * 3_600_000;
@@ -47,6 +43,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
+  readonly #over = Promise.withResolvers<void>();
+  /** Later than `#over`: the recording is whole. */
   readonly #closed = Promise.withResolvers<void>();
   readonly #kept: KeptDialog | undefined;
   #cause: ReleaseCause | undefined;
@@ -131,7 +129,9 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     } finally {
       this.#handOver = undefined;
     }
-    if (this.#isTransferred) await this.#release({ kind: 'transferred' });
+    if (!this.#isTransferred) return;
+    void this.#release({ kind: 'transferred' });
+    await this.#over.promise;
   }
 
   get isOver(): boolean {
@@ -144,14 +144,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     if (this.#hangingUp !== undefined) this.#finish(this.#hangingUp.cause, 'untold');
   }
 
-  async isGone(): Promise<boolean> {
-    try {
-      const answer = sendInDialog(this.#peer, 'OPTIONS');
-      const { status } = await within(this.#options.clock, PROBE_MS_MAX, answer);
-      return status === 481;
-    } catch (error) {
-      return codeOf(error) === 'ENODIALOG';
-    }
+  isGone(): Promise<boolean> {
+    return isDialogGone(this.#peer);
   }
 
   abandon(cause: ReleaseCause): void {
@@ -171,7 +165,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     // Where it has hung up in the same moment, this is called at once.
     partner.onReleased(() => void this.end());
     await Promise.all([endpoint.line.leave(), partner.endpoint.line.leave()]);
-    this.#closed.resolve();
+    // Whoever asked for the transfer hears of it before whoever waits for the end.
+    setImmediate(this.#closed.resolve);
   }
 
   /** Says BYE, once, and ends the leg for the cause of whoever was first. */
@@ -213,12 +208,13 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     this.#handOver?.stop();
     void this.#partner?.hangUp();
     this.#tell(cause);
+    this.#over.resolve();
     endpoint
       .close()
       .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'could not close a port'))
       .finally(() => {
         onOver();
-        this.#closed.resolve();
+        setImmediate(this.#closed.resolve);
       });
   }
 

@@ -1,0 +1,62 @@
+/** A caller who is handed over by a second call: what is on record, and who talks to whom. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
+import { startServer } from '../support/server.ts';
+import { tone } from '../telephony/plane.ts';
+import { everyoneHears } from '../telephony/tones.ts';
+
+const NUMBER = '+12025550123';
+const COLLEAGUE = '+12025550177';
+const [CALLER_HZ, COLLEAGUE_HZ] = [300, 1_000];
+
+async function openWorld() {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-transfer-'));
+  const [caller, colleague] = [new Phone(), new Phone({ number: COLLEAGUE })];
+  await Promise.all([caller.start(), colleague.start()]);
+  const SIP_TRUNKS = join(folder, 'trunks.json');
+  const proxy = colleague.hostPort();
+  const trunk = { name: 'office', proxy, numbers: [NUMBER], allowedSources: ['127.0.0.1'] };
+  writeFileSync(SIP_TRUNKS, JSON.stringify([trunk]));
+  const environment = { SIP_TRUNKS, DRAIN_TIMEOUT_SECONDS: '20' };
+  const server = await (await startServer({ environment })).ready();
+  onTestFinished(async () => {
+    await server.stop();
+    await Promise.all([caller.stop(), colleague.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { server, caller, colleague };
+}
+
+test('a caller whose carrier refuses REFER is joined with a colleague, and a server that drains waits for both', async () => {
+  const { server, caller, colleague } = await openWorld();
+  await server.createAgent({ greeting: 'Hello. '.repeat(60) });
+  const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
+  const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
+  const { body } = await server.api('GET', '/api/calls?status=in_progress');
+  const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
+
+  const asked = await server.api('POST', `/api/calls/${id}/transfer`, { to: COLLEAGUE });
+  const theirs = await (await rings).answer();
+  const [record] = await server.endedCalls();
+  const events = await server.api('GET', `/api/calls/${id}/events`);
+  const detail = await server.api('GET', `/api/calls/${id}`);
+  server.kill('SIGTERM');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  void call.line.speak(tone(CALLER_HZ, 5_000));
+  void theirs.line.speak(tone(COLLEAGUE_HZ, 5_000));
+  await everyoneHears([theirs.line, CALLER_HZ], [call.line, COLLEAGUE_HZ]);
+  await theirs.hangUp();
+  await call.ended;
+  const status = await server.exited;
+
+  expect(asked.status).toBe(202);
+  expect(record).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  const kinds = (events.body.data as readonly { readonly kind: string }[]).map(({ kind }) => kind);
+  expect(kinds.indexOf('transfer')).toBeGreaterThan(0);
+  expect(kinds.indexOf('transfer')).toBeLessThan(kinds.indexOf('ended'));
+  expect(detail.body.recordingUrl).toContain('http');
+  expect(status).toBe(0);
+});
