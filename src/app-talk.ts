@@ -62,6 +62,7 @@ export function openTalk(
   return {
     start: () => conversation.start(),
     digit: (digit) => conversation.digit(digit),
+    handingOver: (isUnderWay) => conversation.handingOver(isUnderWay),
     stop: () => {
       conversation.stop();
       ear.close();

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
@@ -102,8 +103,16 @@ function stopServer(child: ChildProcess): Promise<void> {
   });
 }
 
-/** A port that no UDP socket uses at this moment. */
-function freePort(): Promise<number> {
+/** A port that nobody uses at this moment, neither for UDP nor for TCP. */
+async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const port = await freeUdpPort();
+    if (await isFreeForTcp(port)) return port;
+  }
+  throw new Error('Cannot start the demo server: no free port was found in 20 attempts');
+}
+
+function freeUdpPort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = createSocket('udp4');
     socket.once('error', reject);
@@ -111,5 +120,13 @@ function freePort(): Promise<number> {
       const { port } = socket.address();
       socket.close(() => resolve(port));
     });
+  });
+}
+
+function isFreeForTcp(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

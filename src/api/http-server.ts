@@ -1,5 +1,5 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
-import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, RequestError } from '@hono/node-server';
@@ -12,6 +12,7 @@ import { type Logger, silentLogger } from '../lib/logger.ts';
 import { clientAddressOf, clientOf } from './client-address.ts';
 import { errorBody } from './middleware/errors.ts';
 import { API_VERSION } from './middleware/request-identity.ts';
+import { answerRaw } from './raw-answer.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -138,7 +139,7 @@ export class HttpServer {
       return;
     }
     const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
-    this.#answerRaw(socket, this.#refusal(why, socket.remoteAddress));
+    answerRaw(socket, this.#options.clock, this.#refusal(why, socket.remoteAddress));
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -154,18 +155,8 @@ export class HttpServer {
     } catch (error) {
       if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: upgrade failed');
       const known = error instanceof ServiceError ? error : SERVER_FAILED;
-      this.#answerRaw(socket, this.#envelope(known));
+      answerRaw(socket, this.#options.clock, this.#envelope(known));
     }
-  }
-
-  /** Answers where Node has no response to answer with, and hangs up. */
-  #answerRaw(socket: Duplex, response: Response): void {
-    void response.text().then((body) => {
-      const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-      const reason = STATUS_CODES[response.status] ?? '';
-      const head = [`HTTP/1.1 ${response.status} ${reason}`, ...headers, 'connection: close'];
-      socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    });
   }
 
   #clientAddress(): string | undefined {

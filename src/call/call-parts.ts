@@ -19,6 +19,8 @@ import type { Leg } from '../telephony/carrier.ts';
 export interface TalkingParty {
   start(): void;
   digit(digit: string): void;
+  /** Says that somebody is called at a customer's wish to take the caller over, or no longer: meanwhile the caller waits. */
+  handingOver(isUnderWay: boolean): void;
   /** Ends the talk because the call is over; what was heard last is reported before it resolves. */
   stop(): Promise<void> | void;
 }

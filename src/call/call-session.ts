@@ -64,8 +64,8 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#journal = journal;
     this.#timeline = timeline;
     this.#recording = new SessionRecording({ recordings, timeline, log });
-    const call = () => this.#call;
-    this.#control = new SessionControl({ parts, leg, call, journal, timeline, log });
+    const [call, party] = [() => this.#call, () => this.#party];
+    this.#control = new SessionControl({ parts, leg, call, party, journal, timeline, log });
   }
 
   get audio(): AudioStream {

@@ -8,7 +8,7 @@ import type { ServiceEvent } from '../domain/service-event.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Leg } from '../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
-import type { CallParts } from './call-parts.ts';
+import type { CallParts, TalkingParty } from './call-parts.ts';
 import type { SessionTimeline } from './session-timeline.ts';
 
 export interface SessionControlOptions {
@@ -16,6 +16,8 @@ export interface SessionControlOptions {
   readonly leg: Leg;
   /** Gives the call as it stands. */
   readonly call: () => Call;
+  /** Gives who speaks for the agent. */
+  readonly party: () => Pick<TalkingParty, 'handingOver'> | undefined;
   readonly journal: CallJournal;
   readonly timeline: SessionTimeline;
   readonly log: Logger;
@@ -42,9 +44,22 @@ export class SessionControl {
     this.#transfers += 1;
     queueMicrotask(() => {
       this.#transfers -= 1;
-      this.#transfer(number, '').catch((error: unknown) => this.#notTransferred(error));
+      void this.#transferAsAsked(number);
     });
     return 'begun';
+  }
+
+  /** The caller, who waits, need not speak meanwhile; and an agent that knows nothing of it must not hang up on silence. */
+  async #transferAsAsked(number: string): Promise<void> {
+    const { party } = this.#options;
+    party()?.handingOver(true);
+    try {
+      await this.#transfer(number, '');
+    } catch (error) {
+      this.#notTransferred(error);
+    } finally {
+      party()?.handingOver(false);
+    }
   }
 
   async #transfer(
@@ -76,7 +91,7 @@ export class SessionControl {
   /** Whoever asked was told that it begins, so the record has to say that it came to nothing. */
   #notTransferred(error: unknown): void {
     const { log, timeline } = this.#options;
-    log.warn({ err: error }, 'call was not handed over, it goes on');
+    log.warn({ err: error }, 'call was not handed over');
     const reason = error instanceof Error ? error.message : String(error);
     timeline.add('transfer_failed', { reason });
   }

@@ -69,6 +69,11 @@ export class Conversation {
     this.#tell({ kind: 'digit', digit });
   }
 
+  /** Takes that somebody is called at a customer's wish to take the caller over, or no longer. Until then silence ends nothing. */
+  handingOver(isUnderWay: boolean): void {
+    this.#tell({ kind: 'handing-over', isUnderWay });
+  }
+
   /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
   stop(): void {
     this.#tell({ kind: 'stopped' });

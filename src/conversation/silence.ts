@@ -10,6 +10,7 @@ export function isQuiet(state: TurnState): boolean {
     state.reply === null &&
     state.utterance === null &&
     !state.isOwedAnswer &&
+    !state.isHandingOver &&
     state.digits === ''
   );
 }

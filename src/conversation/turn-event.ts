@@ -80,6 +80,8 @@ export type TurnHappening =
       readonly isComplete: boolean;
     }
   | { readonly kind: 'digit'; readonly digit: string }
+  /** Somebody is called at a customer's wish to take the caller over, or no longer. */
+  | { readonly kind: 'handing-over'; readonly isUnderWay: boolean }
   | { readonly kind: 'media-lost' }
   | { readonly kind: 'timer'; readonly timer: TurnTimer }
   /** The call ended from outside. */

@@ -67,6 +67,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'playout-paused': onPlayoutPaused,
   'playout-finished': onPlayoutFinished,
   digit: (draft, event) => onDigit(draft, event.digit, event.atMs),
+  'handing-over': (draft, event) => change(draft, { isHandingOver: event.isUnderWay }),
   'media-lost': (draft, event) =>
     endNow(draft, { kind: 'failed', reason: 'no audio comes from the caller' }, event.atMs),
   timer: (draft, event) => TIMERS[event.timer](draft, event.atMs),

@@ -128,6 +128,8 @@ export interface TurnState {
   /** How loud this caller's turns are. */
   readonly usualLevel: SpokenLevel;
   readonly hasCheckedIn: boolean;
+  /** Whether the caller waits for somebody who is called at a customer's wish. */
+  readonly isHandingOver: boolean;
   /** Engine failures in a row. */
   readonly failures: number;
   /** Not yet reported turn. */
@@ -161,6 +163,7 @@ export function openState(rules: TurnRules): TurnState {
     dictationPauseMs: 0,
     usualLevel: LEVEL_UNKNOWN,
     hasCheckedIn: false,
+    isHandingOver: false,
     failures: 0,
     endedTurn: null,
     aheadHits: 0,

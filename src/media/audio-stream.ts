@@ -71,7 +71,7 @@ export interface SoundTap {
  * the newest one begun is dropped by the packet writer, so stale speech cannot be heard.
  */
 export interface AudioStream {
-  /** The caller's audio, shared with the listening thread. Never read on the main thread. */
+  /** The caller's audio, shared with the listening thread. The main thread reads it for whoever listens in, and for nobody else. */
   readonly heard: HeardRing;
 
   /** How loud both sides are, while somebody looks; absent where nobody measures. */

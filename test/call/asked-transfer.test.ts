@@ -79,6 +79,26 @@ test.each([
   expect([atOnce, world.registry.transfer(id, NUMBER)]).toEqual(['transferring', 'transferring']);
 });
 
+test.each([
+  'comes to nothing',
+  'succeeds',
+])('CallRegistry lets the agent know for how long a hand-over that %s goes on', async (how) => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+  const outcome = Promise.withResolvers<void>();
+  leg.transfer = () => outcome.promise;
+
+  world.registry.transfer(world.call().id, NUMBER);
+  await settle();
+  const meanwhile = [...talk.handOvers];
+  if (how === 'succeeds') outcome.resolve();
+  else outcome.reject(new CarrierError('Cannot transfer the call: the far end said 486', 486));
+  await settle();
+
+  expect(meanwhile).toEqual([true]);
+  expect(talk.handOvers).toEqual([true, false]);
+});
+
 test('CallRegistry hands no call over that is ending, or that it does not hold', async () => {
   const world = await openCallWorld();
   const { leg, over } = await world.answered();

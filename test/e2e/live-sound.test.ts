@@ -102,7 +102,7 @@ test('a call is seen and heard while it goes on, and measured when it is over', 
   await sleep(1000);
   const afterwards = (await server.api('GET', path)).body;
   const untilTheEnd = listen(callId, 20_000);
-  await sleep(500);
+  await sleep(1500);
   await call.hangUp();
   const lastSound = await untilTheEnd;
   await server.endedCalls();

@@ -53,11 +53,22 @@ async function openWorld() {
   return { start, call, startStandIn: () => startStandIn(sipPort, controlPort) };
 }
 
+async function untilInProgress(server: TestServer, count: number): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const { body } = await server.api('GET', '/api/calls?status=in_progress');
+    if (body.total === count) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`There were never ${count} calls in progress`);
+}
+
 test('TELEPHONY alone moves a server to drachtio and back, and calls that a crash left are ended on the way', async () => {
   const world = await openWorld();
   const embedded = await world.start('embedded');
   await embedded.createAgent({ greeting: 'Hello. '.repeat(60) });
   const left = await Promise.all([world.call(), world.call()]);
+  // The far end knows of the answer before the call is written down.
+  await untilInProgress(embedded, 2);
 
   embedded.kill('SIGKILL');
   await embedded.exited;

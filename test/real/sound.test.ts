@@ -1,7 +1,13 @@
 /** What is really heard through FreeSWITCH: SRTP both ways, and the codecs that our own engine does not speak. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
-import type { MediaEndpoint, MediaGateway } from '../../src/telephony/media-gateway.ts';
+import { EventSocket } from '../../src/telephony/freeswitch/event-socket.ts';
+import {
+  connectSound,
+  type MediaEndpoint,
+  type MediaGateway,
+} from '../../src/telephony/media-gateway.ts';
 import { tone } from '../telephony/plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
 import { shareOf } from '../telephony/tones.ts';
@@ -27,6 +33,21 @@ function say(audio: AudioStream, hz: number): void {
   audio.finish(1);
 }
 
+/** Which legs FreeSWITCH has, outer and inner of each call in turn. */
+async function existing(legs: readonly string[]): Promise<readonly boolean[]> {
+  const [address] = servers?.freeswitch ?? [];
+  if (servers === undefined || address === undefined) return [];
+  const secret = servers.freeswitchSecret;
+  const onLost = () => undefined;
+  const socket = await EventSocket.open({ ...address, secret, clock: systemClock, onLost });
+  try {
+    const answers = await Promise.all(legs.map((uuid) => socket.api(`uuid_exists ${uuid}`)));
+    return answers.map((text) => text.trim() === 'true');
+  } finally {
+    socket.close();
+  }
+}
+
 describe.skipIf(servers === undefined)('FreeSWITCH', () => {
   let stop: () => Promise<void> = async () => undefined;
   let open: MediaGateway['open'];
@@ -36,16 +57,36 @@ describe.skipIf(servers === undefined)('FreeSWITCH', () => {
   });
   afterAll(() => stop());
 
-  const opened = async (remoteSdp: string): Promise<MediaEndpoint> => {
-    const endpoint = await open({ ...HERE, remoteSdp });
+  const opened = async (remoteSdp: string, near?: MediaEndpoint): Promise<MediaEndpoint> => {
+    const endpoint = await open({ ...HERE, remoteSdp, near: near?.line });
     onTestFinished(() => endpoint.close());
     return endpoint;
   };
 
-  test('decrypts what a carrier says in SRTP, and encrypts what the agent says', async () => {
+  const startPeer = async () => {
     const peer = new SecurePeer();
     await peer.start();
     onTestFinished(() => peer.stop());
+    return peer;
+  };
+
+  test('joins two carriers, each in SRTP with keys of its own, and needs no leg to the engine any more', async () => {
+    const [caller, colleague] = [await startPeer(), await startPeer()];
+    const one = await opened(caller.offer);
+    const other = await opened(colleague.offer, one);
+    caller.talk(one.localSdp, tone(300, 1_000));
+    colleague.talk(other.localSdp, tone(1_000, 1_000));
+
+    await connectSound(one, other);
+
+    await expect.poll(() => shareOf(colleague.heard, 300), SOON).toBeGreaterThan(SHARE_MIN);
+    await expect.poll(() => shareOf(caller.heard, 1_000), SOON).toBeGreaterThan(SHARE_MIN);
+    const legs = [...(one.channels ?? []), ...(other.channels ?? [])];
+    await expect.poll(() => existing(legs), SOON).toEqual([true, false, true, false]);
+  });
+
+  test('decrypts what a carrier says in SRTP, and encrypts what the agent says', async () => {
+    const peer = await startPeer();
     const { audio, localSdp } = await opened(peer.offer);
 
     peer.talk(localSdp, tone(300, 1_000));
@@ -53,7 +94,7 @@ describe.skipIf(servers === undefined)('FreeSWITCH', () => {
 
     await expect.poll(() => heardShare(audio, 300), SOON).toBeGreaterThan(SHARE_MIN);
     await expect.poll(() => shareOf(peer.heard, 1_000), SOON).toBeGreaterThan(SHARE_MIN);
-    expect(peer.plain).toBe(0);
+    expect([peer.plain, peer.undecipherable]).toEqual([0, 0]);
   });
 
   test.each([
@@ -65,8 +106,10 @@ describe.skipIf(servers === undefined)('FreeSWITCH', () => {
     // Two legs that are each other's carrier: what goes between them is in this codec alone.
     const one = await opened(describe('9'));
     const other = await opened(describe(portOf(one)));
+    const [, type] = /^m=audio \d+ RTP\/AVP (\d+)/m.exec(describe('9')) ?? [];
     await one.negotiate(describe(portOf(other)));
 
+    for (const { localSdp } of [one, other]) expect(localSdp).toContain(` RTP/AVP ${type} 101`);
     say(one.audio, 300);
     say(other.audio, 1_000);
 

@@ -93,7 +93,7 @@ export function describeOutgoingCalls(name: string, startPlane: StartPlane): voi
     });
 
     test('OutgoingCall is cancelled when it has rung too long', async () => {
-      const { outgoing, call } = await place({ ...REQUEST, ringingTimeoutMs: 100 });
+      const { outgoing, call } = await place({ ...REQUEST, ringingTimeoutMs: 500 });
       const cancelled = new Promise((resolve) => call.invite.on('cancelled', resolve));
       call.ring();
 

@@ -89,6 +89,7 @@ export class PhoneSocket implements MessageSocket {
   }
 
   #receive(data: RawData): void {
+    if (!this.isOpen) return;
     const nowMs = this.#clock.nowMs();
     if (nowMs >= this.#secondEndsAtMs) {
       this.#secondEndsAtMs = nowMs + 1000;

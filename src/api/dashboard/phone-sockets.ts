@@ -113,6 +113,8 @@ export class PhoneSockets implements Upgrades {
         return;
       }
       const close = () => socket.close(SIGNED_OUT, 'signed out');
+      // A far end that never answers BYE does not keep the page connected.
+      cancelCheck = clock.after(CHECK_MS, close);
       line.hangUp().then(close, close);
     };
     check();

@@ -120,7 +120,7 @@ function Facts({ call }: { readonly call: CallDetail }) {
         </div>
         <div>
           <dt>{t('calls.duration')}</dt>
-          <dd>{clockText(call.durationSeconds)}</dd>
+          <dd>{call.endedAt === null ? '–' : clockText(call.durationSeconds)}</dd>
         </div>
         <div>
           <dt>{t('calls.end')}</dt>

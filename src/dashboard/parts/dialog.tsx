@@ -10,7 +10,12 @@ export function Dialog(props: {
   readonly children: ComponentChildren;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => element.current?.showModal(), []);
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    // Only a dialog that is closed gives the focus back: one that is taken away does not.
+    return () => dialog?.close();
+  }, []);
   return (
     <dialog ref={element} aria-label={props.title} onClose={props.onClose}>
       <h2>{props.title}</h2>

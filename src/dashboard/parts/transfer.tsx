@@ -1,6 +1,6 @@
 /** Takes a call over: it is transferred to the number of whoever wants to speak. */
 import { useState } from 'preact/hooks';
-import { client, say, t } from '../app-state.ts';
+import { client, message, say, t } from '../app-state.ts';
 import { Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Problem } from './page.tsx';
@@ -26,9 +26,11 @@ function TransferDialog(props: { readonly callId: string; readonly onClose: () =
   const [to, setTo] = useState(remembered);
   const { isBusy, error, wrong, submit } = useSubmit(async () => {
     const body = { to: to.replace(/[\s()/.-]/g, '') };
+    const before = message.value;
     await client.api(`api/calls/${callId}/transfer`, { method: 'POST', body });
     remember(body.to);
-    say(t('transfer.done'));
+    // One that failed at once was told by the live view meanwhile.
+    if (message.value === before) say(t('transfer.done'));
     onClose();
   });
   return (

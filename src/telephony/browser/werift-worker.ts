@@ -24,14 +24,14 @@ function tell(message: FromRelay): void {
 
 async function open(request: Extract<ToRelay, { kind: 'open' }>): Promise<void> {
   const { call } = request;
-  const made = new WeriftCall({
-    request,
-    ports: nextPorts(),
-    onConnected: () => tell({ kind: 'connected', call }),
-    onLost: (reason) => tell({ kind: 'lost', call, reason }),
-  });
-  calls.set(call, made);
   try {
+    const made = new WeriftCall({
+      request,
+      ports: nextPorts(),
+      onConnected: () => tell({ kind: 'connected', call }),
+      onLost: (reason) => tell({ kind: 'lost', call, reason }),
+    });
+    calls.set(call, made);
     tell({ kind: 'opened', call, ...(await within(systemClock, OPEN_MS_MAX, made.open())) });
   } catch (error) {
     await close(call);

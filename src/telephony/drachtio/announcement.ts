@@ -25,17 +25,18 @@ export async function announce(
   await eventOrLimit(audio, 'voice-stopped', { clock, limitMs: GREETING_MS_MAX });
   const isSaid = eventOrLimit(audio, 'playout-finished', { clock, limitMs: ANNOUNCEMENT_MS_MAX });
   audio.begin(ONLY_REPLY);
-  let isOver = false;
-  void isSaid.then(() => {
-    isOver = true;
-  });
-  for await (const pcm of words) {
-    if (isOver) break;
-    audio.say(ONLY_REPLY, pcm);
+  const voice = words[Symbol.asyncIterator]();
+  for (;;) {
+    // A voice that stalls is waited for no longer than one that talks on.
+    const next = await Promise.race([voice.next(), isSaid]);
+    if (next === undefined || next.done === true) break;
+    audio.say(ONLY_REPLY, next.value);
   }
   audio.finish(ONLY_REPLY);
   await isSaid;
   audio.drop(ONLY_REPLY);
+  // Whatever it still has is for nobody; it may be stuck, and fail whenever it likes.
+  voice.return?.().catch(() => undefined);
 }
 
 function eventOrLimit(

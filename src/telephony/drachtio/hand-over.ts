@@ -46,6 +46,7 @@ export class HandOver {
   readonly #stopped = Promise.withResolvers<never>();
   #referral: Referral | undefined;
   #second: SecondCall | undefined;
+  #isStopped = false;
 
   /** @throws {CarrierError} 484 when it is no number. */
   constructor(options: HandOverOptions, number: string) {
@@ -92,8 +93,13 @@ export class HandOver {
   /** Gives up: the call is over. */
   stop(): void {
     this.#referral?.stop();
-    this.#stopped.reject(failure('the call is over', 481));
+    this.#stop(failure('the call is over', 481));
     this.#second?.cancel();
+  }
+
+  #stop(why: CarrierError): void {
+    this.#isStopped = true;
+    this.#stopped.reject(why);
   }
 
   /** A carrier that does not do REFER says so in its answer, rather than in what it tells of the outcome. */
@@ -117,6 +123,8 @@ export class HandOver {
     const { endpoint, callSecond, transferBy } = this.#options;
     if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
     if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
+    // REFER may be refused because the call ended meanwhile: nobody is left to be put through.
+    if (this.#isStopped) throw failure('the call is over', 481);
     const { line } = endpoint;
     const second = callSecond(this.#number, line);
     this.#second = second;
@@ -137,13 +145,13 @@ export class HandOver {
 
   async #join(leg: SecondLeg, announcement: TransferOptions['announcement']): Promise<void> {
     const { endpoint } = this.#options;
-    leg.onReleased(() => this.#stopped.reject(failure('the other party has hung up', 480)));
+    leg.onReleased(() => this.#stop(failure('the other party has hung up', 480)));
     // What is said to the other party alone is not for the caller's ears.
     endpoint.line.feedFrom(undefined);
     try {
       const steps = async () => {
         if (announcement !== undefined) await this.#announce(leg, announcement());
-        await connectSound(endpoint, leg.endpoint);
+        if (!this.#isStopped) await connectSound(endpoint, leg.endpoint);
       };
       await Promise.race([this.#stopped.promise, steps()]);
     } catch (error) {

@@ -92,10 +92,14 @@ export class SrfOutgoingCall implements OutgoingCall {
     if (this.#state === 'over') return;
     this.#end();
     this.#reject(why, sipStatus, cause);
+    this.#closePort();
+    this.#options.onOver();
+  }
+
+  #closePort(): void {
     this.#endpoint?.close().catch((error: unknown) => {
       this.#options.log.warn({ why: reasonOf(error) }, 'could not close a port');
     });
-    this.#options.onOver();
   }
 
   async #begin(): Promise<void> {
@@ -106,6 +110,8 @@ export class SrfOutgoingCall implements OutgoingCall {
         codecs: trunk.codecs,
         near: hearer,
       });
+      // It failed meanwhile, and had no port to close yet.
+      if (this.#state === 'over') return void this.#closePort();
       hearer?.feedFrom(this.#endpoint.line);
     } catch (error) {
       return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);

@@ -155,7 +155,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   /** The far end talks to another one from now on: for the call this leg is over, and its recording ends. */
   async #stepAside(partner: SecondLeg): Promise<void> {
     const { clock, endpoint } = this.#options;
-    if (this.#isOver) {
+    if (this.#isOver || this.#hangingUp !== undefined) {
       void partner.hangUp();
       throw new CarrierError('Cannot transfer the call: it is over', 481);
     }

@@ -116,6 +116,8 @@ export class ScriptedIncoming implements IncomingCall {
 export class ScriptedTalk implements TalkingParty {
   readonly options: TalkOptions;
   readonly digits: string[] = [];
+  /** What it was told of hand-overs. */
+  readonly handOvers: boolean[] = [];
   /** Said when the talk is stopped. */
   lastWords: ConversationEvent | undefined;
   isStarted = false;
@@ -135,6 +137,10 @@ export class ScriptedTalk implements TalkingParty {
 
   digit(digit: string): void {
     this.digits.push(digit);
+  }
+
+  handingOver(isUnderWay: boolean): void {
+    this.handOvers.push(isUnderWay);
   }
 
   async stop(): Promise<void> {
