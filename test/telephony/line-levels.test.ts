@@ -1,7 +1,7 @@
 /** How loud lines are, and who may listen to them, where the media engine's own line is not what the call holds. */
 import { expect, test } from 'vitest';
 import { LevelMeter } from '../../src/media/level-meter.ts';
-import { BridgedAudio } from '../../src/telephony/freeswitch/bridged-audio.ts';
+import { LinkedAudio } from '../../src/telephony/linked-audio.ts';
 import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SilentSession } from './silent-lines.ts';
@@ -31,12 +31,12 @@ test('SandboxLine measures both sides while somebody looks', () => {
   expect(line.meter.take()).toEqual({ caller: -20, agent: 0 });
 });
 
-test('BridgedAudio shows the levels and the sound of the line that it stands for', () => {
+test('LinkedAudio shows the levels and the sound of the line that it stands for', () => {
   const meter = new LevelMeter();
   const session = new SilentSession();
   const tap = { open: () => session.heard, close: () => undefined };
 
-  const audio = new BridgedAudio(Object.assign(session, { meter, tap }));
+  const audio = new LinkedAudio(Object.assign(session, { meter, tap }));
 
   expect([audio.meter, audio.tap]).toEqual([meter, tap]);
 });

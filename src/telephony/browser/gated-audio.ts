@@ -1,7 +1,5 @@
 /** A browser call's sound: the media engine's line, which speaks once the browser can hear and ends with the connection. */
-import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../../media/audio-stream.ts';
-import type { HeardRing } from '../../media/heard-ring.ts';
-import type { LevelMeter } from '../../media/level-meter.ts';
+import { LinkedAudio } from '../linked-audio.ts';
 
 /** As many words as a greeting of ten minutes is cut into; whoever says more to nobody is not heard to the end. */
 const WAITING_MAX = 10_000;
@@ -10,17 +8,9 @@ const WAITING_MAX = 10_000;
  * The call is answered before sound can flow, for the browser needs the answer to find its way here. What is said in
  * that second waits, so that nobody misses how the greeting begins.
  */
-export class GatedAudio implements AudioStream {
-  readonly #line: AudioStream;
-  readonly #listeners: ((event: AudioEvent) => void)[] = [];
+export class GatedAudio extends LinkedAudio {
   /** Undefined once the gate is open. */
   #waiting: (() => void)[] | undefined = [];
-  #isLost = false;
-
-  constructor(line: AudioStream) {
-    this.#line = line;
-    line.onEvent((event) => this.#emit(event));
-  }
 
   /** Lets out what was said so far, and from now on everything. Safe to call twice. */
   open(): void {
@@ -29,69 +19,36 @@ export class GatedAudio implements AudioStream {
     for (const say of waiting) say();
   }
 
-  /** Says `media-lost`, once. */
-  lose(): void {
-    this.#emit({ kind: 'media-lost' });
+  override begin(generation: number): void {
+    this.#pass(() => super.begin(generation));
   }
 
-  get heard(): HeardRing {
-    return this.#line.heard;
+  override say(generation: number, pcm: Int16Array): void {
+    this.#pass(() => super.say(generation, pcm));
   }
 
-  get meter(): LevelMeter | undefined {
-    return this.#line.meter;
+  override finish(generation: number): void {
+    this.#pass(() => super.finish(generation));
   }
 
-  get tap(): SoundTap | undefined {
-    return this.#line.tap;
+  override drop(generation: number): void {
+    this.#pass(() => super.drop(generation));
   }
 
-  onEvent(listener: (event: AudioEvent) => void): void {
-    this.#listeners.push(listener);
+  override resume(generation: number): void {
+    this.#pass(() => super.resume(generation));
   }
 
-  begin(generation: number): void {
-    this.#pass(() => this.#line.begin(generation));
+  override setInterruptible(isInterruptible: boolean): void {
+    this.#pass(() => super.setInterruptible(isInterruptible));
   }
 
-  say(generation: number, pcm: Int16Array): void {
-    this.#pass(() => this.#line.say(generation, pcm));
-  }
-
-  finish(generation: number): void {
-    this.#pass(() => this.#line.finish(generation));
-  }
-
-  drop(generation: number): void {
-    this.#pass(() => this.#line.drop(generation));
-  }
-
-  resume(generation: number): void {
-    this.#pass(() => this.#line.resume(generation));
-  }
-
-  setInterruptible(isInterruptible: boolean): void {
-    this.#pass(() => this.#line.setInterruptible(isInterruptible));
-  }
-
-  sendDigits(digits: string): void {
-    this.#pass(() => this.#line.sendDigits(digits));
-  }
-
-  stats(): Promise<AudioStats> {
-    return this.#line.stats();
+  override sendDigits(digits: string): void {
+    this.#pass(() => super.sendDigits(digits));
   }
 
   #pass(deed: () => void): void {
     if (this.#waiting === undefined) deed();
     else if (this.#waiting.length < WAITING_MAX) this.#waiting.push(deed);
-  }
-
-  #emit(event: AudioEvent): void {
-    if (event.kind === 'media-lost') {
-      if (this.#isLost) return;
-      this.#isLost = true;
-    }
-    for (const listener of this.#listeners) listener(event);
   }
 }

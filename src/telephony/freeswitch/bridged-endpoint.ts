@@ -5,8 +5,8 @@ import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import { offerOf } from '../codec-offer.ts';
 import { within } from '../limit.ts';
+import { LinkedAudio } from '../linked-audio.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
-import { BridgedAudio } from './bridged-audio.ts';
 import { type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
 import { engineOffer } from './engine-sdp.ts';
 import { type FsmrfEndpoint, modify } from './fsmrf.ts';
@@ -48,7 +48,7 @@ export interface BridgedEndpointOptions {
 }
 
 export class BridgedEndpoint implements MediaEndpoint {
-  readonly audio: BridgedAudio;
+  readonly audio: LinkedAudio;
   readonly channels: readonly string[];
   readonly #options: BridgedEndpointOptions;
   readonly #sessionId = randomInt(1, 2 ** 47);
@@ -64,7 +64,7 @@ export class BridgedEndpoint implements MediaEndpoint {
   constructor(options: BridgedEndpointOptions) {
     const { outer, inner, session, remoteSdp } = options;
     this.#options = options;
-    this.audio = new BridgedAudio(session);
+    this.audio = new LinkedAudio(session);
     this.channels = [outer.uuid, inner.uuid];
     outer.on('destroy', () => {
       if (this.#closed === undefined) this.audio.lose();

@@ -1,9 +1,9 @@
-/** A call's sound through FreeSWITCH: the media engine's line, which also ends when a leg in FreeSWITCH does. */
-import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../../media/audio-stream.ts';
-import type { HeardRing } from '../../media/heard-ring.ts';
-import type { LevelMeter } from '../../media/level-meter.ts';
+/** A call's sound where somebody stands between the media engine and the far end: the engine's line, which also ends when that link does. */
+import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../media/audio-stream.ts';
+import type { HeardRing } from '../media/heard-ring.ts';
+import type { LevelMeter } from '../media/level-meter.ts';
 
-export class BridgedAudio implements AudioStream {
+export class LinkedAudio implements AudioStream {
   readonly #line: AudioStream;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #isLost = false;
