@@ -3,6 +3,7 @@ import { freePort } from '../test/support/free-ports.ts';
 import {
   checkTargets,
   markdownTable,
+  middleOf,
   numberArg,
   type Pair,
   percentile,
@@ -103,11 +104,7 @@ class Scraper {
 }
 
 function rowOf(who: string, pairs: readonly Pair<Scraped>[], side: 'a' | 'b'): Row {
-  const middle = (pick: (run: Scraped) => number) =>
-    percentile(
-      pairs.map((pair) => pick(pair[side])),
-      50,
-    );
+  const middle = (pick: (run: Scraped) => number) => middleOf(pairs, side, pick);
   return {
     who,
     'p50 ms': middle(({ p50 }) => p50),

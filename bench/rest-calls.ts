@@ -5,6 +5,7 @@ import { makeCallHistory } from './lib/call-history.ts';
 import {
   checkTargets,
   markdownTable,
+  middleOf,
   numberArg,
   type Pair,
   percentile,
@@ -110,11 +111,7 @@ function report(args: readonly string[], pairs: readonly Pair<Asked>[]): void {
 }
 
 function rowOf(who: string, pairs: readonly Pair<Asked>[], side: 'a' | 'b'): Row {
-  const middle = (pick: (run: Asked) => number) =>
-    percentile(
-      pairs.map((pair) => pick(pair[side])),
-      50,
-    );
+  const middle = (pick: (run: Asked) => number) => middleOf(pairs, side, pick);
   return {
     who,
     'p50 ms': middle(({ p50 }) => p50),

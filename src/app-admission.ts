@@ -1,4 +1,4 @@
-/** Composition root, part 10: takes new calls only while there is room for them beside those in progress. */
+/** Composition root: takes new calls only while there is room for them beside those in progress. */
 import { freemem, totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { LadderKeeper } from './app-ladder.ts';

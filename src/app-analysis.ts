@@ -1,4 +1,4 @@
-/** Composition root, part 8: who finds out what ended calls were about. */
+/** Composition root: who finds out what ended calls were about. */
 import { randomBytes } from 'node:crypto';
 import type { SpeechParts } from './app-speech.ts';
 import { Analyst } from './call/analyst.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 18: calls from the dashboard, by a SIP engine of their own and WebRTC in this process. */
+/** Composition root: calls from the dashboard, by a SIP engine of their own and WebRTC in this process. */
 import { randomBytes } from 'node:crypto';
 import type { Dashboard } from './api/dashboard/dashboard.ts';
 import { PhoneSockets } from './api/dashboard/phone-sockets.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 6: what the calls of the live environment are made from. */
+/** Composition root: what the calls of the live environment are made from. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LiveAdmission } from './app-admission.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 14: the dashboard, and the link that sets its operator's password. */
+/** Composition root: the dashboard, and the link that sets its operator's password. */
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Dashboard } from './api/dashboard/dashboard.ts';

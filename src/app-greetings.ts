@@ -1,4 +1,4 @@
-/** Composition root, part 13: starts the voice, and has it speak ahead of time what agents say on every call. */
+/** Composition root: starts the voice, and has it speak ahead of time what agents say on every call. */
 import { phrasesFor } from './conversation/phrases.ts';
 import type { Agent } from './domain/agent.ts';
 import { systemClock } from './lib/clock.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 5: whether the server can take calls, and with what. */
+/** Composition root: whether the server can take calls, and with what. */
 import type { LiveAdmission } from './app-admission.ts';
 import type { BrowserCalls } from './app-browser.ts';
 import type { SpeechParts } from './app-speech.ts';

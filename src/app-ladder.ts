@@ -1,4 +1,4 @@
-/** Composition root, part 19: keeps the SIP messages of each call when it is over, and shows them. */
+/** Composition root: keeps the SIP messages of each call when it is over, and shows them. */
 import type { Config } from './config.ts';
 import type { Call } from './domain/call.ts';
 import type {

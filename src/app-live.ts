@@ -1,4 +1,4 @@
-/** Composition root, part 11: what the interface asks of calls that go on, real and simulated ones alike, and of recordings. */
+/** Composition root: what the interface asks of calls that go on, real and simulated ones alike, and of recordings. */
 import type { CallInProgress } from './call/call-registry.ts';
 import { CallSound } from './call/call-sound.ts';
 import type { LiveCalls } from './domain/live-calls.ts';

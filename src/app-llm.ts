@@ -1,4 +1,4 @@
-/** Composition root, part 9: which language models there are, and in which order they are asked. */
+/** Composition root: which language models there are, and in which order they are asked. */
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Clock } from './lib/clock.ts';

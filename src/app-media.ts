@@ -1,4 +1,4 @@
-/** Composition root, part 7: who faces the carriers' RTP, the media engine in this process or FreeSWITCH before it. */
+/** Composition root: who faces the carriers' RTP, the media engine in this process or FreeSWITCH before it. */
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Config } from './config.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 15: what a start does about the calls that a process before it left behind. */
+/** Composition root: what a start does about the calls that a process before it left behind. */
 import { join } from 'node:path';
 import { recoverCalls } from './call/recovery.ts';
 import type { Config } from './config.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 10: deletes what is kept for a time only, a little at a time. */
+/** Composition root: deletes what is kept for a time only, a little at a time. */
 import { PRUNED_ROWS_MAX, type Retention } from './domain/retention.ts';
 import { StoreError } from './domain/store-error.ts';
 import { type Clock, systemClock } from './lib/clock.ts';

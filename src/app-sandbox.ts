@@ -1,4 +1,4 @@
-/** Composition root, part 7: the test environment, whose calls are simulated in this process. */
+/** Composition root: the test environment, whose calls are simulated in this process. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

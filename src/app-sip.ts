@@ -1,4 +1,4 @@
-/** Composition root, part 6: who does SIP, the engine in this process or drachtio servers elsewhere. */
+/** Composition root: who does SIP, the engine in this process or drachtio servers elsewhere. */
 import { randomBytes } from 'node:crypto';
 import type { Config } from './config.ts';
 import type { Clock } from './lib/clock.ts';

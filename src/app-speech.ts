@@ -1,4 +1,4 @@
-/** Composition root, part 2: what hears, speaks and thinks. */
+/** Composition root: what hears, speaks and thinks. */
 import { composeModel, type ModelParts } from './app-llm.ts';
 import { sttEngines } from './app-recognizers.ts';
 import { composeVoices } from './app-voices.ts';

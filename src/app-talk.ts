@@ -1,8 +1,8 @@
-/** Composition root, part 4: who speaks for the agent on one call. */
+/** Composition root: who speaks for the agent on one call. */
 import type { SpeechParts } from './app-speech.ts';
 import type { TalkingParty, TalkOptions } from './call/call-parts.ts';
+import { transferRulesOf } from './call/transfer-rules-of.ts';
 import { Conversation } from './conversation/conversation.ts';
-import type { ConversationBrief } from './conversation/conversation-port.ts';
 import { phrasesFor } from './conversation/phrases.ts';
 import { countryOfNumber } from './conversation/slot.ts';
 import type { Account } from './domain/account.ts';
@@ -73,20 +73,4 @@ export function openTalk(
 /** Names that callers are likely to say, as a sentence that a recogniser is told before it listens. */
 function namesOf({ name }: Agent, { targets }: TransferRules): string {
   return `${[...new Set([name, ...targets.map(({ label }) => label)])].join(', ')}.`;
-}
-
-/** The agent's own list goes before the account's, where both have a label. */
-export function transferRulesOf(
-  agent: Agent,
-  brief: ConversationBrief,
-  account: Account | undefined,
-): TransferRules {
-  const allowedCountries = account?.allowedCountries ?? undefined;
-  return {
-    targets: [...agent.settings.transferTargets, ...(account?.transferTargets ?? [])],
-    systemPrompt: brief.systemPrompt,
-    agentNumber: agent.phoneNumber,
-    ownNumbers: agent.phoneNumber === null ? [] : [agent.phoneNumber],
-    ...(allowedCountries === undefined ? {} : { allowedCountries }),
-  };
 }

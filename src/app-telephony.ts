@@ -1,4 +1,4 @@
-/** Composition root, part 3: the telephone network, by whichever SIP and media the settings choose. */
+/** Composition root: the telephone network, by whichever SIP and media the settings choose. */
 import { openMediaSide } from './app-media.ts';
 import { openSipSide, type SipServer, type SipSide } from './app-sip.ts';
 import { operatorTrunks } from './app-trunks.ts';

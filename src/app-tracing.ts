@@ -1,4 +1,4 @@
-/** Composition root, part 12: tells a collector where the time of each call went, where the operator has named one. */
+/** Composition root: tells a collector where the time of each call went, where the operator has named one. */
 import { spansOfCall } from './call/call-spans.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './lib/logger.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 17: the operator's trunks as the interface shows them. */
+/** Composition root: the operator's trunks as the interface shows them. */
 import type { TrunkState, TrunkStatus, Trunks } from './domain/trunk-state.ts';
 import { hostPortOf } from './telephony/drachtio/trunk-address.ts';
 import { TrunkNumbers } from './telephony/trunk-numbers.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 9: what speaks, and the voices that the interface lists and lets be heard. */
+/** Composition root: what speaks, and the voices that the interface lists and lets be heard. */
 import type { Config } from './config.ts';
 import { ServiceError } from './domain/service-error.ts';
 import { matchingVoices, type Voice, type VoiceCatalogue } from './domain/voice-catalogue.ts';

@@ -1,4 +1,4 @@
-/** Composition root, part 9: sends what happens to the customers' own servers. */
+/** Composition root: sends what happens to the customers' own servers. */
 import type { Config } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';

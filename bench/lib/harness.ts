@@ -82,6 +82,18 @@ export function ratios<T>(pairs: readonly Pair<T>[], pick: (result: T) => number
   };
 }
 
+/** The middle run of one side, by whatever is picked of it. */
+export function middleOf<T>(
+  pairs: readonly Pair<T>[],
+  side: 'a' | 'b',
+  pick: (result: T) => number,
+): number {
+  return percentile(
+    pairs.map((pair) => pick(pair[side])),
+    50,
+  );
+}
+
 /** Nearest-rank percentile; `p` from 0 to 100. NaN when there are no values. */
 export function percentile(values: readonly number[], p: number): number {
   const sorted = values.toSorted((one, other) => one - other);

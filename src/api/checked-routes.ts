@@ -23,8 +23,15 @@ export class CheckedRoutes extends OpenAPIHono<ApiEnv> {
   }) as OpenAPIHono<ApiEnv>['openapi'];
 }
 
-/** Gives the handler what the schemas made of query, path and body, as `context.req.valid` does. */
+/**
+ * Gives the handler what the schemas made of query, path and body, as `context.req.valid` does.
+ *
+ * @throws {TypeError} for a route that describes more than these: nothing here would check it.
+ */
 function checked({ request = {} }: Route, handler: Handler<ApiEnv>): Handler<ApiEnv> {
+  if (request.headers !== undefined || request.cookies !== undefined) {
+    throw new TypeError('Cannot add a route: nothing checks its headers and cookies');
+  }
   const query = request.query as ZodType | undefined;
   const params = request.params as ZodType | undefined;
   const body = bodySchema(request.body?.content);

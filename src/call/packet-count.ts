@@ -1,4 +1,4 @@
-/** Counts what came and went on a call's line. */
+/** Asks a call's line, while it is still there, what came and went on it. */
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
 
@@ -9,8 +9,10 @@ export function countPackets(
 ): void {
   audio
     .stats()
-    .then(onStats)
-    .catch((error: unknown) => {
+    .then(onStats, (error: unknown) => {
       log.debug({ err: error }, 'packets of the call were not counted');
+    })
+    .catch((error: unknown) => {
+      log.error({ err: error }, 'packets of the call were not kept');
     });
 }

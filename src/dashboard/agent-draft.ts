@@ -109,12 +109,3 @@ export function targetsOf(text: string): readonly TransferTarget[] {
     return { label: label.trim(), number: number.trim() };
   });
 }
-
-/** The first message about a field or what is inside it, such as `settings.transferTargets.0.number`. */
-export function messageUnder(
-  wrong: Readonly<Record<string, string>>,
-  path: string,
-): string | undefined {
-  const found = Object.entries(wrong).find(([at]) => at === path || at.startsWith(`${path}.`));
-  return found?.[1];
-}

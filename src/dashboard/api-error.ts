@@ -63,3 +63,12 @@ export function messagesByField(error: unknown): Readonly<Record<string, string>
     [...error.details].reverse().map(({ path, message }) => [path, message]),
   );
 }
+
+/** The first message about a field or what is inside it, such as `settings.transferTargets.0.number`. */
+export function messageUnder(
+  wrong: Readonly<Record<string, string>>,
+  path: string,
+): string | undefined {
+  const found = Object.entries(wrong).find(([at]) => at === path || at.startsWith(`${path}.`));
+  return found?.[1];
+}

@@ -8,7 +8,7 @@ export interface Stretch {
 }
 
 /** Nearer than this, the outline of a recording has nothing more to show. */
-export const STRETCH_MS_MIN = 1000;
+const STRETCH_MS_MIN = 1000;
 
 /** Steps that a clock is read in. */
 const STEPS_MS = [

@@ -3,7 +3,7 @@ import type { Stretch } from './time-line.ts';
 import { columnsOf, heightOf, type Peaks } from './wave-shape.ts';
 
 /** Of the canvas, in CSS pixels; each side has half of it. */
-export const WAVE_HEIGHT = 128;
+const WAVE_HEIGHT = 128;
 
 /** A bar and the gap after it, in CSS pixels. */
 const COLUMN = 3;

@@ -1,13 +1,18 @@
 /** The talking half of a line: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
 import { DigitSender } from '../rtp/digit-sender.ts';
-import { RTP_HEADER_BYTES, type RtpPacket, writeRtpHeader } from '../rtp/packet.ts';
+import {
+  RTP_HEADER_BYTES,
+  type RtpPacket,
+  sequenceDistance,
+  writeRtpHeader,
+} from '../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
 import { BackgroundLoop } from './background-loop.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { Rider, SendWheel } from './send-wheel.ts';
-import { distance, StreamSplice } from './stream-splice.ts';
+import { StreamSplice } from './stream-splice.ts';
 
 export interface LineSenderOptions {
   readonly wheel: SendWheel;
@@ -210,7 +215,7 @@ export class LineSender {
     const { payloadType, hasMarker, sequence, timestamp } = header;
     writeRtpHeader(datagram, { payloadType, hasMarker, sequence, timestamp, ssrc: this.ssrc });
     // A packet that is sent on may be a late one, whose number lies behind.
-    if (distance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
+    if (sequenceDistance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
     this.#packetsSent += 1;
     this.#bytesSent += datagram.length - RTP_HEADER_BYTES;
     this.#options.transmit(datagram);

@@ -1,5 +1,5 @@
 /** Puts packets of another stream into one of ours: numbers and timestamps go on where ours stood, gaps included; pure */
-import type { RtpPacket } from '../rtp/packet.ts';
+import { type RtpPacket, sequenceDistance } from '../rtp/packet.ts';
 
 /** Where a stream of ours stands: the numbers of its next packet. */
 export interface StreamPlace {
@@ -42,22 +42,17 @@ export class StreamSplice {
       this.#room = 0;
     }
     const sequence = this.#sequenceOf(packet);
-    const ahead = distance(ours.sequence, sequence);
+    const ahead = sequenceDistance(ours.sequence, sequence);
     if (ahead < -this.#room) return undefined;
     this.#room = Math.min(JUMP_PACKETS_MAX, this.#room + Math.max(0, ahead + 1));
     return { isNew, sequence, timestamp: (packet.timestamp + this.#timestampShift) >>> 0 };
   }
 
   #hasJumped(packet: RtpPacket, ours: StreamPlace): boolean {
-    return Math.abs(distance(ours.sequence, this.#sequenceOf(packet))) > JUMP_PACKETS_MAX;
+    return Math.abs(sequenceDistance(ours.sequence, this.#sequenceOf(packet))) > JUMP_PACKETS_MAX;
   }
 
   #sequenceOf({ sequence }: RtpPacket): number {
     return (sequence + this.#sequenceShift) & 0xffff;
   }
-}
-
-/** How far it is from one sequence number to another, the shorter way round: negative when it is behind. */
-export function distance(from: number, to: number): number {
-  return ((to - from) << 16) >> 16;
 }

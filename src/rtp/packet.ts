@@ -107,3 +107,8 @@ function uint16At(bytes: Uint8Array, index: number): number {
 function uint32At(bytes: Uint8Array, index: number): number {
   return ((uint16At(bytes, index) << 16) | uint16At(bytes, index + 2)) >>> 0;
 }
+
+/** How far it is from one 16-bit sequence number to another, the shorter way round: negative when it is behind. */
+export function sequenceDistance(from: number, to: number): number {
+  return ((to - from) << 16) >> 16;
+}

@@ -1,5 +1,5 @@
 /** Counts what arrives, for RTCP reports and statistics; pure */
-import type { RtpPacket } from './packet.ts';
+import { type RtpPacket, sequenceDistance } from './packet.ts';
 
 /** What a receiver tells the sender about its stream. @see RFC 3550 section 6.4.1 */
 export interface ReportBlock {
@@ -48,7 +48,7 @@ export class Reception {
   }
 
   count(packet: RtpPacket, arrivedAtMs: number): void {
-    const step = ((packet.sequence - this.#highestSequence) << 16) >> 16;
+    const step = sequenceDistance(this.#highestSequence, packet.sequence);
     if (packet.ssrc !== this.#ssrc || step > DROPOUT_MAX || step < -MISORDER_MAX) {
       this.#restart(packet);
     } else if (step > 0) {

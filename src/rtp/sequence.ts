@@ -1,5 +1,5 @@
 /** Puts packets back in the order they were sent, waiting a little for late ones and never for good; pure */
-import type { RtpPacket } from './packet.ts';
+import { type RtpPacket, sequenceDistance } from './packet.ts';
 
 /** A packet in its place. */
 export interface OrderedPacket {
@@ -46,7 +46,7 @@ export class PacketOrder {
 
   /** Takes a packet; returns those whose turn has come. Late and repeated ones are dropped. */
   accept(packet: RtpPacket, nowMs: number): readonly OrderedPacket[] {
-    const distance = signed16(packet.sequence - this.#next);
+    const distance = sequenceDistance(this.#next, packet.sequence);
     if (packet.ssrc !== this.#ssrc || distance > DROPOUT_MAX || distance < -MISORDER_MAX) {
       return this.#restart(packet);
     }
@@ -106,10 +106,6 @@ export class PacketOrder {
   }
 
   #distance(held: Held): number {
-    return signed16(held.packet.sequence - this.#next);
+    return sequenceDistance(this.#next, held.packet.sequence);
   }
-}
-
-function signed16(difference: number): number {
-  return (difference << 16) >> 16;
 }

@@ -1,4 +1,4 @@
-/** Counts what the engine did with every message, so that none vanishes without a trace. */
+/** Counts what the engine did with every message, so that none vanishes without a trace, and shows it to whoever looks on. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Flow } from './flow.ts';

@@ -31,8 +31,6 @@ export class HearingLoop {
   readonly #cancels = new Map<number, () => void>();
   #detector: VoiceDetector | null = null;
   #pool: RecognizerPool | null = null;
-  /** Whether the pool has its model. */
-  #hasRecognizer = false;
   #turnLane: TurnLane | null = null;
   #turns: TurnWatch | null = null;
   #nextTickAtMs = 0;
@@ -122,16 +120,11 @@ export class HearingLoop {
       clock: this.#clock,
       ...order,
       note: (fields, message) => this.#send({ kind: 'note', fields, message }),
-      onOutcome: (outcome) => {
-        this.#hasRecognizer = outcome.model !== null;
-        this.#send({ kind: 'recognizer', outcome });
-      },
+      onOutcome: (outcome) => this.#send({ kind: 'recognizer', outcome }),
     });
     // Known from the first fork on, so that a stop in the middle of loading ends the children too.
     this.#pool = pool;
-    const outcome = await pool.start(order.models);
-    this.#hasRecognizer = outcome.model !== null;
-    return outcome;
+    return pool.start(order.models);
   }
 
   async #startTurnDetector({ moduleUrl, models }: EngineOrder): Promise<LoadOutcome> {
@@ -159,7 +152,7 @@ export class HearingLoop {
       heard: new HeardRing(heard),
       ...order,
       track,
-      desk: this.#hasRecognizer ? (this.#pool?.join() ?? null) : null,
+      desk: this.#pool?.hasModel === true ? this.#pool.join() : null,
     });
     this.#ears.set(ear, { listener });
     if (this.#ears.size === 1) this.#startTicking();

@@ -57,6 +57,11 @@ export class RecognizerPool {
     this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(shared));
   }
 
+  /** Whether a model could be loaded, so that calls may join. */
+  get hasModel(): boolean {
+    return this.#outcome.model !== null;
+  }
+
   /**
    * Starts one process, to see which model can be loaded. The others start with that one when the first call comes: a
    * server that nobody rings is ready sooner and needs the memory of one.

@@ -1,7 +1,6 @@
 /** How loud a caller's voice is, from when it starts until it stops; pure */
+import { dbfsOf, meanPower } from '../media/level.ts';
 import type { VoiceEvent } from './hearing.ts';
-
-const FULL_SCALE = 32_768;
 
 /** One call's. Takes each window, then whether it was voice, then what came of it. */
 export class VoiceLoudness {
@@ -12,9 +11,7 @@ export class VoiceLoudness {
   #isVoice = false;
 
   hear(window: Int16Array): void {
-    let power = 0;
-    for (const sample of window) power += sample * sample;
-    this.#newest = power / window.length;
+    this.#newest = meanPower(window);
   }
 
   /** Counts the window that was heard last, if it was voice. What was no start of a voice is forgotten. */
@@ -35,8 +32,7 @@ export class VoiceLoudness {
     this.#isVoice = false;
     this.#forget();
     if (!(mean > 0)) return event;
-    const levelDbfs = 10 * Math.log10(mean / FULL_SCALE ** 2);
-    return { ...event, levelDbfs: Math.round(levelDbfs * 10) / 10 };
+    return { ...event, levelDbfs: Math.round(dbfsOf(mean) * 10) / 10 };
   }
 
   #forget(): void {

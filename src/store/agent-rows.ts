@@ -10,10 +10,8 @@ import {
 } from '../domain/agent.ts';
 import type { AgentRow } from './schema.ts';
 
-export const AGENT_COLUMNS = [
-  'id',
-  'account_id',
-  'environment',
+/** What a customer can change of an agent; versions keep these. */
+export const AGENT_CONTENT_COLUMNS = [
   'name',
   'greeting',
   'system_prompt',
@@ -23,6 +21,13 @@ export const AGENT_COLUMNS = [
   'tools',
   'settings',
   'status',
+] as const satisfies readonly (keyof AgentRow)[];
+
+export const AGENT_COLUMNS = [
+  'id',
+  'account_id',
+  'environment',
+  ...AGENT_CONTENT_COLUMNS,
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof AgentRow)[];
@@ -69,13 +74,21 @@ export function agentRowOf(agent: Agent): AgentRow {
 }
 
 export function agentOf(row: AgentRow): Agent {
+  return { ...headOf(row), ...contentOf(row) };
+}
+
+export function contentOf(row: Pick<AgentRow, (typeof AGENT_CONTENT_COLUMNS)[number]>) {
   return {
-    ...headOf(row),
+    name: row.name,
     greeting: row.greeting,
     systemPrompt: row.system_prompt,
+    voice: row.voice,
+    language: row.language,
+    phoneNumber: row.phone_number,
     tools: JSON.parse(row.tools) as string[],
     // Rows from before a setting existed have its default.
     settings: { ...DEFAULT_AGENT_SETTINGS, ...(JSON.parse(row.settings) as AgentSettings) },
+    status: row.status as AgentStatus,
   };
 }
 

@@ -1,30 +1,16 @@
 /** What agents were like after each change, in SQLite. */
 import { sql } from 'kysely';
-import type { Agent, AgentSettings, AgentStatus, ChangedBy, Scope } from '../domain/agent.ts';
-import { DEFAULT_AGENT_SETTINGS } from '../domain/agent.ts';
+import type { Agent, ChangedBy, Scope } from '../domain/agent.ts';
 import {
   AGENT_VERSIONS_KEPT,
   type AgentVersion,
   type AgentVersionPage,
   type AgentVersionStore,
 } from '../domain/agent-version.ts';
-import { agentRowOf } from './agent-rows.ts';
+import { AGENT_CONTENT_COLUMNS, agentRowOf, contentOf } from './agent-rows.ts';
 import type { Database } from './database.ts';
 import { type AgentVersionRow, build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
-
-/** What the versions table has in common with the agents table. */
-const CONTENT = [
-  'name',
-  'greeting',
-  'system_prompt',
-  'voice',
-  'language',
-  'phone_number',
-  'tools',
-  'settings',
-  'status',
-] as const satisfies readonly (keyof AgentVersionRow)[];
 
 const FACTS = ['agent_id', 'at', 'changed_by', 'changed'] as const;
 
@@ -36,7 +22,7 @@ function prepareWrites(database: Database) {
   return {
     keep: database.prepare((take: Take<Omit<AgentVersionRow, 'version'>>) =>
       build.insertInto('agent_versions').values({
-        ...takeAll(take, [...FACTS, ...CONTENT]),
+        ...takeAll(take, [...FACTS, ...AGENT_CONTENT_COLUMNS]),
         version: sql<number>`(select coalesce(max(version), 0) + 1 from agent_versions
           where agent_id = ${take('agent_id')})`,
       }),
@@ -129,16 +115,6 @@ function versionOf(row: AgentVersionRow): AgentVersion {
     at: new Date(row.at),
     by: row.changed_by as ChangedBy,
     changed: JSON.parse(row.changed) as string[],
-    agent: {
-      name: row.name,
-      greeting: row.greeting,
-      systemPrompt: row.system_prompt,
-      voice: row.voice,
-      language: row.language,
-      phoneNumber: row.phone_number,
-      tools: JSON.parse(row.tools) as string[],
-      settings: { ...DEFAULT_AGENT_SETTINGS, ...(JSON.parse(row.settings) as AgentSettings) },
-      status: row.status as AgentStatus,
-    },
+    agent: contentOf(row),
   };
 }

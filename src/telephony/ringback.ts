@@ -18,7 +18,7 @@ const CADENCES: readonly (readonly [string, Cadence])[] = [
 /** Most of Europe, and much of the rest of the world. */
 const USUAL: Cadence = { hz: [425], turnsMs: [1_000, 4_000] };
 
-/** All frequencies together; about -13 dBm0, as exchanges play it. */
+/** Of all frequencies together: one alone is at -13 dBm0, two are at -19 dBm0 each. */
 const PEAK = 5_000;
 
 /** One period of the tone for a number, to be repeated: 8 kHz, mono. */

@@ -19,6 +19,20 @@ test('CheckedRoutes refuses a route whose body is not JSON, as nobody would chec
   );
 });
 
+test.each(['headers', 'cookies'])('CheckedRoutes refuses a route that describes %s', (part) => {
+  const route = createRoute({
+    method: 'get',
+    path: '/one',
+    request: { [part]: z.object({ one: z.string() }) },
+    responses: { 204: { description: 'Taken.' } },
+  });
+  const routes = new CheckedRoutes();
+
+  expect(() => routes.openapi(route, (context) => context.body(null, 204))).toThrow(
+    new TypeError('Cannot add a route: nothing checks its headers and cookies'),
+  );
+});
+
 test('Over a socket too, what a route says of a header stands in the place of what all answers say', async () => {
   const api = createHollowApi();
   const server = new HttpServer({

@@ -1,12 +1,7 @@
 /** Addresses, drafts and formats of the pages. */
 import { expect, test } from 'vitest';
-import {
-  bodyOf,
-  draftOf,
-  messageUnder,
-  NEW_AGENT,
-  targetsOf,
-} from '../../src/dashboard/agent-draft.ts';
+import { bodyOf, draftOf, NEW_AGENT, targetsOf } from '../../src/dashboard/agent-draft.ts';
+import { messageUnder } from '../../src/dashboard/api-error.ts';
 import { addressOf, filterOf } from '../../src/dashboard/call-filter.ts';
 import { clockText, formatsOf } from '../../src/dashboard/format.ts';
 import { routeOf } from '../../src/dashboard/router.ts';

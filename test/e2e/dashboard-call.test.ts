@@ -46,14 +46,12 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
   let shown: BrowserPage;
   let page: Page;
   let call: PhoneCall;
-  let callId = '';
 
   beforeAll(async () => {
     buildDashboard();
     const script = join(folder, 'script.json');
     writeFileSync(script, JSON.stringify(SCRIPT));
-    const environment = { SCRIPT_FILE: script };
-    server = await (await startServer({ environment })).ready();
+    server = await (await startServer({ environment: { SCRIPT_FILE: script } })).ready();
     await server.createAgent({ name: EVIL, phoneNumber: NUMBER });
     await phone.start();
     browser = await launchBrowser();
@@ -122,11 +120,21 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     expect(await page.getByRole('article').getByText('in progress').count()).toBe(1);
   });
 
-  test('its sound is where its words say, and its outline is drawn, both sides of it', async () => {
+  test('its own page, open when it ends, shows its last messages, looks again for late ones, and leaves rungs open', async () => {
+    await page.getByRole('article').getByRole('link').first().click();
+    const rungs = section('Signalling (SIP)').locator('.rung');
+    await rungs.first().click();
+
     await call.hangUp();
+
+    await expect.poll(() => rungs.allTextContents(), SOON).toContain('200 OK (BYE)');
+    await page.waitForResponse(/\/sip$/);
+    expect(await section('Signalling (SIP)').locator('details[open]').count()).toBe(1);
+  });
+
+  test('its sound is where its words say, and its outline is drawn, both sides of it', async () => {
     const [ended] = await server.endedCalls();
-    callId = String(ended?.id);
-    await go(`calls/${callId}`);
+    const callId = String(ended?.id);
     await slider().waitFor();
     await expect.poll(async () => (await waveInk(page)).agent, SOON).toBeGreaterThan(50);
     const ink = await waveInk(page);
@@ -198,9 +206,8 @@ describeWith(['chromium'], 'one call in the dashboard', () => {
     await button('All of it').click();
   });
 
-  test('the signalling is a ladder whose rungs open, and the quality is told', async () => {
+  test('the signalling is a ladder of whole messages, and the quality is told', async () => {
     const titles = await section('Signalling (SIP)').locator('.rung').allTextContents();
-    await section('Signalling (SIP)').locator('summary').first().click();
     const text = await section('Signalling (SIP)').locator('pre').first().textContent();
     const quality = await section('Sound quality').textContent();
 

@@ -20,7 +20,7 @@ const TRIES = 3;
  * Of the frames of a page that has much to do: more late ones than an empty page had at the same time. A machine that is
  * shared draws slowly by itself, and evens out between two pages only so far.
  */
-const LATE_SHARE_MAX = 0.1;
+const LATE_SHARE_MAX = 0.05;
 
 /** Of the time, that the page's own code may take: a reader's click waits for no longer than that. */
 const SCRIPT_SHARE_MAX = 0.25;

@@ -70,6 +70,29 @@ test('MediaLine keeps the gap of a lost packet for its far end to notice', () =>
   expect(((second?.timestamp ?? 0) - (first?.timestamp ?? 0)) >>> 0).toBe(320);
 });
 
+test('MediaLine gives no number twice after a packet of the joined line that came late', () => {
+  const { other, pass, speak } = openPair();
+
+  for (const place of [0, 2, 1]) speak(VOICE, { sequence: 100 + place, timestamp: place * 160 });
+  for (let at = 0; at < 12; at += 1) pass();
+
+  const [first, ...rest] = other.sent.map(({ sequence }) => sequence);
+  const steps = rest.map((sequence) => (sequence - (first ?? 0)) & 0xffff);
+  expect(steps.slice(0, 4)).toEqual([2, 1, 3, 4]);
+});
+
+test('MediaLine goes on after what it sent on, however fast the clock of the joined line', () => {
+  const { other, pass, speak } = openPair();
+
+  for (let at = 0; at < 20; at += 1) speak(VOICE, { sequence: 100 + at, timestamp: at * 320 });
+  for (let at = 0; at < 12; at += 1) pass();
+
+  const times = other.sent.map(({ timestamp }) => timestamp);
+  const steps = times.slice(1).map((timestamp, at) => (timestamp - (times[at] ?? 0)) | 0);
+  expect(steps.length).toBeGreaterThan(20);
+  expect(Math.min(...steps)).toBeGreaterThan(0);
+});
+
 test('MediaLine fills in once the joined line has nothing for 200 ms, with its background where it has one', () => {
   const { other, pass, speak } = openPair();
   other.line.setBackground(tone(3000));

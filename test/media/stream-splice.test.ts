@@ -35,16 +35,19 @@ test('StreamSplice goes on where our stream stood, over both ends of the counts'
   expect(placed.map((place) => place?.isNew)).toEqual([true, ...Array(9).fill(false)]);
 });
 
-test('StreamSplice leaves gaps and late packets as they were', () => {
+test.each([
+  10, 65_534,
+])('StreamSplice leaves gaps and late packets as they were, from number %i on', (start) => {
   const splice = new StreamSplice();
+  const after = (packets: number) => (start + packets) & 0xffff;
 
-  splice.place(packet(100, 0), { sequence: 10, timestamp: 0 });
-  const afterGap = splice.place(packet(103, 480), { sequence: 11, timestamp: 160 });
-  const late = splice.place(packet(101, 160), { sequence: 14, timestamp: 640 });
+  splice.place(packet(100, 0), { sequence: start, timestamp: 0 });
+  const afterGap = splice.place(packet(103, 480), { sequence: after(1), timestamp: 160 });
+  const late = splice.place(packet(101, 160), { sequence: after(4), timestamp: 640 });
 
   expect([afterGap, late]).toMatchObject([
-    { sequence: 13, timestamp: 480 },
-    { sequence: 11, timestamp: 160 },
+    { sequence: after(3), timestamp: 480 },
+    { sequence: after(1), timestamp: 160 },
   ]);
 });
 

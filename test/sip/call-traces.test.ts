@@ -131,6 +131,19 @@ describe('CallTraces', () => {
     expect(trace?.isTruncated).toBe(true);
   });
 
+  test('keeps the order where a short message follows one that had no room among the first', () => {
+    const { traces, comes, goes, answered } = openTraces();
+    answered('call-1');
+    for (let index = 0; index < 3; index++) {
+      goes('SIP/2.0 200 OK', 'call-1', '1 INFO', 'x'.repeat(60_000));
+    }
+    comes('BYE');
+
+    const lines = startLinesOf(traces);
+
+    expect(lines.at(-1)).toBe('BYE sip:agent@192.0.2.2 SIP/2.0');
+  });
+
   test('cuts a very long message of a stream as well', () => {
     const { traces } = openTraces();
     const invite = request('INVITE', {

@@ -5,11 +5,11 @@ import {
   bodyOf,
   draftOf,
   isNumberFreed,
-  messageUnder,
   NEW_AGENT,
   TOOLS,
   withoutEmptyRows,
 } from '../agent-draft.ts';
+import { messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, language, say, t } from '../app-state.ts';
 import { ChatButton } from '../parts/chat-dialog.tsx';

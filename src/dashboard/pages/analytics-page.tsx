@@ -6,6 +6,7 @@ import { client, formats, t } from '../app-state.ts';
 import { type DayRange, lastDays, queryOf } from '../day-range.ts';
 import { clockText } from '../format.ts';
 import { DayBars } from '../parts/day-bars.tsx';
+import { FactList } from '../parts/fact-list.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Page, Section, Shown, Table } from '../parts/page.tsx';
 import { useAgents } from '../parts/use-agents.ts';
@@ -108,16 +109,7 @@ function Summary({ report }: { readonly report: Analytics }) {
     [t('analytics.mood'), percent(summary.averageSentimentScore)],
     [t('analytics.month'), `${decimal(minutesUsed)} / ${decimal(minutesIncluded)}`],
   ] as const;
-  return (
-    <dl class="figures">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList class="figures" facts={figures} />;
 }
 
 function Intents({ intents }: { readonly intents: Analytics['topIntents'] }) {

@@ -8,6 +8,7 @@ import { isOver } from '../live-state.ts';
 import { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { CallEvents } from '../parts/call-events.tsx';
+import { FactList } from '../parts/fact-list.tsx';
 import { Heard } from '../parts/heard.tsx';
 import { LevelMeters } from '../parts/level-meters.tsx';
 import { Instant, Page, Section, Shown, State } from '../parts/page.tsx';
@@ -60,12 +61,12 @@ export function CallPage({ id }: { readonly id: string }) {
         </>
       }
     >
-      <Shown loaded={loaded}>{(value) => <Record {...value} onOver={loaded.reload} />}</Shown>
+      <Shown loaded={loaded}>{(value) => <Record {...value} onChanged={loaded.reload} />}</Shown>
     </Page>
   );
 }
 
-function Record(props: Loaded & { readonly onOver: () => void }) {
+function Record(props: Loaded & { readonly onChanged: () => void }) {
   const { call, timeline } = props;
   const originMs = useMemo(() => recordingOriginMs(timeline, call.startedAt), [timeline, call]);
   return (
@@ -74,14 +75,14 @@ function Record(props: Loaded & { readonly onOver: () => void }) {
       {isOver(call) ? (
         <Heard call={call} timeline={timeline} originMs={originMs} />
       ) : (
-        <LiveWords id={call.id} onOver={props.onOver} />
+        <LiveWords loaded={call} onChanged={props.onChanged} />
       )}
       <Section title={t('call.timing')}>
         <Waterfall entries={timeline} originMs={originMs} />
       </Section>
       <ToolTable entries={timeline} originMs={originMs} />
-      <Quality key={`quality ${call.status}`} callId={call.id} />
-      <SipLadder key={`ladder ${call.status}`} callId={call.id} />
+      <Quality callId={call.id} status={call.status} />
+      <SipLadder callId={call.id} status={call.status} />
       <CallEvents callId={call.id} />
       <Timeline entries={timeline} originMs={originMs} />
     </>
@@ -92,68 +93,35 @@ function Facts({ call }: { readonly call: CallDetail }) {
   const agents = useAgents();
   const word = (group: string, value: string | null) =>
     value === null ? '–' : wordOf(language.value, group, value);
+  const facts = [
+    [t('calls.status'), <State of={call.status} />],
+    [t('calls.agent'), <a href={`#/agents/${call.agentId}`}>{agents.nameOf(call.agentId)}</a>],
+    [t('calls.direction'), word('direction', call.direction)],
+    [t('calls.begun'), <Instant at={call.startedAt} />],
+    [t('calls.duration'), call.endedAt === null ? '–' : clockText(call.durationSeconds)],
+    [t('calls.end'), word('end', call.endReason)],
+    [t('calls.mood'), word('mood', call.sentiment)],
+    [t('call.intent'), call.intentDetected ?? '–'],
+    [t('call.id'), <code>{call.id}</code>],
+  ] as const;
   return (
     <section class="card" aria-label={t('call.facts')}>
       {call.summary === null ? null : <p class="summary">{call.summary}</p>}
-      <dl class="facts">
-        <div>
-          <dt>{t('calls.status')}</dt>
-          <dd>
-            <State of={call.status} />
-          </dd>
-        </div>
-        <div>
-          <dt>{t('calls.agent')}</dt>
-          <dd>
-            <a href={`#/agents/${call.agentId}`}>{agents.nameOf(call.agentId)}</a>
-          </dd>
-        </div>
-        <div>
-          <dt>{t('calls.direction')}</dt>
-          <dd>{word('direction', call.direction)}</dd>
-        </div>
-        <div>
-          <dt>{t('calls.begun')}</dt>
-          <dd>
-            <Instant at={call.startedAt} />
-          </dd>
-        </div>
-        <div>
-          <dt>{t('calls.duration')}</dt>
-          <dd>{call.endedAt === null ? '–' : clockText(call.durationSeconds)}</dd>
-        </div>
-        <div>
-          <dt>{t('calls.end')}</dt>
-          <dd>{word('end', call.endReason)}</dd>
-        </div>
-        <div>
-          <dt>{t('calls.mood')}</dt>
-          <dd>{word('mood', call.sentiment)}</dd>
-        </div>
-        <div>
-          <dt>{t('call.intent')}</dt>
-          <dd>{call.intentDetected ?? '–'}</dd>
-        </div>
-        <div>
-          <dt>{t('call.id')}</dt>
-          <dd>
-            <code>{call.id}</code>
-          </dd>
-        </div>
-      </dl>
+      <FactList class="facts" facts={facts} />
     </section>
   );
 }
 
-function LiveWords({ id, onOver }: { readonly id: string; readonly onOver: () => void }) {
+/** @param props.onChanged told when the call has come into another state than it was loaded in. */
+function LiveWords(props: { readonly loaded: CallDetail; readonly onChanged: () => void }) {
+  const { id, status } = props.loaded;
   const [board] = useState(() => new MeterBoard(BROWSER_BOARD));
   useEffect(() => () => board.stop(), [board]);
   const { live } = useLive(id, board);
   const call = live.calls.find((one) => one.id === id);
-  const over = call !== undefined && isOver(call);
   useEffect(() => {
-    if (over) onOver();
-  }, [over]);
+    if (call !== undefined && call.status !== status) props.onChanged();
+  }, [call?.status]);
   return (
     <Section title={t('words.label')}>
       <LevelMeters callId={id} board={board} />

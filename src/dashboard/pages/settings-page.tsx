@@ -1,6 +1,7 @@
 /** The account, and the operator's password. */
 import { useState } from 'preact/hooks';
-import { messageUnder, targetsOf, targetsText } from '../agent-draft.ts';
+import { targetsOf, targetsText } from '../agent-draft.ts';
+import { messageUnder } from '../api-error.ts';
 import type { Account } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';
 import { TextField } from '../parts/field.tsx';

@@ -1,6 +1,6 @@
 /** An endpoint of webhooks, made or changed. */
 import { useState } from 'preact/hooks';
-import { messageUnder } from '../agent-draft.ts';
+import { messageUnder } from '../api-error.ts';
 import type { Endpoint } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
 import { Dialog } from './dialog.tsx';

@@ -1,13 +1,15 @@
 /** How well a call could be heard, both ways. */
 import { client, formats, t } from '../app-state.ts';
 import type { CallQuality } from '../call-types.ts';
+import { FactList } from './fact-list.tsx';
 import { Section, Shown } from './page.tsx';
 import { useLoad } from './use-load.ts';
 
-export function Quality({ callId }: { readonly callId: string }) {
+/** @param props.status of the call: each change has brought figures. */
+export function Quality({ callId, status }: { readonly callId: string; readonly status: string }) {
   const loaded = useLoad(
     (signal) => client.api<CallQuality>(`api/calls/${callId}/quality`, { signal }),
-    [callId],
+    [callId, status],
   );
   return (
     <Section title={t('quality.title')}>
@@ -36,16 +38,7 @@ function Figures({ quality: { codec, local, remote, mos } }: { readonly quality:
     [t('quality.farJitter'), figure(remote?.jitterMs, ' ms')],
     [t('quality.roundTrip'), figure(remote?.roundTripMs, ' ms')],
   ] as const;
-  return (
-    <dl class="facts">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList class="facts" facts={figures} />;
 }
 
 /** Users satisfied, some dissatisfied, many dissatisfied. @see ITU-T G.107, Annex B */

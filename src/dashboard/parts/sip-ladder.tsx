@@ -1,15 +1,28 @@
 /** The signalling of a call as a ladder between the carrier and us; each rung opens to the message itself. */
+import { useEffect, useRef } from 'preact/hooks';
 import { client, formats, t } from '../app-state.ts';
 import type { SipLog } from '../call-types.ts';
 import { ladderOf, type Rung } from '../ladder.ts';
 import { Section, Shown } from './page.tsx';
 import { useLoad } from './use-load.ts';
 
-export function SipLadder({ callId }: { readonly callId: string }) {
+/** The answer to a BYE comes after the call is over, and what was lost is repeated 0.5 and 1.5 s later. RFC 3261, 17.1.2.2. */
+const LATE_MS = 2500;
+
+/** @param props.status of the call: each change has brought messages. */
+export function SipLadder(props: { readonly callId: string; readonly status: string }) {
+  const { callId, status } = props;
   const loaded = useLoad(
     (signal) => client.api<SipLog>(`api/calls/${callId}/sip`, { signal }),
-    [callId],
+    [callId, status],
   );
+  const before = useRef(status);
+  useEffect(() => {
+    if (status === before.current) return;
+    before.current = status;
+    const timer = setTimeout(loaded.reload, LATE_MS);
+    return () => clearTimeout(timer);
+  }, [status]);
   return (
     <Section title={t('ladder.title')}>
       <Shown loaded={loaded}>

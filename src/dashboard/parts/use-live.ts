@@ -22,7 +22,6 @@ export function useLive(
   const [isConnected, setConnected] = useState(false);
   useEffect(() => {
     const stopped = new AbortController();
-    if (callId === '') return;
     const { take, stop } = drawnTogether((events) =>
       setLive((state) => events.reduce(afterEvent, state)),
     );

@@ -103,10 +103,13 @@ async function openAsProducts(
   const content = sileroAsProducts(layers, branch);
   const session = await openSession({ model: MODEL, path: modelPath, threads: 1, content });
   const detector = new SileroDetector(session, branch);
-  const isAlike = await answersAlike(detector, asItIs).catch(() => false);
-  if (isAlike) return detector;
-  await detector.close();
-  throw new SileroLayoutError('it answers otherwise than its layers say');
+  try {
+    if (await answersAlike(detector, asItIs)) return detector;
+    throw new SileroLayoutError('it answers otherwise than its layers say');
+  } catch (error) {
+    await detector.close();
+    throw error;
+  }
 }
 
 function drawbackOf(error: unknown): string {

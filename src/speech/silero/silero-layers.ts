@@ -62,8 +62,8 @@ export interface SileroLayers {
  */
 export function readSileroLayers(graph: Graph, branch: Branch): SileroLayers {
   const transformSamples = transformSamplesOf(branch);
-  const part = branchOf(graph, transformSamples);
   const constants = new GraphConstants(graph);
+  const part = branchOf(graph, transformSamples, constants);
   const [transform, ...others] = part.nodes.filter(isConvolution);
   const last = others.pop();
   if (transform === undefined || last === undefined)
@@ -98,8 +98,7 @@ export function transformLengths(graph: Graph): ReadonlySet<number> {
 }
 
 /** The graph, or one directly in it, whose first convolution is as long as the transform of the rate. */
-function branchOf(graph: Graph, transformSamples: number): Graph {
-  const constants = new GraphConstants(graph);
+function branchOf(graph: Graph, transformSamples: number, constants: GraphConstants): Graph {
   const found = [graph, ...graph.nodes.flatMap(graphsIn)].find(({ nodes }) => {
     const name = nodes.find(isConvolution)?.inputs[1] ?? '';
     return constants.valueOf(name)?.dims[2] === transformSamples;

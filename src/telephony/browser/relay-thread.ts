@@ -56,11 +56,6 @@ export class RelayThread {
     return within(this.#clock, READY_MS_MAX, this.#ready.promise);
   }
 
-  /** Calls that it holds or opens. */
-  get size(): number {
-    return this.#calls.size;
-  }
-
   /** Says who hears what comes for a call; `gone` at once where the thread is dead. */
   attach(call: number, listener: (message: CallMessage) => void): void {
     if (this.#isAlive) this.#calls.set(call, listener);

@@ -1,4 +1,5 @@
 /** Lets each SRTP packet through once: whoever records packets of a call must not be able to play them again; pure */
+import { sequenceDistance } from '../../rtp/packet.ts';
 
 /** RFC 3711, 3.3.2: at least 64. */
 const WINDOW_PACKETS = 64;
@@ -18,7 +19,7 @@ export class ReplayWindow {
       this.#seen = 1n;
       return true;
     }
-    const ahead = ((sequence - this.#newest) << 16) >> 16;
+    const ahead = sequenceDistance(this.#newest, sequence);
     if (ahead > 0) {
       this.#newest = sequence;
       this.#seen = BigInt.asUintN(WINDOW_PACKETS, (this.#seen << BigInt(ahead)) | 1n);

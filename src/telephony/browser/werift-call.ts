@@ -3,6 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RtpPacket } from 'werift';
 import { parseRtp, writeRtp } from '../../rtp/packet.ts';
 import { withAddresses } from './browser-sdp.ts';
+import { isLoopback } from './host-addresses.ts';
 import { hostCandidatesOnly } from './host-candidates-only.ts';
 import type { ToRelay, UdpPlace } from './relay-protocol.ts';
 import { ReplayWindow } from './replay-window.ts';
@@ -38,7 +39,7 @@ export class WeriftCall {
       iceUseIpv4: false,
       iceUseIpv6: false,
       iceAdditionalHostAddresses: request.addresses.slice(0, 1),
-      ...(isLoopbackAlone(request.addresses) && { iceInterfaceAddresses: { udp4: LOOPBACK } }),
+      ...(request.addresses.every(isLoopback) && { iceInterfaceAddresses: { udp4: LOOPBACK } }),
     });
     this.#peer.addTransceiver(this.#toBrowser, { direction: 'sendrecv' });
     this.#peer.onTrack.subscribe((track) => {
@@ -119,8 +120,4 @@ function codecsFor(telephoneEventPayloadType: number | undefined): RTCRtpCodecPa
     payloadType,
   });
   return [voice, keys];
-}
-
-function isLoopbackAlone(addresses: readonly string[]): boolean {
-  return addresses.every((address) => address.startsWith('127.'));
 }

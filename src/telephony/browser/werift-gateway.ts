@@ -1,6 +1,7 @@
 /** The media gateway that faces browsers: WebRTC by werift in a thread of its own, started by the first call. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { MediaEngine } from '../../media/media-engine.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import { OverdueError, within } from '../limit.ts';
 import type { MediaGateway } from '../media-gateway.ts';
@@ -17,13 +18,7 @@ const OPEN_MS_MAX = 5_000;
 const IDLE_MS = 60_000;
 
 /** What the gateway needs of the media engine, which others start and stop. */
-export interface LineOpener {
-  /** @throws {Error} when no line is free. */
-  open(options: {
-    readonly signallingAddress: string;
-    readonly near?: MediaSession | undefined;
-  }): Promise<MediaSession>;
-}
+export type LineOpener = Pick<MediaEngine, 'open'>;
 
 export interface WeriftGatewayOptions {
   readonly engine: LineOpener;

@@ -1,5 +1,6 @@
 /** The media gateway that faces carriers itself: the media engine's own ports, described and answered in SDP. */
 import { randomInt } from 'node:crypto';
+import type { MediaEngine } from '../../media/media-engine.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import { OUR_CODECS } from '../codec-offer.ts';
@@ -8,15 +9,7 @@ import { MediaError } from '../media-gateway.ts';
 import { DirectEndpoint, readSdp } from './direct-endpoint.ts';
 
 /** What the gateway needs of the media engine. */
-export interface LineOpener {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** @throws {Error} when no line is free. */
-  open(options: {
-    readonly signallingAddress: string;
-    readonly near?: MediaSession | undefined;
-  }): Promise<MediaSession>;
-}
+export type LineOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;
 
 export interface DirectGatewayOptions {
   readonly engine: LineOpener;

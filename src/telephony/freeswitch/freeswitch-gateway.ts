@@ -1,6 +1,7 @@
 /** The media gateway that leaves the carrier's RTP to FreeSWITCH: codecs, SRTP, NAT; the media engine stays behind it. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { MediaEngine } from '../../media/media-engine.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { CarrierReport } from '../carrier.ts';
@@ -20,13 +21,7 @@ import { mediaErrorOf } from './media-error-of.ts';
 const LEG_MS_MAX = 5_000;
 
 /** What the gateway needs of the media engine, which its owner starts and stops. */
-export interface LineSource {
-  /** @throws {Error} when no line is free. */
-  open(options: {
-    readonly signallingAddress: string;
-    readonly near?: MediaSession | undefined;
-  }): Promise<MediaSession>;
-}
+export type LineSource = Pick<MediaEngine, 'open'>;
 
 export interface FreeSwitchGatewayOptions {
   readonly engine: LineSource;

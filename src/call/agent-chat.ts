@@ -1,17 +1,17 @@
-/** Composition root, part 16: an agent that is tried in writing, with the prompt and the model that its calls have. */
-import { transferRulesOf } from './app-talk.ts';
-import { briefOf } from './call/session-brief.ts';
-import { HistoryKeeper } from './conversation/history-keeper.ts';
-import { messagesFor, prefixFor } from './conversation/prompt.ts';
-import { rulesFor } from './conversation/rules-for.ts';
-import { speakable } from './conversation/speakable.ts';
-import { CALLS_MAX, CHARACTERS_MAX } from './conversation/thinking.ts';
-import type { AgentChat, ChatLine, ChatReply } from './domain/agent-chat.ts';
-import { ServiceError } from './domain/service-error.ts';
-import type { Clock } from './lib/clock.ts';
-import type { Logger } from './lib/logger.ts';
-import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from './llm/language-model.ts';
-import { toolboxFor } from './tool/toolbox.ts';
+/** An agent that is tried in writing, with the prompt and the model that its calls have. */
+import { HistoryKeeper } from '../conversation/history-keeper.ts';
+import { messagesFor, prefixFor } from '../conversation/prompt.ts';
+import { rulesFor } from '../conversation/rules-for.ts';
+import { speakable } from '../conversation/speakable.ts';
+import { CALLS_MAX, CHARACTERS_MAX } from '../conversation/thinking.ts';
+import type { AgentChat, ChatLine, ChatReply } from '../domain/agent-chat.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../llm/language-model.ts';
+import { toolboxFor } from '../tool/toolbox.ts';
+import { briefOf } from './session-brief.ts';
+import { transferRulesOf } from './transfer-rules-of.ts';
 
 /** Answers that are made at one time: calls come first. */
 const CHATS_MAX = 2;

@@ -1,18 +1,18 @@
 /** Trying an agent in writing asks the model what a call would ask, runs nothing, and ends in time. */
 import { expect, test } from 'vitest';
-import { agentChat } from '../src/app-chat.ts';
-import type { Account } from '../src/domain/account.ts';
-import type { Agent } from '../src/domain/agent.ts';
-import type { ChatLine } from '../src/domain/agent-chat.ts';
-import { silentLogger } from '../src/lib/logger.ts';
+import { agentChat } from '../../src/call/agent-chat.ts';
+import type { Account } from '../../src/domain/account.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import type { ChatLine } from '../../src/domain/agent-chat.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
 import {
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
-} from '../src/llm/language-model.ts';
-import { buildAgent } from './support/build-agent.ts';
-import { FakeClock } from './support/fake-clock.ts';
+} from '../../src/llm/language-model.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const ACCOUNT: Account = {
   id: 'acct_1',
