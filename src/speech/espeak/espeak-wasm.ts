@@ -4,14 +4,13 @@ import type { Sentence } from './speaking-messages.ts';
 import { EspeakInstance, type EspeakModule, loadModule } from './wasm-instance.ts';
 
 /**
- * One sentence at a time, on an instance of its own that is made ready beforehand: loading takes about
- * 80 ms, speaking 10 to 20. A sentence that has begun cannot be stopped: it is spoken to nobody, at
- * about a hundred times the pace of speech, before the next one.
+ * One sentence at a time, all on one instance: loading it takes about 80 ms, speaking 10 to 20. A sentence that has
+ * begun cannot be stopped: it is spoken to nobody, at about a hundred times the pace of speech, before the next one.
  */
 export class EspeakWasm implements SentenceEngine {
   readonly #moduleName: string;
   #module: EspeakModule | undefined;
-  #next: Promise<EspeakInstance> | undefined;
+  #instance: Promise<EspeakInstance> | undefined;
   readonly #waiting: { readonly sentence: Sentence; readonly sink: WaveSink }[] = [];
   #isSpeaking = false;
 
@@ -21,8 +20,7 @@ export class EspeakWasm implements SentenceEngine {
 
   async start(): Promise<void> {
     this.#module = await loadModule(this.#moduleName);
-    this.#next = EspeakInstance.make(this.#module);
-    await this.#next;
+    await this.#prepare();
   }
 
   async stop(): Promise<void> {
@@ -59,30 +57,25 @@ export class EspeakWasm implements SentenceEngine {
 
   async #speakOne(sentence: Sentence, sink: WaveSink): Promise<void> {
     try {
-      const instance = await this.#takeInstance();
+      const instance = await this.#prepare();
       instance.speak(sentence, (bytes) => sink.wave(bytes));
       sink.ended();
+      if (!instance.isUsable) this.#instance = undefined;
     } catch (error) {
+      this.#instance = undefined;
       sink.failed(error instanceof Error ? error.message : String(error));
     }
-    // Lets a cancel or a new text in before the next instance is made.
+    // Lets a cancel or a new text in before the next sentence.
     await new Promise(setImmediate);
-    void this.#prepare();
-  }
-
-  #takeInstance(): Promise<EspeakInstance> {
-    const instance = this.#prepare();
-    this.#next = undefined;
-    return instance;
+    // Whoever needs it next hears of a failure; until then it must not end the process.
+    this.#prepare().catch(() => undefined);
   }
 
   #prepare(): Promise<EspeakInstance> {
     if (this.#module === undefined) {
       return Promise.reject(new Error('Cannot speak with espeak-ng: its WASM build is not loaded'));
     }
-    this.#next ??= EspeakInstance.make(this.#module);
-    // Whoever takes it hears of a failure; until then it must not end the process.
-    this.#next.catch(() => undefined);
-    return this.#next;
+    this.#instance ??= EspeakInstance.make(this.#module);
+    return this.#instance;
   }
 }

@@ -2,7 +2,7 @@
 import { phonemeArguments } from './phoneme-arguments.ts';
 import { EspeakInstance, loadModule } from './wasm-instance.ts';
 
-/** One text at a time: each takes an instance of its own, 80 ms. */
+/** One text at a time. */
 export interface PhonemeRequest {
   readonly id: number;
   readonly text: string;
@@ -20,6 +20,7 @@ Error.stackTraceLimit = 0;
 const module = loadModule(process.argv[2] ?? '');
 // Told to whoever asks.
 module.catch(() => undefined);
+let instance: Promise<EspeakInstance> | undefined;
 let last: Promise<void> = Promise.resolve();
 
 process.on('disconnect', () => process.exit(0));
@@ -32,11 +33,14 @@ process.on('message', (request: PhonemeRequest) => {
 
 async function answer({ id, text, voice }: PhonemeRequest): Promise<void> {
   try {
-    const instance = await EspeakInstance.make(await module);
+    instance ??= EspeakInstance.make(await module);
+    const program = await instance;
     const pieces: Uint8Array[] = [];
-    instance.write(phonemeArguments(voice), { text, voice }, (bytes) => pieces.push(bytes.slice()));
+    program.write(phonemeArguments(voice), { text, voice }, (bytes) => pieces.push(bytes.slice()));
     reply({ id, phonemes: Buffer.concat(pieces).toString('utf8') });
+    if (!program.isUsable) instance = undefined;
   } catch (error) {
+    instance = undefined;
     reply({ id, reason: error instanceof Error ? error.message : String(error) });
   }
 }

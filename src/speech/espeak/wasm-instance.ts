@@ -1,25 +1,20 @@
-/** One run of espeak-ng's WASM build, which is the command-line program with its files in memory. */
+/** espeak-ng's WASM build, which is the command-line program with its files in memory, run as often as wanted. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { espeakArguments } from './espeak-voice.ts';
 import type { Sentence } from './speaking-messages.ts';
+import { type LinearMemory, MemoryBefore } from './wasm-memory.ts';
+import { type MemoryFiles, WasmVoiceFiles } from './wasm-voice-files.ts';
 
-const DATA_FOLDER = '/usr/local/share/espeak-ng-data';
 const TEXT_FILE = 'sentence.txt';
 
 /** Written at once; the first pieces come as small as the program's own. */
 const PIECE_BYTES = 4096;
 
-/** Emscripten's file system, as far as it is used. */
-interface MemoryFiles {
-  writeFile(path: string, text: string): void;
-  readdir(path: string): string[];
-  stat(path: string): { mode: number };
-  isDir(mode: number): boolean;
-  unlink(path: string): void;
-}
+/** Input, output and complaints, which stay open. */
+const STANDARD_STREAMS = 3;
 
 interface Program {
   readonly FS: MemoryFiles;
@@ -28,8 +23,10 @@ interface Program {
 }
 
 interface Exports {
-  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly memory: LinearMemory;
   stackAlloc(bytes: number): number;
+  stackSave(): number;
+  stackRestore(at: number): void;
 }
 
 /** The npm package: its factory, and its WASM compiled once for all instances. */
@@ -60,14 +57,18 @@ export class EspeakInstance {
   readonly #program: Program;
   readonly #exports: Exports;
   readonly #output: Output;
+  readonly #voices: WasmVoiceFiles;
+  readonly #before: MemoryBefore;
 
   private constructor(program: Program, exports: Exports, output: Output) {
     this.#program = program;
     this.#exports = exports;
     this.#output = output;
+    this.#voices = new WasmVoiceFiles(program.FS);
+    this.#before = new MemoryBefore(exports.memory);
   }
 
-  /** Loads everything that does not depend on the text. */
+  /** Loads everything that does not depend on the text: 80 ms and more. */
   static async make({ create, compiled }: EspeakModule): Promise<EspeakInstance> {
     const output = new Output();
     let exports: Exports | undefined;
@@ -85,14 +86,18 @@ export class EspeakInstance {
     if (exports === undefined) {
       throw new Error('Cannot load espeak-ng: its WASM build made no instance');
     }
-    removeFiles(program.FS, `${DATA_FOLDER}/voices/mb`, () => false);
     return new EspeakInstance(program, exports, output);
   }
 
+  /** Whether it can run once more; false after a text for which the memory had to grow. */
+  get isUsable(): boolean {
+    return !this.#before.isOutgrown;
+  }
+
   /**
-   * Speaks, and returns when all is said: 10 to 20 ms a sentence. May be called once.
+   * Speaks, and returns when all is said: 10 to 20 ms a sentence.
    *
-   * @throws {Error} with what espeak-ng complained of.
+   * @throws {Error} with what espeak-ng complained of; the instance is not to be used again.
    */
   speak(sentence: Sentence, wave: (bytes: Uint8Array) => void): void {
     const { text, voice } = sentence;
@@ -100,29 +105,27 @@ export class EspeakInstance {
   }
 
   /**
-   * Runs the program once, and gives what it writes to standard output. Once for an instance, instead of `speak`.
+   * Runs the program once, and gives what it writes to standard output.
    *
-   * @param voice file and variant, as in the words.
-   * @throws {Error} with what espeak-ng complained of.
+   * @param voice as in the words.
+   * @throws {Error} with what espeak-ng complained of; the instance is not to be used again.
    */
   write(
     words: readonly string[],
     { text, voice }: { readonly text: string; readonly voice: string },
     output: (bytes: Uint8Array) => void,
   ): void {
-    const [file = '', variant = ''] = voice.split('+');
-    // espeak-ng opens every voice that it finds before it speaks; here it finds only this one.
-    removeFiles(this.#program.FS, `${DATA_FOLDER}/voices`, (path) => path.endsWith(`/${variant}`));
-    // A name such as `en-us` is found only by opening them.
-    const isFile = file.includes('/');
-    removeFiles(this.#program.FS, `${DATA_FOLDER}/lang`, (path) =>
-      isFile ? path.endsWith(`/lang/${file}`) : true,
-    );
-    this.#program.FS.writeFile(TEXT_FILE, text);
-    this.#output.listen(output);
+    const { FS: files } = this.#program;
+    this.#before.putBack();
+    this.#voices.show(voice);
+    files.writeFile(TEXT_FILE, text);
+    this.#output.begin(output);
     const exitCode = this.#main(['espeak-ng', ...words, '-f', TEXT_FILE]);
     this.#program._fflush(0);
     this.#output.flush();
+    for (const stream of files.streams.slice(STANDARD_STREAMS)) {
+      if (stream) files.close(stream);
+    }
     if (exitCode !== 0) {
       throw new Error(this.#output.complaint || `espeak-ng ended with ${exitCode}`);
     }
@@ -130,6 +133,7 @@ export class EspeakInstance {
 
   /** Calls `main(argc, argv)`, its words on the program's own stack. */
   #main(words: readonly string[]): number {
+    const stack = this.#exports.stackSave();
     const at = words.map((word) => {
       const bytes = Buffer.from(`${word}\0`);
       const address = this.#exports.stackAlloc(bytes.length);
@@ -138,7 +142,9 @@ export class EspeakInstance {
     });
     const argumentsAt = this.#exports.stackAlloc(4 * (at.length + 1));
     new Uint32Array(this.#exports.memory.buffer).set([...at, 0], argumentsAt / 4);
-    return this.#program._main(words.length, argumentsAt);
+    const exitCode = this.#program._main(words.length, argumentsAt);
+    this.#exports.stackRestore(stack);
+    return exitCode;
   }
 }
 
@@ -149,8 +155,11 @@ class Output {
   #wave: (bytes: Uint8Array) => void = () => undefined;
   complaint = '';
 
-  listen(wave: (bytes: Uint8Array) => void): void {
+  /** Forgets what was written before. */
+  begin(wave: (bytes: Uint8Array) => void): void {
     this.#wave = wave;
+    this.#length = 0;
+    this.complaint = '';
   }
 
   write(byte: number): void {
@@ -167,19 +176,5 @@ class Output {
 
   complain(line: string): void {
     this.complaint = `${this.complaint} ${line}`.trim().slice(0, 200);
-  }
-}
-
-function removeFiles(files: MemoryFiles, folder: string, isKept: (path: string) => boolean): void {
-  for (const name of files.readdir(folder)) {
-    const path = `${folder}/${name}`;
-    if (name === '.' || name === '..') {
-      continue;
-    }
-    if (files.isDir(files.stat(path).mode)) {
-      removeFiles(files, path, isKept);
-    } else if (!isKept(path)) {
-      files.unlink(path);
-    }
   }
 }
