@@ -1,4 +1,5 @@
 /** The server's process: settings in, signals in, exit status out. */
+import { flushCompileCache } from 'node:module';
 import { type App, openApp } from './app.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
 import { type Logger, openLogger } from './lib/logger.ts';
@@ -41,6 +42,8 @@ async function serve(config: Config): Promise<void> {
     await app.stop();
     giveUp(error);
   }
+  // Where NODE_COMPILE_CACHE names a folder; Node would write it at the end, which a crash has none of.
+  flushCompileCache();
 }
 
 /** The first signal drains, the second ends the calls too. */
