@@ -1,40 +1,67 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { COMPILE_CACHE } from './test/support/compile-cache.ts';
 
-/** Whole servers and processes that mostly wait, and measure no time: they run beside each other. */
+/**
+ * Whole servers and processes that mostly wait, and measure no time: they run beside each other. Those that take longest
+ * come first, so that none of them is left at the end with the machine to itself.
+ */
 const PATIENT = [
+  'test/e2e/outbound.test.ts',
+  'test/integration/webhook-crash.test.ts',
+  'test/e2e/sandbox.test.ts',
+  'test/e2e/demo.test.ts',
+  'test/e2e/baresip.test.ts',
+  'test/e2e/image.test.ts',
+  'test/e2e/dashboard.test.ts',
+  'test/e2e/analysis.test.ts',
+  'test/e2e/air-gap.test.ts',
+  'test/e2e/hostile.test.ts',
+  'test/e2e/faults.test.ts',
   'test/e2e/admin.test.ts',
   'test/e2e/admin-usage.test.ts',
-  'test/e2e/air-gap.test.ts',
-  'test/e2e/analysis.test.ts',
-  'test/e2e/baresip.test.ts',
-  'test/e2e/browser-phone.test.ts',
-  'test/e2e/browser-transfer.test.ts',
-  'test/e2e/dashboard.test.ts',
-  'test/e2e/dashboard-lists.test.ts',
-  'test/e2e/dashboard-agents.test.ts',
-  'test/e2e/demo.test.ts',
-  'test/e2e/disk.test.ts',
-  'test/e2e/faults.test.ts',
-  'test/e2e/hostile.test.ts',
-  'test/e2e/image.test.ts',
-  'test/e2e/operator.test.ts',
-  'test/e2e/outbound.test.ts',
-  'test/e2e/routing.test.ts',
-  'test/e2e/sandbox.test.ts',
-  'test/e2e/telephony-setting.test.ts',
   'test/e2e/tracing.test.ts',
-  'test/e2e/transfer.test.ts',
+  'test/e2e/dashboard-lists.test.ts',
+  'test/e2e/browser-transfer.test.ts',
   'test/integration/store-crash.test.ts',
-  'test/integration/webhook-crash.test.ts',
+  'test/e2e/dashboard-agents.test.ts',
+  'test/e2e/browser-phone.test.ts',
+  'test/e2e/disk.test.ts',
+  'test/e2e/telephony-setting.test.ts',
+  'test/e2e/transfer.test.ts',
+  'test/e2e/operator.test.ts',
+  'test/e2e/routing.test.ts',
 ];
+
+/** What compares times, or counts on them: nothing runs beside it. */
+const MEASURED = [
+  'test/e2e/crash.test.ts',
+  'test/e2e/dashboard-load.test.ts',
+  'test/e2e/evenness.test.ts',
+  'test/e2e/overload.test.ts',
+];
+
+/** Sorts by the order of the list above, and the others as vitest does. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) =>
+      PATIENT.findIndex((path) => moduleId.endsWith(path));
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
 
 // ONNX Runtime on Linux reports its use to its maker unless told not to before it is loaded.
 // biome-ignore lint/style/noProcessEnv: it is the runtime that reads it, not we
 process.env.ORT_DISABLE_TELEMETRY = '1';
 
+// Tests start hundreds of processes that compile the same modules.
+// biome-ignore lint/style/noProcessEnv: the processes inherit it
+process.env.NODE_COMPILE_CACHE = COMPILE_CACHE;
+
 /** Suites by what they need: nothing, a real engine or process in between, or the whole server. */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -80,7 +107,17 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
-          exclude: PATIENT,
+          exclude: [...PATIENT, ...MEASURED],
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+          // They speak and listen in real time, or load a server: two of them leave each other room.
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'measured',
+          include: MEASURED,
           testTimeout: 240_000,
           hookTimeout: 120_000,
           fileParallelism: false,

@@ -1,84 +1,93 @@
-/** Runs every check of the project, one after the other, and ends with one line that sums them up. */
+/** Runs every check of the project, and ends with one line that sums them up: `npm test`, or some by name. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
-interface Outcome {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
-
-interface Step {
-  readonly name: string;
-  readonly run: () => Promise<Outcome>;
-}
+import { env } from 'node:process';
+import {
+  type Outcome,
+  runStages,
+  type Sink,
+  type Stage,
+  stagesOf,
+  summaryOf,
+} from './run-steps.ts';
 
 const BIN = join(import.meta.dirname, '../node_modules/.bin');
 
-/** Runs a program with its output shown; resolves with its exit status. */
-function run(program: string, args: readonly string[]): Promise<number> {
+/** What only computes leaves the processor to what speaks and listens in real time beside it. */
+const YIELDING = ['nice', '-n', '5'];
+
+/** Runs a program with its output shown, or given to the sink; resolves with its exit status. */
+function run(words: readonly string[], sink: Sink | null): Promise<number> {
+  const [program = '', ...args] = words;
   return new Promise((resolve, reject) => {
-    const child = spawn(join(BIN, program), args, { stdio: 'inherit' });
+    const output = sink === null ? 'inherit' : 'pipe';
+    const child = spawn(program, args, {
+      stdio: ['inherit', output, output],
+      env: process.stdout.isTTY ? { FORCE_COLOR: '1', ...env } : env,
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (piece: Buffer) => sink?.(piece));
+    }
     child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
+    child.on('close', (code) => resolve(code ?? 1));
   });
 }
 
 /** A check that passes or fails as a whole. */
-function check(program: string, args: readonly string[]): () => Promise<Outcome> {
-  return async () => {
-    const isGood = (await run(program, args)) === 0;
+function check(program: string, args: readonly string[]): (sink: Sink | null) => Promise<Outcome> {
+  return async (sink) => {
+    const isGood = (await run([...YIELDING, join(BIN, program), ...args], sink)) === 0;
     return { passed: isGood ? 1 : 0, failed: isGood ? 0 : 1, skipped: 0 };
   };
 }
 
 /** One vitest project; its numbers come from vitest's own report. */
-function suite(project: string): () => Promise<Outcome> {
-  return async () => {
+function suite(
+  project: string,
+  before: readonly string[] = [],
+): (sink: Sink | null) => Promise<Outcome> {
+  return async (sink) => {
     const folder = mkdtempSync(join(tmpdir(), 'offhook-test-'));
     const report = join(folder, 'report.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const status = await run('vitest', ['run', '--project', project, ...reporters]);
+    const words = [...before, join(BIN, 'vitest'), 'run', '--project', project, ...reporters];
     try {
+      const status = await run(words, sink);
       const result = JSON.parse(readFileSync(report, 'utf8'));
       const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = result;
       // A file that does not load fails without a test of its own.
       return { passed, failed: status === 0 ? failed : Math.max(1, failed), skipped };
-    } catch (error) {
-      process.stderr.write(`No report of "${project}": ${error}\n`);
-      return { passed: 0, failed: 1, skipped: 0 };
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
   };
 }
 
-const STEPS: readonly Step[] = [
-  { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
-  { name: 'types', run: check('tsc', ['--noEmit']) },
-  { name: 'types of the dashboard', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
-  { name: 'unit', run: suite('unit') },
-  { name: 'integration', run: suite('integration') },
-  { name: 'patient', run: suite('patient') },
-  { name: 'end to end', run: suite('e2e') },
-  { name: 'real servers', run: suite('real') },
+/** First what computes beside what waits; then what needs more of the machine, or all of it. */
+const STAGES: readonly Stage[] = [
+  [
+    [
+      { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
+      { name: 'types', run: check('tsc', ['--noEmit']) },
+      { name: 'types of the dashboard', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
+      { name: 'unit', run: suite('unit', YIELDING) },
+      { name: 'integration', run: suite('integration', YIELDING) },
+    ],
+    [{ name: 'patient', run: suite('patient') }],
+  ],
+  [
+    [
+      { name: 'end to end', run: suite('e2e') },
+      { name: 'measured', run: suite('measured') },
+      { name: 'real servers', run: suite('real') },
+    ],
+  ],
 ];
 
-const asked = process.argv.slice(2);
-const steps = STEPS.filter(({ name }) => asked.length === 0 || asked.includes(name));
-const total = { passed: 0, failed: 0, skipped: 0 };
-for (const step of steps) {
-  const startedMs = performance.now();
-  process.stdout.write(`\n== ${step.name}\n`);
-  const { passed, failed, skipped } = await step.run();
-  total.passed += passed;
-  total.failed += failed;
-  total.skipped += skipped;
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  process.stdout.write(`== ${step.name}: ${failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s\n`);
-}
-const skippedText = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
-process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skippedText}\n`);
+const total = await runStages(stagesOf(STAGES, process.argv.slice(2)), (piece) => {
+  process.stdout.write(piece);
+});
+process.stdout.write(`\n${summaryOf(total)}\n`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 import { freePort } from '../support/free-ports.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -8,7 +9,12 @@ const ROOT = join(import.meta.dirname, '../..');
 test('npm run demo holds a conversation, shows both sides and the record, and ends with 0', async () => {
   const child = spawn(process.execPath, ['examples/demo/demo.ts'], {
     cwd: ROOT,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LLM: 'scripted', PORT: String(await freePort()) },
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      LLM: 'scripted',
+      PORT: String(await freePort()),
+    },
   });
   let output = '';
   const keep = (chunk: Buffer) => {

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../models/support/download-world.ts';
 import { testModel } from '../models/support/manifests.ts';
 import { type ModelServer, someBytes, startModelServer } from '../models/support/model-server.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = { 'config.json': someBytes(200, 1), 'onnx/a.onnx': someBytes(300_000, 2) };
@@ -46,7 +47,10 @@ async function commandWorld(
     const child = spawn(
       process.execPath,
       [join(ROOT, 'src/fetch-models.ts'), '--manifest', manifest, ...words],
-      { cwd: folder, env: { MODELS_DIR: modelsDir, ...environment } },
+      {
+        cwd: folder,
+        env: { NODE_COMPILE_CACHE: COMPILE_CACHE, MODELS_DIR: modelsDir, ...environment },
+      },
     );
     onTestFinished(() => {
       child.kill('SIGKILL');

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { env } from 'node:process';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -92,11 +91,9 @@ async function hears(child: ChildProcess, word: string): Promise<boolean> {
   return false;
 }
 
-/** A hundred processes start: they share what the first have compiled. */
 function startSender(file: string): ChildProcess {
   const child = spawn(process.execPath, [SENDER, file, String(TIMEOUT_MS), WAITS], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...env, NODE_COMPILE_CACHE: `${file}-code` },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -21,7 +22,12 @@ export async function adminIn(
 ): Promise<AdminEnded> {
   const child = spawn(join(ROOT, 'node_modules/.bin/node'), ['src/admin.ts', ...words], {
     cwd: ROOT,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', DATA_DIR: dataDir, ...environment },
+    env: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      DATA_DIR: dataDir,
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let [out, err] = ['', ''];

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './free-ports.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -138,8 +139,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
-      // Hundreds of starts compile the same modules: the second one takes half of the first one's processor time.
-      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       PORT: String(port),
       SIP_PORT: String(sipPort),
       DATA_DIR: dataDir,

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import {
+  type Outcome,
+  runStages,
+  type Stage,
+  type Step,
+  stagesOf,
+  summaryOf,
+} from './run-steps.ts';
+
+const GOOD: Outcome = { passed: 2, failed: 0, skipped: 1 };
+const BAD: Outcome = { passed: 1, failed: 3, skipped: 0 };
+
+/** A step that prints something, then waits until it is told to end. */
+function heldStep(name: string, begun: string[]): { step: Step; end: (outcome: Outcome) => void } {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const run: Step['run'] = (sink) => {
+    begun.push(name);
+    sink?.(`${name} speaks\n`);
+    return promise;
+  };
+  return { step: { name, run }, end: resolve };
+}
+
+const step = (name: string, outcome: Outcome = GOOD): Step => ({ name, run: async () => outcome });
+
+const namesIn = (stages: readonly Stage[]) =>
+  stages.map((stage) => stage.map((lane) => lane.map(({ name }) => name)));
+
+/** Everything that was written, with the seconds taken out. */
+function transcript() {
+  const pieces: string[] = [];
+  const write = (piece: Uint8Array | string) => void pieces.push(String(piece));
+  return { write, text: () => pieces.join('').replaceAll(/ in \d+\.\d s/g, '') };
+}
+
+const turns = () => new Promise((resolve) => setImmediate(resolve));
+
+test('stagesOf gives all steps when none is asked for, and leaves no empty lane or stage', () => {
+  const stages = [[[step('a'), step('b')], [step('c')]], [[step('d')]]];
+
+  expect(namesIn(stagesOf(stages, []))).toEqual([[['a', 'b'], ['c']], [['d']]]);
+  expect(namesIn(stagesOf(stages, ['c']))).toEqual([[['c']]]);
+  expect(namesIn(stagesOf(stages, ['d', 'b']))).toEqual([[['b']], [['d']]]);
+  expect(namesIn(stagesOf(stages, ['e']))).toEqual([]);
+});
+
+test('runStages runs a lane in order, lanes side by side, and a stage after the one before', async () => {
+  const begun: string[] = [];
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => heldStep(name, begun));
+  if (!(a && b && c && d)) throw new Error('There are four');
+  const stages = [[[a.step, b.step], [c.step]], [[d.step]]];
+
+  const run = runStages(stages, transcript().write);
+  const begins = [[...begun]];
+  for (const { end } of [a, b, c]) {
+    end(GOOD);
+    await turns();
+    begins.push([...begun]);
+  }
+  d.end(GOOD);
+  await run;
+
+  expect(begins).toEqual([
+    ['a', 'c'],
+    ['a', 'c', 'b'],
+    ['a', 'c', 'b'],
+    ['a', 'c', 'b', 'd'],
+  ]);
+});
+
+test('runStages shows what steps side by side print whole, in the order in which they end', async () => {
+  const [one, other] = [heldStep('one', []), heldStep('other', [])];
+  const { write, text } = transcript();
+
+  const run = runStages([[[one.step], [other.step]]], write);
+  const before = text();
+  other.end(GOOD);
+  await turns();
+  one.end(GOOD);
+  await run;
+
+  expect(before).toBe('.. one begins\n.. other begins\n');
+  expect(text().slice(before.length)).toBe(
+    '\n== other\nother speaks\n== other: ok\n\n== one\none speaks\n== one: ok\n',
+  );
+});
+
+test('runStages gives a step that nothing runs beside the terminal', async () => {
+  const sinks: unknown[] = [];
+  const alone: Step = {
+    name: 'alone',
+    run: async (sink) => {
+      sinks.push(sink);
+      return GOOD;
+    },
+  };
+
+  await runStages([[[alone]]], transcript().write);
+
+  expect(sinks).toEqual([null]);
+});
+
+test('runStages adds up everything, goes on after a failure, and names what failed at the end', async () => {
+  const broken: Step = { name: 'broken', run: () => Promise.reject(new Error('no such program')) };
+  const { write, text } = transcript();
+  const stages = [[[step('a', BAD), step('b')], [broken]], [[step('c')]]];
+
+  const total = await runStages(stages, write);
+
+  expect(total).toEqual({ passed: 5, failed: 4, skipped: 2 });
+  expect(text()).toContain('== a: FAILED\n');
+  expect(text()).toContain('Cannot run "broken": Error: no such program\n');
+  expect(text()).toContain('== b: ok\n');
+  expect(text()).toMatch(/== c: ok\n\nFAILED: (a, broken|broken, a)\n$/);
+});
+
+test('summaryOf tells of skipped tests only where there are some', () => {
+  expect(summaryOf(GOOD)).toBe('2 passed, 0 failed, 1 skipped');
+  expect(summaryOf(BAD)).toBe('1 passed, 3 failed');
+});
