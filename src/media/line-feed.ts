@@ -1,6 +1,7 @@
-/** Joins lines inside one thread: what one hears goes out of another; from one at a time, and to one at a time. */
+/** Joins lines inside one thread, one with one: what one hears goes out of the other, alone or mixed with an agent's words. */
 import type { RtpPacket } from '../rtp/packet.ts';
 import type { CodecName } from '../rtp/sdp-answer.ts';
+import { LineMixer } from './line-mixer.ts';
 import type { LineSender } from './line-sender.ts';
 
 /** One line's ends: the feed that its sound comes from, and the one that its hearing goes to. */
@@ -8,6 +9,8 @@ export class LineFeed {
   readonly #sender: LineSender;
   #source: LineFeed | undefined;
   #sink: LineFeed | undefined;
+  #mixer: LineMixer | undefined;
+  #mixedWith: LineFeed | undefined;
 
   constructor(sender: LineSender) {
     this.#sender = sender;
@@ -27,9 +30,42 @@ export class LineFeed {
     this.#sink.#sender.forward(packet, content, nowMs);
   }
 
+  /** Lets both lines hear each other, and the agent of each; with none, no more. */
+  mixWith(other: LineFeed | undefined): void {
+    this.#unmix();
+    if (other === undefined || other === this) return;
+    other.#unmix();
+    const [ours, theirs] = LineMixer.pair();
+    this.#mix(ours, other);
+    other.#mix(theirs, this);
+  }
+
+  /** Takes what this line hears. @returns what its agent hears: that, and the line that it is mixed with. */
+  hear(pcm: Int16Array): Int16Array {
+    return this.#mixer === undefined ? pcm : this.#mixer.hear(pcm);
+  }
+
+  /** Spells a key out to the line that this one is mixed with. */
+  press(digit: string): void {
+    if (this.#mixedWith !== undefined) this.#mixedWith.#sender.sendDigits(digit);
+  }
+
   /** Joined with nobody any more. */
   stop(): void {
     this.from(undefined);
     this.#sink?.from(undefined);
+    this.mixWith(undefined);
+  }
+
+  #unmix(): void {
+    const other = this.#mixedWith;
+    this.#mix(undefined, undefined);
+    if (other !== undefined) other.#mix(undefined, undefined);
+  }
+
+  #mix(mixer: LineMixer | undefined, other: LineFeed | undefined): void {
+    this.#mixer = mixer;
+    this.#mixedWith = other;
+    this.#sender.setMixer(mixer);
   }
 }

@@ -10,6 +10,7 @@ import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
 import { BackgroundLoop } from './background-loop.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
+import type { LineMixer } from './line-mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { Rider, SendWheel } from './send-wheel.ts';
 import { StreamSplice } from './stream-splice.ts';
@@ -66,6 +67,7 @@ export class LineSender {
   #aheadMs = 0;
   #isTalking = false;
   #forwardedAtMs = Number.NEGATIVE_INFINITY;
+  #mixer: LineMixer | undefined;
 
   constructor(options: LineSenderOptions) {
     this.#options = options;
@@ -99,6 +101,11 @@ export class LineSender {
   /** Plays a tone over and over wherever there is nothing else to say, or no longer. */
   setBackground(pcm: Int16Array | undefined): void {
     this.#background.set(pcm);
+  }
+
+  /** Mixes what is said here with another line's sound; with none, no more. */
+  setMixer(mixer: LineMixer | undefined): void {
+    this.#mixer = mixer;
   }
 
   /** Sends on what another line has heard, in this stream's numbers, unless we talk ourselves. */
@@ -168,7 +175,8 @@ export class LineSender {
     }
   }
 
-  #sendFrame(pcm: Int16Array, nowMs: number, hasMarker: boolean): void {
+  #sendFrame(words: Int16Array, nowMs: number, hasMarker: boolean): void {
+    const pcm = this.#mixer === undefined ? words : this.#mixer.say(words);
     const datagram = this.#nextBuffer();
     if (pcm === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
     else encodeG711Into(this.#codec, pcm, datagram, RTP_HEADER_BYTES);

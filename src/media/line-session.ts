@@ -102,11 +102,11 @@ export class LineSession implements MediaSession {
   }
 
   feedFrom(other: MediaSession | undefined): void {
-    const isNear = other instanceof LineSession && other.#worker === this.#worker;
-    if (other !== undefined && !isNear) {
-      throw new RangeError('Cannot join two lines: they are not on one thread');
-    }
-    this.#tell({ kind: 'feed', line: this.#line, source: isNear ? other.#line : undefined });
+    this.#tell({ kind: 'feed', line: this.#line, source: this.#near(other) });
+  }
+
+  mixWith(other: MediaSession | undefined): void {
+    this.#tell({ kind: 'mix', line: this.#line, other: this.#near(other) });
   }
 
   leave(): Promise<void> {
@@ -159,6 +159,13 @@ export class LineSession implements MediaSession {
       default:
         break;
     }
+  }
+
+  /** The number of a line that this one can be joined with. */
+  #near(other: MediaSession | undefined): number | undefined {
+    if (other === undefined) return undefined;
+    if (other instanceof LineSession && other.#worker === this.#worker) return other.#line;
+    throw new RangeError('Cannot join two lines: they are not on one thread');
   }
 
   #openTap(): HeardRing {

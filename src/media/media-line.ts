@@ -51,6 +51,7 @@ export class MediaLine implements Rider {
     this.#receiver = new LineReceiver({
       onPcm: (pcm, atMs) => this.#hear(pcm, atMs),
       onDigit: (digit) => {
+        this.feed.press(digit.digit);
         if (this.#hasAgent) emit({ kind: 'digit', ...digit });
       },
       onLost: () => emit({ kind: 'media-lost' }),
@@ -195,10 +196,11 @@ export class MediaLine implements Rider {
 
   #hear(pcm: Int16Array, atMs: number): void {
     if (!this.#hasAgent) return;
-    this.#options.heard.write(pcm, atMs);
     this.#recorder?.add('caller', pcm, atMs);
+    const heard = this.feed.hear(pcm);
+    this.#options.heard.write(heard, atMs);
     const { meter } = this.#options;
-    for (const frame of this.#splitter.split(pcm)) {
+    for (const frame of this.#splitter.split(heard)) {
       const change = this.#detector.hear(frame, atMs);
       if (meter.isOn) meter.note('caller', this.#detector.levelDbfs);
       if (change === undefined) continue;

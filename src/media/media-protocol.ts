@@ -4,6 +4,7 @@ import type { AlarmMemory } from './alarm.ts';
 import type { AudioEvent, AudioStats } from './audio-stream.ts';
 import type { HeardRingBuffer } from './heard-ring.ts';
 import type { LevelMeterBuffer } from './level-meter.ts';
+import type { SocketsReport } from './line-sockets.ts';
 
 /** What holds for all workers. */
 export interface WorkerSettings {
@@ -11,6 +12,8 @@ export interface WorkerSettings {
   readonly drainMs: number;
   /** Whether the worker asks the system for real-time priority. */
   readonly isRealTime: boolean;
+  /** Whether the worker keeps to Node's own sockets. */
+  readonly isPortable: boolean;
 }
 
 /** Given to a worker at its start. */
@@ -56,6 +59,8 @@ export type ToWorker =
   | { readonly kind: 'background'; readonly line: number; readonly pcm: Int16Array | undefined }
   /** Sends on what another line hears; from none when `source` is not given. */
   | { readonly kind: 'feed'; readonly line: number; readonly source: number | undefined }
+  /** Mixes two lines and their agents; no more when `other` is not given. */
+  | { readonly kind: 'mix'; readonly line: number; readonly other: number | undefined }
   /** Goes on without the agent. */
   | { readonly kind: 'leave'; readonly line: number }
   | { readonly kind: 'stats'; readonly line: number; readonly request: number }
@@ -69,7 +74,7 @@ export type ToWorker =
 
 export type FromWorker =
   /** `priority` says in plain English what the thread runs with. */
-  | { readonly kind: 'ready'; readonly priority: string }
+  | { readonly kind: 'ready'; readonly priority: string; readonly sockets: SocketsReport }
   | { readonly kind: 'opened'; readonly line: number }
   | {
       readonly kind: 'refused';

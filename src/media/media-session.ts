@@ -27,6 +27,14 @@ export interface MediaSession extends AudioStream {
   feedFrom(other: MediaSession | undefined): void;
 
   /**
+   * Lets this line, its agent and `other` hear one another from now on; or no longer. The agent hears both far ends, and
+   * so does what is kept of `heard`; the recording keeps the caller left, and what the caller hears right.
+   *
+   * @throws {RangeError} as `feedFrom`.
+   */
+  mixWith(other: MediaSession | undefined): void;
+
+  /**
    * Takes the agent out: it says and hears nothing any more, and the recording ends. What the line is fed with goes on.
    * Resolves when the recording is whole on disk.
    */

@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../lib/logger.ts';
 import { Alarm, newAlarmMemory } from './alarm.ts';
+import type { SocketsReport } from './line-sockets.ts';
 import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
 
 export type StartWorker = (settings: WorkerStart) => Worker;
@@ -23,6 +24,7 @@ const IS_URGENT: Readonly<Record<ToWorker['kind'], boolean>> = {
   record: false,
   background: false,
   feed: true,
+  mix: true,
   leave: true,
   stats: false,
   tap: false,
@@ -46,6 +48,7 @@ export class MediaWorkerHandle {
   readonly #busyLines = new Set<number>();
   readonly #exited: Promise<void>;
   readonly #ready = Promise.withResolvers<void>();
+  #sockets: SocketsReport | undefined;
   #isStopping = false;
   #batch: ToWorker[] = [];
   #transfer: ArrayBuffer[] = [];
@@ -78,6 +81,11 @@ export class MediaWorkerHandle {
   /** Resolves when the thread can be asked; rejects when it ended before. */
   get ready(): Promise<void> {
     return this.#ready.promise;
+  }
+
+  /** Which sockets the thread has; undefined before it is ready. */
+  get sockets(): SocketsReport | undefined {
+    return this.#sockets;
   }
 
   /** Lines that are open or opening; those whose ports drain cost nothing. */
@@ -131,12 +139,18 @@ export class MediaWorkerHandle {
 
   #handle(message: FromWorker): void {
     if (message.kind === 'ready') {
-      this.#log.info({ priority: message.priority }, 'media worker ready');
-      this.#ready.resolve();
+      this.#noteReady(message);
       return;
     }
     if (message.kind === 'closed') this.#busyLines.delete(message.line);
     this.#lines.get(message.line)?.(message);
+  }
+
+  #noteReady({ priority, sockets }: Extract<FromWorker, { kind: 'ready' }>): void {
+    const level = sockets.isFallback ? 'warn' : 'info';
+    this.#log[level]({ priority, sockets }, 'media worker ready');
+    this.#sockets = sockets;
+    this.#ready.resolve();
   }
 
   #end(): void {

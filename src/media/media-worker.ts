@@ -6,11 +6,13 @@ import { Alarm } from './alarm.ts';
 import { DrainingPorts } from './draining-ports.ts';
 import { HeardRing } from './heard-ring.ts';
 import { LevelMeter } from './level-meter.ts';
+import type { LineFeed } from './line-feed.ts';
+import type { LineSockets, OnDatagram } from './line-sockets.ts';
 import { MediaLine } from './media-line.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './media-protocol.ts';
-import { type OnDatagram, PortPair } from './port-pair.ts';
+import { openSockets } from './open-sockets.ts';
+import { PortPair } from './port-pair.ts';
 import { SendWheel } from './send-wheel.ts';
-import { steadyClock } from './steady-clock.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
 /** A request about an open line. */
@@ -24,21 +26,24 @@ interface OpenLine {
 class MediaWorker {
   readonly #port: MessagePort;
   readonly #settings: WorkerStart;
+  readonly #sockets: LineSockets;
   readonly #clock: Clock = systemClock;
   readonly #wheel: SendWheel;
   readonly #lines = new Map<number, OpenLine>();
   readonly #draining: DrainingPorts;
 
-  constructor(port: MessagePort, settings: WorkerStart) {
+  constructor(port: MessagePort, options: { settings: WorkerStart; sockets: LineSockets }) {
+    const { settings, sockets } = options;
     this.#port = port;
     this.#settings = settings;
+    this.#sockets = sockets;
     this.#draining = new DrainingPorts({
       clock: this.#clock,
       drainMs: settings.drainMs,
       onFree: (line) => this.#tell({ kind: 'drained', line }),
     });
     this.#wheel = new SendWheel({
-      clock: steadyClock(new Alarm(settings.alarm)),
+      clock: sockets.clock,
       onFault: (rider, error) => {
         const [id] = [...this.#lines].find(([, { line }]) => line === rider) ?? [];
         if (id !== undefined) this.#fail(id, error);
@@ -51,7 +56,7 @@ class MediaWorker {
       for (const message of messages) this.#handle(message);
     });
     const priority = this.#settings.isRealTime ? await raiseThreadPriority() : 'normal: not asked';
-    this.#tell({ kind: 'ready', priority });
+    this.#tell({ kind: 'ready', priority, sockets: this.#sockets.report });
   }
 
   #handle(message: ToWorker): void {
@@ -69,7 +74,7 @@ class MediaWorker {
   async #open(request: Extract<ToWorker, { kind: 'open' }>): Promise<void> {
     const { line: id, address, port, signallingAddress } = request;
     try {
-      const ports = await PortPair.bind({ address, port });
+      const ports = await PortPair.bind(this.#sockets, { address, port });
       const line = new MediaLine({
         heard: new HeardRing(request.heard),
         meter: new LevelMeter(request.meter),
@@ -82,12 +87,8 @@ class MediaWorker {
       });
       this.#lines.set(id, { line, ports });
       ports.listen({
-        onRtp: this.#guarded(id, (datagram, source) =>
-          line.onRtp(datagram, source, this.#clock.nowMs()),
-        ),
-        onRtcp: this.#guarded(id, (datagram, source) =>
-          line.onRtcp(datagram, source, this.#clock.nowMs()),
-        ),
+        onRtp: this.#guarded(id, (...datagram) => line.onRtp(...datagram)),
+        onRtcp: this.#guarded(id, (...datagram) => line.onRtcp(...datagram)),
       });
       this.#tell({ kind: 'opened', line: id });
     } catch (error) {
@@ -139,6 +140,7 @@ class MediaWorker {
         break;
       case 'background':
       case 'feed':
+      case 'mix':
       case 'leave':
         this.#handOver(line, message);
         break;
@@ -159,11 +161,16 @@ class MediaWorker {
   /** What is asked on the way to somebody else than the agent. */
   #handOver(
     line: MediaLine,
-    message: Extract<ToWorker, { kind: 'background' | 'feed' | 'leave' }>,
+    message: Extract<ToWorker, { kind: 'background' | 'feed' | 'mix' | 'leave' }>,
   ): void {
     if (message.kind === 'background') line.setBackground(message.pcm);
     else if (message.kind === 'leave') void this.#leave(message.line, line);
-    else line.feed.from(this.#lines.get(message.source ?? 0)?.line.feed);
+    else if (message.kind === 'mix') line.feed.mixWith(this.#feedOf(message.other));
+    else line.feed.from(this.#feedOf(message.source));
+  }
+
+  #feedOf(id: number | undefined): LineFeed | undefined {
+    return this.#lines.get(id ?? 0)?.line.feed;
   }
 
   #say(line: MediaLine, message: Extract<ToWorker, { kind: 'say' }>, nowMs: number): void {
@@ -173,9 +180,9 @@ class MediaWorker {
 
   /** A fault of ours in one line ends that line, never the hundreds beside it. */
   #guarded(id: number, act: OnDatagram): OnDatagram {
-    return (datagram, source) => {
+    return (datagram, source, atMs) => {
       try {
-        act(datagram, source);
+        act(datagram, source, atMs);
       } catch (error) {
         this.#fail(id, error);
       }
@@ -213,6 +220,7 @@ class MediaWorker {
   async #stop(): Promise<void> {
     await Promise.all([...this.#lines].map(([id, open]) => this.#close(id, open)));
     this.#wheel.stop();
+    this.#sockets.stop();
     process.exit(0);
   }
 
@@ -221,4 +229,9 @@ class MediaWorker {
   }
 }
 
-if (parentPort !== null) await new MediaWorker(parentPort, workerData).start();
+if (parentPort !== null) {
+  const settings: WorkerStart = workerData;
+  const { alarm, isPortable } = settings;
+  const sockets = await openSockets({ alarm: new Alarm(alarm), isPortable });
+  await new MediaWorker(parentPort, { settings, sockets }).start();
+}

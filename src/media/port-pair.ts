@@ -1,15 +1,12 @@
 /** The two UDP sockets of a line: RTP on an even port, RTCP one above. */
-import { createSocket, type Socket } from 'node:dgram';
 import type { Source } from '../rtp/source-lock.ts';
+import type { LineSocket, LineSockets, OnDatagram } from './line-sockets.ts';
 
-export type OnDatagram = (datagram: Uint8Array, source: Source) => void;
-
-/** Unconnected, so that a stranger's packets are seen and counted, and a NAT's true port can be learnt. */
 export class PortPair {
-  readonly #rtp: Line;
-  readonly #rtcp: Line;
+  readonly #rtp: LineSocket;
+  readonly #rtcp: LineSocket;
 
-  private constructor(rtp: Line, rtcp: Line) {
+  private constructor(rtp: LineSocket, rtcp: LineSocket) {
     this.#rtp = rtp;
     this.#rtcp = rtcp;
   }
@@ -17,14 +14,14 @@ export class PortPair {
   /**
    * Takes both ports; whatever comes is thrown away until `listen`.
    *
-   * @param options.port even.
+   * @param place its port is even.
    * @throws {Error} with `code` EADDRINUSE when either port is taken, and the system's other errors.
    */
-  static async bind(options: { address: string; port: number }): Promise<PortPair> {
-    const { address, port } = options;
-    const rtp = await Line.bind(address, port);
+  static async bind(sockets: LineSockets, place: Source): Promise<PortPair> {
+    const { address, port } = place;
+    const rtp = await sockets.bind(place);
     try {
-      return new PortPair(rtp, await Line.bind(address, port + 1));
+      return new PortPair(rtp, await sockets.bind({ address, port: port + 1 }));
     } catch (error) {
       rtp.close();
       throw error;
@@ -32,8 +29,8 @@ export class PortPair {
   }
 
   listen(listeners: { readonly onRtp: OnDatagram; readonly onRtcp: OnDatagram }): void {
-    this.#rtp.onDatagram = listeners.onRtp;
-    this.#rtcp.onDatagram = listeners.onRtcp;
+    this.#rtp.listen(listeners.onRtp);
+    this.#rtcp.listen(listeners.onRtcp);
   }
 
   sendRtp(datagram: Uint8Array, target: Source): void {
@@ -44,54 +41,9 @@ export class PortPair {
     this.#rtcp.send(datagram, target);
   }
 
+  /** Safe to call twice. */
   close(): void {
     this.#rtp.close();
     this.#rtcp.close();
   }
-}
-
-class Line {
-  onDatagram: OnDatagram | undefined;
-  readonly #socket: Socket;
-
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on('message', (datagram, source) => this.onDatagram?.(datagram, source));
-    // An ICMP answer (the far end's port has closed) comes up as an error; the media time-out deals with it.
-    socket.on('error', () => undefined);
-  }
-
-  static bind(address: string, port: number): Promise<Line> {
-    const socket = createSocket({ type: 'udp4', lookup: lookUpNothing });
-    return new Promise((resolve, reject) => {
-      socket.once('error', (error) => {
-        socket.close();
-        reject(error);
-      });
-      socket.bind({ address, port, exclusive: true }, () => {
-        socket.removeAllListeners('error');
-        resolve(new Line(socket));
-      });
-    });
-  }
-
-  send(datagram: Uint8Array, target: Source): void {
-    // Nobody listens on port 0, and the system's answer would be an exception.
-    if (target.port === 0) return;
-    this.#socket.send(datagram, target.port, target.address);
-  }
-
-  close(): void {
-    this.onDatagram = undefined;
-    this.#socket.close();
-  }
-}
-
-/** All addresses are numbers already; the usual way would ask a thread of the pool about each packet. */
-function lookUpNothing(
-  address: string,
-  _options: unknown,
-  callback: (error: null, address: string, family: number) => void,
-): void {
-  callback(null, address, 4);
 }

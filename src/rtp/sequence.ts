@@ -58,7 +58,9 @@ export class PacketOrder {
       const passed = this.#pass(packet);
       return this.isHolding ? [passed, ...this.#passHeld()] : [passed];
     }
-    this.#held.push({ packet, arrivedAtMs: nowMs });
+    // The datagram's memory is used again, and this packet stays longer.
+    const kept = { ...packet, payload: packet.payload.slice() };
+    this.#held.push({ packet: kept, arrivedAtMs: nowMs });
     this.#held.sort((one, other) => this.#distance(one) - this.#distance(other));
     return this.#held.length > HELD_MAX ? this.#giveUpMissing() : [];
   }

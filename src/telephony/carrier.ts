@@ -17,6 +17,19 @@ export interface TransferOptions {
   readonly announcement?: () => AsyncIterable<Int16Array>;
 }
 
+/** A caller, another party and the agent on one line, each of whom hears the other two. */
+export interface ThreeWayCall {
+  /** Sets the one listener; called once, when the other party has gone and the caller is alone with the agent again. */
+  onAlone(listener: () => void): void;
+
+  /**
+   * Takes the agent out, and leaves the two joined. Resolves when the leg has been released by that. Safe to call twice.
+   *
+   * @throws {CarrierError} when one of the two has gone, or it failed; then all goes on as it was.
+   */
+  leave(): Promise<void>;
+}
+
 /** An answered leg. */
 export interface Leg {
   readonly audio: AudioStream;
@@ -43,6 +56,14 @@ export interface Leg {
    * @throws {CarrierError} when it was refused or failed; the leg goes on.
    */
   transfer(number: string, options?: TransferOptions): Promise<void>;
+
+  /**
+   * Calls another party, and lets it, the caller and the agent hear one another. Resolves when they do. The leg goes on,
+   * and whatever ends it ends the other party's call.
+   *
+   * @throws {CarrierError} when it was refused or failed; the leg goes on as it was.
+   */
+  bringIn(number: string, options?: TransferOptions): Promise<ThreeWayCall>;
 }
 
 /** The telephone network, or the other party, did not do what was asked. */

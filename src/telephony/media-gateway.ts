@@ -89,6 +89,19 @@ export async function connectSound(one: MediaEndpoint, other: MediaEndpoint): Pr
   }
 }
 
+/**
+ * Lets two far ends and the agent of `one` hear one another. That is the media engine's work, whoever faces the carriers.
+ *
+ * @throws {MediaError} when it cannot be done; both go on as they were.
+ */
+export async function mixSound(one: MediaEndpoint, other: MediaEndpoint): Promise<void> {
+  try {
+    one.line.mixWith(other.line);
+  } catch (error) {
+    throw linesApart(error);
+  }
+}
+
 function linesApart(cause: unknown): MediaError {
   return new MediaError('Cannot connect two calls: their lines are apart', 503, { cause });
 }

@@ -195,14 +195,17 @@ test('MediaEngine tells calls that their worker died, and opens new ones on the 
   expect((await engine.open(LOOPBACK)).localPort % 2).toBe(0);
 });
 
-test('MediaEngine says with which priority its thread runs', async () => {
+test('MediaEngine says with which priority and sockets its thread runs', async () => {
   const said: object[] = [];
   const log = { ...silentLogger, info: (fields: object) => said.push(fields) };
 
   await startEngine({ log, isRealTime: true });
 
   expect(said).toEqual([
-    { priority: expect.stringMatching(/^(real-time \(SCHED_FIFO|niceness -15|normal: )/) },
+    {
+      priority: expect.stringMatching(/^(real-time \(SCHED_FIFO|niceness -15|normal: )/),
+      sockets: { name: 'epoll', reason: expect.any(String), isFallback: false },
+    },
   ]);
 });
 

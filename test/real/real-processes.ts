@@ -14,6 +14,9 @@ const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'only-for-tests';
 const START_MS_MAX = 20_000;
 
+/** What FreeSWITCH gives to its legs; the even ones are for RTP. */
+export const RTP_PORTS = { first: 30_000, last: 31_998 } as const;
+
 /** Paths of the two programs; undefined, and plainly said, where they are not given. */
 export function findPrograms(
   suite: string,
@@ -101,8 +104,8 @@ export async function startRealWorld(programs: {
         FREESWITCH_PORT: String(eventPort),
         FREESWITCH_OUTER_SIP_PORT: String(outerPort),
         FREESWITCH_INNER_SIP_PORT: String(innerPort),
-        FREESWITCH_RTP_FIRST: '30000',
-        FREESWITCH_RTP_LAST: '31998',
+        FREESWITCH_RTP_FIRST: String(RTP_PORTS.first),
+        FREESWITCH_RTP_LAST: String(RTP_PORTS.last),
       },
       [
         ...['-nf', '-nc', '-nonat', '-np', '-conf', join(ROOT, 'sip-config/freeswitch')],

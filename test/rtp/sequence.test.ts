@@ -125,3 +125,16 @@ test.each([
 
   expect(order.late).toBe(late);
 });
+
+test('PacketOrder keeps what it holds back although the datagram is written over', () => {
+  const order = new PacketOrder();
+  const datagram = Uint8Array.of(1, 2, 3);
+  const packet = { payloadType: 0, hasMarker: false, ssrc: 1, timestamp: 0, payload: datagram };
+  order.accept({ ...packet, sequence: 10, payload: Uint8Array.of(0) }, 0);
+  order.accept({ ...packet, sequence: 12 }, 20);
+
+  datagram.fill(9);
+  const passed = order.accept({ ...packet, sequence: 11, payload: Uint8Array.of(0) }, 40);
+
+  expect(passed.map((each) => [...each.packet.payload])).toEqual([[0], [1, 2, 3]]);
+});

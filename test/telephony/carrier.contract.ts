@@ -141,6 +141,22 @@ export function describeCarrier(name: string, openWorld: () => Promise<CarrierWo
       expect(causes).toEqual([{ kind: 'transferred' }]);
     });
 
+    test('Leg brings in another party, goes on, and is over when the agent leaves the two', async () => {
+      const { leg, causes } = await connect();
+
+      const bringing = leg.bringIn('+390687654321');
+      const second = await failure(leg.bringIn('+390687654322'));
+      const threeWay = await world.until(bringing);
+      const before = [...causes];
+      await world.until(Promise.all([threeWay.leave(), threeWay.leave()]));
+      const third = await failure(leg.bringIn('+390687654321'));
+
+      expect(before).toEqual([]);
+      expect(second).toMatchObject({ name: 'CarrierError', sipStatus: 491 });
+      expect(third).toMatchObject({ name: 'CarrierError', sipStatus: 481 });
+      expect(causes).toEqual([{ kind: 'transferred' }]);
+    });
+
     test('IncomingCall is answered, and tells who calls whom', async () => {
       const incoming = await world.ringIn('talks');
       incoming.ring();

@@ -13,6 +13,7 @@ export class SilentSession implements MediaSession {
   hasAgent = true;
   background: Int16Array | undefined;
   source: MediaSession | undefined;
+  mixed: MediaSession | undefined;
 
   setRemote(agreed: AgreedMedia): void {
     this.remotes.push(agreed);
@@ -28,6 +29,10 @@ export class SilentSession implements MediaSession {
 
   feedFrom(other: MediaSession | undefined): void {
     this.source = other;
+  }
+
+  mixWith(other: MediaSession | undefined): void {
+    this.mixed = other;
   }
 
   async leave(): Promise<void> {

@@ -1,6 +1,6 @@
 /** A call from a browser, known by the agent that it is for; it ends with the connection that it came by. */
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { IncomingCall, Leg, ReleaseCause, TransferOptions } from '../carrier.ts';
+import type { IncomingCall, Leg, ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
 
 export interface BrowserCallOptions {
   /** The call as SIP knows it. */
@@ -132,5 +132,9 @@ class BrowserLeg implements Leg {
 
   transfer(number: string, options?: TransferOptions): Promise<void> {
     return this.#leg.transfer(number, options);
+  }
+
+  bringIn(number: string, options?: TransferOptions): Promise<ThreeWayCall> {
+    return this.#leg.bringIn(number, options);
   }
 }

@@ -2,7 +2,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../carrier.ts';
-import { connectSound, type MediaEndpoint, MediaError } from '../media-gateway.ts';
+import { connectSound, type MediaEndpoint, MediaError, mixSound } from '../media-gateway.ts';
 import { isDialable } from '../number.ts';
 import { ringbackFor } from '../ringback.ts';
 import type { Trunk } from '../trunks.ts';
@@ -69,15 +69,27 @@ export class HandOver {
    */
   async run({ announcement }: TransferOptions): Promise<SecondLeg | undefined> {
     const { transferBy, log } = this.#options;
-    if (transferBy === 'bridge' || announcement !== undefined) return this.#bridge(announcement);
+    if (transferBy === 'bridge' || announcement !== undefined) {
+      return this.#bridge(announcement, connectSound);
+    }
     try {
       await this.#refer();
       return undefined;
     } catch (error) {
       if (transferBy === 'refer' || !this.#isRefused || !this.#mayBridge) throw error;
       log.info({ why: reasonOf(error) }, 'REFER was refused, the caller is put through by us');
-      return this.#bridge(undefined);
+      return this.#bridge(undefined, connectSound);
     }
+  }
+
+  /**
+   * Resolves when the other party is there, and no REFER is ever sent for it.
+   *
+   * @returns its leg, mixed with this one and the agent.
+   * @throws {CarrierError} when it was refused or failed.
+   */
+  bringIn({ announcement }: TransferOptions): Promise<SecondLeg> {
+    return this.#bridge(announcement, mixSound);
   }
 
   /** Takes the body of a NOTIFY. */
@@ -119,7 +131,10 @@ export class HandOver {
     await this.#referral.run();
   }
 
-  async #bridge(announcement: TransferOptions['announcement']): Promise<SecondLeg> {
+  async #bridge(
+    announcement: TransferOptions['announcement'],
+    connect: typeof connectSound,
+  ): Promise<SecondLeg> {
     const { endpoint, callSecond, transferBy } = this.#options;
     if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
     if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
@@ -132,7 +147,7 @@ export class HandOver {
     try {
       const leg = await second.answered;
       try {
-        await this.#join(leg, announcement);
+        await this.#join(leg, announcement, connect);
       } catch (error) {
         void leg.hangUp();
         throw error;
@@ -143,7 +158,11 @@ export class HandOver {
     }
   }
 
-  async #join(leg: SecondLeg, announcement: TransferOptions['announcement']): Promise<void> {
+  async #join(
+    leg: SecondLeg,
+    announcement: TransferOptions['announcement'],
+    connect: typeof connectSound,
+  ): Promise<void> {
     const { endpoint } = this.#options;
     leg.onReleased(() => this.#stop(failure('the other party has hung up', 480)));
     // What is said to the other party alone is not for the caller's ears.
@@ -151,7 +170,7 @@ export class HandOver {
     try {
       const steps = async () => {
         if (announcement !== undefined) await this.#announce(leg, announcement());
-        if (!this.#isStopped) await connectSound(endpoint, leg.endpoint);
+        if (!this.#isStopped) await connect(endpoint, leg.endpoint);
       };
       await Promise.race([this.#stopped.promise, steps()]);
     } catch (error) {

@@ -2,12 +2,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { Leg, ReleaseCause, TransferOptions } from '../carrier.ts';
-import { CarrierError } from '../carrier.ts';
+import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import type { Trunk } from '../trunks.ts';
+import { Company } from './company.ts';
 import type { DialogBook, KeptDialog } from './dialog-book.ts';
-import { type CallSecond, HandOver, type SecondLeg } from './hand-over.ts';
+import type { CallSecond, SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
@@ -15,9 +15,6 @@ import { Negotiation } from './negotiation.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
-
-/** Two people talk no longer than this: by then a line was left open. */
-const JOINED_MS_MAX = 4 * 3_600_000;
 
 export interface SrfLegOptions {
   readonly srf: SrfClient;
@@ -47,14 +44,10 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   /** Later than `#over`: the recording is whole. */
   readonly #closed = Promise.withResolvers<void>();
   readonly #kept: KeptDialog | undefined;
+  readonly #company: Company;
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
-  #handOver: HandOver | undefined;
-  #isTransferred = false;
-  /** Whom the far end talks to in place of the agent. */
-  #partner: Leg | undefined;
   #isOver = false;
-  #stopTimer: () => void = () => {};
   #isStranded = false;
   #onReleased: (cause: ReleaseCause) => void = () => {};
   #onDigit: (digit: string) => void = () => {};
@@ -65,6 +58,14 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
     this.#kept = options.book?.keep(dialog, endpoint.channels ?? []);
+    this.#company = new Company(options, {
+      isEnding: () => this.#cause !== undefined || this.#hangingUp !== undefined,
+      released: (cause) => this.#tell(cause),
+      // Whoever asked for the transfer hears of it before whoever waits for the end.
+      left: () => setImmediate(this.#closed.resolve),
+      pressed: (digit) => this.#onDigit(digit),
+      end: () => void this.end(),
+    });
     dialog.on('info', (request, answer) => this.#onInfo(request, answer));
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
     dialog.on('destroy', (request) => this.#onBye(request));
@@ -104,7 +105,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   hangUp(): Promise<void> {
     // A far end that has been handed over is not ours to hang up on.
-    return this.#partner === undefined ? this.end() : this.#closed.promise;
+    return this.#company.hasPartner ? this.#closed.promise : this.end();
   }
 
   /** As `hangUp`, whoever the far end talks to: the server stops. */
@@ -113,25 +114,14 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   }
 
   async transfer(number: string, options: TransferOptions = {}): Promise<void> {
-    if (this.#cause !== undefined || this.#hangingUp !== undefined) {
-      throw new CarrierError('Cannot transfer the call: it is over', 481);
-    }
-    if (this.#handOver !== undefined) {
-      throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
-    }
-    const { callSecond, transferBy = 'auto' } = this.#options;
-    const handOver = new HandOver({ ...this.#options, callSecond, transferBy }, number);
-    this.#handOver = handOver;
-    try {
-      const partner = await handOver.run(options);
-      if (partner === undefined) this.#isTransferred = true;
-      else await this.#stepAside(partner);
-    } finally {
-      this.#handOver = undefined;
-    }
-    if (!this.#isTransferred) return;
+    const outcome = await this.#company.transfer(number, options);
+    if (outcome === 'joined') return;
     void this.#release({ kind: 'transferred' });
     await this.#over.promise;
+  }
+
+  bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
+    return this.#company.bringIn(number, options);
   }
 
   get isOver(): boolean {
@@ -150,23 +140,6 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   abandon(cause: ReleaseCause): void {
     this.#finish(this.#hangingUp?.cause ?? cause, 'untold');
-  }
-
-  /** The far end talks to another one from now on: for the call this leg is over, and its recording ends. */
-  async #stepAside(partner: SecondLeg): Promise<void> {
-    const { clock, endpoint } = this.#options;
-    if (this.#isOver || this.#hangingUp !== undefined) {
-      void partner.hangUp();
-      throw new CarrierError('Cannot transfer the call: it is over', 481);
-    }
-    this.#partner = partner;
-    this.#stopTimer = clock.after(JOINED_MS_MAX, () => void this.end());
-    this.#tell({ kind: 'transferred' });
-    // Where it has hung up in the same moment, this is called at once.
-    partner.onReleased(() => void this.end());
-    await Promise.all([endpoint.line.leave(), partner.endpoint.line.leave()]);
-    // Whoever asked for the transfer hears of it before whoever waits for the end.
-    setImmediate(this.#closed.resolve);
   }
 
   /** Says BYE, once, and ends the leg for the cause of whoever was first. */
@@ -190,10 +163,10 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   }
 
   #onBye(request: SrfRequest): void {
-    const isTransferred = this.#isTransferred || this.#handOver?.isReferred === true;
-    this.#handOver?.farEndLeft();
+    const { isReferred } = this.#company;
+    this.#company.farEndLeft();
     // Where our own BYE is under way, the two have crossed and ours was meant.
-    this.#finish(this.#hangingUp?.cause ?? causeOf(request, isTransferred));
+    this.#finish(this.#hangingUp?.cause ?? causeOf(request, isReferred));
   }
 
   #finish(cause: ReleaseCause, farEnd: 'told' | 'untold' = 'told'): void {
@@ -204,9 +177,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     if (farEnd === 'told') this.#kept?.forget();
     else this.#kept?.orphan();
     this.#negotiation.stop();
-    this.#stopTimer();
-    this.#handOver?.stop();
-    void this.#partner?.hangUp();
+    this.#company.stop();
     this.#tell(cause);
     this.#over.resolve();
     endpoint
@@ -232,14 +203,14 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {
     answer.send(200);
     const state = request.get('subscription-state') ?? '';
-    this.#handOver?.notified(request.body ?? '', /^\s*terminated\b/i.test(state));
+    this.#company.notified(request.body ?? '', /^\s*terminated\b/i.test(state));
   }
 }
 
 /** A BYE that comes after a transfer was agreed to is how many carriers say that it worked. */
-function causeOf(bye: SrfRequest, isTransferred: boolean): ReleaseCause {
+function causeOf(bye: SrfRequest, isReferred: boolean): ReleaseCause {
   if (bye.source === 'application') {
     return { kind: 'broken', reason: bye.get('reason') ?? 'the far end is gone' };
   }
-  return isTransferred ? { kind: 'transferred' } : { kind: 'far-end' };
+  return isReferred ? { kind: 'transferred' } : { kind: 'far-end' };
 }

@@ -20,6 +20,9 @@ import { mediaErrorOf } from './media-error-of.ts';
 /** A server that is well makes a leg in 30 ms. */
 const LEG_MS_MAX = 5_000;
 
+/** The caller hears the ringing meanwhile; none is begun when one before it took its whole time. */
+const ATTEMPTS_MAX = 3;
+
 /** What the gateway needs of the media engine, which its owner starts and stops. */
 export type LineSource = Pick<MediaEngine, 'open'>;
 
@@ -34,6 +37,18 @@ export interface FreeSwitchGatewayOptions {
   readonly log: Logger;
   /** Legs that a process before this one has left. */
   readonly orphanChannels?: readonly string[];
+}
+
+/** Where a call's legs are made. */
+interface Place {
+  readonly server: FreeSwitchServer;
+  readonly connection: FreeSwitchConnection;
+}
+
+interface Wish {
+  /** The carrier's; undefined where the offer is ours. */
+  readonly offer: string | undefined;
+  readonly codecs: readonly CodecName[] | undefined;
 }
 
 export class FreeSwitchGateway implements MediaGateway {
@@ -79,33 +94,58 @@ export class FreeSwitchGateway implements MediaGateway {
     const { codecs, remoteSdp, near } = options;
     // Read first: what cannot be understood shall not cost a port.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
+    const { clock, log } = this.#options;
+    const startedAtMs = clock.nowMs();
+    const failed = new Set<FreeSwitchServer>();
+    for (let attempt = 1; ; attempt += 1) {
+      const place = this.#choose(near, failed);
+      try {
+        return await this.#openAt(place, { offer, codecs, near });
+      } catch (cause) {
+        // What is wrong with the description, or with our own lines, would be wrong at any server.
+        const error = cause instanceof MediaError ? cause : mediaErrorOf(cause);
+        const isServers = error !== cause && error.sipStatus === 503;
+        const hasTime = attempt < ATTEMPTS_MAX && clock.nowMs() - startedAtMs < LEG_MS_MAX;
+        if (!isServers || !hasTime) throw error;
+        log.warn({ why: error.message, attempt }, 'FreeSWITCH could not take a call; trying again');
+        failed.add(place.server);
+      }
+    }
+  }
+
+  /** The server of the near line, or whose turn it is; one that has failed only where there is no other. */
+  #choose(near: MediaSession | undefined, failed: ReadonlySet<FreeSwitchServer>): Place {
     const isWell = ({ connection }: FreeSwitchServer) => connection !== undefined;
+    const isFresh = (server: FreeSwitchServer) => isWell(server) && !failed.has(server);
     const beside = near && this.#serverOf.get(near);
-    const server = beside && isWell(beside) ? beside : this.#turns.next(isWell);
+    const nearest = beside && isFresh(beside) ? beside : this.#turns.next(isFresh);
+    const server = nearest ?? this.#turns.next(isWell);
     const connection = server?.connection;
     if (server === undefined || connection === undefined) {
       throw new MediaError('Cannot set up sound: no FreeSWITCH is in reach', 503);
     }
-    const session = await this.#openLine(connection, near);
-    this.#serverOf.set(session, server);
+    return { server, connection };
+  }
+
+  async #openAt(
+    place: Place,
+    { near, ...wish }: Wish & { readonly near: MediaSession | undefined },
+  ): Promise<BridgedEndpoint> {
+    const session = await this.#openLine(place.connection, near);
+    this.#serverOf.set(session, place.server);
     try {
-      return await this.#bridge(server, { connection, session, offer, codecs });
+      return await this.#bridge(place, session, wish);
     } catch (error) {
       await session.close();
-      throw error instanceof MediaError ? error : mediaErrorOf(error);
+      throw error;
     }
   }
 
   async #bridge(
-    server: FreeSwitchServer,
-    call: {
-      readonly connection: FreeSwitchConnection;
-      readonly session: MediaSession;
-      readonly offer: string | undefined;
-      readonly codecs: readonly CodecName[] | undefined;
-    },
+    { server, connection }: Place,
+    session: MediaSession,
+    { offer, codecs }: Wish,
   ): Promise<BridgedEndpoint> {
-    const { connection, session, offer, codecs } = call;
     const engineAddress = connection.socket.localAddress;
     const [outer, inner] = await this.#legs([
       [connection.outer, offer ?? silentOffer(codecs)],

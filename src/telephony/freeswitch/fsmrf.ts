@@ -1,5 +1,6 @@
 /** The part of drachtio-fsmrf that the media gateway stands on, typed as the library really behaves. */
 import { createRequire } from 'node:module';
+import { type LegSip, watched } from './watched-leg.ts';
 
 /** The SIP dialog between drachtio and FreeSWITCH. `remote.sdp` is FreeSWITCH's newest description. */
 export interface FsmrfDialog {
@@ -27,6 +28,8 @@ export interface FsmrfEndpoint {
 
 /** One SIP profile of one FreeSWITCH. */
 export interface FsmrfServer {
+  /** What INVITEs to FreeSWITCH go out through. */
+  readonly srf: LegSip;
   readonly conn: {
     removeAllListeners(event: string): void;
     on(event: string, listener: () => void): void;
@@ -72,6 +75,7 @@ export async function connectProfile(
 /**
  * Makes a leg from the far end's description.
  *
+ * @throws {LegEndedError} when FreeSWITCH answers and ends the leg at once, which the library would not notice.
  * @throws {Error} when FreeSWITCH refuses; never settles when the connection is lost meanwhile.
  */
 export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<FsmrfEndpoint> {
@@ -79,7 +83,9 @@ export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<Fsmrf
   // The library takes every SAVP for DTLS, which it cannot do here. SRTP with keys in the description is none, and the
   // names of protocols may be written in small letters. RFC 4568.
   const sdp = isDtls ? remoteSdp : remoteSdp.replace(/^(m=audio \d+ RTP\/)SAVP /m, '$1savp ');
-  return server.createEndpoint({ remoteSdp: sdp });
+  const { srf, ended } = watched(server.srf);
+  const own: FsmrfServer = Object.create(server, { srf: { value: srf } });
+  return Promise.race([own.createEndpoint({ remoteSdp: sdp }), ended]);
 }
 
 /** Changes where and how a leg talks. @throws {Error} when FreeSWITCH refuses. */

@@ -1,7 +1,7 @@
 /** The leg of a simulated call: the scripted party is at its other end, and no network in between. */
 import type { PartyScript } from '../../domain/sandbox-script.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
-import { CarrierError, type Leg, type ReleaseCause } from '../carrier.ts';
+import { CarrierError, type Leg, type ReleaseCause, type ThreeWayCall } from '../carrier.ts';
 import { SandboxLine } from './sandbox-line.ts';
 
 /** How long whoever a caller is handed to takes to pick up. */
@@ -72,24 +72,37 @@ export class SandboxLeg implements Leg {
     return this.#closed.promise;
   }
 
-  transfer(_number: string): Promise<void> {
+  async transfer(_number: string): Promise<void> {
+    await this.#pickedUp();
+    this.#release({ kind: 'transferred' });
+  }
+
+  /** Whoever is brought in says nothing, and stays. */
+  async bringIn(_number: string): Promise<ThreeWayCall> {
+    await this.#pickedUp();
+    return {
+      onAlone: () => undefined,
+      leave: async () => {
+        if (this.#cause === undefined) this.#release({ kind: 'transferred' });
+        else if (this.#cause.kind !== 'transferred') throw failure('the caller is gone', 480);
+      },
+    };
+  }
+
+  /** Resolves when somebody whom the caller is to be handed to has picked up. @throws {CarrierError} when he cannot. */
+  #pickedUp(): Promise<void> {
     const clock = this.#clock;
     if (this.#cause !== undefined || clock === undefined) {
-      return Promise.reject(new CarrierError('Cannot transfer the call: it is over', 481));
+      return Promise.reject(failure('it is over', 481));
     }
     if (this.#isTransferring) {
-      const why = 'another transfer is in progress';
-      return Promise.reject(new CarrierError(`Cannot transfer the call: ${why}`, 491));
+      return Promise.reject(failure('another transfer is in progress', 491));
     }
     this.#isTransferring = true;
     return new Promise((resolve, reject) => {
       clock.after(TRANSFER_MS, () => {
-        if (this.#cause === undefined) {
-          this.#release({ kind: 'transferred' });
-          resolve();
-        } else {
-          reject(new CarrierError('Cannot transfer the call: the caller is gone', 487));
-        }
+        if (this.#cause === undefined) resolve();
+        else reject(failure('the caller is gone', 487));
       });
     });
   }
@@ -104,4 +117,8 @@ export class SandboxLeg implements Leg {
     this.#onOver();
     this.#closed.resolve(this.audio.close());
   }
+}
+
+function failure(why: string, sipStatus: number): CarrierError {
+  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus);
 }

@@ -3,7 +3,13 @@ import type { TalkingParty, TalkOptions } from '../../../src/call/call-parts.ts'
 import type { ConversationEvent } from '../../../src/conversation/conversation-port.ts';
 import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
 import { HeardRing } from '../../../src/media/heard-ring.ts';
-import type { IncomingCall, Leg, ReleaseCause } from '../../../src/telephony/carrier.ts';
+import type {
+  IncomingCall,
+  Leg,
+  ReleaseCause,
+  ThreeWayCall,
+  TransferOptions,
+} from '../../../src/telephony/carrier.ts';
 
 export class ScriptedAudio implements AudioStream {
   readonly heard = new HeardRing();
@@ -35,6 +41,8 @@ export class ScriptedLeg implements Leg {
   readonly audio = new ScriptedAudio();
   readonly recorded: string[] = [];
   readonly transfers: string[] = [];
+  readonly broughtIn: { readonly number: string; readonly isAnnounced: boolean }[] = [];
+  readonly threeWay = new ScriptedThreeWay(this);
   /** How often BYE was said: asking again of a leg that is over says nothing. */
   hangUps = 0;
   digit: (digit: string) => void = () => undefined;
@@ -69,6 +77,35 @@ export class ScriptedLeg implements Leg {
 
   transfer(number: string): Promise<void> {
     this.transfers.push(number);
+    return Promise.resolve();
+  }
+
+  bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
+    this.broughtIn.push({ number, isAnnounced: options.announcement !== undefined });
+    return Promise.resolve(this.threeWay);
+  }
+}
+
+/** Three on one line, until the agent leaves or `beAlone` says that the other party has. */
+export class ScriptedThreeWay implements ThreeWayCall {
+  readonly #leg: ScriptedLeg;
+  leaves = 0;
+  /** Why the agent cannot leave; undefined where it can. */
+  refusal: Error | undefined;
+  beAlone: () => void = () => undefined;
+
+  constructor(leg: ScriptedLeg) {
+    this.#leg = leg;
+  }
+
+  onAlone(listener: () => void): void {
+    this.beAlone = listener;
+  }
+
+  leave(): Promise<void> {
+    this.leaves += 1;
+    if (this.refusal !== undefined) return Promise.reject(this.refusal);
+    this.#leg.release({ kind: 'transferred' });
     return Promise.resolve();
   }
 }

@@ -6,6 +6,9 @@ import type { ServerInvite } from '../../../src/sip/server-invite.ts';
 import { UserAgent } from '../../../src/sip/user-agent.ts';
 import { EventSocketServer } from './event-socket-server.ts';
 
+/** What its BYE says when a leg's port turns out to be taken. */
+const PORT_TAKEN = 'Q.850;cause=88;text="INCOMPATIBLE_DESTINATION"';
+
 const PROFILES = ['offhook_outer', 'offhook_inner'];
 
 interface Leg {
@@ -26,6 +29,12 @@ export class FreeSwitchDouble {
   bridgeReply: string | undefined;
   /** Status of INVITEs. */
   inviteStatus = 200;
+  /** How many legs it still answers and ends at once, as FreeSWITCH does when the leg's port turns out to be taken. */
+  endingAtOnce = 0;
+  /** How many legs it still answers and never connects back for. */
+  forgetting = 0;
+  /** INVITEs that came. */
+  invites = 0;
   readonly #agent = new UserAgent({ listen: [{ protocol: 'UDP', address: '127.0.0.1', port: 0 }] });
   readonly #legs = new Map<string, Leg>();
   #made = 0;
@@ -60,6 +69,7 @@ export class FreeSwitchDouble {
   }
 
   #take(invite: ServerInvite): void {
+    this.invites += 1;
     if (this.inviteStatus !== 200) {
       invite.reject(this.inviteStatus);
       return;
@@ -69,6 +79,15 @@ export class FreeSwitchDouble {
     const port = 40_000 + 2 * this.#made;
     const body = offer({ address: '127.0.0.1', port, sessionId: 1, version: 1 });
     const { dialog } = invite.accept({ body });
+    if (this.forgetting > 0) {
+      this.forgetting -= 1;
+      return;
+    }
+    if (this.endingAtOnce > 0) {
+      this.endingAtOnce -= 1;
+      void dialog.bye({ headers: { reason: PORT_TAKEN } });
+      return;
+    }
     dialog.on('reinvite', (request) => {
       const refusal = this.refusals.shift();
       this.modified.push(request.request.body.toString());

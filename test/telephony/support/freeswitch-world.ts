@@ -25,15 +25,23 @@ export const OFFER = [
 /** The same carrier puts us on hold. */
 export const HOLD = `${OFFER}a=sendonly\r\n`;
 
-/** A gateway on a stand-in for FreeSWITCH; both stop when the test is over. */
-export async function openGateway(options: { readonly orphanChannels?: readonly string[] } = {}) {
-  const [double, world] = [new FreeSwitchDouble(), await openFrontWorld()];
-  await double.start();
+interface GatewayWorldOptions {
+  readonly orphanChannels?: readonly string[];
+  /** How many stand-ins there are; one unless said otherwise. */
+  readonly servers?: number;
+}
+
+/** A gateway on stand-ins for FreeSWITCH; all stop when the test is over. */
+export async function openGateway({ servers = 1, ...options }: GatewayWorldOptions = {}) {
+  const world = await openFrontWorld();
+  const double = new FreeSwitchDouble();
+  const doubles = [double, ...Array.from({ length: servers - 1 }, () => new FreeSwitchDouble())];
+  for (const each of doubles) await each.start();
   const lines = new SilentLines();
   const gateway = new FreeSwitchGateway({
     ...options,
     engine: lines,
-    servers: [{ host: '127.0.0.1', port: double.events.port, weight: 1 }],
+    servers: doubles.map(({ events }) => ({ host: '127.0.0.1', port: events.port, weight: 1 })),
     secret: EVENT_SECRET,
     srf: world.srf,
     clock: systemClock,
@@ -42,7 +50,7 @@ export async function openGateway(options: { readonly orphanChannels?: readonly 
   onTestFinished(async () => {
     await gateway.stop();
     await world.stop();
-    await double.stop();
+    for (const each of doubles) await each.stop();
   });
-  return { double, lines, gateway };
+  return { double, doubles, lines, gateway };
 }

@@ -1,0 +1,147 @@
+/** Whom else the far end of a call talks to: a partner in the agent's place, or a third one beside it; one at a time. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
+import { CarrierError } from '../carrier.ts';
+import type { MediaEndpoint } from '../media-gateway.ts';
+import type { Trunk } from '../trunks.ts';
+import { type CallSecond, HandOver, type SecondLeg } from './hand-over.ts';
+import type { DialogPeer } from './in-dialog-request.ts';
+import { ThreeWayTalk } from './three-way-talk.ts';
+
+/** Two people talk no longer than this: by then a line was left open. */
+const JOINED_MS_MAX = 4 * 3_600_000;
+
+export interface CompanyOptions extends DialogPeer {
+  readonly endpoint: MediaEndpoint;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly referDomain: string;
+  readonly transferBy?: Trunk['transfer'] | undefined;
+  readonly callSecond?: CallSecond | undefined;
+}
+
+/** What it asks of its call's leg. */
+export interface Host {
+  /** Whether the leg is over, or about to be. */
+  isEnding(): boolean;
+  /** The leg is over for its call, while the far end stays. */
+  released(cause: ReleaseCause): void;
+  /** The agent is gone from the line, and its recording is whole. */
+  left(): void;
+  /** Takes a key of a third one. */
+  pressed(digit: string): void;
+  /** Says BYE. */
+  end(): void;
+}
+
+export class Company {
+  readonly #options: CompanyOptions;
+  readonly #host: Host;
+  #attempt: HandOver | undefined;
+  #isReferred = false;
+  #partner: SecondLeg | undefined;
+  #threeWay: ThreeWayTalk | undefined;
+  #stopTimer: () => void = () => {};
+
+  constructor(options: CompanyOptions, host: Host) {
+    this.#options = options;
+    this.#host = host;
+  }
+
+  /** Whether the far end has agreed to go by itself. */
+  get isReferred(): boolean {
+    return this.#isReferred || this.#attempt?.isReferred === true;
+  }
+
+  /** Whether the far end talks to another one in the agent's place. */
+  get hasPartner(): boolean {
+    return this.#partner !== undefined;
+  }
+
+  /**
+   * Resolves when the other party has answered: joined with the far end, or called by the far end itself.
+   *
+   * @throws {CarrierError} as `Leg.transfer`.
+   */
+  transfer(number: string, options: TransferOptions): Promise<'joined' | 'referred'> {
+    return this.#try(number, async (attempt) => {
+      const partner = await attempt.run(options);
+      this.#isReferred = partner === undefined;
+      if (partner === undefined) return 'referred';
+      await this.#stepAside(partner);
+      return 'joined';
+    });
+  }
+
+  /** @throws {CarrierError} as `Leg.bringIn`. */
+  bringIn(number: string, options: TransferOptions): Promise<ThreeWayCall> {
+    return this.#try(number, async (attempt) => {
+      const guest = await attempt.bringIn(options);
+      this.#refuseEnding(guest);
+      this.#threeWay = new ThreeWayTalk({
+        endpoint: this.#options.endpoint,
+        guest,
+        onDigit: (digit) => this.#host.pressed(digit),
+        stepAside: (partner) => this.#stepAside(partner),
+      });
+      return this.#threeWay;
+    });
+  }
+
+  /** Takes the body of a NOTIFY. */
+  notified(sipfrag: string, isTerminated: boolean): void {
+    this.#attempt?.notified(sipfrag, isTerminated);
+  }
+
+  /** The far end has left by its own will. */
+  farEndLeft(): void {
+    this.#attempt?.farEndLeft();
+  }
+
+  /** The leg is over: so is all company. Safe to call twice. */
+  stop(): void {
+    this.#stopTimer();
+    this.#attempt?.stop();
+    this.#threeWay?.end();
+    void this.#partner?.hangUp();
+  }
+
+  async #try<T>(number: string, work: (attempt: HandOver) => Promise<T>): Promise<T> {
+    if (this.#host.isEnding()) throw over();
+    if (this.#attempt !== undefined || this.#threeWay?.isOn === true) {
+      throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
+    }
+    const { callSecond, transferBy = 'auto' } = this.#options;
+    const attempt = new HandOver({ ...this.#options, callSecond, transferBy }, number);
+    this.#attempt = attempt;
+    try {
+      return await work(attempt);
+    } finally {
+      this.#attempt = undefined;
+    }
+  }
+
+  /** The far end talks to another one from now on: for the call this leg is over, and its recording ends. */
+  async #stepAside(partner: SecondLeg): Promise<void> {
+    const { clock, endpoint } = this.#options;
+    this.#refuseEnding(partner);
+    this.#partner = partner;
+    this.#stopTimer = clock.after(JOINED_MS_MAX, () => this.#host.end());
+    this.#host.released({ kind: 'transferred' });
+    // Where it has hung up in the same moment, this is called at once.
+    partner.onReleased(() => this.#host.end());
+    await Promise.all([endpoint.line.leave(), partner.endpoint.line.leave()]);
+    this.#host.left();
+  }
+
+  #refuseEnding(partner: SecondLeg): void {
+    if (!this.#host.isEnding()) return;
+    void partner.hangUp();
+    throw over();
+  }
+}
+
+function over(): CarrierError {
+  return new CarrierError('Cannot transfer the call: it is over', 481);
+}

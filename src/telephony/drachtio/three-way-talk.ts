@@ -1,0 +1,92 @@
+/** A caller, somebody who was called for him, and the agent on one line, until one of the three is gone. */
+import { CarrierError, type ThreeWayCall } from '../carrier.ts';
+import { connectSound, type MediaEndpoint, MediaError } from '../media-gateway.ts';
+import type { SecondLeg } from './hand-over.ts';
+import { reasonOf } from './srf.ts';
+
+export interface ThreeWayTalkOptions {
+  /** The caller's. */
+  readonly endpoint: MediaEndpoint;
+  /** The other party's, mixed with the caller and the agent. */
+  readonly guest: SecondLeg;
+  /** Takes the other party's keys. */
+  readonly onDigit: (digit: string) => void;
+  /** Lets the two, who are connected, go on without the agent. @throws {CarrierError} when the call is over. */
+  readonly stepAside: (guest: SecondLeg) => Promise<void>;
+}
+
+export class ThreeWayTalk implements ThreeWayCall {
+  readonly #options: ThreeWayTalkOptions;
+  #state: 'on' | 'alone' | 'over' = 'on';
+  #isGuestGone = false;
+  #leaving: Promise<void> | undefined;
+  #onAlone: () => void = () => {};
+
+  constructor(options: ThreeWayTalkOptions) {
+    const { guest, onDigit } = options;
+    this.#options = options;
+    guest.audio.onEvent((event) => {
+      if (event.kind === 'digit' && this.isOn) onDigit(event.digit);
+    });
+    guest.onDigit((digit) => {
+      if (this.isOn) onDigit(digit);
+    });
+    guest.onReleased(() => this.#guestLeft());
+  }
+
+  /** Whether all three are there. */
+  get isOn(): boolean {
+    return this.#state === 'on';
+  }
+
+  onAlone(listener: () => void): void {
+    this.#onAlone = listener;
+    if (this.#state === 'alone') listener();
+  }
+
+  leave(): Promise<void> {
+    this.#leaving ??= this.#leave();
+    return this.#leaving;
+  }
+
+  /** The caller is gone: so is the other party. Safe to call twice. */
+  end(): void {
+    if (!this.isOn) return;
+    this.#state = 'over';
+    void this.#options.guest.hangUp();
+  }
+
+  async #leave(): Promise<void> {
+    const { endpoint, guest, stepAside } = this.#options;
+    try {
+      if (this.#state !== 'on') throw failure('one of the two has hung up', 480);
+      await connectSound(endpoint, guest.endpoint);
+      endpoint.line.mixWith(undefined);
+      this.#state = 'over';
+      // Whoever of the two has hung up meanwhile ends the other one by it.
+      await stepAside(guest);
+    } catch (error) {
+      this.#leaving = undefined;
+      if (this.#isGuestGone) this.#alone();
+      if (error instanceof CarrierError) throw error;
+      throw failure(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+    }
+  }
+
+  #guestLeft(): void {
+    this.#isGuestGone = true;
+    if (this.#leaving === undefined) this.#alone();
+  }
+
+  #alone(): void {
+    if (!this.isOn) return;
+    this.#state = 'alone';
+    this.#options.endpoint.line.mixWith(undefined);
+    this.#onAlone();
+  }
+}
+
+function failure(why: string, sipStatus: number, cause?: unknown): CarrierError {
+  const options = cause === undefined ? {} : { cause };
+  return new CarrierError(`Cannot take the agent out of the call: ${why}`, sipStatus, options);
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { FROM, OFFER, openGateway } from './support/freeswitch-world.ts';
+
+test('FreeSwitchGateway makes both legs anew at once when FreeSWITCH answers one and takes it back', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+  double.endingAtOnce = 1;
+  const startedMs = performance.now();
+
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  expect(double.invites).toBe(4);
+  expect(lines.opened.map(({ isClosed }) => isClosed)).toEqual([true, false]);
+  await expect.poll(() => [...double.legs].sort()).toEqual([...endpoint.channels].sort());
+});
+
+test('FreeSwitchGateway says why FreeSWITCH took the legs back when all its attempts have failed', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+  double.endingAtOnce = 6;
+
+  const opening = gateway.open({ ...FROM, remoteSdp: OFFER });
+
+  await expect(opening).rejects.toMatchObject({
+    sipStatus: 503,
+    message: expect.stringContaining('text="INCOMPATIBLE_DESTINATION"'),
+  });
+  expect(double.invites).toBe(6);
+  expect(lines.opened.map(({ isClosed }) => isClosed)).toEqual([true, true, true]);
+  expect(double.legs).toEqual([]);
+});
+
+test('FreeSwitchGateway makes the legs at another server than the one that failed', async () => {
+  const { gateway, doubles, lines } = await openGateway({ servers: 2 });
+  await gateway.start();
+  const [first, second] = doubles;
+  for (const double of doubles) double.inviteStatus = 503;
+  const turned = gateway.open({ ...FROM, remoteSdp: OFFER });
+  await expect(turned).rejects.toMatchObject({ sipStatus: 503 });
+  const both = doubles.map(({ invites }) => invites);
+  if (second !== undefined) second.inviteStatus = 200;
+
+  await gateway.open({ ...FROM, remoteSdp: OFFER });
+  await gateway.open({ ...FROM, remoteSdp: OFFER });
+
+  expect(Math.min(...both)).toBeGreaterThan(0);
+  expect(second?.legs).toHaveLength(4);
+  expect(first?.legs).toEqual([]);
+  expect(lines.opened.filter(({ isClosed }) => !isClosed)).toHaveLength(2);
+});
+
+test('FreeSwitchGateway makes both legs anew when FreeSWITCH does not connect back for one', async () => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+  double.forgetting = 1;
+
+  const endpoint = await gateway.open({ ...FROM, remoteSdp: OFFER });
+
+  expect(double.invites).toBe(4);
+  await expect.poll(() => [...double.legs].sort()).toEqual([...endpoint.channels].sort());
+});
