@@ -2,16 +2,12 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { COMPILE_CACHE } from './test/support/compile-cache.ts';
 
-/**
- * Whole servers and processes that mostly wait, and measure no time: they run beside each other. Those that take longest
- * come first, so that none of them is left at the end with the machine to itself.
- */
+/** Whole servers and processes that mostly wait, and measure no time: they run beside each other, longest first. */
 const PATIENT = [
   'test/e2e/outbound.test.ts',
   'test/integration/webhook-crash.test.ts',
   'test/e2e/sandbox.test.ts',
   'test/e2e/demo.test.ts',
-  'test/e2e/baresip.test.ts',
   'test/e2e/image.test.ts',
   'test/e2e/dashboard.test.ts',
   'test/e2e/analysis.test.ts',
@@ -33,19 +29,26 @@ const PATIENT = [
   'test/e2e/routing.test.ts',
 ];
 
-/** What compares times, or counts on them: nothing runs beside it. */
+/** What compares times, or loads a server as far as it goes: nothing runs beside it. */
 const MEASURED = [
   'test/e2e/crash.test.ts',
   'test/e2e/dashboard-load.test.ts',
   'test/e2e/evenness.test.ts',
   'test/e2e/overload.test.ts',
+  'test/e2e/sipp.test.ts',
 ];
 
-/** Sorts by the order of the list above, and the others as vitest does. */
+/** Of the others, those that take longest. */
+const LONG = ['test/e2e/word-error-rate.test.ts', 'test/e2e/baresip.test.ts'];
+
+/** Starts what takes longest first, so that none of it is left at the end with the machine to itself. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) =>
-      PATIENT.findIndex((path) => moduleId.endsWith(path));
+    const known = [...LONG, ...PATIENT];
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = known.findIndex((path) => moduleId.endsWith(path));
+      return at < 0 ? known.length : at;
+    };
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
@@ -110,7 +113,7 @@ export default defineConfig({
           exclude: [...PATIENT, ...MEASURED],
           testTimeout: 240_000,
           hookTimeout: 120_000,
-          // They speak and listen in real time, or load a server: two of them leave each other room.
+          // They speak and listen in real time: two of them leave each other room.
           maxWorkers: 2,
         },
       },

@@ -19,6 +19,12 @@ import type { Store } from './store/store.ts';
 /** Between two looks at which calls are quiet. */
 const LOOK_MS = 1000;
 
+/** Calls of one write: more keep the thread from the conversations for longer than a millisecond or two. */
+const CALLS_AT_ONCE = 10;
+
+/** Between two writes, where many calls have ended together. */
+const BREATH_MS = 5;
+
 /** The 200 to BYE comes within a moment, and what was lost is repeated every 4 s. RFC 3261, 17.1.2.2. */
 const QUIET_MS = 5000;
 
@@ -56,7 +62,7 @@ export function openLadders(from: {
   return new LadderKeeper({ store, traces, isRemote, clock: systemClock, log });
 }
 
-/** Keeps a call's messages once no more of them come, several calls in one write. */
+/** Keeps a call's messages once no more of them come, a few calls in one write. */
 export class LadderKeeper implements SipLadders {
   readonly #parts: Parts;
   readonly #ended = new Map<string, Ended>();
@@ -100,20 +106,25 @@ export class LadderKeeper implements SipLadders {
     const nowMs = clock.nowMs();
     const isQuiet = ({ sipCallId, atMs }: Ended) =>
       nowMs - (traces.get(sipCallId)?.lastAtMs ?? 0) >= QUIET_MS || nowMs - atMs >= LATE_MS_MAX;
-    this.#keep([...this.#ended.values()].filter(isQuiet));
-    this.#cancel = this.#ended.size === 0 ? undefined : clock.after(LOOK_MS, () => this.#look());
+    const quiet = [...this.#ended.values()].filter(isQuiet);
+    const isKept = this.#keep(quiet.slice(0, CALLS_AT_ONCE));
+    const nextMs = isKept && quiet.length > CALLS_AT_ONCE ? BREATH_MS : LOOK_MS;
+    this.#cancel = this.#ended.size === 0 ? undefined : clock.after(nextMs, () => this.#look());
   }
 
-  #keep(ended: readonly Ended[]): void {
-    if (ended.length === 0) return;
+  /** @returns whether they are on record. */
+  #keep(ended: readonly Ended[]): boolean {
+    if (ended.length === 0) return true;
     const { store, clock, log } = this.#parts;
     try {
       store.sipTraces.keep(ended.flatMap((call) => this.#keptOf(call)));
       for (const call of ended) this.#forget(call);
+      return true;
     } catch (error) {
       log.warn({ err: error, calls: ended.length }, 'SIP messages of calls not kept');
       const oldestMs = clock.nowMs() - WRITE_MS_MAX;
       for (const call of ended.filter(({ atMs }) => atMs < oldestMs)) this.#forget(call);
+      return false;
     }
   }
 

@@ -27,9 +27,9 @@ export function openLive(
   return {
     liveCalls: {
       hangUp: (id) => real.hangUp(id) || sandbox.hangUp(id),
-      transfer: (id, number) => {
-        const start = real.transfer(id, number);
-        return start === 'not-in-progress' ? sandbox.transfer(id, number) : start;
+      transfer: (id, number, manner) => {
+        const start = real.transfer(id, number, manner);
+        return start === 'not-in-progress' ? sandbox.transfer(id, number, manner) : start;
       },
     },
     liveSound: new CallSound({

@@ -20,6 +20,7 @@ import type { Scope } from './domain/agent.ts';
 import type { DialQueue } from './domain/dial-queue.ts';
 import type { NewId } from './domain/ids.ts';
 import type { LiveCalls, TransferStart } from './domain/live-calls.ts';
+import type { TransferManner } from './domain/transfer-mode.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { ScaledClock } from './lib/scaled-clock.ts';
@@ -133,8 +134,8 @@ export class Sandbox implements LiveCalls {
     return this.#registry.hangUp(callId);
   }
 
-  transfer(callId: string, number: string): TransferStart {
-    return this.#registry.transfer(callId, number);
+  transfer(callId: string, number: string, manner?: TransferManner): TransferStart {
+    return this.#registry.transfer(callId, number, manner);
   }
 
   get inProgress(): readonly CallInProgress[] {

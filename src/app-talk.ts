@@ -63,6 +63,8 @@ export function openTalk(
     start: () => conversation.start(),
     digit: (digit) => conversation.digit(digit),
     handingOver: (isUnderWay) => conversation.handingOver(isUnderWay),
+    company: (isThere) => conversation.company(isThere),
+    announcement: (summary) => conversation.announcement(summary),
     stop: () => {
       conversation.stop();
       ear.close();

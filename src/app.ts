@@ -106,7 +106,7 @@ export class App {
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
-      fetch: this.#createApi().fetch,
+      answer: this.#createApi().answer,
       upgrades: browserSockets(parts, { dashboard: this.#dashboard, phone: this.#browser }),
       newId: this.#newId,
       clock: systemClock,

@@ -97,6 +97,26 @@ test('LadderKeeper keeps calls that end together in one write', async () => {
   expect([writes, kept('call_1'), kept('call_2'), kept('call_3')]).toEqual([1, 1, 1, 1]);
 });
 
+test('LadderKeeper keeps many calls a few at a time, so that conversations get their turn in between', async () => {
+  const { store, clock, traces, comes, ends } = await openKeeper();
+  const writes: { readonly calls: number; readonly atMs: number }[] = [];
+  const keep = store.sipTraces.keep.bind(store.sipTraces);
+  store.sipTraces.keep = (kept) => {
+    writes.push({ calls: kept.length, atMs: clock.nowMs() });
+    keep(kept);
+  };
+  for (let index = 1; index <= 25; index += 1) {
+    comes('INVITE', `sid-${index}`);
+    ends(`call_${index}`, `sid-${index}`);
+  }
+
+  clock.advance(10_000);
+
+  expect(writes.map(({ calls }) => calls)).toEqual([10, 10, 5]);
+  expect(new Set(writes.map(({ atMs }) => atMs)).size).toBe(3);
+  expect([traces.size, clock.waiting]).toEqual([0, 0]);
+});
+
 test('LadderKeeper keeps what there is when the server stops, once', async () => {
   const { clock, keeper, comes, ends, kept } = await openKeeper();
   comes('INVITE');

@@ -38,6 +38,7 @@ export async function startRestServer(
     recordingSecret: LINK_SECRET,
     version: 'bench',
   });
-  const server = new HttpServer({ host: '127.0.0.1', port, fetch: api.fetch, newId, clock, log });
+  const { answer } = api;
+  const server = new HttpServer({ host: '127.0.0.1', port, answer, newId, clock, log });
   return { server, port: await server.start() };
 }

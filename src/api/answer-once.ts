@@ -1,8 +1,8 @@
 /** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
 import { createHash } from 'node:crypto';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { IdempotencyScope, KeptAnswer } from '../domain/idempotency.ts';
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../domain/service-error.ts';
+import type { JsonAnswer } from './api-answer.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from './api-env.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { parsedJson } from './parsed-json.ts';
@@ -15,7 +15,7 @@ const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 /** Errors that the same request would meet again; others are worth another try. */
 const KEPT_ERRORS: readonly number[] = [403, 404, 409, 422];
 
-export interface Answer<Body, Status extends ContentfulStatusCode> {
+export interface Answer<Body, Status extends number> {
   readonly status: Status;
   readonly body: Body;
 }
@@ -31,21 +31,21 @@ export interface Answer<Body, Status extends ContentfulStatusCode> {
  * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, and
  * whatever `work` throws.
  */
-export async function answerOnce<Body, Status extends ContentfulStatusCode>(
+export function answerOnce<Body, Status extends number>(
   context: ApiContext,
   deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
   options: {
     readonly work: () => Answer<Body, Status>;
     readonly keep?: (body: Body) => Body;
   },
-) {
+): JsonAnswer<Body, Status> {
   const { work, keep = (body) => body } = options;
   const scope = idempotencyScope(context);
   if (scope === undefined) {
     const { body, status } = work();
     return context.json(body, status);
   }
-  const request = { ...scope, fingerprint: await fingerprint(context), now: deps.clock.now() };
+  const request = { ...scope, fingerprint: fingerprint(context), now: deps.clock.now() };
   let fresh: Answer<Body, Status> | undefined;
   const { answer, isReplay } = keepingErrors(deps, request, () => {
     fresh = work();
@@ -63,11 +63,11 @@ export async function answerOnce<Body, Status extends ContentfulStatusCode>(
  *
  * @param ask is not called where the key has its answer already.
  */
-export async function answerOnceWaited<Body, Status extends ContentfulStatusCode>(
+export async function answerOnceWaited<Body, Status extends number>(
   context: ApiContext,
   deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
   ask: () => Promise<Answer<Body, Status>>,
-) {
+): Promise<JsonAnswer<Body, Status>> {
   const scope = idempotencyScope(context);
   const isKept = scope !== undefined && deps.idempotency.has({ ...scope, now: deps.clock.now() });
   return answerOnce(context, deps, { work: isKept ? forgotten : await outcomeOf(ask) });
@@ -118,7 +118,7 @@ function errorOf(answer: KeptAnswer): ServiceError {
 
 /** Undefined when the request has no key. */
 function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
-  const key = context.req.header(HEADER);
+  const key = context.request.header(HEADER);
   if (key === undefined) return undefined;
   if (!VISIBLE_ASCII.test(key)) {
     const message = 'expected 1 to 255 visible ASCII characters';
@@ -126,15 +126,15 @@ function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
       { path: HEADER, message },
     ]);
   }
-  return { ...scopeOf(context), method: context.req.method, path: context.req.path, key };
+  const { method, path } = context.request;
+  return { ...scopeOf(context), method, path, key };
 }
 
 /** A longer body counts as it is written: no resource of ours has one, and sorting it would hold up every call. */
 const CANONICAL_CHARS_MAX = 200_000;
 
-async function fingerprint(context: ApiContext): Promise<string> {
-  const text = await context.req.text();
-  return createHash('sha256').update(meaningOf(text)).digest('hex');
+function fingerprint({ bodyText }: ApiContext): string {
+  return createHash('sha256').update(meaningOf(bodyText)).digest('hex');
 }
 
 function meaningOf(text: string): string {

@@ -1,6 +1,4 @@
 /** What a request carries through the middleware, and what the whole interface is made from. */
-import type { HttpBindings } from '@hono/node-server';
-import type { Context } from 'hono';
 import type { Account, Environment, Plan } from '../domain/account.ts';
 import type { AccountStore } from '../domain/account-store.ts';
 import type { AgentStore, ChangedBy, Scope } from '../domain/agent.ts';
@@ -33,6 +31,8 @@ import type { WebhookUrlRules } from '../domain/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics.ts';
+import type { AnswerBody, ApiAnswer, JsonAnswer } from './api-answer.ts';
+import type { ApiRequest } from './api-request.ts';
 
 /** What the interface needs; the composition root puts it together once. */
 export interface ApiDeps {
@@ -92,17 +92,38 @@ export interface Caller {
   readonly isDashboard: boolean;
 }
 
-export interface ApiEnv {
-  /** Empty where a test calls the interface without a socket. */
-  Bindings: Partial<HttpBindings>;
-  Variables: {
-    requestId: string;
-    /** Undefined when the request shows no valid key. */
-    caller: Caller | undefined;
-  };
+/** A request on its way through the interface, and what is to be said in the answer's headers. */
+export interface ApiContext {
+  readonly request: ApiRequest;
+  readonly requestId: string;
+  /** What stands in the place of the path's parameters. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Undefined when the request shows no valid key. */
+  caller: Caller | undefined;
+  /** The body of the request; empty until a guard has read it, and where none does. */
+  bodyText: string;
+  /** When to come again, where the answer turns out to be 503; undefined where nobody can tell. */
+  retryAfterSeconds: number | undefined;
+
+  /** Sets a header of the answer, in the place of the one that is there. */
+  header(name: string, value: string): void;
+
+  /** Sets a header beside those of the same name. */
+  addHeader(name: string, value: string): void;
+
+  /** The answer, with all headers that were set. Call it last. */
+  json<Body, Status extends number>(body: Body, status: Status): JsonAnswer<Body, Status>;
+
+  /** As `json`, with a body that is written already. @param headers stand in the place of those that were set. */
+  body<Status extends number>(
+    body: AnswerBody,
+    status: Status,
+    headers?: Readonly<Record<string, string>>,
+  ): ApiAnswer<Status>;
 }
 
-export type ApiContext = Context<ApiEnv>;
+/** Lets a request through or throws why not, before its route is asked. */
+export type Guard = (context: ApiContext) => void | Promise<void>;
 
 /**
  * The account and environment that a request speaks for.
@@ -116,7 +137,7 @@ export function scopeOf(context: ApiContext): Scope {
 
 /** @throws {ServiceError} UNAUTHORIZED when the request shows no valid key. */
 export function callerOf(context: ApiContext): Caller {
-  const caller = context.get('caller');
+  const caller = context.caller;
   if (caller === undefined) {
     throw new ServiceError(
       'UNAUTHORIZED',

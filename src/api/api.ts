@@ -1,14 +1,11 @@
-/** The REST interface: which middleware a request passes, in which order, and which routes there are. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiDeps, ApiEnv } from './api-env.ts';
+/** The REST interface: which guards a request passes, and which routes there are. */
+import type { ApiDeps } from './api-env.ts';
 import { CheckedRoutes } from './checked-routes.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import { addDashboardRoutes } from './dashboard/dashboard-routes.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { admission } from './middleware/admission.ts';
-import { errorHandler, notFoundHandler } from './middleware/errors.ts';
-import { requestIdentity } from './middleware/request-identity.ts';
 import { documentOf } from './openapi/api-document.ts';
-import { methodsByPath } from './route-table.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
 import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
 import { addAgentRoutes } from './routes/agent-routes.ts';
@@ -39,13 +36,12 @@ interface ApiParts extends ApiDeps {
   readonly dashboard?: Dashboard;
 }
 
-/** Puts the interface together. Serve it with `HttpServer`, or call its `fetch`. */
-export function createApi(parts: ApiParts): OpenAPIHono<ApiEnv> {
+/** Puts the interface together. Serve it with `HttpServer`. */
+export function createApi(parts: ApiParts): Dispatcher {
   const { dashboard } = parts;
   const deps = { ...parts, operatorKeys: dashboard?.keys };
   const api = new CheckedRoutes();
-  api.use('*', requestIdentity(deps));
-  api.use('/api/*', admission(deps));
+  api.guard('/api', admission(deps));
   const document = documentOf(api, deps);
   addHealthRoutes(api, deps);
   addOpenApiRoutes(api, document);
@@ -72,7 +68,5 @@ export function createApi(parts: ApiParts): OpenAPIHono<ApiEnv> {
   addTrunkRoutes(api, deps);
   addSipTraceRoutes(api, deps);
   if (dashboard !== undefined) addDashboardRoutes(api, deps, dashboard);
-  api.onError(errorHandler(deps.log));
-  api.notFound(notFoundHandler(methodsByPath(api)));
-  return api;
+  return new Dispatcher(api, deps);
 }

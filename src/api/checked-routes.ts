@@ -1,56 +1,112 @@
-/** Routes whose requests are checked against their schemas before their handlers see them. */
+/** The routes of the interface: each with its guards, and with the schemas that its requests are checked against. */
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi';
-import type { Handler, MiddlewareHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { ZodType } from 'zod';
-import type { ApiContext, ApiEnv } from './api-env.ts';
+import type { ApiAnswer } from './api-answer.ts';
+import type { ApiContext, Guard } from './api-env.ts';
 import { invalidInput } from './middleware/errors.ts';
-import { parsedJson } from './parsed-json.ts';
+import { parsedJson, unreadableBody } from './parsed-json.ts';
+import { queryOf } from './query-text.ts';
+import type { Given, RequestContext } from './request-context.ts';
+import { type Found, RouteTree } from './route-tree.ts';
+import type { AnswerOf, DescribedRoute, RouteContext } from './route-types.ts';
 
-type Route = RouteConfig & { readonly middleware?: MiddlewareHandler | MiddlewareHandler[] };
+/** What is done for a request, when its guards have let it through. */
+export interface Route {
+  /** Such as `/api/calls/{callId}`: for log and metrics, where ids must not be. */
+  readonly path: string;
+  /** Those of its prefix, and then its own. */
+  readonly guards: readonly Guard[];
+  readonly answer: (context: RequestContext) => ApiAnswer | Promise<ApiAnswer>;
+}
 
-/**
- * Hono's routes with OpenAPI, but for one thing: their checks and their handler are one step. The library makes each
- * check a middleware of several promises, and together they took longer than most handlers.
- */
-export class CheckedRoutes extends OpenAPIHono<ApiEnv> {
-  override openapi = ((route: Route, handler: Handler<ApiEnv>) => {
-    const { middleware = [], ...described } = route;
-    this.openAPIRegistry.registerPath(described);
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-    this.on([route.method], [path], ...[middleware].flat(), checked(route, handler));
-    return this;
-  }) as OpenAPIHono<ApiEnv>['openapi'];
+type Handler = (context: ApiContext) => ApiAnswer | Promise<ApiAnswer>;
+
+export class CheckedRoutes {
+  /** Writes the OpenAPI document; serves nothing. */
+  readonly description = new OpenAPIHono();
+  /** Every route, with all that it passes. */
+  readonly all: (Pick<Route, 'path' | 'guards'> & { readonly method: string })[] = [];
+  readonly #tree = new RouteTree<Route>();
+  readonly #guards: { readonly prefix: string; readonly guard: Guard }[] = [];
+
+  /** Puts a guard before all paths below `prefix`, such as `/api`, and before itself. Call it before their routes are added. */
+  guard(prefix: string, guard: Guard): void {
+    this.#guards.push({ prefix, guard });
+  }
+
+  /** Adds a route that is described and checked. @throws {TypeError} when it describes what nothing here would check. */
+  openapi<Described extends DescribedRoute>(
+    route: Described,
+    handler: (
+      context: RouteContext<Described>,
+    ) => AnswerOf<Described> | Promise<AnswerOf<Described>>,
+  ): void {
+    const { guards = [], ...described } = route;
+    this.description.openAPIRegistry.registerPath(described as RouteConfig);
+    // The check gives the handler what its type says.
+    const answer = checked(route, handler as (context: RequestContext) => ApiAnswer);
+    this.#add(route.method, { path: route.path, guards, answer });
+  }
+
+  /** Adds a route that is no part of the document. */
+  get(path: string, handler: Handler): void {
+    this.#add('get', { path, guards: [], answer: handler });
+  }
+
+  /** As `get`. */
+  post(path: string, ...steps: readonly [...guards: Guard[], handler: Handler]): void {
+    const answer = steps.at(-1) as Handler;
+    this.#add('post', { path, guards: steps.slice(0, -1) as Guard[], answer });
+  }
+
+  find(method: string, path: string): Found<Route> | undefined {
+    // RFC 9110, 9.3.2: HEAD is GET without the body.
+    return this.#tree.find(method === 'HEAD' ? 'GET' : method, path);
+  }
+
+  /** The methods that a path knows, for the `Allow` header. */
+  methodsOf(path: string): readonly string[] {
+    return this.#tree.methodsOf(path);
+  }
+
+  /** The guards of paths without a route. */
+  guardsOf(path: string): readonly Guard[] {
+    return this.#guards
+      .filter(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
+      .map(({ guard }) => guard);
+  }
+
+  #add(method: string, route: Route): void {
+    const { path } = route;
+    const guards = [...this.guardsOf(path), ...route.guards];
+    this.#tree.add(method.toUpperCase(), path, { ...route, guards });
+    this.all.push({ method, path, guards });
+  }
 }
 
 /**
- * Gives the handler what the schemas made of query, path and body, as `context.req.valid` does.
+ * Gives the handler what the schemas made of query, path and body.
  *
  * @throws {TypeError} for a route that describes more than these: nothing here would check it.
  */
-function checked({ request = {} }: Route, handler: Handler<ApiEnv>): Handler<ApiEnv> {
+function checked(
+  { request = {} }: DescribedRoute,
+  handler: (context: RequestContext) => ApiAnswer | Promise<ApiAnswer>,
+): Route['answer'] {
   if (request.headers !== undefined || request.cookies !== undefined) {
     throw new TypeError('Cannot add a route: nothing checks its headers and cookies');
   }
   const query = request.query as ZodType | undefined;
   const params = request.params as ZodType | undefined;
   const body = bodySchema(request.body?.content);
-  const checkUrl = (context: ApiContext) => {
-    if (query !== undefined)
-      check(context, { target: 'query', schema: query, value: queryOf(context) });
-    if (params !== undefined)
-      check(context, { target: 'param', schema: params, value: context.req.param() });
-  };
-  if (body === undefined) {
-    return (context, next) => {
-      checkUrl(context);
-      return handler(context, next);
-    };
-  }
-  return async (context, next) => {
-    checkUrl(context);
-    check(context, { target: 'json', schema: body, value: await bodyOf(context) });
-    return handler(context, next);
+  return (context) => {
+    const { given } = context;
+    if (query !== undefined) {
+      given.query = check('query', query, queryOf(context.request.queryText));
+    }
+    if (params !== undefined) given.param = check('param', params, context.params);
+    if (body !== undefined) given.json = check('json', body, bodyOf(context));
+    return handler(context);
   };
 }
 
@@ -67,35 +123,20 @@ function bodySchema(content: BodyContent | undefined): ZodType | undefined {
   return schema;
 }
 
-function check(
-  context: ApiContext,
-  input: {
-    readonly target: 'query' | 'param' | 'json';
-    readonly schema: ZodType;
-    readonly value: unknown;
-  },
-): void {
-  const result = input.schema.safeParse(input.value);
-  if (!result.success) throw invalidInput(input.target, result.error);
-  context.req.addValidatedData(input.target, result.data as object);
-}
-
-/** A parameter that is there once is a text, one that is there several times a list. */
-function queryOf(context: ApiContext): Record<string, string | string[]> {
-  const entries = Object.entries(context.req.queries()).map(([name, values]) => {
-    const [first = ''] = values;
-    return [name, values.length === 1 ? first : values] as const;
-  });
-  return Object.fromEntries(entries);
+function check(target: keyof Given, schema: ZodType, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (!result.success) throw invalidInput(target, result.error);
+  return result.data;
 }
 
 const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json(?:;\s*[\w-]+=[^;]+)*$/i;
 
 /** A request with neither a body nor a content type has an empty object for a body, so that the schema names what is missing. */
-async function bodyOf(context: ApiContext): Promise<unknown> {
-  const contentType = context.req.header('Content-Type') ?? '';
-  const text = await context.req.text();
-  if (contentType === '' && text === '') return {};
-  if (!JSON_TYPE.test(contentType)) throw new HTTPException(415);
-  return parsedJson(text);
+function bodyOf({ request, bodyText }: ApiContext): unknown {
+  const contentType = request.header('Content-Type') ?? '';
+  if (contentType === '' && bodyText === '') return {};
+  if (!JSON_TYPE.test(contentType)) {
+    throw unreadableBody('Content-Type', 'expected application/json');
+  }
+  return parsedJson(bodyText);
 }

@@ -1,18 +1,22 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { getRequestListener, RequestError } from '@hono/node-server';
 import type { NewId } from '../domain/ids.ts';
 import { ANONYMOUS_REQUESTS_AN_HOUR, type RateStore, windowOf } from '../domain/rate-limit.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { type IsTrustedProxy, trustNoProxy } from '../domain/trusted-proxies.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, silentLogger } from '../lib/logger.ts';
+import { writeAnswer } from './answer-writer.ts';
+import type { ApiAnswer } from './api-answer.ts';
+import type { ApiRequest } from './api-request.ts';
 import { clientAddressOf, clientOf } from './client-address.ts';
 import { errorBody } from './middleware/errors.ts';
 import { API_VERSION } from './middleware/request-identity.ts';
+import { NodeRequest } from './node-request.ts';
 import { answerRaw } from './raw-answer.ts';
+import { TargetError } from './request-target.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -39,7 +43,7 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly fetch: Parameters<typeof getRequestListener>[0];
+  readonly answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
   /** Without it, every request stays HTTP. */
   readonly upgrades?: Upgrades;
   readonly newId: NewId;
@@ -58,8 +62,6 @@ export class HttpServer {
   #isStopping = false;
   /** Connections that are HTTP no more, which Node forgets. */
   readonly #upgraded = new Set<Duplex>();
-  /** The request being taken: one that cannot be read is refused before another is looked at. */
-  #incoming: IncomingMessage | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -73,10 +75,6 @@ export class HttpServer {
    * @throws {Error} naming address and port, and what stands in the way.
    */
   async start(): Promise<number> {
-    const listener = getRequestListener(this.#options.fetch, {
-      hostname: this.#options.host,
-      errorHandler: (error) => this.#answerFor(error),
-    });
     const server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
@@ -88,10 +86,7 @@ export class HttpServer {
         // RFC 9110, 7.8: a server may pass over a wish to go on in another protocol.
         shouldUpgradeCallback: (request) => this.#options.upgrades?.takes(request) ?? false,
       },
-      (incoming, outgoing) => {
-        this.#incoming = incoming;
-        return listener(incoming, outgoing);
-      },
+      (incoming, outgoing) => this.#take(incoming, outgoing),
     );
     server.maxConnections = CONNECTIONS_MAX;
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -132,7 +127,24 @@ export class HttpServer {
     cancel();
   }
 
-  /** What Node cannot parse never reaches Hono, and still gets the envelope. */
+  #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const failed = (error: unknown) => {
+      const answer = this.#answerFor(error, incoming);
+      if (outgoing.headersSent) outgoing.destroy();
+      else writeAnswer(outgoing, answer);
+    };
+    try {
+      const request = new NodeRequest(incoming, outgoing, this.#options.host);
+      const answer = this.#options.answer(request);
+      if (answer instanceof Promise) {
+        answer.then((late) => writeAnswer(outgoing, late)).catch(failed);
+      } else writeAnswer(outgoing, answer);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** What Node cannot parse never becomes a request, and still gets the envelope. */
   #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -159,23 +171,23 @@ export class HttpServer {
     }
   }
 
-  #clientAddress(): string | undefined {
+  #clientAddress(incoming: IncomingMessage): string | undefined {
     const { isTrustedProxy = trustNoProxy } = this.#options;
-    const remoteAddress = this.#incoming?.socket.remoteAddress;
-    const forwardedFor = this.#incoming?.headersDistinct['x-forwarded-for']?.join(',');
+    const { remoteAddress } = incoming.socket;
+    const forwardedFor = incoming.headersDistinct['x-forwarded-for']?.join(',');
     return clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
   }
 
-  /** What neither Node nor Hono answered. */
-  #answerFor(error: unknown): Response {
-    if (error instanceof RequestError) {
-      return this.#refusal('its Host or path is not valid', this.#clientAddress());
+  /** What neither Node nor the interface answered. */
+  #answerFor(error: unknown, incoming: IncomingMessage): ApiAnswer {
+    if (error instanceof TargetError) {
+      return this.#refusal('its Host or path is not valid', this.#clientAddress(incoming));
     }
     this.#log.error({ err: error }, 'http: request failed');
     return this.#envelope(SERVER_FAILED);
   }
 
-  #refusal(why: string, address: string | undefined): Response {
+  #refusal(why: string, address: string | undefined): ApiAnswer {
     const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
     return this.#envelope(error, this.#rateHeaders(address));
   }
@@ -198,20 +210,18 @@ export class HttpServer {
     }
   }
 
-  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): Response {
+  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): ApiAnswer {
     const requestId = this.#options.newId('req');
     const body = JSON.stringify(errorBody(error, requestId));
-    return new Response(body, {
-      status: error.status,
-      headers: {
-        'Content-Type': 'application/json',
-        'Content-Length': String(Buffer.byteLength(body)),
-        'X-Request-Id': requestId,
-        'X-API-Version': API_VERSION,
-        'X-Content-Type-Options': 'nosniff',
-        ...headers,
-      },
-    });
+    const every = {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'X-Request-Id': requestId,
+      'X-API-Version': API_VERSION,
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    };
+    return { status: error.status, headers: Object.entries(every).flat(), body };
   }
 }
 

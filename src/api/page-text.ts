@@ -1,5 +1,5 @@
 /** Answers with a list whose items are text already. */
-import type { TypedResponse } from 'hono';
+import type { JsonAnswer } from './api-answer.ts';
 import type { ApiContext } from './api-env.ts';
 
 /** @param page.items objects of JSON with commas between; nothing here reads them. */
@@ -11,9 +11,8 @@ export function pageText<Page>(
     readonly limit: number;
     readonly offset: number;
   },
-) {
+): JsonAnswer<Page, 200> {
   const { items, total, limit, offset } = page;
   const text = `{"data":[${items}],"total":${total},"limit":${limit},"offset":${offset}}`;
-  const response: unknown = context.body(text, 200, { 'Content-Type': 'application/json' });
-  return response as Response & TypedResponse<Page, 200, 'json'>;
+  return context.body(text, 200, { 'Content-Type': 'application/json' });
 }

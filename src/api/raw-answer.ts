@@ -2,18 +2,23 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
+import type { ApiAnswer } from './api-answer.ts';
 
 /** How long the other side may take to hang up in turn: else it would keep the connection for ever. */
 const LINGER_MS = 2000;
 
-export function answerRaw(socket: Duplex, clock: Clock, response: Response): void {
-  void response.text().then((body) => {
-    const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-    const reason = STATUS_CODES[response.status] ?? '';
-    const head = [`HTTP/1.1 ${response.status} ${reason}`, ...headers, 'connection: close'];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    socket.resume();
-    const cancel = clock.after(LINGER_MS, () => socket.destroy());
-    socket.once('close', cancel);
-  });
+/** @param answer whose body is a text. */
+export function answerRaw(
+  socket: Duplex,
+  clock: Clock,
+  { status, headers, body }: ApiAnswer,
+): void {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`];
+  for (let index = 0; index < headers.length; index += 2) {
+    lines.push(`${headers[index]}: ${headers[index + 1]}`);
+  }
+  socket.end(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+  socket.resume();
+  const cancel = clock.after(LINGER_MS, () => socket.destroy());
+  socket.once('close', cancel);
 }

@@ -1,6 +1,7 @@
 /** The calls that are alive in this process, and how many more there may be. */
 import type { Scope } from '../domain/agent.ts';
 import type { LiveCalls, TransferStart } from '../domain/live-calls.ts';
+import { PLAIN_TRANSFER, type TransferManner } from '../domain/transfer-mode.ts';
 import { Bell } from '../lib/bell.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
@@ -11,7 +12,7 @@ export interface CallInProgress {
   readonly audio: AudioStream;
 
   /** Begins to hand the caller over because a customer asked for it. @param number E.164, already allowed. */
-  transfer(number: string): TransferStart;
+  transfer(number: string, manner: TransferManner): TransferStart;
 }
 
 /** What the registry knows of a live call. */
@@ -73,8 +74,9 @@ export class CallRegistry implements LiveCalls {
     return true;
   }
 
-  transfer(callId: string, number: string): TransferStart {
-    return this.#calls.get(callId)?.inProgress?.transfer(number) ?? 'not-in-progress';
+  transfer(callId: string, number: string, manner = PLAIN_TRANSFER): TransferStart {
+    const call = this.#calls.get(callId)?.inProgress;
+    return call?.transfer(number, manner) ?? 'not-in-progress';
   }
 
   /** The calls that were answered and go on. */

@@ -3,6 +3,7 @@ import type { ConversationEvent } from '../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
+import type { TransferManner } from '../domain/transfer-mode.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
 import type { Leg } from '../telephony/carrier.ts';
@@ -100,9 +101,9 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#hangUp();
   }
 
-  transfer(number: string): TransferStart {
+  transfer(number: string, manner: TransferManner): TransferStart {
     if (this.#isReleased || this.#hungUpAt !== undefined) return 'not-in-progress';
-    return this.#control.beginTransfer(number);
+    return this.#control.beginTransfer(number, manner);
   }
 
   /** Ends the call from our side, such as at a shutdown. */
@@ -174,11 +175,13 @@ export class CallSession implements LiveCall, CallInProgress {
         this.#timeline.tool(event);
         break;
       case 'ended':
-        this.#reason ??= endReasonOfConversation(event.end);
         if (event.end.kind === 'failed') {
           this.#log.error({ reason: event.end.reason }, 'conversation failed');
         }
-        this.#hangUp();
+        this.#control.end(() => {
+          this.#reason ??= endReasonOfConversation(event.end);
+          this.#hangUp();
+        });
         break;
       default:
         event satisfies never;

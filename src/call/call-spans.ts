@@ -19,6 +19,8 @@ const INSTANTS: ReadonlySet<string> = new Set([
   'barge_in',
   'transfer',
   'transfer_failed',
+  'three_way',
+  'three_way_ended',
   'recording_failed',
 ]);
 

@@ -1,12 +1,13 @@
 /** The tools of a simulated call: they always work, and reach nobody. */
 import type { TransferTarget } from '../domain/agent.ts';
+import { TRANSFER_MODES } from '../domain/transfer-mode.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createBookAppointment } from '../tool/book-appointment.ts';
 import type { Calendar } from '../tool/calendar.ts';
 import { endCall } from '../tool/end-call.ts';
 import type { Tool } from '../tool/tool.ts';
 import { Toolbox } from '../tool/toolbox.ts';
-import { createTransferCall } from '../tool/transfer-call.ts';
+import { createTransferCall, outcomeOf } from '../tool/transfer-call.ts';
 
 /** Where the caller is handed to when the agent names nobody: a number that is nobody's. */
 const NOBODYS_TARGET: TransferTarget = { label: 'a person', number: '+15005550199' };
@@ -41,8 +42,9 @@ function transferTo(target: TransferTarget): Tool {
   return {
     ...createTransferCall(rules),
     run: async (args, context) => {
-      await context.transfer(target.number, String(args.summary ?? ''));
-      return { text: 'The caller has been handed over.', next: 'transferred' };
+      const mode = TRANSFER_MODES.find((known) => known === args.mode) ?? 'cold';
+      await context.transfer(target.number, String(args.summary ?? ''), mode);
+      return outcomeOf(mode);
     },
   };
 }

@@ -2,11 +2,12 @@
 import type { CallControl } from '../conversation/conversation-port.ts';
 import type { Appointment } from '../domain/appointment.ts';
 import type { Call } from '../domain/call.ts';
-import { appointmentBookedEvent, callBridgedEvent } from '../domain/call-events.ts';
+import { type AgentRole, appointmentBookedEvent, callBridgedEvent } from '../domain/call-events.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
 import type { ServiceEvent } from '../domain/service-event.ts';
+import type { TransferManner } from '../domain/transfer-mode.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Leg } from '../telephony/carrier.ts';
+import type { Leg, ThreeWayCall } from '../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import type { SessionTimeline } from './session-timeline.ts';
@@ -17,75 +18,120 @@ export interface SessionControlOptions {
   /** Gives the call as it stands. */
   readonly call: () => Call;
   /** Gives who speaks for the agent. */
-  readonly party: () => Pick<TalkingParty, 'handingOver'> | undefined;
+  readonly party: () => Pick<TalkingParty, 'handingOver' | 'company' | 'announcement'> | undefined;
   readonly journal: CallJournal;
   readonly timeline: SessionTimeline;
   readonly log: Logger;
 }
+
+/** What whoever picks up hears first, alone. */
+type Words = () => AsyncIterable<Int16Array>;
 
 /** The control of one call. */
 export class SessionControl {
   /** What the agent may ask for. */
   readonly ofAgent: CallControl = {
     transfer: (number, summary, announcement) => this.#transfer(number, summary, announcement),
+    bringIn: (number, summary, announcement) => this.#bringIn(number, summary, announcement),
     appointmentBooked: (facts) => this.#book(facts),
   };
   readonly #options: SessionControlOptions;
   /** Hand-overs that are under way or about to begin; the leg takes one at a time. */
   #transfers = 0;
+  /** While another party is on the line beside the caller. */
+  #threeWay: ThreeWayCall | undefined;
 
   constructor(options: SessionControlOptions) {
     this.#options = options;
   }
 
-  /** Begins to hand the caller over at a customer's wish, who has said nothing of what the caller wants. */
-  beginTransfer(number: string): TransferStart {
-    if (this.#transfers > 0) return 'transferring';
+  /** Begins to hand the caller over, or to bring somebody in, at a customer's wish. */
+  beginTransfer(number: string, manner: TransferManner): TransferStart {
+    if (this.#transfers > 0 || this.#threeWay !== undefined) return 'transferring';
     this.#transfers += 1;
     queueMicrotask(() => {
       this.#transfers -= 1;
-      void this.#transferAsAsked(number);
+      void this.#transferAsAsked(number, manner);
     });
     return 'begun';
   }
 
+  /**
+   * Ends the agent's part in the call. Where another party is on the line, the two talk on, whatever it is that the agent
+   * ends by; else, or where that fails, `hangUp` ends the call.
+   */
+  end(hangUp: () => void): void {
+    const { log, timeline } = this.#options;
+    if (this.#threeWay === undefined) {
+      hangUp();
+      return;
+    }
+    this.#threeWay.leave().then(
+      () => timeline.add('transfer'),
+      (error: unknown) => {
+        log.warn({ err: error }, 'the agent could not leave the call to the others');
+        hangUp();
+      },
+    );
+  }
+
   /** The caller, who waits, need not speak meanwhile; and an agent that knows nothing of it must not hang up on silence. */
-  async #transferAsAsked(number: string): Promise<void> {
-    const { party } = this.#options;
-    party()?.handingOver(true);
+  async #transferAsAsked(number: string, { mode, summary }: TransferManner): Promise<void> {
+    const party = this.#options.party();
+    const announcement = mode === 'cold' ? undefined : party?.announcement(summary);
+    party?.handingOver(true);
     try {
-      await this.#transfer(number, '');
+      if (mode === 'three-way') await this.#bringIn(number, summary, announcement);
+      else await this.#transfer(number, summary, announcement);
     } catch (error) {
       this.#notTransferred(error);
     } finally {
-      party()?.handingOver(false);
+      party?.handingOver(false);
     }
   }
 
-  async #transfer(
-    number: string,
-    summary: string,
-    announcement?: () => AsyncIterable<Int16Array>,
-  ): Promise<void> {
-    const { parts, leg, call, timeline } = this.#options;
-    if (parts.isOwnNumber(number)) {
+  async #transfer(number: string, summary: string, announcement?: Words): Promise<void> {
+    const { leg, timeline } = this.#options;
+    await this.#dial(number, () => leg.transfer(number, announcement && { announcement }));
+    // Whether by REFER or joined by us, the two parties speak without the agent.
+    this.#bridged(number, summary, 'left');
+    timeline.add('transfer');
+  }
+
+  async #bringIn(number: string, summary: string, announcement?: Words): Promise<void> {
+    const { leg, party, timeline } = this.#options;
+    const threeWay = await this.#dial(number, () =>
+      leg.bringIn(number, announcement && { announcement }),
+    );
+    this.#threeWay = threeWay;
+    this.#bridged(number, summary, 'participant');
+    timeline.add('three_way');
+    party()?.company(true);
+    threeWay.onAlone(() => {
+      this.#threeWay = undefined;
+      timeline.add('three_way_ended', { reason: 'the other party has hung up' });
+      party()?.company(false);
+    });
+  }
+
+  /** @throws {Error} when the number rings here. */
+  async #dial<T>(number: string, reach: () => Promise<T>): Promise<T> {
+    if (this.#options.parts.isOwnNumber(number)) {
       throw new Error('Cannot hand the call over: the number rings here, which would be a loop');
     }
     this.#transfers += 1;
     try {
-      await leg.transfer(number, announcement && { announcement });
+      return await reach();
     } finally {
       this.#transfers -= 1;
     }
-    const bridge = {
-      bridgedTo: number,
-      bridgedAt: parts.clock.now(),
-      qualificationSummary: summary,
-      // Whether by REFER or joined by us, the two parties speak without the agent.
-      agentRole: 'left' as const,
-    };
+  }
+
+  /** From now on the caller and the other party hear each other. */
+  #bridged(bridgedTo: string, qualificationSummary: string, agentRole: AgentRole): void {
+    const { parts, call } = this.#options;
+    const bridge = { bridgedTo, bridgedAt: parts.clock.now(), qualificationSummary, agentRole };
     this.#save(callBridgedEvent(call(), bridge, this.#stamp()));
-    timeline.add('transfer');
   }
 
   /** Whoever asked was told that it begins, so the record has to say that it came to nothing. */

@@ -39,16 +39,24 @@ export class TransferCap {
   limit(control: CallControl, agentId: string): CallControl {
     let madeInCall = 0;
     let triedInCall = 0;
+    const count = () => {
+      const triedToday = this.#todayOf(agentId);
+      const refusal = refusalOfTransfer({ madeInCall, triedInCall, triedToday });
+      if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${refusal}`);
+      triedInCall += 1;
+      this.#triedToday.set(agentId, triedToday + 1);
+    };
     return {
       ...control,
       transfer: async (number, summary, announcement) => {
-        const triedToday = this.#todayOf(agentId);
-        const refusal = refusalOfTransfer({ madeInCall, triedInCall, triedToday });
-        if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${refusal}`);
-        triedInCall += 1;
-        this.#triedToday.set(agentId, triedToday + 1);
+        count();
         await control.transfer(number, summary, announcement);
         madeInCall += 1;
+      },
+      // Whoever was brought in may leave again: then the caller may be handed over still.
+      bringIn: async (number, summary, announcement) => {
+        count();
+        await control.bringIn(number, summary, announcement);
       },
     };
   }

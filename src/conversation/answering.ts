@@ -1,5 +1,8 @@
 /** The agent's answer: what the model says, which tools it uses, and what happens when it fails; pure */
 import type { ChatMessage } from '../llm/language-model.ts';
+import type { ToolOutcome } from '../tool/tool.ts';
+import { mayKeepQuiet } from './company.ts';
+import type { ConversationEnd } from './conversation-port.ts';
 import { closeWith } from './ending.ts';
 import { isUnsaid, watchTool } from './filler.ts';
 import { messagesFor } from './prompt.ts';
@@ -20,6 +23,13 @@ const ROUNDS_MAX = 5;
 
 /** After this many failures in a row the agent gives the call up. */
 const FAILURES_MAX = 3;
+
+/** What becomes of the call by a tool; null where it goes on, with the agent having nothing to say of the tool itself. */
+const AFTER_TOOL: Readonly<Record<NonNullable<ToolOutcome['next']>, ConversationEnd | null>> = {
+  'hang-up': { kind: 'agent-hangup' },
+  transferred: { kind: 'transferred' },
+  'three-way': null,
+};
 
 /** Answers what the caller has said: with what was prepared for it, or from the start. */
 export function answer(draft: Draft): void {
@@ -70,7 +80,8 @@ export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
   if (reply.calls.length === 0 && isUnsaid(reply, draft.state.rules)) {
-    failAnswer(draft, event.atMs);
+    if (mayKeepQuiet(draft, reply)) dropReply(draft, event.atMs);
+    else failAnswer(draft, event.atMs);
     return;
   }
   changeReply(draft, { isModelDone: true });
@@ -124,8 +135,7 @@ export function onToolFinished(draft: Draft, event: TurnEventOf<'tool-finished'>
     ],
   });
   if (outcome.next !== undefined) {
-    const end = outcome.next === 'hang-up' ? 'agent-hangup' : 'transferred';
-    changeReply(draft, { after: { kind: end }, calls: [] });
+    changeReply(draft, { after: AFTER_TOOL[outcome.next], calls: [] });
   } else if (reply.calls.length === 1) {
     if (reply.rounds >= ROUNDS_MAX) failAnswer(draft, event.atMs);
     else askModel(draft);

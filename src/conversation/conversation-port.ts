@@ -76,6 +76,18 @@ export interface CallControl {
     announcement?: () => AsyncIterable<Int16Array>,
   ): Promise<void>;
 
+  /**
+   * Calls another party, and lets it, the caller and the agent hear one another; the conversation goes on, and is told.
+   *
+   * @param announcement as for `transfer`.
+   * @throws when it was refused or failed.
+   */
+  bringIn(
+    number: string,
+    summary: string,
+    announcement?: () => AsyncIterable<Int16Array>,
+  ): Promise<void>;
+
   /** Puts an appointment on record that was made for the caller. */
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }

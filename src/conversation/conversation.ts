@@ -44,6 +44,8 @@ export class Conversation {
   #state: TurnState;
   #isTurning = false;
   #reply: { readonly id: number; readonly voice: ReplyVoice } | undefined;
+  /** What the agent tells whoever picks up for the caller: 8 kHz, mono, in chunks of any length. */
+  readonly announcement = (summary: string) => announcementOf(summary, this.#options);
 
   constructor(options: ConversationOptions) {
     this.#options = options;
@@ -72,6 +74,11 @@ export class Conversation {
   /** Takes that somebody is called at a customer's wish to take the caller over, or no longer. Until then silence ends nothing. */
   handingOver(isUnderWay: boolean): void {
     this.#tell({ kind: 'handing-over', isUnderWay });
+  }
+
+  /** Takes that another party is on the line beside the caller, or no longer. */
+  company(isThere: boolean): void {
+    this.#tell({ kind: 'company', isThere });
   }
 
   /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
@@ -125,7 +132,9 @@ export class Conversation {
   #take(happening: TurnHappening): void {
     const step = takeTurnEvent(this.#state, { ...happening, atMs: this.#options.clock.nowMs() });
     this.#state = step.state;
-    for (const effect of step.effects) this.#do(effect);
+    // What is put on record can wait until the answer is on its way.
+    for (const effect of step.effects) if (effect.kind !== 'emit') this.#do(effect);
+    for (const effect of step.effects) if (effect.kind === 'emit') this.#do(effect);
   }
 
   #do(effect: TurnEffect): void {
@@ -219,10 +228,10 @@ export class Conversation {
     const startMs = clock.nowMs();
     let isBooked = false;
     const context: ToolContext = {
-      transfer: (number, summary, mode) =>
-        mode === 'warm'
-          ? control.transfer(number, summary, announcementOf(summary, this.#options))
-          : control.transfer(number, summary),
+      transfer: (number, summary, mode = 'cold') => {
+        const words = mode === 'cold' ? undefined : this.announcement(summary);
+        return control[mode === 'three-way' ? 'bringIn' : 'transfer'](number, summary, words);
+      },
       appointmentBooked: (appointment) => {
         control.appointmentBooked(appointment);
         isBooked = true;

@@ -82,6 +82,8 @@ export type TurnHappening =
   | { readonly kind: 'digit'; readonly digit: string }
   /** Somebody is called at a customer's wish to take the caller over, or no longer. */
   | { readonly kind: 'handing-over'; readonly isUnderWay: boolean }
+  /** Another party hears the caller and the agent from now on, or is gone. */
+  | { readonly kind: 'company'; readonly isThere: boolean }
   | { readonly kind: 'media-lost' }
   | { readonly kind: 'timer'; readonly timer: TurnTimer }
   /** The call ended from outside. */

@@ -130,6 +130,8 @@ export interface TurnState {
   readonly hasCheckedIn: boolean;
   /** Whether the caller waits for somebody who is called at a customer's wish. */
   readonly isHandingOver: boolean;
+  /** Whether another party is on the line beside the caller. */
+  readonly hasCompany: boolean;
   /** Engine failures in a row. */
   readonly failures: number;
   /** Not yet reported turn. */
@@ -164,6 +166,7 @@ export function openState(rules: TurnRules): TurnState {
     usualLevel: LEVEL_UNKNOWN,
     hasCheckedIn: false,
     isHandingOver: false,
+    hasCompany: false,
     failures: 0,
     endedTurn: null,
     aheadHits: 0,

@@ -46,10 +46,9 @@ export function base62(length: number, random: RandomBytes): string {
 
 /** Bytes of 248 and more are left out: 248 is the greatest multiple of 62, and a remainder would favour some. */
 function fairChars(bytes: Uint8Array): string {
-  return [...bytes]
-    .filter((byte) => byte < 248)
-    .map((byte) => BASE62[byte % 62])
-    .join('');
+  let text = '';
+  for (const byte of bytes) if (byte < 248) text += BASE62.charAt(byte % 62);
+  return text;
 }
 
 function timeChars(nowMs: number): string {

@@ -1,4 +1,5 @@
 /** What the interface may ask of calls that are going on. */
+import type { TransferManner } from './transfer-mode.ts';
 
 /** What became of the wish to hand a caller over: begun, or not because of another one, or because nobody is there. */
 export type TransferStart = 'begun' | 'transferring' | 'not-in-progress';
@@ -17,6 +18,7 @@ export interface LiveCalls {
    * not take the call, it goes on here, and its timeline says so.
    *
    * @param number E.164, already allowed.
+   * @param manner `PLAIN_TRANSFER` when not given.
    */
-  transfer(callId: string, number: string): TransferStart;
+  transfer(callId: string, number: string, manner?: TransferManner): TransferStart;
 }

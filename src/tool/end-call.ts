@@ -8,7 +8,7 @@ export const endCall: Tool = {
     name: 'end_call',
     description:
       'Ends the phone call. Use it only when the caller has said goodbye or wants nothing more, ' +
-      'and say goodbye in the same answer.',
+      'and say goodbye in the same answer. Where another party is on the line, it takes you alone out of the call.',
     parameters: { type: 'object', properties: {}, additionalProperties: false },
   },
   run: () => Promise.resolve({ text: 'The call is ending.', next: 'hang-up' }),

@@ -1,14 +1,12 @@
 /** The port to what a language model may do besides talking. */
 import type { Appointment } from '../domain/appointment.ts';
+import type { TransferMode } from '../domain/transfer-mode.ts';
 import type { ToolDescription } from '../llm/language-model.ts';
-
-/** `cold`: whoever picks up is with the caller at once. `warm`: is told the summary alone first. */
-export type TransferMode = 'cold' | 'warm';
 
 /** What a tool may ask of the call that it is used in. */
 export interface ToolContext {
   /**
-   * Hands the caller over.
+   * Hands the caller over, or brings somebody to the line of the caller and the agent.
    *
    * @param number E.164, already allowed.
    * @param summary what the caller wants, in a sentence or two; empty when nobody said.
@@ -25,8 +23,8 @@ export interface ToolContext {
 export interface ToolOutcome {
   /** For the model, in plain English; never longer than `RESULT_LENGTH_MAX`. */
   readonly text: string;
-  /** What becomes of the call; undefined when it goes on. */
-  readonly next?: 'hang-up' | 'transferred';
+  /** What becomes of the call; undefined when it goes on as before. */
+  readonly next?: 'hang-up' | 'transferred' | 'three-way';
 }
 
 /** Result texts are cut here, so that a talkative calendar does not fill the model's memory. */

@@ -1,4 +1,5 @@
 /** The tool by which the model hands the caller to a person, to where the operator allows and nowhere else. */
+import { TRANSFER_MODES, type TransferMode } from '../domain/transfer-mode.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import {
   decideTransfer,
@@ -41,37 +42,32 @@ export function createTransferCall(rules: TransferRules): Tool {
           },
           mode: {
             type: 'string',
-            enum: ['cold', 'warm'],
+            enum: [...TRANSFER_MODES],
             description:
-              'warm: whoever picks up hears the summary alone first. cold, unless given: at once.',
+              'warm: whoever picks up hears the summary alone first. three-way: likewise, and then all three of you talk. ' +
+              'cold, unless given: at once.',
           },
         },
         required: ['destination'],
         additionalProperties: false,
       },
     },
-    run: (args, context) =>
-      transfer(String(args.destination), rules, (number) =>
-        context.transfer(
-          number,
-          String(args.summary ?? ''),
-          args.mode === 'warm' ? 'warm' : 'cold',
-        ),
-      ),
+    run: async (args, context) => {
+      const decision = decideTransfer(String(args.destination), rules);
+      if (!decision.isAllowed) {
+        return {
+          text: `The transfer was not made: ${decision.reason}. Tell the caller that it is not possible.`,
+        };
+      }
+      const mode = TRANSFER_MODES.find((known) => known === args.mode) ?? 'cold';
+      await context.transfer(decision.number, String(args.summary ?? ''), mode);
+      return outcomeOf(mode);
+    },
   };
 }
 
-async function transfer(
-  destination: string,
-  rules: TransferRules,
-  dial: (number: string) => Promise<void>,
-): Promise<ToolOutcome> {
-  const decision = decideTransfer(destination, rules);
-  if (!decision.isAllowed) {
-    return {
-      text: `The transfer was not made: ${decision.reason}. Tell the caller that it is not possible.`,
-    };
-  }
-  await dial(decision.number);
+/** What came of a transfer that was made. */
+export function outcomeOf(mode: TransferMode): ToolOutcome {
+  if (mode === 'three-way') return { text: 'The other party was called.', next: 'three-way' };
   return { text: 'The caller has been handed over.', next: 'transferred' };
 }

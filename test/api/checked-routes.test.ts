@@ -36,7 +36,7 @@ test.each(['headers', 'cookies'])('CheckedRoutes refuses a route that describes 
 test('Over a socket too, what a route says of a header stands in the place of what all answers say', async () => {
   const api = createHollowApi();
   const server = new HttpServer({
-    ...{ host: '127.0.0.1', port: 0, fetch: api.fetch },
+    ...{ host: '127.0.0.1', port: 0, answer: api.answer },
     ...{ newId: () => 'req_0', clock: new FakeClock() },
   });
   const port = await server.start();

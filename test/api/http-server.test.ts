@@ -1,21 +1,26 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import type { ApiAnswer } from '../../src/api/api-answer.ts';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
 import type { RateStore } from '../../src/domain/rate-limit.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
 const running: HttpServer[] = [];
 
+function textAnswer(body: string): ApiAnswer {
+  return { status: 200, headers: ['Content-Length', String(body.length)], body };
+}
+
 afterEach(async () => {
   for (const server of running.splice(0)) await server.stop();
 });
 
 async function startServer(
-  fetch: HttpServerOptions['fetch'] = () => new Response('hello'),
+  answer: HttpServerOptions['answer'] = () => textAnswer('hello'),
   rates?: RateStore,
 ): Promise<{ readonly server: HttpServer; readonly port: number }> {
   const newId = () => `req_${'0'.repeat(24)}`;
-  const options = { host: '127.0.0.1', port: 0, fetch, newId, clock: systemClock };
+  const options = { host: '127.0.0.1', port: 0, answer, newId, clock: systemClock };
   const server = new HttpServer(rates === undefined ? options : { ...options, rates });
   running.push(server);
   return { server, port: await server.start() };
@@ -35,7 +40,7 @@ function sendRaw(port: number, text: string): Promise<string> {
   });
 }
 
-test('HttpServer serves what fetch answers', async () => {
+test('HttpServer serves what is answered', async () => {
   const { port } = await startServer();
 
   const response = await fetch(`http://127.0.0.1:${port}/`);
@@ -46,7 +51,7 @@ test('HttpServer serves what fetch answers', async () => {
 test('HttpServer names address and port when another program listens there', async () => {
   const { port } = await startServer();
   const newId = () => 'req_0';
-  const options = { host: '127.0.0.1', port, fetch: () => new Response(), newId };
+  const options = { host: '127.0.0.1', port, answer: () => textAnswer(''), newId };
   const second = new HttpServer({ ...options, clock: systemClock });
 
   await expect(second.start()).rejects.toThrow(
@@ -56,7 +61,12 @@ test('HttpServer names address and port when another program listens there', asy
 });
 
 test('HttpServer names an address that the machine has not got', async () => {
-  const options = { host: '192.0.2.1', port: 0, fetch: () => new Response(), newId: () => 'req_0' };
+  const options = {
+    host: '192.0.2.1',
+    port: 0,
+    answer: () => textAnswer(''),
+    newId: () => 'req_0',
+  };
   const server = new HttpServer({ ...options, clock: systemClock });
 
   await expect(server.start()).rejects.toThrow('this machine has no such address; set HOST');
@@ -133,7 +143,7 @@ test('HttpServer serves a request without Host', async () => {
 
 test('HttpServer lets an answer finish when it stops, and takes no new request', async () => {
   const asked = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<Response>();
+  const answer = Promise.withResolvers<ApiAnswer>();
   const { server, port } = await startServer(() => {
     asked.resolve();
     return answer.promise;
@@ -142,7 +152,7 @@ test('HttpServer lets an answer finish when it stops, and takes no new request',
   const response = fetch(`http://127.0.0.1:${port}/`);
   await asked.promise;
   const stopped = server.stop();
-  answer.resolve(new Response('last words'));
+  answer.resolve(textAnswer('last words'));
 
   expect(await (await response).text()).toBe('last words');
   await stopped;

@@ -13,7 +13,7 @@ async function postUnannounced(chunks: number): Promise<{
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    fetch: (request) => api.fetch(request),
+    answer: api.answer,
     newId: () => 'req_0',
     clock: systemClock,
   });

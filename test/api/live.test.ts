@@ -202,7 +202,7 @@ test('GET /api/live/calls over a real connection ends with the client, and with 
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    fetch: (asked) => api.fetch(asked),
+    answer: api.answer,
     newId: () => 'req_0',
     clock: systemClock,
   });

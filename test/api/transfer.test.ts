@@ -1,7 +1,7 @@
 /** `POST /api/calls/{callId}/transfer`: who may hand which call over, to where. */
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call.ts';
-import type { TransferStart } from '../../src/domain/live-calls.ts';
+import type { LiveCalls, TransferStart } from '../../src/domain/live-calls.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import {
@@ -19,10 +19,12 @@ const OURS = '+390698765432';
 /** An interface with one call, and a process that hands it over, or says why not. */
 async function openWorld(fields: Partial<Call> = {}, start: TransferStart = 'begun') {
   const transfers: string[] = [];
-  const liveCalls = {
+  const manners: unknown[] = [];
+  const liveCalls: LiveCalls = {
     hangUp: () => false,
-    transfer: (callId: string, number: string) => {
+    transfer: (callId, number, manner) => {
       transfers.push(`${callId} ${number}`);
+      manners.push(manner);
       return start;
     },
   };
@@ -32,7 +34,7 @@ async function openWorld(fields: Partial<Call> = {}, start: TransferStart = 'beg
   api.store.agents.insert(buildAgent({ accountId: 'acct_main', phoneNumber: OURS }));
   const transfer = (options: RequestOptions = {}, callId = 'call_1') =>
     api.json('POST', `/api/calls/${callId}/transfer`, { body: { to: TARGET }, ...options });
-  return { api, transfers, transfer };
+  return { api, transfers, manners, transfer };
 }
 
 test('POST /api/calls/{callId}/transfer begins to hand the caller over', async () => {
@@ -42,6 +44,26 @@ test('POST /api/calls/{callId}/transfer begins to hand the caller over', async (
 
   expect(answer).toEqual({ status: 202, body: { id: 'call_1', status: 'transferring' } });
   expect(transfers).toEqual([`call_1 ${TARGET}`]);
+});
+
+test.each([
+  [{}, { mode: 'cold', summary: '' }],
+  [{ mode: 'cold' }, { mode: 'cold', summary: '' }],
+  [
+    { mode: 'warm', summary: 'a refund' },
+    { mode: 'warm', summary: 'a refund' },
+  ],
+  [
+    { mode: 'three-way', summary: '' },
+    { mode: 'three-way', summary: '' },
+  ],
+])('POST /api/calls/{callId}/transfer takes %o', async (fields, expected) => {
+  const { transfer, manners } = await openWorld();
+
+  const { status } = await transfer({ body: { to: TARGET, ...fields } });
+
+  expect(status).toBe(202);
+  expect(manners).toEqual([expected]);
 });
 
 test.each([
@@ -72,7 +94,14 @@ test.each([
   ['our own number', { to: OURS }, 422, 'UNPROCESSABLE'],
   ['nothing', {}, 400, 'VALIDATION_ERROR'],
   ['a number that is none', { to: 7 }, 400, 'VALIDATION_ERROR'],
-  ['more than it knows', { to: TARGET, summary: 'x' }, 400, 'VALIDATION_ERROR'],
+  ['more than it knows', { to: TARGET, label: 'x' }, 400, 'VALIDATION_ERROR'],
+  ['a way that is none', { to: TARGET, mode: 'hot' }, 400, 'VALIDATION_ERROR'],
+  [
+    'somebody who would be told too much',
+    { to: TARGET, summary: 'x'.repeat(501) },
+    400,
+    'VALIDATION_ERROR',
+  ],
 ])('POST /api/calls/{callId}/transfer hands nobody over to %s', async (_what, body, status, code) => {
   const { transfer, transfers } = await openWorld();
 

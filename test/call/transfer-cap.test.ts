@@ -11,13 +11,15 @@ function openWorld() {
   const cap = new TransferCap({ clock });
   const dialled: string[] = [];
   const world = { clock, dialled, isRefused: false };
+  const dial = async (number: string) => {
+    dialled.push(number);
+    if (world.isRefused) throw new Error('refused');
+  };
   const control = () =>
     cap.limit(
       {
-        transfer: async (number) => {
-          dialled.push(number);
-          if (world.isRefused) throw new Error('refused');
-        },
+        transfer: (number) => dial(number),
+        bringIn: (number) => dial(number),
         appointmentBooked: () => undefined,
       },
       'agent_1',
@@ -58,6 +60,19 @@ test('TransferCap lets a call try three times, where nobody picks up', async () 
   }
 
   expect(world.dialled).toHaveLength(3);
+});
+
+test('TransferCap counts whoever is brought in, and lets the call be handed over after that', async () => {
+  const world = openWorld();
+  const control = world.control();
+
+  await control.bringIn(NUMBER, '');
+  await control.bringIn(NUMBER, '');
+  await control.transfer(NUMBER, '');
+  const refusal = await control.bringIn(NUMBER, '').catch((error: unknown) => error);
+
+  expect(world.dialled).toHaveLength(3);
+  expect(String(refusal)).toContain('handed over already');
 });
 
 test('TransferCap lets an agent try 200 times a UTC day, and again the next', async () => {

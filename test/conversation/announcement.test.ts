@@ -7,13 +7,16 @@ import { layTable } from './support/table.ts';
 test.each([
   ['warm', 'a refund for order 7', 'Hello, I have a caller for you. a refund for order 7'],
   ['warm', '', 'Hello, I have a caller for you.'],
+  ['three-way', 'a refund', 'Hello, I have a caller for you. a refund'],
   ['cold', 'a refund', undefined],
 ])('Conversation gives a %s transfer with the summary %j the words %j', async (mode, summary, words) => {
   const announcements: unknown[] = [];
+  const note: CallControl['transfer'] = async (_number, _summary, announcement) => {
+    announcements.push(announcement?.());
+  };
   const control: CallControl = {
-    transfer: async (_number, _summary, announcement) => {
-      announcements.push(announcement?.());
-    },
+    transfer: note,
+    bringIn: note,
     appointmentBooked: () => undefined,
   };
   const spoken: string[] = [];

@@ -85,10 +85,8 @@ test('Conversation hands the caller over after telling them', async () => {
 });
 
 test('Conversation goes on after a transfer that was refused', async () => {
-  const control = {
-    transfer: () => Promise.reject(new Error('486')),
-    appointmentBooked: () => undefined,
-  };
+  const refuse = () => Promise.reject(new Error('486'));
+  const control = { transfer: refuse, bringIn: refuse, appointmentBooked: () => undefined };
   const table = layTable({}, { control });
   table.model.answers = [
     [calls('transfer_call', { destination: 'sales' })],

@@ -15,7 +15,7 @@ describeWith(['sipp'], 'sipp as the carrier', () => {
 
   afterAll(() => server.stop());
 
-  test.each([
+  test.concurrent.each([
     ['over UDP', []],
     ['over TCP', ['-t', 't1']],
     ['over UDP with 5 % of the packets lost', ['-lost', '5']],

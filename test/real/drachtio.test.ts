@@ -6,6 +6,7 @@ import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { drachtioPlane, silentDrachtioPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
 import { describeWire } from '../telephony/wire.contract.ts';
@@ -19,6 +20,7 @@ if (servers === undefined) {
   describeIncomingCalls('drachtio with direct media', drachtioPlane(servers));
   describeOutgoingCalls('drachtio with direct media', drachtioPlane(servers));
   describeTransfers('drachtio with direct media', drachtioPlane(servers));
+  describeThreeWay('drachtio with direct media', drachtioPlane(servers));
   describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
   describeWire('drachtio with direct media', silentDrachtioPlane(servers));
 }

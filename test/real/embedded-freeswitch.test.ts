@@ -6,6 +6,7 @@ import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { frontFreeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
 import { describeWire } from '../telephony/wire.contract.ts';
@@ -19,6 +20,7 @@ if (servers === undefined) {
   describeIncomingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeOutgoingCalls('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTransfers('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
+  describeThreeWay('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeTrunks('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
   describeWire('embedded SIP and FreeSWITCH', frontFreeSwitchPlane(servers));
 }

@@ -6,6 +6,7 @@ import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { freeSwitchPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
 import { describeWire } from '../telephony/wire.contract.ts';
@@ -19,6 +20,7 @@ if (servers === undefined) {
   describeIncomingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeOutgoingCalls('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTransfers('drachtio and FreeSWITCH', freeSwitchPlane(servers));
+  describeThreeWay('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeTrunks('drachtio and FreeSWITCH', freeSwitchPlane(servers));
   describeWire('drachtio and FreeSWITCH', freeSwitchPlane(servers));
 }

@@ -59,7 +59,13 @@ async function ringIn(server: TestServer): Promise<unknown> {
   return (body.transcript as { role: string }[]).map(({ role }) => role);
 }
 
-async function useServer(url: string) {
+/** Waits for an event, and gives up after a while: what has come then is for whoever asked. */
+async function delivered(events: readonly string[], wanted: string): Promise<void> {
+  const deadlineMs = performance.now() + WAIT_MS_MAX;
+  while (!events.includes(wanted) && performance.now() < deadlineMs) await wait(50);
+}
+
+async function useServer(url: string, events: readonly string[]) {
   const server = await startServer({ environment: { WEBHOOK_ALLOW_LOCAL: 'true' } });
   try {
     await server.ready();
@@ -70,6 +76,7 @@ async function useServer(url: string) {
     const client = new SandboxClient(server);
     const agentId = await client.createAgent();
     const [simulated] = await client.calls('outbound', [{ agentId, to: '+12025550105' }]);
+    await delivered(events, 'call.ended');
     await wait(AFTERWARDS_MS);
     return { roles, endReason: simulated?.endReason };
   } finally {
@@ -79,7 +86,7 @@ async function useServer(url: string) {
 
 const receiver = await openReceiver();
 const before = packetsOut();
-const heard = await useServer(receiver.url);
+const heard = await useServer(receiver.url, receiver.events);
 const packets = packetsOut() - before;
 const targets = targetsOut();
 receiver.server.close();

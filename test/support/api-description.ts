@@ -4,6 +4,7 @@ import type { ApiDeps } from '../../src/api/api-env.ts';
 import type { Description } from '../../src/api/openapi/description.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from './fake-clock.ts';
+import { askByFetch } from './web-face.ts';
 
 /** An interface on nothing, for looking at what it has. */
 export function createHollowApi() {
@@ -16,7 +17,9 @@ export function createHollowApi() {
     publicUrl: 'https://voice.example',
     version: '1.2.3',
   };
-  return createApi(deps as unknown as ApiDeps);
+  const { answer, routes } = createApi(deps as unknown as ApiDeps);
+  const request = (path: string) => askByFetch(answer, new Request(`http://localhost${path}`));
+  return { answer, routes, request };
 }
 
 export async function readDescription(): Promise<Description> {

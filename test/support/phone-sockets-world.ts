@@ -57,7 +57,7 @@ export async function openPhoneSockets() {
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    fetch: () => new Response('plain'),
+    answer: () => ({ status: 200, headers: ['Content-Length', '5'], body: 'plain' }),
     upgrades: sockets,
     newId: () => 'req_1',
     clock,

@@ -10,6 +10,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import { silentVoices } from './silent-voices.ts';
 import { addAccount, openTestStore, type TestStore } from './test-store.ts';
+import { askByFetch } from './web-face.ts';
 
 export const LIVE_KEY = `svc_live_${'1'.repeat(32)}`;
 export const TEST_KEY = `svc_test_${'2'.repeat(32)}`;
@@ -63,7 +64,8 @@ type ApiParts = Partial<Parameters<typeof createApi>[0]>;
 export interface TestApi {
   readonly store: TestStore;
   readonly metrics: Metrics;
-  /** As a server would call it. */
+  /** As a server calls it. */
+  readonly answer: ReturnType<typeof createApi>['answer'];
   fetch(request: Request): Promise<Response>;
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
   /** As `request`, reading the answer's JSON. */
@@ -109,14 +111,17 @@ export async function openTestApi(
     version: '0.0.0',
     ...(typeof deps === 'function' ? deps(store) : deps),
   });
-  const request = (method: string, path: string, given: RequestOptions = {}) =>
-    Promise.resolve(api.request(path, initOf(method, given), socketOf(given.remoteAddress)));
+  const request = (method: string, path: string, given: RequestOptions = {}) => {
+    const { remoteAddress = '203.0.113.7' } = given;
+    const asked = new Request(`http://localhost${path}`, initOf(method, given));
+    return askByFetch(api.answer, asked, remoteAddress);
+  };
   const json = async (method: string, path: string, given?: RequestOptions) => {
     const response = await request(method, path, given);
     return { status: response.status, body: (await response.json()) as AnswerBody };
   };
-  const fetch = (asked: Request) => Promise.resolve(api.fetch(asked, {}));
-  return { store, metrics, fetch, request, json };
+  const fetch = (asked: Request) => askByFetch(api.answer, asked);
+  return { store, metrics, answer: api.answer, fetch, request, json };
 }
 
 /** Adds a key to an account. */
@@ -154,8 +159,4 @@ function initOf(
     },
     ...(hasBody ? { body: text ?? JSON.stringify(body) } : {}),
   };
-}
-
-function socketOf(remoteAddress = '203.0.113.7') {
-  return { incoming: { socket: { remoteAddress } } };
 }

@@ -1,4 +1,4 @@
 import { startEmbeddedPlane } from './embedded-plane.ts';
 import { describeThreeWay } from './three-way.contract.ts';
 
-describeThreeWay('three on a line of the embedded plane', startEmbeddedPlane);
+describeThreeWay('embedded plane', startEmbeddedPlane);

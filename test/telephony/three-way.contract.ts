@@ -9,7 +9,7 @@ import { everyoneHears, hears } from './tones.ts';
 const COLLEAGUE = '+390687654321';
 
 export function describeThreeWay(name: string, startPlane: StartPlane): void {
-  describe(name, () => {
+  describe(`three on a line, ${name}`, () => {
     let caller: Phone;
     let colleague: Phone;
     let plane: Plane;

@@ -70,6 +70,7 @@ test.each([
   [{}, 'cold'],
   [{ mode: 'cold' }, 'cold'],
   [{ mode: 'warm' }, 'warm'],
+  [{ mode: 'three-way' }, 'three-way'],
   [{ mode: 'hot' }, undefined],
 ])('Toolbox hands over as the model says with %o: %s', async (args, expected) => {
   const modes: (string | undefined)[] = [];
@@ -81,6 +82,14 @@ test.each([
   await frontDesk(['transfer_call']).run(call, { ...idle, transfer }, never);
 
   expect(modes).toEqual(expected === undefined ? [] : [expected]);
+});
+
+test('Toolbox goes on with the call when it has brought somebody in', async () => {
+  const call = callOf('transfer_call', { destination: 'sales', mode: 'three-way' });
+
+  const outcome = await frontDesk(['transfer_call']).run(call, idle, never);
+
+  expect(outcome.next).toBe('three-way');
 });
 
 test('Toolbox dials nothing for a number that the caller has dictated', async () => {

@@ -1,11 +1,12 @@
 /** `/dashboard/…`: setting the operator's password, signing in and out, and the keys that the page asks the API with. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { serialize } from 'hono/utils/cookie';
 import { z } from 'zod';
 import { PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, SESSION_LIFE_MS } from '../../domain/operator.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { trustNoProxy } from '../../domain/trusted-proxies.ts';
-import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
+import type { ApiAnswer } from '../api-answer.ts';
+import type { ApiContext, ApiDeps } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { clientAddressOf, clientOf } from '../client-address.ts';
 import { noBody } from '../middleware/no-body.ts';
 import type { Dashboard } from './dashboard.ts';
@@ -13,8 +14,8 @@ import {
   bodyOf,
   COOKIE,
   changingSessionOf,
-  limitDashboardBody,
-  retryLater,
+  cookieOf,
+  dashboardBody,
   sameOrigin,
   sessionOf,
 } from './dashboard-requests.ts';
@@ -41,31 +42,26 @@ interface Parts {
 }
 
 /** None of it is in the OpenAPI document: it is no interface for customers. */
-export function addDashboardRoutes(
-  api: OpenAPIHono<ApiEnv>,
-  deps: ApiDeps,
-  dashboard: Dashboard,
-): void {
+export function addDashboardRoutes(api: CheckedRoutes, deps: ApiDeps, dashboard: Dashboard): void {
   const parts = { dashboard, deps };
-  api.use('/dashboard/*', sameOrigin(deps.publicUrl));
-  api.use('/dashboard/*', limitDashboardBody);
-  api.use('/dashboard/*', retryLater);
+  api.guard('/dashboard', sameOrigin(deps.publicUrl));
+  api.guard('/dashboard', dashboardBody);
   addEntry(api, parts);
   addSession(api, parts);
   addPhoneRoutes(api, deps, dashboard);
   addPageRoutes(api, dashboard.files);
 }
 
-function addEntry(api: OpenAPIHono<ApiEnv>, parts: Parts): void {
+function addEntry(api: CheckedRoutes, parts: Parts): void {
   const { dashboard, deps } = parts;
   const { password, link } = dashboard;
 
   api.get('/dashboard/state', (context) =>
-    context.json({ isSetUp: password.record !== undefined, version: deps.version }),
+    context.json({ isSetUp: password.record !== undefined, version: deps.version }, 200),
   );
 
   api.post('/dashboard/setup', async (context) => {
-    const given = await bodyOf(context, setupSchema);
+    const given = bodyOf(context, setupSchema);
     if (!link.isGood(given.token)) {
       throw new ServiceError(
         'UNAUTHORIZED',
@@ -79,45 +75,45 @@ function addEntry(api: OpenAPIHono<ApiEnv>, parts: Parts): void {
     }
     link.close();
     dashboard.guard.signedIn(clientOfRequest(context, deps));
-    deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password set');
+    deps.log.info({ requestId: context.requestId }, 'dashboard: password set');
     return welcome(context, parts, record);
   });
 
   api.post('/dashboard/login', async (context) => {
-    const given = await bodyOf(context, loginSchema);
+    const given = bodyOf(context, loginSchema);
     const record = await recordOf(context, parts, given.password);
     if (record !== undefined) return welcome(context, parts, record);
     throw new ServiceError('UNAUTHORIZED', 'Cannot sign in: the password is wrong');
   });
 }
 
-function addSession(api: OpenAPIHono<ApiEnv>, parts: Parts): void {
+function addSession(api: CheckedRoutes, parts: Parts): void {
   const { dashboard, deps } = parts;
   const { sessions, keys, password } = dashboard;
 
   api.get('/dashboard/session', (context) =>
-    context.json(sessionView(sessionOf(context, sessions), deps)),
+    context.json(sessionView(sessionOf(context, sessions), deps), 200),
   );
 
-  api.post('/dashboard/key', async (context) => {
+  api.post('/dashboard/key', (context) => {
     const { hash } = changingSessionOf(context, sessions);
-    const scope = await bodyOf(context, keySchema);
+    const scope = bodyOf(context, keySchema);
     if (deps.accounts.find(scope.accountId) === undefined) {
       throw new ServiceError('NOT_FOUND', 'Cannot make a key: there is no such account');
     }
     const { keyText, expiresAt } = keys.make(hash, scope);
-    return context.json({ key: keyText, expiresAt: expiresAt.toISOString() });
+    return context.json({ key: keyText, expiresAt: expiresAt.toISOString() }, 200);
   });
 
   api.post('/dashboard/logout', noBody, (context) => {
     sessions.end(changingSessionOf(context, sessions).hash);
-    deleteCookie(context, COOKIE, cookieOptions(deps.publicUrl));
+    context.addHeader('Set-Cookie', cookieFor('', deps.publicUrl, 0));
     return context.body(null, 204);
   });
 
   api.post('/dashboard/password', async (context) => {
     const { hash } = changingSessionOf(context, sessions);
-    const { current, next } = await bodyOf(context, changeSchema);
+    const { current, next } = bodyOf(context, changeSchema);
     const known = await recordOf(context, parts, current);
     // Not 401: the page would take the session for over.
     if (known === undefined) {
@@ -128,7 +124,7 @@ function addSession(api: OpenAPIHono<ApiEnv>, parts: Parts): void {
       throw new ServiceError('CONFLICT', 'Cannot change the password: it has just been changed');
     }
     sessions.moveTo(hash, record);
-    deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password changed');
+    deps.log.info({ requestId: context.requestId }, 'dashboard: password changed');
     return context.body(null, 204);
   });
 }
@@ -160,7 +156,7 @@ async function recordOf(
     throw error;
   });
   if (!isRight) {
-    const requestId = context.get('requestId');
+    const requestId = context.requestId;
     deps.log.warn({ requestId, client }, 'dashboard: wrong password');
     return undefined;
   }
@@ -180,27 +176,34 @@ function refuseTooManyTries(context: ApiContext, waitMs: number): void {
 }
 
 function clientOfRequest(context: ApiContext, { isTrustedProxy = trustNoProxy }: ApiDeps): string {
-  const remoteAddress = context.env?.incoming?.socket.remoteAddress;
-  const forwardedFor = context.req.header('X-Forwarded-For');
+  const remoteAddress = context.request.remoteAddress;
+  const forwardedFor = context.request.header('X-Forwarded-For');
   return clientOf(clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy));
 }
 
 /** Opens a session in the place of the one that the browser had. */
-function welcome(context: ApiContext, { dashboard, deps }: Parts, record: string): Response {
+function welcome(context: ApiContext, { dashboard, deps }: Parts, record: string): ApiAnswer {
   const { sessions } = dashboard;
-  const before = sessions.use(getCookie(context, COOKIE) ?? '');
+  const before = sessions.use(cookieOf(context));
   if (before !== undefined) sessions.end(before.hash);
   const { session, cookie } = sessions.open(record);
-  const maxAge = SESSION_LIFE_MS / 1000;
-  setCookie(context, COOKIE, cookie, { ...cookieOptions(deps.publicUrl), maxAge });
-  return context.json(sessionView(session, deps));
+  context.addHeader('Set-Cookie', cookieFor(cookie, deps.publicUrl, SESSION_LIFE_MS / 1000));
+  return context.json(sessionView(session, deps), 200);
 }
 
 /** Where PUBLIC_URL has a path, a proxy has put the dashboard below it. */
-function cookieOptions(publicUrl: string) {
+function cookieFor(value: string, publicUrl: string, maxAgeSeconds: number): string {
   const { protocol, pathname } = new URL(publicUrl);
   const path = `${pathname.replace(/\/$/, '')}/dashboard`;
-  return { path, httpOnly: true, sameSite: 'Strict', secure: protocol === 'https:' } as const;
+  const secure = protocol === 'https:';
+  const options = {
+    path,
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure,
+    maxAge: maxAgeSeconds,
+  } as const;
+  return serialize(COOKIE, value, options);
 }
 
 function sessionView({ csrfToken }: OperatorSession, { accounts }: ApiDeps) {

@@ -1,7 +1,8 @@
 /** `/` and `/assets/…`: the dashboard's page, which asks this server and nobody else. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { ApiContext, ApiEnv } from '../api-env.ts';
+import type { ApiAnswer } from '../api-answer.ts';
+import type { ApiContext } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import type { Encoding, PageBody, PageFile, PageFiles } from './page-files.ts';
 
 /** No inline script or style ever runs, whatever a call or a customer has written. */
@@ -39,7 +40,7 @@ server's folder, and load this page again.</p>
 </html>
 `;
 
-export function addPageRoutes(api: OpenAPIHono<ApiEnv>, files: PageFiles): void {
+export function addPageRoutes(api: CheckedRoutes, files: PageFiles): void {
   api.get('/', (context) => {
     const file = files.index();
     if (file !== undefined) return send(context, file, 'no-cache');
@@ -47,8 +48,8 @@ export function addPageRoutes(api: OpenAPIHono<ApiEnv>, files: PageFiles): void 
     return context.body(NOT_BUILT, 404, headers);
   });
 
-  api.get('/assets/:file', (context) => {
-    const file = files.asset(context.req.param('file'));
+  api.get('/assets/{file}', (context) => {
+    const file = files.asset(context.params.file ?? '');
     if (file === undefined) {
       throw new ServiceError(
         'NOT_FOUND',
@@ -59,10 +60,10 @@ export function addPageRoutes(api: OpenAPIHono<ApiEnv>, files: PageFiles): void 
   });
 }
 
-function send(context: ApiContext, file: PageFile, cacheControl: string): Response {
+function send(context: ApiContext, file: PageFile, cacheControl: string): ApiAnswer {
   const [encoding, body] = bodyFor(context, file);
   const headers = { ...PAGE_HEADERS, 'Cache-Control': cacheControl, ETag: body.etag };
-  if (isKnown(context.req.header('If-None-Match'), body.etag)) {
+  if (isKnown(context.request.header('If-None-Match'), body.etag)) {
     return context.body(null, 304, headers);
   }
   return context.body(body.bytes, 200, {
@@ -78,7 +79,7 @@ function bodyFor(
   context: ApiContext,
   { plain, encoded }: PageFile,
 ): readonly [Encoding | undefined, PageBody] {
-  const accepted = acceptedBy(context.req.header('Accept-Encoding') ?? '');
+  const accepted = acceptedBy(context.request.header('Accept-Encoding') ?? '');
   for (const encoding of ['br', 'gzip'] as const) {
     const body = encoded[encoding];
     if (body !== undefined && accepted.includes(encoding)) return [encoding, body];

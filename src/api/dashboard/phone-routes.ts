@@ -1,9 +1,9 @@
 /** `POST /dashboard/phone`: a ticket for one connection that may call one agent from the browser. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
 import { BROWSER_DOMAIN } from '../../domain/browser-phone.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
+import type { ApiContext, ApiDeps } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import type { Dashboard } from './dashboard.ts';
 import { bodyOf, changingSessionOf } from './dashboard-requests.ts';
 import { PHONE_PATH } from './phone-sockets.ts';
@@ -16,13 +16,13 @@ const phoneSchema = z.strictObject({
 });
 
 export function addPhoneRoutes(
-  api: OpenAPIHono<ApiEnv>,
+  api: CheckedRoutes,
   deps: ApiDeps,
   { sessions, tickets }: Dashboard,
 ): void {
-  api.post('/dashboard/phone', async (context) => {
+  api.post('/dashboard/phone', (context) => {
     const { hash: sessionHash } = changingSessionOf(context, sessions);
-    const { agentId, ...scope } = await bodyOf(context, phoneSchema);
+    const { agentId, ...scope } = bodyOf(context, phoneSchema);
     if (deps.agents.find(scope, agentId) === undefined) {
       throw new ServiceError(
         'AGENT_NOT_FOUND',
@@ -30,19 +30,20 @@ export function addPhoneRoutes(
       );
     }
     const { text, expiresAt } = tickets.issue({ scope, agentId, sessionHash });
-    return context.json({
+    const issued = {
       ticket: text,
       expiresAt: expiresAt.toISOString(),
       url: `${socketBaseOf(context, deps.publicUrl)}${PHONE_PATH}?ticket=${text}`,
       uri: `sip:${agentId}@${BROWSER_DOMAIN}`,
       domain: BROWSER_DOMAIN,
-    });
+    };
+    return context.json(issued, 200);
   });
 }
 
 /** The page's own origin as a WebSocket's; below PUBLIC_URL's path only where the page came by PUBLIC_URL. */
 function socketBaseOf(context: ApiContext, publicUrl: string): string {
-  const origin = context.req.header('Origin');
+  const origin = context.request.header('Origin');
   const isPublic = origin === undefined || origin === new URL(publicUrl).origin;
   return (isPublic ? publicUrl : origin).replace(/^http/, 'ws');
 }

@@ -1,8 +1,7 @@
 /** Finds out who asks, and holds back what their key may not do. */
-import type { MiddlewareHandler } from 'hono';
 import { type ApiScope, mayUse } from '../../domain/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf, type Guard } from '../api-env.ts';
 import { KeyCache } from '../key-cache.ts';
 
 const BEARER = /^Bearer +([!-~]{1,200})$/i;
@@ -11,27 +10,26 @@ const BEARER = /^Bearer +([!-~]{1,200})$/i;
 export function authentication(deps: ApiDeps): (context: ApiContext) => void {
   const keys = new KeyCache(deps);
   return (context) => {
-    const keyText = BEARER.exec(context.req.header('Authorization') ?? '')?.[1];
-    context.set('caller', keyText === undefined ? undefined : keys.callerOf(keyText));
+    const keyText = BEARER.exec(context.request.header('Authorization') ?? '')?.[1];
+    context.caller = keyText === undefined ? undefined : keys.callerOf(keyText);
   };
 }
 
-/** Which scope a handler made by `requireScope` needs, for the documentation. */
-const SCOPES = new WeakMap<object, ApiScope>();
+/** Which scope a guard made by `requireScope` needs, for the documentation. */
+const SCOPES = new WeakMap<Guard, ApiScope>();
 
 /** Lets through only keys that may do what needs `scope`: 401 without a valid key, 403 without the scope. */
-export function requireScope(scope: ApiScope): MiddlewareHandler<ApiEnv> {
-  const handler: MiddlewareHandler<ApiEnv> = async (context, next) => {
+export function requireScope(scope: ApiScope): (context: ApiContext) => void {
+  const guard = (context: ApiContext) => {
     if (!mayUse(callerOf(context).apiKey, scope)) {
       throw new ServiceError('FORBIDDEN', `Cannot use this API key: it lacks the scope "${scope}"`);
     }
-    await next();
   };
-  SCOPES.set(handler, scope);
-  return handler;
+  SCOPES.set(guard, scope);
+  return guard;
 }
 
-/** The scope that lets a request through a handler; undefined where `requireScope` did not make it. */
-export function scopeRequiredBy(handler: object): ApiScope | undefined {
-  return SCOPES.get(handler);
+/** The scope that lets a request through a guard; undefined where `requireScope` did not make it. */
+export function scopeRequiredBy(guard: Guard): ApiScope | undefined {
+  return SCOPES.get(guard);
 }

@@ -1,12 +1,10 @@
 /** Turns whatever went wrong into the one body that customers know. */
-import type { ErrorHandler, NotFoundHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ZodError } from 'zod';
 import { type ErrorCode, type ErrorDetail, ServiceError } from '../../domain/service-error.ts';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { type ApiContext, type ApiEnv, callerOf } from '../api-env.ts';
+import type { ApiAnswer } from '../api-answer.ts';
+import { type ApiContext, callerOf } from '../api-env.ts';
 
 const DETAILS_MAX = 50;
 
@@ -32,23 +30,26 @@ export function errorBody(
 }
 
 /** Answers for every thrown error, and logs the ones that are ours or the world's. */
-export function errorHandler(log: Logger): ErrorHandler<ApiEnv> {
+export function errorHandler(log: Logger): (error: unknown, context: ApiContext) => ApiAnswer {
   return (error, context) => {
-    const requestId = context.get('requestId');
+    const { requestId } = context;
     const known = serviceErrorOf(error);
     if (isForeseen(error)) log.warn({ requestId, why: error.message }, 'http: request put off');
     else if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
     if (known.status === 401) context.header('WWW-Authenticate', 'Bearer');
-    return context.json(errorBody(known, requestId), known.status as ContentfulStatusCode);
+    if (known.status === 503 && context.retryAfterSeconds !== undefined) {
+      context.header('Retry-After', String(context.retryAfterSeconds));
+    }
+    return context.json(errorBody(known, requestId), known.status);
   };
 }
 
 /** A full queue or a server about to stop: nothing is broken, and a stack would tell nobody anything. */
-function isForeseen(error: Error): boolean {
+function isForeseen(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }
 
-function serviceErrorOf(error: Error): ServiceError {
+function serviceErrorOf(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreError) {
     return new ServiceError(
@@ -56,19 +57,7 @@ function serviceErrorOf(error: Error): ServiceError {
       'Cannot answer now: the database is unavailable; retry later',
     );
   }
-  if (error instanceof HTTPException && error.status < 500) return malformed(error);
   return new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
-}
-
-/** What Hono itself refuses: a body that is not JSON, or says that it is something else. */
-function malformed(error: HTTPException): ServiceError {
-  const [path, message] =
-    error.status === 415
-      ? ['Content-Type', 'expected application/json']
-      : ['', 'expected well-formed JSON'];
-  return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${message}`, [
-    { path, message },
-  ]);
 }
 
 /** Names every wrong field of a body or query. */
@@ -94,20 +83,16 @@ function detailsOf(issue: ZodError['issues'][number]): ErrorDetail[] {
   }));
 }
 
-/** Answers for paths that nobody serves, and for methods that a path doesn't know: 404 with `Allow`. */
-export function notFoundHandler(
-  methodsOf: (path: string) => readonly string[],
-): NotFoundHandler<ApiEnv> {
-  return (context: ApiContext) => {
-    const { path } = context.req;
-    if (path === '/api' || path.startsWith('/api/')) callerOf(context);
-    const methods = methodsOf(path);
-    if (methods.length > 0) context.header('Allow', methods.join(', '));
-    const why = methods.length > 0 ? 'it knows other methods only' : 'there is no such path';
-    const error = new ServiceError(
-      'NOT_FOUND',
-      `Cannot ${context.req.method} "${path.slice(0, 200)}": ${why}`,
-    );
-    return context.json(errorBody(error, context.get('requestId')), 404);
-  };
+/**
+ * What to say of a path that nobody serves, or that knows other methods only: 404 with `Allow`.
+ *
+ * @param methods that the path knows.
+ * @throws {ServiceError} UNAUTHORIZED when it is a path of the interface, and the request shows no valid key.
+ */
+export function notFound(context: ApiContext, methods: readonly string[]): ServiceError {
+  const { method, path } = context.request;
+  if (path === '/api' || path.startsWith('/api/')) callerOf(context);
+  if (methods.length > 0) context.header('Allow', methods.join(', '));
+  const why = methods.length > 0 ? 'it knows other methods only' : 'there is no such path';
+  return new ServiceError('NOT_FOUND', `Cannot ${method} "${path.slice(0, 200)}": ${why}`);
 }

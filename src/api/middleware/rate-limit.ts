@@ -9,7 +9,6 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { trustNoProxy } from '../../domain/trusted-proxies.ts';
 import type { ApiContext, ApiDeps } from '../api-env.ts';
 import { clientAddressOf, clientOf } from '../client-address.ts';
-import { setHeaders } from '../response-headers.ts';
 
 /** Comes after authentication and before all that turns a request away. */
 export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
@@ -17,17 +16,15 @@ export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
     const now = deps.clock.now();
     const window = windowOf(now);
     const { subject, limit } = countedAs(context, deps);
-    setHeaders(context, [
-      ['X-RateLimit-Limit', String(limit)],
-      ['X-RateLimit-Reset', String(window.endsAt.getTime() / 1000)],
-      // Stands if the count fails.
-      ['X-RateLimit-Remaining', '0'],
-    ]);
+    context.header('X-RateLimit-Limit', String(limit));
+    context.header('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
+    // Stands if the count fails.
+    context.header('X-RateLimit-Remaining', '0');
     const count = deps.rates.count(subject, window);
-    setHeaders(context, [['X-RateLimit-Remaining', String(Math.max(0, limit - count))]]);
+    context.header('X-RateLimit-Remaining', String(Math.max(0, limit - count)));
     if (count <= limit) return;
     const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
-    setHeaders(context, [['Retry-After', String(Math.max(1, waitSeconds))]]);
+    context.header('Retry-After', String(Math.max(1, waitSeconds)));
     deps.metrics.rateLimited();
     throw new ServiceError(
       'RATE_LIMITED',
@@ -40,10 +37,10 @@ function countedAs(
   context: ApiContext,
   { isTrustedProxy = trustNoProxy }: ApiDeps,
 ): { readonly subject: string; readonly limit: number } {
-  const caller = context.get('caller');
+  const { caller, request } = context;
   if (caller === undefined) {
-    const remoteAddress = context.env?.incoming?.socket.remoteAddress;
-    const forwardedFor = context.req.header('X-Forwarded-For');
+    const { remoteAddress } = request;
+    const forwardedFor = request.header('X-Forwarded-For');
     const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
     return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
   }

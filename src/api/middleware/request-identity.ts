@@ -1,35 +1,28 @@
-/** Gives every request an id and the headers that all answers have, and tells log and metrics how it ended. */
-import type { MiddlewareHandler } from 'hono';
-import { routePath } from 'hono/route';
-import type { ApiContext, ApiDeps, ApiEnv } from '../api-env.ts';
-import { setHeaders } from '../response-headers.ts';
+/** The headers that all answers have, and what log and metrics are told of each. */
+import type { ApiDeps } from '../api-env.ts';
 import { securityHeaders } from './security-headers.ts';
 
 /** Changes when an answer changes in a way that a customer's program may notice. */
 export const API_VERSION = '2026-11-21';
 
-export function requestIdentity(deps: ApiDeps): MiddlewareHandler<ApiEnv> {
-  const headers = Object.entries({ 'X-API-Version': API_VERSION, ...securityHeaders(deps) });
-  return async (context, next) => {
-    const startMs = deps.clock.nowMs();
-    const requestId = deps.newId('req');
-    context.set('requestId', requestId);
-    setHeaders(context, [['X-Request-Id', requestId]]);
-    setHeaders(context, headers);
-    await next();
-    const { method } = context.req;
-    const { status } = context.res;
-    const durationMs = deps.clock.nowMs() - startMs;
-    const route = routeOf(context);
-    deps.metrics.httpRequest({ route, method, status, durationMs });
-    // Probes come every few seconds and would bury the rest.
-    const level = route.startsWith('/api') ? 'info' : 'debug';
-    deps.log[level]({ requestId, method, route, status, durationMs }, 'http: answered');
-  };
+/** Headers that are the same for every request, by pairs. */
+export function commonHeaders(deps: Pick<ApiDeps, 'publicUrl'>): readonly string[] {
+  return Object.entries({ 'X-API-Version': API_VERSION, ...securityHeaders(deps) }).flat();
 }
 
-/** The pattern that answered, such as `/api/calls/{callId}`; ids never become labels. */
-function routeOf(context: ApiContext): string {
-  const path = routePath(context, -1);
-  return path.includes('*') ? 'unmatched' : path.replaceAll(/:(\w+)/g, '{$1}');
+/** @param answered.route the pattern that answered, such as `/api/calls/{callId}`; ids never become labels. */
+export function tellOf(
+  answered: {
+    readonly requestId: string;
+    readonly method: string;
+    readonly route: string;
+    readonly status: number;
+    readonly durationMs: number;
+  },
+  { log, metrics }: Pick<ApiDeps, 'log' | 'metrics'>,
+): void {
+  metrics.httpRequest(answered);
+  // Probes come every few seconds and would bury the rest.
+  const level = answered.route.startsWith('/api') ? 'info' : 'debug';
+  log[level](answered, 'http: answered');
 }

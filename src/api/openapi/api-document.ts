@@ -1,6 +1,7 @@
 /** The interface's own description, made from the schemas that validate it, and what all operations share. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiDeps, ApiEnv } from '../api-env.ts';
+import type { ApiDeps } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { scopeRequiredBy } from '../middleware/authentication.ts';
 import { API_VERSION } from '../middleware/request-identity.ts';
 import { ANSWER_HEADERS, headersOf, IDEMPOTENCY_KEY, TAGS } from './common-components.ts';
@@ -27,10 +28,10 @@ const DESCRIPTION = [
  * @returns gives the document, made at the first question, when all routes have been added.
  */
 export function documentOf(
-  api: OpenAPIHono<ApiEnv>,
+  api: CheckedRoutes,
   deps: Pick<ApiDeps, 'version' | 'publicUrl'>,
 ): () => Description {
-  const { openAPIRegistry: registry } = api;
+  const { openAPIRegistry: registry } = api.description;
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
     scheme: 'bearer',
@@ -40,12 +41,12 @@ export function documentOf(
   for (const [name, docs] of Object.entries(ANSWER_HEADERS)) {
     registry.registerComponent('headers', name, docs);
   }
-  addWebhookDocs(api);
+  addWebhookDocs(registry);
   let document: Description | undefined;
   return () => {
     document ??= withSharedParts(
       api,
-      api.getOpenAPI31Document({
+      api.description.getOpenAPI31Document({
         openapi: '3.1.0',
         info: { title: 'Offhook', version: deps.version, description: DESCRIPTION },
         servers: [{ url: deps.publicUrl }],
@@ -57,7 +58,7 @@ export function documentOf(
 }
 
 /** Says at every operation which scope it needs and which headers its answers have. */
-function withSharedParts(api: OpenAPIHono<ApiEnv>, document: ApiDocument): Description {
+function withSharedParts(api: CheckedRoutes, document: ApiDocument): Description {
   const scopes = scopesOf(api);
   for (const [path, item] of Object.entries(document.paths ?? {})) {
     for (const method of METHODS) {
@@ -80,12 +81,11 @@ function completeOne(operation: RouteDocs, method: string, scope: string | undef
 }
 
 /** What each operation's key must be allowed, by method and path. Since 3.1 a bearer may list that, as OAuth does. */
-function scopesOf(api: OpenAPIHono<ApiEnv>): ReadonlyMap<string, string> {
+function scopesOf(api: CheckedRoutes): ReadonlyMap<string, string> {
   const scopes = new Map<string, string>();
-  for (const { method, path, handler } of api.routes) {
-    const name = `${method.toLowerCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`;
-    const scope = scopeRequiredBy(handler);
-    if (scope !== undefined) scopes.set(name, scope);
+  for (const { method, path, guards } of api.all) {
+    const scope = guards.map(scopeRequiredBy).find((found) => found !== undefined);
+    if (scope !== undefined) scopes.set(`${method} ${path}`, scope);
   }
   return scopes;
 }

@@ -2,7 +2,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from '@hono/zod-openapi';
 import { CUSTOMER_EVENT_KINDS } from '../../domain/service-event.ts';
-import type { ApiEnv } from '../api-env.ts';
 import { EVENT_BODIES } from '../schemas/event-body-schemas.ts';
 import { jsonBody } from '../schemas/json-content.ts';
 
@@ -28,10 +27,10 @@ const headers = z.object({
   }),
 });
 
-export function addWebhookDocs(api: OpenAPIHono<ApiEnv>): void {
+export function addWebhookDocs(registry: OpenAPIHono['openAPIRegistry']): void {
   for (const kind of CUSTOMER_EVENT_KINDS) {
     const { when, schema } = EVENT_BODIES[kind];
-    api.openAPIRegistry.registerWebhook({
+    registry.registerWebhook({
       method: 'post',
       path: kind,
       operationId: `on${kind.replaceAll(/(?:^|\.)(\w)/g, (_dot, letter) => letter.toUpperCase())}`,

@@ -1,5 +1,5 @@
 /** `/api/account`: shows and changes the account of a key, and its signing secrets. */
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi';
+import { createRoute, type z } from '@hono/zod-openapi';
 import { type Account, PREVIOUS_SECRET_KEPT_MS } from '../../domain/account.ts';
 import { patchAccount } from '../../domain/account-rules.ts';
 import { newSigningSecret } from '../../domain/api-key.ts';
@@ -7,7 +7,8 @@ import { periodOf } from '../../domain/period.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { accountView, signingSecretView } from '../account-view.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
 import {
@@ -29,7 +30,7 @@ const getRoute = createRoute({
   method: 'get',
   path: '/api/account',
   summary: 'Shows the account of the key, with its plan and what it has used this month',
-  middleware: requireScope('analytics:read'),
+  guards: [requireScope('analytics:read')],
   request: { query: noQuery },
   responses: { 200: jsonResponse('The account.', accountSchema), ...errorResponses(400) },
 });
@@ -42,7 +43,7 @@ const patchRoute = createRoute({
   summary: 'Changes the fields that the body has',
   description:
     'Needs a live key: the account is one for both environments, and decides where real calls may go.',
-  middleware: requireScope('admin'),
+  guards: [requireScope('admin')],
   request: { query: noQuery, body: jsonBody(patchAccountSchema) },
   responses: {
     200: jsonResponse('The account was changed.', accountSchema),
@@ -56,7 +57,7 @@ const secretRoute = createRoute({
   method: 'get',
   path: '/api/account/signing-secret',
   summary: 'Shows the secret that signs webhook deliveries of the environment',
-  middleware: requireScope('admin'),
+  guards: [requireScope('admin')],
   request: { query: noQuery },
   responses: {
     200: jsonResponse('The secret, and for a while the one before.', signingSecretSchema),
@@ -71,7 +72,7 @@ const rotateRoute = createRoute({
   path: '/api/account/signing-secret/rotate',
   summary: 'Makes a new signing secret for the environment',
   description: `Deliveries are signed with it from now on. For ${KEPT_HOURS} h the one before can be read, and its signature is sent beside the new one in \`webhook-signature\`.`,
-  middleware: [requireScope('admin'), noBody],
+  guards: [requireScope('admin'), noBody],
   request: { query: noQuery },
   responses: {
     200: jsonResponse('The new secret, and the one before.', signingSecretSchema),
@@ -79,18 +80,18 @@ const rotateRoute = createRoute({
   },
 });
 
-export function addAccountRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addAccountRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   addAccount(api, deps);
   addSigningSecret(api, deps);
 }
 
-function addAccount(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+function addAccount(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(getRoute, (context) =>
     context.json(viewOf(context, storedAccount(context, deps), deps), 200),
   );
 
   api.openapi(patchRoute, (context) => {
-    const patch = context.req.valid('json');
+    const patch = context.valid('json');
     if (scopeOf(context).environment !== 'live') {
       throw new ServiceError('FORBIDDEN', 'Cannot change the account: this API key is a test key');
     }
@@ -100,7 +101,7 @@ function addAccount(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 }
 
-function addSigningSecret(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+function addSigningSecret(api: CheckedRoutes, deps: ApiDeps): void {
   const { accounts, clock, random } = deps;
 
   api.openapi(secretRoute, (context) => {

@@ -1,9 +1,10 @@
 /** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Agent } from '../../domain/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnceWaited } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { chatReplySchema, chatSchema } from '../schemas/agent-chat-schemas.ts';
 import { agentPathSchema } from '../schemas/agent-schemas.ts';
@@ -18,7 +19,7 @@ const RETRY_AFTER_SECONDS = 2;
 const chatRoute = createRoute({
   tags: ['Agents'],
   security: [{ bearer: [] }],
-  middleware: requireScope('agents:write'),
+  guards: [requireScope('agents:write')],
   operationId: 'chatWithAgent',
   method: 'post',
   path: '/api/agents/{agentId}/chat',
@@ -33,16 +34,16 @@ const chatRoute = createRoute({
   },
 });
 
-export function addAgentChatRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addAgentChatRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { agents, chat } = deps;
 
   api.openapi(chatRoute, (context) => {
-    const { agentId } = context.req.valid('param');
-    const { messages } = context.req.valid('json');
+    const { agentId } = context.valid('param');
+    const { messages } = context.valid('json');
     return answerOnceWaited(context, deps, async () => {
       const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
       const { account } = callerOf(context);
-      const reply = await chat.reply({ agent, account, messages, signal: context.req.raw.signal });
+      const reply = await chat.reply({ agent, account, messages, signal: context.request.signal });
       if (reply === null) {
         context.header('Retry-After', String(RETRY_AFTER_SECONDS));
         throw new ServiceError(

@@ -1,11 +1,12 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
 import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { agentItemView, agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, changedBy, scopeOf } from '../api-env.ts';
+import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import {
   agentPageSchema,
@@ -29,7 +30,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/api/agents',
   summary: 'Lists agents, newest first',
-  middleware: requireScope('agents:read'),
+  guards: [requireScope('agents:read')],
   request: { query: agentQuerySchema },
   responses: { 200: jsonResponse('A page of agents.', agentPageSchema), ...errorResponses(400) },
 });
@@ -40,7 +41,7 @@ const newRoute = createRoute({
   method: 'post',
   path: '/api/agents',
   summary: 'Makes an agent',
-  middleware: requireScope('agents:write'),
+  guards: [requireScope('agents:write')],
   request: { query: noQuery, body: jsonBody(createAgentSchema) },
   responses: {
     201: jsonResponse('The agent was made and is active.', createdAgentSchema),
@@ -54,7 +55,7 @@ const getRoute = createRoute({
   method: 'get',
   path: '/api/agents/{agentId}',
   summary: 'Shows an agent',
-  middleware: requireScope('agents:read'),
+  guards: [requireScope('agents:read')],
   request: { params: agentPathSchema, query: noQuery },
   responses: { 200: jsonResponse('Every field.', agentSchema), ...errorResponses(400, 404) },
 });
@@ -65,7 +66,7 @@ const patchRoute = createRoute({
   method: 'patch',
   path: '/api/agents/{agentId}',
   summary: 'Changes the fields that the body has',
-  middleware: requireScope('agents:write'),
+  guards: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery, body: jsonBody(patchAgentSchema) },
   responses: {
     200: jsonResponse('The agent was changed.', patchedAgentSchema),
@@ -79,7 +80,7 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
-  middleware: requireScope('agents:write'),
+  guards: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery },
   responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409) },
 });
@@ -90,19 +91,19 @@ const freeNumberRoute = createRoute({
   method: 'delete',
   path: '/api/agents/{agentId}/phone-number',
   summary: 'Takes the phone number away from an agent, so that another can have it',
-  middleware: requireScope('agents:write'),
+  guards: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery },
   responses: { 204: { description: 'The agent has no number.' }, ...errorResponses(400, 404) },
 });
 
-export function addAgentRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addAgentRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   addAgentReads(api, deps);
   addAgentWrites(api, deps);
 }
 
-function addAgentReads(api: OpenAPIHono<ApiEnv>, { agents, clock }: ApiDeps): void {
+function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset, status } = context.req.valid('query');
+    const { limit, offset, status } = context.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
     const page = agents.list(scopeOf(context), query, clock.now());
     const data = page.agents.map(agentItemView);
@@ -110,17 +111,17 @@ function addAgentReads(api: OpenAPIHono<ApiEnv>, { agents, clock }: ApiDeps): vo
   });
 
   api.openapi(getRoute, (context) => {
-    const { agentId } = context.req.valid('param');
+    const { agentId } = context.valid('param');
     const agent = agents.findWithUsage(scopeOf(context), agentId, clock.now());
     return context.json(agentView(existingAgent<AgentWithUsage>(agent)), 200);
   });
 }
 
-function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
   const { agents, clock, newId } = deps;
 
   api.openapi(newRoute, (context) => {
-    const draft = context.req.valid('json');
+    const draft = context.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {
@@ -132,15 +133,15 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(patchRoute, (context) => {
-    const { agentId } = context.req.valid('param');
+    const { agentId } = context.valid('param');
     const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
-    const changed = patchAgent(agent, context.req.valid('json'), clock.now());
+    const changed = patchAgent(agent, context.valid('json'), clock.now());
     agents.update(changed, changedBy(context));
     return context.json(patchedAgentView(changed), 200);
   });
 
   api.openapi(freeNumberRoute, (context) => {
-    const { agentId } = context.req.valid('param');
+    const { agentId } = context.valid('param');
     const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
     agents.update(changed, changedBy(context));
@@ -148,7 +149,7 @@ function addAgentWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(deleteRoute, (context) => {
-    const { agentId } = context.req.valid('param');
+    const { agentId } = context.valid('param');
     const scope = scopeOf(context);
     existingAgent<Agent>(agents.find(scope, agentId));
     agents.delete(scope, agentId);

@@ -1,12 +1,13 @@
 /** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
 import { type AgentVersion, restoreAgent } from '../../domain/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { agentVersionView } from '../agent-version-view.ts';
 import { agentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, changedBy, scopeOf } from '../api-env.ts';
+import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
 import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
@@ -25,7 +26,7 @@ const shared = { tags: ['Agents'] };
 const listRoute = createRoute({
   ...shared,
   security: [{ bearer: [] }],
-  middleware: requireScope('agents:read'),
+  guards: [requireScope('agents:read')],
   operationId: 'listAgentVersions',
   method: 'get',
   path: '/api/agents/{agentId}/versions',
@@ -42,7 +43,7 @@ const listRoute = createRoute({
 const restoreRoute = createRoute({
   ...shared,
   security: [{ bearer: [] }],
-  middleware: [requireScope('agents:write'), noBody],
+  guards: [requireScope('agents:write'), noBody],
   operationId: 'restoreAgentVersion',
   method: 'post',
   path: '/api/agents/{agentId}/versions/{version}/restore',
@@ -56,12 +57,12 @@ const restoreRoute = createRoute({
   },
 });
 
-export function addAgentVersionRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { agents, agentVersions, clock } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { agentId } = context.req.valid('param');
-    const { limit, offset } = context.req.valid('query');
+    const { agentId } = context.valid('param');
+    const { limit, offset } = context.valid('query');
     const scope = scopeOf(context);
     existingAgent<Agent>(agents.find(scope, agentId));
     const { versions, total } = agentVersions.list(scope, agentId, { limit, offset });
@@ -69,7 +70,7 @@ export function addAgentVersionRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): 
   });
 
   api.openapi(restoreRoute, (context) => {
-    const { agentId, version } = context.req.valid('param');
+    const { agentId, version } = context.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

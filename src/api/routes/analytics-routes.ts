@@ -1,9 +1,10 @@
 /** `/api/analytics`: what an account's calls add up to. */
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi';
+import { createRoute, type z } from '@hono/zod-openapi';
 import { reportOf } from '../../domain/analytics-report.ts';
 import { type Period, periodOf } from '../../domain/period.ts';
 import { analyticsView } from '../analytics-view.ts';
-import { type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { analyticsQuerySchema, analyticsSchema } from '../schemas/analytics-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -18,7 +19,7 @@ const analyticsRoute = createRoute({
   description:
     'Days are UTC, and a call counts on the day it started, or was asked for while it has not. Minutes are billed by the started second, summed, and shown with one decimal.',
   security: [{ bearer: [] }],
-  middleware: requireScope('analytics:read'),
+  guards: [requireScope('analytics:read')],
   request: { query: analyticsQuerySchema },
   responses: {
     200: jsonResponse('The sums of the period, of its days and of its intents.', analyticsSchema),
@@ -26,9 +27,9 @@ const analyticsRoute = createRoute({
   },
 });
 
-export function addAnalyticsRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addAnalyticsRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(analyticsRoute, (context) => {
-    const query = context.req.valid('query');
+    const query = context.valid('query');
     const scope = scopeOf(context);
     const now = deps.clock.now();
     const period = askedPeriod(query, now);

@@ -1,13 +1,14 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
-import { createRoute, type OpenAPIHono, type z } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
+import { createRoute, type z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import { given } from '../../domain/patch.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
 import { callView, timelineEntryView } from '../call-view.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { notFound } from '../middleware/errors.ts';
 import { pageText } from '../page-text.ts';
 import {
   callPageSchema,
@@ -22,13 +23,14 @@ import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 
 /** `/api/calls/outbound` has methods of its own, and GET is none of them. */
-const notOutbound: MiddlewareHandler<ApiEnv> = async (context, next) =>
-  context.req.param('callId') === 'outbound' ? context.notFound() : next();
+const notOutbound: Guard = (context) => {
+  if (context.params.callId === 'outbound') throw notFound(context, ['POST']);
+};
 
 const shared = {
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
 };
 
 const listRoute = createRoute({
@@ -45,7 +47,7 @@ const listRoute = createRoute({
 
 const getRoute = createRoute({
   ...shared,
-  middleware: [notOutbound, requireScope('calls:read')],
+  guards: [notOutbound, requireScope('calls:read')],
   operationId: 'getCall',
   method: 'get',
   path: '/api/calls/{callId}',
@@ -67,11 +69,11 @@ const timelineRoute = createRoute({
   },
 });
 
-export function addCallRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { calls } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
+    const { limit, offset, startDate, endDate, ...filters } = context.valid('query');
     const span = { startedFrom: startDate, startedBefore: endDate };
     const query = { ...given({ ...filters, ...span }), limit, offset };
     const page = calls.listText(scopeOf(context), query);
@@ -79,7 +81,7 @@ export function addCallRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(getRoute, (context) => {
-    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
+    const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
     const transcript = calls.transcript(call.id);
     return context.json(
       callView(call, { transcript, recordingUrl: recordingUrl(call, deps) }),
@@ -88,8 +90,8 @@ export function addCallRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(timelineRoute, (context) => {
-    const { limit, offset } = context.req.valid('query');
-    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
+    const { limit, offset } = context.valid('query');
+    const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
     const entries = calls.timeline(call.id);
     const data = entries.slice(offset, offset + limit).map(timelineEntryView);
     return context.json({ data, total: entries.length, limit, offset }, 200);

@@ -1,11 +1,12 @@
 /** `/api/webhooks/deliveries` and `/api/webhooks/resend`: shows what was sent where, and sends it again. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import { given } from '../../domain/patch.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { WebhookDelivery } from '../../domain/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook-rules.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -25,9 +26,9 @@ import { existingEndpoint } from './webhook-endpoint-routes.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
 
-const reads = { ...shared, middleware: requireScope('webhooks:read') } as const;
+const reads = { ...shared, guards: [requireScope('webhooks:read')] } as const;
 
-const writes = { ...shared, middleware: requireScope('webhooks:write') } as const;
+const writes = { ...shared, guards: [requireScope('webhooks:write')] } as const;
 
 const listRoute = createRoute({
   ...reads,
@@ -58,7 +59,7 @@ const getRoute = createRoute({
 
 const resendRoute = createRoute({
   ...writes,
-  middleware: [requireScope('webhooks:write'), noBody],
+  guards: [requireScope('webhooks:write'), noBody],
   operationId: 'resendWebhookDelivery',
   method: 'post',
   path: '/api/webhooks/deliveries/{deliveryId}/resend',
@@ -86,32 +87,32 @@ const rangeRoute = createRoute({
   },
 });
 
-export function addDeliveryRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addDeliveryRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   addDeliveryReads(api, deps);
   addResends(api, deps);
 }
 
-function addDeliveryReads(api: OpenAPIHono<ApiEnv>, { deliveries }: ApiDeps): void {
+function addDeliveryReads(api: CheckedRoutes, { deliveries }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset, ...filters } = context.req.valid('query');
+    const { limit, offset, ...filters } = context.valid('query');
     const page = deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
     const data = page.deliveries.map(deliveryView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
-    const { deliveryId } = context.req.valid('param');
+    const { deliveryId } = context.valid('param');
     const delivery = existing(deliveries.find(scopeOf(context), deliveryId));
     const attempts = deliveries.attempts(delivery.id);
     return context.json(deliveryDetailView(delivery, attempts), 200);
   });
 }
 
-function addResends(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+function addResends(api: CheckedRoutes, deps: ApiDeps): void {
   const { deliveries, webhookEndpoints, clock } = deps;
 
   api.openapi(resendRoute, (context) => {
-    const { deliveryId } = context.req.valid('param');
+    const { deliveryId } = context.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {
@@ -123,7 +124,7 @@ function addResends(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(rangeRoute, (context) => {
-    const { from, to: before, endpointId, status } = context.req.valid('json');
+    const { from, to: before, endpointId, status } = context.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

@@ -1,7 +1,8 @@
 /** `/docs`: the interface for people, from this server alone: no script, nothing from elsewhere. */
 import { readFileSync } from 'node:fs';
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiContext, ApiEnv } from '../api-env.ts';
+import type { ApiAnswer } from '../api-answer.ts';
+import type { ApiContext } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { docsPage } from '../docs/docs-page.ts';
 import type { Description } from '../openapi/description.ts';
 
@@ -13,7 +14,7 @@ const CONTENT_SECURITY_POLICY =
 /** The same for everybody, until the server is another version. */
 const CACHE_SECONDS = 300;
 
-export function addDocsRoutes(api: OpenAPIHono<ApiEnv>, document: () => Description): void {
+export function addDocsRoutes(api: CheckedRoutes, document: () => Description): void {
   let page: string | undefined;
   let style: string | undefined;
 
@@ -32,7 +33,7 @@ export function addDocsRoutes(api: OpenAPIHono<ApiEnv>, document: () => Descript
   });
 }
 
-function send(context: ApiContext, text: string, type: string): Response {
+function send(context: ApiContext, text: string, type: string): ApiAnswer {
   context.header('Cache-Control', `public, max-age=${CACHE_SECONDS}`);
   return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
 }

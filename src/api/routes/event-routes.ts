@@ -1,7 +1,8 @@
 /** `/api/events`: the ledger, for receivers that were away for longer than webhooks are tried. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import { given } from '../../domain/patch.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { ledgerPageView, positionOf } from '../event-view.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -17,14 +18,14 @@ const listRoute = createRoute({
   description:
     'Every event of the last 30 days in the order in which it happened, whether or not an endpoint was sent it; test events are left out. Pages that follow `nextCursor` hold each event once, also while new ones are added. Needs the scope `calls:read`, because events tell what was said on calls.',
   security: [{ bearer: [] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
   request: { query: ledgerQuerySchema },
   responses: { 200: jsonResponse('A page of events.', ledgerPageSchema), ...errorResponses(400) },
 });
 
-export function addEventRoutes(api: OpenAPIHono<ApiEnv>, { events }: ApiDeps): void {
+export function addEventRoutes(api: CheckedRoutes, { events }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, cursor, event, callId, startDate, endDate } = context.req.valid('query');
+    const { limit, cursor, event, callId, startDate, endDate } = context.valid('query');
     const scope = scopeOf(context);
     const afterPosition = cursor === undefined ? 0 : positionOf(scope, cursor);
     const filters = given({ kind: event, callId, createdFrom: startDate, createdBefore: endDate });

@@ -1,8 +1,8 @@
 /** `/healthz`, `/readyz` and `/metrics`: for whoever runs the server, without a key. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiDeps, ApiEnv } from '../api-env.ts';
+import type { ApiDeps } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 
-export function addHealthRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addHealthRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   // Says only that the process answers; whoever restarts on it must not be fooled by a carrier that is away.
   api.get('/healthz', (context) => context.json({ status: 'ok' }, 200));
 

@@ -1,5 +1,5 @@
 /** `/api/keys`: lists, makes and revokes API keys. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Environment } from '../../domain/account.ts';
 import {
   type ApiKey,
@@ -9,7 +9,8 @@ import {
 } from '../../domain/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { createdKeyView, keyView } from '../key-view.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -26,7 +27,7 @@ import { noQuery } from '../schemas/no-query-schema.ts';
 const shared = {
   tags: ['Keys'],
   security: [{ bearer: [] }],
-  middleware: requireScope('admin'),
+  guards: [requireScope('admin')],
 };
 
 const listRoute = createRoute({
@@ -68,11 +69,11 @@ const deleteRoute = createRoute({
   responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(400, 404) },
 });
 
-export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { apiKeys, clock, newId, random } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { limit, offset, environment } = context.req.valid('query');
+    const { limit, offset, environment } = context.valid('query');
     const { accountId } = callerOf(context).apiKey;
     const environments =
       environment === undefined ? managedBy(context) : [manageable(context, environment)];
@@ -81,7 +82,7 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(newRoute, (context) => {
-    const draft = context.req.valid('json');
+    const draft = context.valid('json');
     const { accountId, environment: own } = callerOf(context).apiKey;
     const environment = manageable(context, draft.environment ?? own);
     return answerOnce(context, deps, {
@@ -98,7 +99,7 @@ export function addKeyRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
 
   api.openapi(deleteRoute, (context) => {
     const { accountId } = callerOf(context).apiKey;
-    const apiKey = apiKeys.find(accountId, context.req.valid('param').keyId);
+    const apiKey = apiKeys.find(accountId, context.valid('param').keyId);
     const { id, environment } = existing(apiKey, managedBy(context));
     apiKeys.revoke({ accountId, environment }, id, clock.now());
     return context.body(null, 204);

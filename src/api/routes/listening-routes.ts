@@ -1,9 +1,10 @@
 /** `/api/live/calls/{callId}/audio`: listening in on a call as it goes on. */
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import type { Listening } from '../../domain/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { isKeyAlive } from '../key-cache.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
@@ -18,7 +19,7 @@ const RETRY_AFTER_SECONDS = 10;
 const listenRoute = createRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:read'] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
   operationId: 'listenToCall',
   method: 'get',
   path: '/api/live/calls/{callId}/audio',
@@ -38,16 +39,16 @@ const listenRoute = createRoute({
   },
 });
 
-export function addListeningRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addListeningRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(listenRoute, (context) => {
-    const { callId } = context.req.valid('param');
+    const { callId } = context.valid('param');
     const call = existing(deps.calls.find(scopeOf(context), callId));
     if (call.status !== 'in_progress') throw notInProgress();
     context.header('Content-Type', 'audio/wav');
     context.header('Cache-Control', 'no-store');
     // Proxies such as nginx would collect the sound otherwise.
     context.header('X-Accel-Buffering', 'no');
-    if (context.req.method === 'HEAD') return context.body(null, 200);
+    if (context.request.method === 'HEAD') return context.body(null, 200);
     return context.body(openSound(context, deps, call).body, 200);
   });
 }

@@ -1,10 +1,11 @@
 /** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent.ts';
 import type { Call, CallStatus } from '../../domain/call.ts';
 import type { CallLevels } from '../../domain/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { EventStream } from '../event-stream.ts';
 import { isKeyAlive } from '../key-cache.ts';
 import { callIdOf, levelsEventOf, liveEventOf, snapshotOf } from '../live-view.ts';
@@ -25,7 +26,7 @@ const SNAPSHOT_CALLS_MAX = 500;
 const liveRoute = createRoute({
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
   operationId: 'watchCalls',
   method: 'get',
   path: '/api/live/calls',
@@ -48,11 +49,11 @@ const liveRoute = createRoute({
   },
 });
 
-export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addLiveRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { calls, liveFeed } = deps;
 
   api.openapi(liveRoute, (context) => {
-    const { callId, levels } = context.req.valid('query');
+    const { callId, levels } = context.valid('query');
     const scope = scopeOf(context);
     const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
     if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
@@ -65,7 +66,7 @@ export function addLiveRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
     context.header('Content-Type', 'text/event-stream');
     // Proxies such as nginx would collect the events otherwise.
     context.header('X-Accel-Buffering', 'no');
-    if (context.req.method === 'HEAD') return context.body(null, 200);
+    if (context.request.method === 'HEAD') return context.body(null, 200);
     const view = openView(context, deps, { watched, hasLevels: levels === 'true' });
     return context.body(view.body, 200);
   });

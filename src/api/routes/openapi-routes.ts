@@ -1,9 +1,8 @@
 /** `/api/openapi.json`: the interface's own description, for programs. */
-import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiEnv } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import type { Description } from '../openapi/description.ts';
 
-export function addOpenApiRoutes(api: OpenAPIHono<ApiEnv>, document: () => Description): void {
+export function addOpenApiRoutes(api: CheckedRoutes, document: () => Description): void {
   let text: string | undefined;
   api.get('/api/openapi.json', (context) => {
     text ??= JSON.stringify(document());

@@ -1,12 +1,13 @@
 /** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import { isOver } from '../../domain/call.ts';
 import { type DialQueue, QUEUED_CALLS_MAX } from '../../domain/dial-queue.ts';
 import { abandonQueued, queueCall, requireOutbound } from '../../domain/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
@@ -27,7 +28,7 @@ const RETRY_AFTER_SECONDS = 30;
 const shared = {
   tags: ['Calls'],
   security: [{ bearer: ['calls:write'] }],
-  middleware: requireScope('calls:write'),
+  guards: [requireScope('calls:write')],
 };
 
 const startRoute = createRoute({
@@ -49,7 +50,7 @@ const startRoute = createRoute({
 
 const hangUpRoute = createRoute({
   ...shared,
-  middleware: [requireScope('calls:write'), noBody],
+  guards: [requireScope('calls:write'), noBody],
   operationId: 'hangUpCall',
   method: 'post',
   path: '/api/calls/{callId}/hangup',
@@ -64,13 +65,13 @@ const hangUpRoute = createRoute({
   },
 });
 
-export function addOutboundRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addOutboundRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { calls, dialQueues } = deps;
 
   api.openapi(startRoute, (context) =>
     answerOnce(context, deps, {
       work: () => {
-        const { agentId, ...draft } = context.req.valid('json');
+        const { agentId, ...draft } = context.valid('json');
         const call = callToQueue(context, deps, agentId, draft);
         const queue = dialQueues[call.environment];
         requireRoom(context, queue, calls.countQueued(call.environment, 'outbound'));
@@ -86,7 +87,7 @@ export function addOutboundRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void
   api.openapi(hangUpRoute, (context) =>
     answerOnce(context, deps, {
       work: () => {
-        const { callId } = context.req.valid('param');
+        const { callId } = context.valid('param');
         const call = existing(calls.find(scopeOf(context), callId));
         return { status: 202, body: { callId, status: hangUp(call, deps) } };
       },

@@ -1,7 +1,8 @@
 /** `/api/calls/{callId}/recording/peaks`: the shape of a recording, for drawing it. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { isHeld, noRecording, recordingFileOf } from '../recording-file.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
@@ -15,7 +16,7 @@ const RETRY_AFTER_SECONDS = 1;
 const peaksRoute = createRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:read'] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
   operationId: 'getRecordingPeaks',
   method: 'get',
   path: '/api/calls/{callId}/recording/peaks',
@@ -30,17 +31,17 @@ const peaksRoute = createRoute({
   },
 });
 
-export function addPeaksRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addPeaksRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(peaksRoute, async (context) => {
-    const { callId } = context.req.valid('param');
-    const { points } = context.req.valid('query');
+    const { callId } = context.valid('param');
+    const { points } = context.valid('query');
     const call = existing(deps.calls.find(scopeOf(context), callId));
     const { path, version } = await recordingFileOf(call, deps.dataFolder);
     const etag = `"${version}-${points}"`;
     context.header('ETag', etag);
     context.header('Cache-Control', 'private, no-cache');
-    if (isHeld(context.req.header('If-None-Match'), etag)) return context.body(null, 304);
-    const peaks = await deps.readPeaks(path, points, context.req.raw.signal);
+    if (isHeld(context.request.header('If-None-Match'), etag)) return context.body(null, 304);
+    const peaks = await deps.readPeaks(path, points, context.request.signal);
     if (peaks === 'none') throw noRecording();
     if (peaks === 'busy') throw busy(context);
     const { durationMs, caller, agent } = peaks;

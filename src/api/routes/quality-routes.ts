@@ -1,7 +1,8 @@
 /** `/api/calls/{callId}/quality`: how well a call's packets travelled. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { CallQuality } from '../../domain/call-quality.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -16,7 +17,7 @@ const UNKNOWN = { codec: null, local: null, remote: null, mos: null };
 const qualityRoute = createRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:read'] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
   operationId: 'getCallQuality',
   method: 'get',
   path: '/api/calls/{callId}/quality',
@@ -31,9 +32,9 @@ const qualityRoute = createRoute({
   },
 });
 
-export function addQualityRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addQualityRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(qualityRoute, async (context) => {
-    const { callId } = context.req.valid('param');
+    const { callId } = context.valid('param');
     const call = existing(deps.calls.find(scopeOf(context), callId));
     const quality = deps.qualities.find(call.id) ?? (await deps.liveSound.quality(call.id));
     return context.json(viewOf(quality), 200);

@@ -1,12 +1,14 @@
 /** `/api/calls/{callId}/recording`: the recording as WAV, for a key or for whoever holds a signed link. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import { checkRecordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import type { ApiAnswer } from '../api-answer.ts';
+import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { type ByteRange, parseByteRange } from '../byte-range.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorBody } from '../middleware/errors.ts';
 import { isHeld, recordingFileOf } from '../recording-file.ts';
@@ -34,14 +36,16 @@ const recordingRoute = createRoute({
   },
 });
 
-export function addRecordingRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+type Sent = ApiAnswer<200 | 206 | 304 | 416>;
+
+export function addRecordingRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const withKey = requireScope('calls:read');
 
   api.openapi(recordingRoute, async (context) => {
-    const { callId } = context.req.valid('param');
-    const { expires, signature } = context.req.valid('query');
+    const { callId } = context.valid('param');
+    const { expires, signature } = context.valid('query');
     if (expires === undefined || signature === undefined) {
-      await withKey(context, () => Promise.resolve());
+      withKey(context);
       return send(context, existing(deps.calls.find(scopeOf(context), callId)), deps);
     }
     const proof = { expires, signature };
@@ -50,7 +54,7 @@ export function addRecordingRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): voi
   });
 }
 
-async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Response> {
+async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Sent> {
   const { path, sizeBytes, version } = await recordingFileOf(call, deps.dataFolder);
   const etag = `"${version}"`;
   context.header('Accept-Ranges', 'bytes');
@@ -58,7 +62,7 @@ async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Res
   context.header('Cache-Control', 'private, no-cache');
   context.header('Content-Type', 'audio/wav');
   context.header('Content-Disposition', `inline; filename="${call.id}.wav"`);
-  if (isHeld(context.req.header('If-None-Match'), etag)) return context.body(null, 304);
+  if (isHeld(context.request.header('If-None-Match'), etag)) return context.body(null, 304);
   const range = rangeOf(context, etag, sizeBytes);
   if (range === 'unsatisfiable') return refuseRange(context, sizeBytes);
   if (range === undefined) return sendBytes(context, path, { first: 0, last: sizeBytes - 1 }, 200);
@@ -72,12 +76,12 @@ function rangeOf(
   etag: string,
   sizeBytes: number,
 ): ByteRange | 'unsatisfiable' | undefined {
-  const condition = context.req.header('If-Range');
+  const condition = context.request.header('If-Range');
   if (condition !== undefined && condition !== etag) return undefined;
-  return parseByteRange(context.req.header('Range'), sizeBytes);
+  return parseByteRange(context.request.header('Range'), sizeBytes);
 }
 
-function refuseRange(context: ApiContext, sizeBytes: number): Response {
+function refuseRange(context: ApiContext, sizeBytes: number): Sent {
   context.header('Content-Range', `bytes */${sizeBytes}`);
   context.header('Content-Type', 'application/json');
   const error = new ServiceError(
@@ -85,7 +89,7 @@ function refuseRange(context: ApiContext, sizeBytes: number): Response {
     'Cannot send the range: the recording ends before it',
     [{ path: 'Range', message: `expected bytes below ${sizeBytes}` }],
   );
-  return context.json(errorBody(error, context.get('requestId'), 416), 416);
+  return context.json(errorBody(error, context.requestId, 416), 416);
 }
 
 function sendBytes(
@@ -93,9 +97,9 @@ function sendBytes(
   file: string,
   { first, last }: ByteRange,
   status: 200 | 206,
-): Response {
+): Sent {
   context.header('Content-Length', String(last - first + 1));
-  if (context.req.method === 'HEAD' || last < first) return context.body(null, status);
+  if (context.request.method === 'HEAD' || last < first) return context.body(null, status);
   const bytes = createReadStream(file, { start: first, end: last });
   return context.body(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, status);
 }

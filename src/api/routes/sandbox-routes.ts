@@ -1,5 +1,5 @@
 /** `/api/sandbox`: lets a scripted party ring in; for test keys alone. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../domain/agent.ts';
 import { newCall } from '../../domain/call-life.ts';
 import { SANDBOX_NUMBER } from '../../domain/outbound-rules.ts';
@@ -7,7 +7,8 @@ import { parsePhoneNumber } from '../../domain/phone-number.ts';
 import { scenarioRingingIn } from '../../domain/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -30,7 +31,7 @@ const inboundRoute = createRoute({
   description:
     'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
     'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length.',
-  middleware: requireScope('calls:write'),
+  guards: [requireScope('calls:write')],
   request: { query: noQuery, body: jsonBody(inboundSandboxCallSchema) },
   responses: {
     202: jsonResponse('The caller will ring.', queuedCallSchema),
@@ -38,11 +39,11 @@ const inboundRoute = createRoute({
   },
 });
 
-export function addSandboxRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addSandboxRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { calls, clock, dialQueues, newId } = deps;
 
   api.openapi(inboundRoute, (context) => {
-    const { agentId, from, scenario } = context.req.valid('json');
+    const { agentId, from, scenario } = context.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

@@ -1,6 +1,7 @@
 /** `/api/calls/{callId}/sip`: the SIP messages of a call, for whoever looks into trouble with a carrier. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { createRoute } from '@hono/zod-openapi';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -13,7 +14,7 @@ import { existing } from './call-routes.ts';
 const ladderRoute = createRoute({
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  middleware: requireScope('calls:read'),
+  guards: [requireScope('calls:read')],
   operationId: 'getCallSip',
   method: 'get',
   path: '/api/calls/{callId}/sip',
@@ -29,11 +30,11 @@ const ladderRoute = createRoute({
 });
 
 export function addSipTraceRoutes(
-  api: OpenAPIHono<ApiEnv>,
+  api: CheckedRoutes,
   { calls, ladders }: Pick<ApiDeps, 'calls' | 'ladders'>,
 ): void {
   api.openapi(ladderRoute, (context) => {
-    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
+    const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
     return context.json(sipLadderView(ladders.of(call)), 200);
   });
 }

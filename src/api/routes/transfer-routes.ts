@@ -1,10 +1,12 @@
 /** `POST /api/calls/{callId}/transfer`: takes a call over from its agent. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { TransferManner } from '../../domain/transfer-mode.ts';
 import { transferTarget } from '../../domain/transfer-rules.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiContext, type ApiDeps, type ApiEnv, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -16,7 +18,7 @@ import { existing } from './call-routes.ts';
 const transferRoute = createRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:write'] }],
-  middleware: requireScope('calls:write'),
+  guards: [requireScope('calls:write')],
   operationId: 'transferCall',
   method: 'post',
   path: '/api/calls/{callId}/transfer',
@@ -24,7 +26,8 @@ const transferRoute = createRoute({
   description:
     'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +
     'answers; then the call ends as `transferred`, and `call.bridged` goes before `call.ended`. Where nobody answers there, the call goes on, and its ' +
-    'timeline says `transfer_failed`. 409 where the call is not in progress, or is being transferred already.',
+    'timeline says `transfer_failed`. With `mode` `three-way` the call goes on with all three: `call.bridged` has `agentRole` `participant`, and the call ' +
+    'ends as `transferred` when the agent leaves. 409 where the call is not in progress, or is being transferred already.',
   request: { params: callPathSchema, query: noQuery, body: jsonBody(transferCallSchema) },
   responses: {
     202: jsonResponse('The other party is being called.', transferringCallSchema),
@@ -32,15 +35,15 @@ const transferRoute = createRoute({
   },
 });
 
-export function addTransferRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addTransferRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(transferRoute, (context) =>
     answerOnce(context, deps, {
       work: () => {
-        const { callId } = context.req.valid('param');
+        const { callId } = context.valid('param');
         const call = existing(deps.calls.find(scopeOf(context), callId));
         if (call.status !== 'in_progress') throw notInProgress();
-        const { to } = context.req.valid('json');
-        begin(call, numberFor(to, call, { ...deps, context }), deps);
+        const { to, ...manner } = context.valid('json');
+        begin(call, numberFor(to, call, { ...deps, context }), manner, deps);
         return { status: 202, body: { id: callId, status: 'transferring' as const } };
       },
     }),
@@ -62,8 +65,8 @@ function numberFor(
 }
 
 /** @throws {ServiceError} CONFLICT when nobody is there to be handed over, or it is done already. */
-function begin(call: Call, number: string, { liveCalls }: ApiDeps): void {
-  const start = liveCalls.transfer(call.id, number);
+function begin(call: Call, number: string, manner: TransferManner, { liveCalls }: ApiDeps): void {
+  const start = liveCalls.transfer(call.id, number, manner);
   if (start === 'not-in-progress') throw notInProgress();
   if (start === 'transferring') {
     throw new ServiceError('CONFLICT', 'Cannot transfer the call: it is being transferred already');

@@ -1,7 +1,8 @@
 /** `/api/trunks` and `/api/phone-numbers`: by which way calls come, and who answers them. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import { numberPage } from '../../domain/number-list.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
@@ -23,7 +24,7 @@ const trunksRoute = createRoute({
   summary: 'Lists the SIP trunks and how each one is',
   description:
     'The trunks of the installation, as the operator has set them up: the same for every account and environment. Never a user name or password.',
-  middleware: requireScope('admin'),
+  guards: [requireScope('admin')],
   request: { query: noQuery },
   responses: { 200: jsonResponse('Every trunk.', trunkListSchema), ...errorResponses(400) },
 });
@@ -36,7 +37,7 @@ const numbersRoute = createRoute({
   summary: 'Lists telephone numbers, and the agent that answers each',
   description:
     'The numbers of the account’s agents and those of the trunks, sorted. With a test key only those of its agents: no trunk leads to the sandbox.',
-  middleware: requireScope('agents:read'),
+  guards: [requireScope('agents:read')],
   request: { query: phoneNumberQuerySchema },
   responses: {
     200: jsonResponse('A page of numbers.', phoneNumberPageSchema),
@@ -45,13 +46,13 @@ const numbersRoute = createRoute({
 });
 
 export function addTrunkRoutes(
-  api: OpenAPIHono<ApiEnv>,
+  api: CheckedRoutes,
   { trunks, numberHolders: holders }: Pick<ApiDeps, 'trunks' | 'numberHolders'>,
 ): void {
   api.openapi(trunksRoute, (context) => context.json({ data: trunks.list().map(trunkView) }, 200));
 
   api.openapi(numbersRoute, (context) => {
-    const { limit, offset } = context.req.valid('query');
+    const { limit, offset } = context.valid('query');
     const page = numberPage({ trunks, holders }, scopeOf(context), { limit, offset });
     const data = page.numbers.map(phoneNumberView);
     return context.json({ data, total: page.total, limit, offset }, 200);

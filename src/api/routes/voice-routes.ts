@@ -1,8 +1,9 @@
 /** `/api/voices`: which voices agents can be given, and how they sound. */
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import { given } from '../../domain/patch.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { ApiDeps, ApiEnv } from '../api-env.ts';
+import type { ApiDeps } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
@@ -27,7 +28,7 @@ const listRoute = createRoute({
   summary: 'Lists the voices that this server can speak, by id',
   description:
     'The same for every account. Which engine speaks a voice depends on the models that are installed.',
-  middleware: requireScope('agents:read'),
+  guards: [requireScope('agents:read')],
   request: { query: voiceQuerySchema },
   responses: { 200: jsonResponse('A page of voices.', voicePageSchema), ...errorResponses(400) },
 });
@@ -40,7 +41,7 @@ const previewRoute = createRoute({
   summary: 'Says a sentence as callers would hear it',
   description:
     'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
-  middleware: requireScope('agents:read'),
+  guards: [requireScope('agents:read')],
   request: { params: voicePathSchema, query: previewQuerySchema },
   responses: {
     200: {
@@ -52,19 +53,19 @@ const previewRoute = createRoute({
 });
 
 export function addVoiceRoutes(
-  api: OpenAPIHono<ApiEnv>,
+  api: CheckedRoutes,
   { voices, publicUrl }: Pick<ApiDeps, 'voices' | 'publicUrl'>,
 ): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset, locale, language } = context.req.valid('query');
+    const { limit, offset, locale, language } = context.valid('query');
     const found = voices.list(given({ locale, language }));
     const data = found.slice(offset, offset + limit).map((voice) => voiceView(voice, publicUrl));
     return context.json({ data, total: found.length, limit, offset }, 200);
   });
 
   api.openapi(previewRoute, async (context) => {
-    const { voiceId } = context.req.valid('param');
-    const { text } = context.req.valid('query');
+    const { voiceId } = context.valid('param');
+    const { text } = context.valid('query');
     const wav = await voices.preview(voiceId, text);
     if (wav === null) {
       context.header('Retry-After', String(RETRY_AFTER_SECONDS));
@@ -76,7 +77,7 @@ export function addVoiceRoutes(
     context.header('Content-Type', 'audio/wav');
     context.header('Cache-Control', 'private, no-cache');
     context.header('Content-Length', String(wav.length));
-    if (context.req.method === 'HEAD') return context.body(null, 200);
+    if (context.request.method === 'HEAD') return context.body(null, 200);
     return context.body(new Uint8Array(wav), 200);
   });
 }

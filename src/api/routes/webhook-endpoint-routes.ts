@@ -1,10 +1,11 @@
 /** `/api/webhooks/endpoints`: registers, lists, shows, changes, deletes and tries webhook endpoints. */
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
 import { WEBHOOK_ENDPOINTS_MAX, type WebhookEndpoint } from '../../domain/webhook-endpoint.ts';
 import { createEndpoint, patchEndpoint, testEvent } from '../../domain/webhook-rules.ts';
 import { answerOnce } from '../answer-once.ts';
-import { type ApiDeps, type ApiEnv, scopeOf } from '../api-env.ts';
+import { type ApiDeps, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -24,9 +25,9 @@ import { createdEndpointView, endpointView } from '../webhook-view.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
 
-const reads = { ...shared, middleware: requireScope('webhooks:read') } as const;
+const reads = { ...shared, guards: [requireScope('webhooks:read')] } as const;
 
-const writes = { ...shared, middleware: requireScope('webhooks:write') } as const;
+const writes = { ...shared, guards: [requireScope('webhooks:write')] } as const;
 
 const listRoute = createRoute({
   ...reads,
@@ -93,7 +94,7 @@ const deleteRoute = createRoute({
 
 const testRoute = createRoute({
   ...writes,
-  middleware: [requireScope('webhooks:write'), noBody],
+  guards: [requireScope('webhooks:write'), noBody],
   operationId: 'testWebhookEndpoint',
   method: 'post',
   path: '/api/webhooks/endpoints/{endpointId}/test',
@@ -107,32 +108,32 @@ const testRoute = createRoute({
   },
 });
 
-export function addWebhookEndpointRoutes(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+export function addWebhookEndpointRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   addEndpointReads(api, deps);
   addEndpointWrites(api, deps);
   addEndpointTest(api, deps);
 }
 
-function addEndpointReads(api: OpenAPIHono<ApiEnv>, { webhookEndpoints }: ApiDeps): void {
+function addEndpointReads(api: CheckedRoutes, { webhookEndpoints }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset } = context.req.valid('query');
+    const { limit, offset } = context.valid('query');
     const page = webhookEndpoints.list(scopeOf(context), { limit, offset });
     const data = page.endpoints.map(endpointView);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
-    const { endpointId } = context.req.valid('param');
+    const { endpointId } = context.valid('param');
     const endpoint = webhookEndpoints.find(scopeOf(context), endpointId);
     return context.json(endpointView(existingEndpoint(endpoint)), 200);
   });
 }
 
-function addEndpointWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
   const { webhookEndpoints, clock, newId, webhookUrlRules: urlRules } = deps;
 
   api.openapi(newRoute, (context) => {
-    const draft = context.req.valid('json');
+    const draft = context.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {
@@ -145,16 +146,16 @@ function addEndpointWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 
   api.openapi(patchRoute, (context) => {
-    const { endpointId } = context.req.valid('param');
+    const { endpointId } = context.valid('param');
     const endpoint = existingEndpoint(webhookEndpoints.find(scopeOf(context), endpointId));
     const facts = { now: clock.now(), urlRules };
-    const changed = patchEndpoint(endpoint, context.req.valid('json'), facts);
+    const changed = patchEndpoint(endpoint, context.valid('json'), facts);
     webhookEndpoints.update(changed);
     return context.json(endpointView(changed), 200);
   });
 
   api.openapi(deleteRoute, (context) => {
-    const { endpointId } = context.req.valid('param');
+    const { endpointId } = context.valid('param');
     const scope = scopeOf(context);
     existingEndpoint(webhookEndpoints.find(scope, endpointId));
     webhookEndpoints.delete(scope, endpointId);
@@ -162,11 +163,11 @@ function addEndpointWrites(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
   });
 }
 
-function addEndpointTest(api: OpenAPIHono<ApiEnv>, deps: ApiDeps): void {
+function addEndpointTest(api: CheckedRoutes, deps: ApiDeps): void {
   const { webhookEndpoints, deliveries, events, clock, newId } = deps;
 
   api.openapi(testRoute, (context) => {
-    const { endpointId } = context.req.valid('param');
+    const { endpointId } = context.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

@@ -1,9 +1,25 @@
 /** What a wish to hand a call over and its answer look like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
+import { TRANSFER_MODES } from '../../domain/transfer-mode.ts';
+
+const SUMMARY_CHARS_MAX = 500;
 
 export const transferCallSchema = z
   .strictObject({
     to: z.string().openapi({ description: 'E.164.', example: '+390612345678' }),
+    mode: z
+      .enum(TRANSFER_MODES)
+      .default('cold')
+      .openapi({
+        description:
+          '`cold`: whoever picks up is with the caller at once. `warm`: the agent tells whoever picks up, alone, what it is about first. ' +
+          '`three-way`: likewise, and then the agent stays: all three hear one another until one of them hangs up, or the agent leaves.',
+      }),
+    summary: z.string().max(SUMMARY_CHARS_MAX).default('').openapi({
+      description:
+        'What the caller wants: said to whoever picks up, but for a `cold` transfer, and sent with `call.bridged`.',
+      example: 'The caller asks for a refund of order 7.',
+    }),
   })
   .openapi('TransferCall');
 

@@ -107,7 +107,8 @@ export class FreeSwitchGateway implements MediaGateway {
         const isServers = error !== cause && error.sipStatus === 503;
         const hasTime = attempt < ATTEMPTS_MAX && clock.nowMs() - startedAtMs < LEG_MS_MAX;
         if (!isServers || !hasTime) throw error;
-        log.warn({ why: error.message, attempt }, 'FreeSWITCH could not take a call; trying again');
+        const { name } = place.server.report();
+        log.warn({ server: name, why: error.message }, 'a call could not be set up; trying again');
         failed.add(place.server);
       }
     }

@@ -131,7 +131,7 @@ test.each([
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    fetch: (asked) => api.fetch(asked),
+    answer: api.answer,
     newId: () => 'req_0',
     clock: systemClock,
   });

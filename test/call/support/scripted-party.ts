@@ -155,6 +155,9 @@ export class ScriptedTalk implements TalkingParty {
   readonly digits: string[] = [];
   /** What it was told of hand-overs. */
   readonly handOvers: boolean[] = [];
+  /** What it was told of another party. */
+  readonly companies: boolean[] = [];
+  readonly announced: string[] = [];
   /** Said when the talk is stopped. */
   lastWords: ConversationEvent | undefined;
   isStarted = false;
@@ -178,6 +181,15 @@ export class ScriptedTalk implements TalkingParty {
 
   handingOver(isUnderWay: boolean): void {
     this.handOvers.push(isUnderWay);
+  }
+
+  company(isThere: boolean): void {
+    this.companies.push(isThere);
+  }
+
+  announcement(summary: string): () => AsyncIterable<Int16Array> {
+    this.announced.push(summary);
+    return async function* () {};
   }
 
   async stop(): Promise<void> {

@@ -57,6 +57,10 @@ export function layTable(
         transfers.push(number);
         return Promise.resolve();
       },
+      bringIn: (number) => {
+        transfers.push(number);
+        return Promise.resolve();
+      },
       appointmentBooked: () => undefined,
     },
     clock,

@@ -1,0 +1,83 @@
+/** A request of Node's as the interface asks it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApiRequest } from './api-request.ts';
+import { type RequestTarget, requestTarget } from './request-target.ts';
+
+export class NodeRequest implements ApiRequest {
+  readonly method: string;
+  readonly host: string;
+  readonly path: string;
+  readonly queryText: string;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+  #gone: AbortController | undefined;
+
+  /**
+   * @param host of requests that name none.
+   * @throws {TargetError} when its `Host` or path is none.
+   */
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, host: string) {
+    const target: RequestTarget = requestTarget(incoming.url ?? '', incoming.headers.host || host);
+    this.method = incoming.method ?? 'GET';
+    this.host = target.host;
+    this.path = target.path;
+    this.queryText = target.queryText;
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#incoming.socket.remoteAddress;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#gone === undefined) {
+      const gone = new AbortController();
+      const outgoing = this.#outgoing;
+      const abort = () => {
+        if (!outgoing.writableFinished) gone.abort(new Error('The client went away'));
+      };
+      if (outgoing.closed) abort();
+      else outgoing.once('close', abort);
+      this.#gone = gone;
+    }
+    return this.#gone.signal;
+  }
+
+  /** Not by Node's own table: of some headers, such as `Authorization`, it keeps the first and drops the others. */
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.#incoming;
+    const lowerName = name.toLowerCase();
+    let value: string | undefined;
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const other = rawHeaders[index];
+      if (other?.length !== lowerName.length || other.toLowerCase() !== lowerName) continue;
+      const next = rawHeaders[index + 1] ?? '';
+      value = value === undefined ? next : `${value}${lowerName === 'cookie' ? '; ' : ', '}${next}`;
+    }
+    return value;
+  }
+
+  readBody(bytesMax: number): Promise<Buffer | undefined> {
+    const incoming = this.#incoming;
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      const take = (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes <= bytesMax) chunks.push(chunk);
+        else {
+          incoming.off('data', take);
+          incoming.pause();
+          resolve(undefined);
+        }
+      };
+      incoming.on('data', take);
+      incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      incoming.once('error', reject);
+      incoming.once('close', () => {
+        if (!incoming.readableEnded) reject(new Error('The client went away'));
+      });
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/** Another party on the line beside the caller: what the agent is told of it, and what it may leave unsaid; pure */
+import { countAhead } from './ahead.ts';
+import { addToHistory, dropReply } from './reply.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import { change, type Draft, type Reply } from './turn-state.ts';
+
+const JOINED =
+  '(The other party is on the line now: it, the caller and you all hear one another. Introduce the two in a sentence. ' +
+  'After that answer whoever speaks to you; to what they say to each other, answer with nothing but "…". ' +
+  'When they need you no more, say goodbye and use end_call: the two talk on without you.)';
+
+const LEFT = '(The other party has hung up. You are alone with the caller again.)';
+
+/** The agent has something to say about it, once it has the floor. */
+export function onCompany(draft: Draft, { isThere, atMs }: TurnEventOf<'company'>): void {
+  if (draft.state.reply?.stage === 'ahead') {
+    countAhead(draft, 'miss');
+    dropReply(draft, atMs);
+  }
+  addToHistory(draft, isThere ? JOINED : LEFT);
+  change(draft, { hasCompany: isThere, isOwedAnswer: true, hasCheckedIn: false });
+}
+
+/** Whether an answer without words is one: to what two others say to each other there is nothing to say. */
+export function mayKeepQuiet(draft: Draft, { stage }: Reply): boolean {
+  return draft.state.hasCompany && stage !== 'ahead' && stage !== 'held';
+}

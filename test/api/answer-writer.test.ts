@@ -1,0 +1,97 @@
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { AnswerBody } from '../../src/api/api-answer.ts';
+import { HttpServer } from '../../src/api/http-server.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+
+/** The port of a server that answers with the body. */
+async function serve(body: AnswerBody, headers: string[] = []): Promise<number> {
+  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
+  const server = new HttpServer({ ...parts, answer: () => ({ status: 200, headers, body }) });
+  const port = await server.start();
+  onTestFinished(() => server.stop());
+  return port;
+}
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+test('writeAnswer sends a stream piece by piece, whole', async () => {
+  const pieces = Array.from({ length: 50 }, (_, index) => String(index).repeat(5000));
+  const port = await serve(ReadableStream.from(pieces.map(bytes)));
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+
+  expect(await response.text()).toBe(pieces.join(''));
+});
+
+test('writeAnswer sends the headers of a stream before there is anything in it', async () => {
+  const port = await serve(new ReadableStream(), ['X-Here', 'yes']);
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+
+  expect(response.headers.get('X-Here')).toBe('yes');
+  await response.body?.cancel();
+});
+
+test('writeAnswer cancels the stream of a client that goes away', async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(bytes('one')),
+    cancel: () => cancelled.resolve(),
+  });
+  const port = await serve(stream);
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  await response.body?.cancel();
+
+  await expect(cancelled.promise).resolves.toBeUndefined();
+});
+
+test('writeAnswer reads no further in a stream than the client does', async () => {
+  let pulled = 0;
+  const cancelled = Promise.withResolvers<number>();
+  const stream = new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      pulled += 1;
+      controller.enqueue(new Uint8Array(1024 * 1024));
+    },
+    cancel: () => cancelled.resolve(pulled),
+  });
+  const socket = connect(await serve(stream), '127.0.0.1', () => {
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    socket.once('data', () => {
+      socket.pause();
+      setImmediate(() => socket.destroy());
+    });
+  });
+
+  expect(await cancelled.promise).toBeLessThan(50);
+});
+
+test('writeAnswer cuts an answer off whose stream fails: an end would pass for the whole', async () => {
+  let pulled = 0;
+  const port = await serve(
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        pulled += 1;
+        if (pulled > 1) controller.error(new Error('the disk is gone'));
+        else controller.enqueue(bytes('one'));
+      },
+    }),
+  );
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+
+  await expect(response.text()).rejects.toThrow();
+});
+
+test('An answer whose header cannot be written is 500 with the envelope', async () => {
+  const port = await serve('hello', ['X-Name', 'a\nb']);
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+
+  expect(response.status).toBe(500);
+  expect(await response.text()).toContain('INTERNAL_ERROR');
+});

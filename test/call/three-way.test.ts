@@ -1,0 +1,149 @@
+/** A call whose agent brings somebody in and stays: what is on record, and how it ends. */
+import { expect, test } from 'vitest';
+import { CarrierError } from '../../src/telephony/carrier.ts';
+import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { openSandboxWorld } from './support/sandbox-world.ts';
+
+const NUMBER = '+390698765432';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+type World = Awaited<ReturnType<typeof openCallWorld>>;
+
+const timelineOf = (world: World) =>
+  world.store.calls.timeline(world.call().id).map(({ kind }) => kind);
+
+/** A call on which the agent has brought somebody in. */
+async function meet() {
+  const world = await openCallWorld();
+  const answered = await world.answered();
+  await answered.talk.options.control.bringIn(NUMBER, 'wants a refund', async function* () {});
+  return { world, ...answered };
+}
+
+test('CallSession goes on with three, and tells of it once, when all hear one another', async () => {
+  const { world, leg, talk } = await meet();
+
+  const [, bridged] = world.store.events.listByCall(world.call().id);
+  expect(leg.broughtIn).toEqual([{ number: NUMBER, isAnnounced: true }]);
+  expect(talk.companies).toEqual([true]);
+  expect(world.call().status).toBe('in_progress');
+  expect(world.events()).toEqual(['call.started', 'call.bridged']);
+  expect(JSON.parse(bridged?.body ?? '').data).toMatchObject({
+    callId: world.call().id,
+    bridgedTo: NUMBER,
+    bridgedAt: expect.stringMatching(/Z$/),
+    qualificationSummary: 'wants a refund',
+    agentRole: 'participant',
+  });
+  expect(timelineOf(world)).toEqual(['ringing', 'answered', 'three_way']);
+});
+
+test.each([
+  { kind: 'agent-hangup' },
+  { kind: 'timeout', cause: 'max-duration' },
+  { kind: 'failed', reason: 'the language model does not answer' },
+] as const)('CallSession leaves the other two to each other when the agent ends by %o', async (end) => {
+  const { world, leg, talk, over } = await meet();
+
+  talk.say({ kind: 'ended', end });
+  await over;
+
+  expect([leg.threeWay.leaves, leg.hangUps]).toEqual([1, 0]);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect(world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  expect(timelineOf(world)).toEqual(['ringing', 'answered', 'three_way', 'transfer', 'ended']);
+});
+
+test('CallSession goes on with the caller alone when the other party hangs up, and ends as any other call', async () => {
+  const { world, leg, talk, over } = await meet();
+
+  leg.threeWay.beAlone();
+  const entry = world.store.calls.timeline(world.call().id).at(-1);
+  const again = world.registry.transfer(world.call().id, NUMBER);
+  talk.say({ kind: 'ended', end: { kind: 'agent-hangup' } });
+  await over;
+
+  expect(talk.companies).toEqual([true, false]);
+  expect(entry).toMatchObject({
+    kind: 'three_way_ended',
+    details: { reason: 'the other party has hung up' },
+  });
+  expect(again).toBe('begun');
+  expect([leg.threeWay.leaves, leg.hangUps]).toEqual([0, 1]);
+  expect(world.call().endReason).toBe('agent_hangup');
+});
+
+test('CallSession hangs up on both when the agent is done and cannot leave them to each other', async () => {
+  const { world, leg, talk, over } = await meet();
+  leg.threeWay.refusal = new CarrierError('Cannot take the agent out of the call: …', 503);
+
+  talk.say({ kind: 'ended', end: { kind: 'agent-hangup' } });
+  await over;
+
+  expect(leg.hangUps).toBe(1);
+  expect(world.call().endReason).toBe('agent_hangup');
+});
+
+test('CallSession ends with its caller, whoever else is there', async () => {
+  const { world, leg, over } = await meet();
+
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect(world.call().endReason).toBe('user_hangup');
+  expect(leg.threeWay.leaves).toBe(0);
+});
+
+test.each([
+  ['cold', '', { transfers: [NUMBER], broughtIn: [], announced: [] }],
+  ['warm', 'a refund', { transfers: [NUMBER], broughtIn: [], announced: ['a refund'] }],
+  [
+    'three-way',
+    'a refund',
+    { transfers: [], broughtIn: [{ number: NUMBER, isAnnounced: true }], announced: ['a refund'] },
+  ],
+] as const)('CallRegistry does a %s transfer as a customer asks for it', async (mode, summary, expected) => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+
+  const start = world.registry.transfer(world.call().id, NUMBER, { mode, summary });
+  await settle();
+
+  const { transfers, broughtIn } = leg;
+  const { announced } = talk;
+  expect(start).toBe('begun');
+  expect({ transfers, broughtIn, announced }).toEqual(expected);
+  expect(talk.handOvers).toEqual([true, false]);
+});
+
+test('CallRegistry transfers nobody while three are on the line, and brings in no number that rings here', async () => {
+  const { world } = await meet();
+  const other = await openCallWorld();
+  const { leg } = await other.answered();
+  const manner = { mode: 'three-way', summary: '' } as const;
+
+  const start = world.registry.transfer(world.call().id, NUMBER);
+  other.registry.transfer(other.call().id, AGENT_NUMBER, manner);
+  await settle();
+
+  expect(start).toBe('transferring');
+  expect(leg.broughtIn).toEqual([]);
+  expect(timelineOf(other)).toEqual(['ringing', 'answered', 'transfer_failed']);
+});
+
+test('Sandbox lets a simulated call go on with three', async () => {
+  const world = await openSandboxWorld();
+  const id = world.queue({ to: '+12025550199' });
+  world.sandbox.start();
+  while (world.sandbox.inProgress.length === 0) await world.pass(60);
+  await world.pass(100);
+
+  const start = world.sandbox.transfer(id, NUMBER, { mode: 'three-way', summary: 'a refund' });
+  await world.untilOver(id);
+
+  expect(start).toBe('begun');
+  expect(world.call(id)).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+  expect(world.kinds(id)).toEqual(['call.started', 'call.bridged', 'call.ended']);
+  expect(world.store.calls.timeline(id).map(({ kind }) => kind)).toContain('three_way');
+});

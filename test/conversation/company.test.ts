@@ -1,0 +1,81 @@
+/** Another party on the line beside the caller: what the agent says, and when it says nothing. */
+import { expect, test } from 'vitest';
+import type { CallControl } from '../../src/conversation/conversation-port.ts';
+import { calls, says } from './support/fake-parts.ts';
+import { layTable } from './support/table.ts';
+
+/** A conversation whose greeting has been heard. */
+async function begin() {
+  const table = layTable();
+  table.conversation.start();
+  await table.pass(1000);
+  return table;
+}
+
+const lastAsked = (table: ReturnType<typeof layTable>) =>
+  table.model.requests.at(-1)?.messages.map(({ content }) => content) ?? [];
+
+test('Conversation introduces two who have come together, and knows what they hear', async () => {
+  const table = await begin();
+  table.model.answers = [says('This is Ada, and this is the workshop.')];
+
+  table.conversation.company(true);
+  await table.pass(4000);
+
+  expect(table.transcript().at(-1)).toBe('agent: This is Ada, and this is the workshop.');
+  expect(lastAsked(table).at(-1)).toContain('The other party is on the line now');
+});
+
+test('Conversation asks the model once more, and no oftener, after a tool has brought somebody in', async () => {
+  const control: CallControl = {
+    transfer: () => Promise.reject(new Error('not asked for')),
+    bringIn: async () => table.conversation.company(true),
+    appointmentBooked: () => undefined,
+  };
+  const table = layTable({}, { control });
+  table.model.answers = [
+    [calls('transfer_call', { destination: 'sales', mode: 'three-way' })],
+    says('Here is Ada for you.'),
+  ];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Can we speak to sales together?', 1000);
+  await table.pass(6000);
+
+  expect(table.model.requests).toHaveLength(2);
+  expect(table.transcript().at(-1)).toBe('agent: Here is Ada for you.');
+  expect(table.end()).toBeUndefined();
+});
+
+test('Conversation says nothing, and no apology, to what two others say to each other', async () => {
+  const table = await begin();
+  table.model.answers = [says('This is Ada.'), says('…'), says('It costs ten euros.')];
+  table.conversation.company(true);
+  await table.pass(4000);
+
+  await table.hear('Did you bring the car yourself?', 1500);
+  await table.pass(4000);
+  const quiet = table.transcript();
+  await table.hear('What does it cost?', 1000);
+  await table.pass(4000);
+
+  expect(quiet.slice(-2)).toEqual(['agent: This is Ada.', 'user: Did you bring the car yourself?']);
+  expect(table.transcript().at(-1)).toBe('agent: It costs ten euros.');
+});
+
+test('Conversation has to answer again once the other party is gone', async () => {
+  const table = await begin();
+  table.model.answers = [says('This is Ada.'), says('They are gone.'), says('…')];
+  table.conversation.company(true);
+  await table.pass(4000);
+
+  table.conversation.company(false);
+  await table.pass(4000);
+  const told = table.transcript().at(-1);
+  await table.hear('Are you there?', 1000);
+  await table.pass(6000);
+
+  expect(told).toBe('agent: They are gone.');
+  expect(table.transcript().at(-1)).toMatch(/^agent: .*sorry/i);
+});
