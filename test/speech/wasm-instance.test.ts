@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { phonemeArguments } from '../../src/speech/espeak/phoneme-arguments.ts';
 import { EspeakInstance, loadModule } from '../../src/speech/espeak/wasm-instance.ts';
 
 const espeak = await loadModule('espeak-ng');
+
+// espeak-ng throws its dice for hissing sounds by the second of the day.
+vi.useFakeTimers({ toFake: ['Date'] });
+afterAll(() => void vi.useRealTimers());
 
 const SENTENCES = [
   ['I can book you in for Monday at nine.', 'gmw/en-US+f3'],
