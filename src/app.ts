@@ -121,6 +121,7 @@ export class App {
     const { config, metrics, print, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
+    this.#stops.push(store.startCheckpoints());
     this.#stops.push(() => this.#parts.tracing?.stop());
     this.#stops.push(() => this.#ladders.stop());
     const secrets = this.#bootstrap();

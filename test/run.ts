@@ -73,9 +73,11 @@ const STAGES: readonly Stage[] = [
       { name: 'types', run: check('tsc', ['--noEmit']) },
       { name: 'types of the dashboard', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
       { name: 'unit', run: suite('unit', YIELDING) },
-      { name: 'integration', run: suite('integration', YIELDING) },
     ],
-    [{ name: 'patient', run: suite('patient') }],
+    [
+      { name: 'patient', run: suite('patient') },
+      { name: 'integration', run: suite('integration') },
+    ],
   ],
   [
     [

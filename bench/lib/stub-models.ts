@@ -19,6 +19,14 @@ const HALF_MARK = 7;
 
 const HALF = 'mm-hm';
 
+/** What is answered where a schema is given: to the question what a call that is over was about. */
+const ANALYSIS = JSON.stringify({
+  summary: 'The caller asked what there is to tell.',
+  sentiment: 'neutral',
+  sentimentScore: 0.5,
+  intent: 'other',
+});
+
 export interface StubOptions {
   readonly clock: StubClock;
   readonly times: StubTimes;
@@ -84,8 +92,12 @@ export class StubModel implements LanguageModel {
     this.#times = times;
   }
 
-  async *stream({ messages, signal }: ModelRequest): AsyncIterable<ModelEvent> {
+  async *stream({ messages, schema, signal }: ModelRequest): AsyncIterable<ModelEvent> {
     await this.#clock.wait(this.#times.thinking, signal);
+    if (schema !== undefined) {
+      yield { kind: 'text', text: ANALYSIS };
+      return;
+    }
     this.#answers += 1;
     const turn = messages.filter(({ role }) => role === 'user').length;
     const isHalf = messages.at(-1)?.content.endsWith(HALF) ?? false;

@@ -50,9 +50,10 @@ export interface TurnPlan {
   readonly calls: number;
   readonly seconds: number;
   readonly behaviour: 'turns' | 'interrupts' | 'resumes';
+  /** How long calls talk before anything is measured; 2.5 unless given: time for every call to have a turn. */
+  readonly warmSeconds?: number;
 }
 
-/** Time for every call to have a turn before measuring. */
 const WARM_S = 2.5;
 
 /** The callers in C where they can be built, else those in Node. */
@@ -97,11 +98,11 @@ export async function runAgent(
 }
 
 async function run(
-  { caller: [program, ...args], calls, seconds, behaviour }: TurnPlan,
+  { caller: [program, ...args], calls, seconds, behaviour, warmSeconds = WARM_S }: TurnPlan,
   serverPid: number,
   connect: (ports: string) => Promise<string>,
 ): Promise<TurnRun> {
-  const times = [calls, WARM_S, seconds].map(String);
+  const times = [calls, warmSeconds, seconds].map(String);
   const caller = new LineProcess([program, ...args, ...times, behaviour]);
   try {
     caller.say(await connect(await caller.next('ports')));
@@ -118,7 +119,7 @@ async function run(
       calls,
       cpuPercentPerCall: (cpuSeconds * 1e5) / wallMs / calls,
       waitPercent,
-      callerCpuPercent: (report.cpuSeconds * 1e5) / (wallMs + WARM_S * 1000),
+      callerCpuPercent: (report.cpuSeconds * 1e5) / (wallMs + warmSeconds * 1000),
     };
   } finally {
     await caller.end();

@@ -10,7 +10,8 @@ export class TakingDown {
   readonly #ear: Ear;
   readonly #tell: (happening: TurnHappening) => void;
   readonly #log: Logger;
-  #request = new AbortController();
+  /** The one that is under way. */
+  #request: AbortController | undefined;
 
   constructor(options: {
     readonly ear: Ear;
@@ -25,14 +26,17 @@ export class TakingDown {
   /** Asks for the words so far; a request before it is given up. Never rejects. */
   async request(attempt: number, priority: TranscriptionPriority): Promise<void> {
     this.cancel();
-    this.#request = new AbortController();
-    const { signal } = this.#request;
+    const request = new AbortController();
+    this.#request = request;
+    const { signal } = request;
     try {
       const said = await this.#ear.transcribe({ priority, signal, timeoutMs: TIMEOUT_MS });
       if (signal.aborted) return;
+      this.#request = undefined;
       this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence: said.confidence });
     } catch (error) {
       if (signal.aborted) return;
+      this.#request = undefined;
       const reason = error instanceof Error ? error.message : String(error);
       // A look in between gives way to whatever is more urgent; that is no failure.
       const level = priority === 'partial' ? 'debug' : 'warn';
@@ -41,7 +45,10 @@ export class TakingDown {
     }
   }
 
+  /** Gives up what is under way, if anything is: most turns end with nothing to give up, and an abort is dear. */
   cancel(): void {
-    this.#request.abort(new Error('the words are not wanted any more'));
+    const request = this.#request;
+    this.#request = undefined;
+    request?.abort(new Error('the words are not wanted any more'));
   }
 }

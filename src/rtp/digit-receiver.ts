@@ -20,6 +20,8 @@ interface Press {
 
 const SAMPLES_PER_MS = 8;
 
+const NONE: readonly PressedDigit[] = [];
+
 /** Three packet times: the end reports were lost when nothing more has come for so long. */
 const END_LOST_MS = 60;
 
@@ -61,7 +63,7 @@ export class DigitReceiver {
   /** Returns the press whose end was lost, once it is certain. Call it about every 20 ms. */
   expire(nowMs: number): readonly PressedDigit[] {
     const press = this.#press;
-    return press !== undefined && nowMs - press.lastReportAtMs > END_LOST_MS ? this.#count() : [];
+    return press !== undefined && nowMs - press.lastReportAtMs > END_LOST_MS ? this.#count() : NONE;
   }
 
   #isOld(packet: RtpPacket): boolean {

@@ -17,6 +17,8 @@ const DROPOUT_MAX = 3000;
 /** A packet so far behind is of a new count, not late. RFC 3550, A.1. */
 const MISORDER_MAX = 100;
 
+const NONE: readonly OrderedPacket[] = [];
+
 interface Held {
   readonly packet: RtpPacket;
   readonly arrivedAtMs: number;
@@ -44,6 +46,14 @@ export class PacketOrder {
     return this.#held.length > 0;
   }
 
+  /** Takes the packet whose turn it is, as nearly all are. @returns false when it is another one, for `accept`. */
+  passes(packet: RtpPacket): boolean {
+    if (packet.sequence !== this.#next || packet.ssrc !== this.#ssrc || this.isHolding)
+      return false;
+    this.#next = (packet.sequence + 1) & 0xffff;
+    return true;
+  }
+
   /** Takes a packet; returns those whose turn has come. Late and repeated ones are dropped. */
   accept(packet: RtpPacket, nowMs: number): readonly OrderedPacket[] {
     const distance = sequenceDistance(this.#next, packet.sequence);
@@ -67,6 +77,7 @@ export class PacketOrder {
 
   /** Returns what waited too long for a missing packet. Call it about every 20 ms. */
   expire(nowMs: number): readonly OrderedPacket[] {
+    if (!this.isHolding) return NONE;
     const isOver = this.#held.some(({ arrivedAtMs }) => nowMs - arrivedAtMs >= HELD_MS_MAX);
     return isOver ? this.#giveUpMissing() : [];
   }

@@ -1,6 +1,7 @@
 /** A 2xx to INVITE that is repeated until its ACK comes. RFC 3261, 13.3.1.4. */
 import type { Clock } from '../lib/clock.ts';
 import type { SipMessage } from './message.ts';
+import type { Outcome } from './outcome.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { BaseTimers } from './timers.ts';
 
@@ -9,6 +10,8 @@ export interface AckWaitOptions {
   readonly timers: BaseTimers;
   /** CSeq number of the INVITE, which the ACK repeats. */
   readonly sequence: number;
+  /** Is settled with the ACK, or null when it is given up. */
+  readonly ack: Outcome<SipMessage | null>;
   readonly repeat: () => void;
   /** No ACK within 64*T1. */
   readonly onTimeout: () => void;
@@ -17,19 +20,14 @@ export interface AckWaitOptions {
 /** Starts with the first sending of the 2xx, which is the caller's. Over every transport alike. */
 export class AckWait {
   readonly sequence: number;
-  /** The ACK; null when it is given up. */
-  readonly acknowledged: Promise<SipMessage | null>;
+  readonly #ack: Outcome<SipMessage | null>;
   readonly #repeater: Retransmitter;
   readonly #cancelTimeout: () => void;
-  #resolve: (ack: SipMessage | null) => void = () => undefined;
-  #isSettled = false;
 
   constructor(options: AckWaitOptions) {
     const { clock, timers } = options;
     this.sequence = options.sequence;
-    this.acknowledged = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+    this.#ack = options.ack;
     this.#repeater = new Retransmitter({
       clock,
       firstMs: timers.t1Ms,
@@ -42,14 +40,18 @@ export class AckWait {
     });
   }
 
+  /** The ACK; null when it is given up. */
+  get acknowledged(): Promise<SipMessage | null> {
+    return this.#ack.promise;
+  }
+
   get isSettled(): boolean {
-    return this.#isSettled;
+    return this.#ack.isSettled;
   }
 
   settle(ack: SipMessage | null): void {
-    this.#isSettled = true;
     this.#repeater.stop();
     this.#cancelTimeout();
-    this.#resolve(ack);
+    this.#ack.settle(ack);
   }
 }

@@ -4,6 +4,7 @@ import type { DialogCore } from './dialog-core.ts';
 import type { DialogOutgoing } from './dialog-outgoing.ts';
 import { IncomingReinvite } from './incoming-reinvite.ts';
 import type { SipMessage } from './message.ts';
+import type { Outcome } from './outcome.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';
 import { addTerms, answerTerms, isTooBrief, SHORTEST_INTERVAL_MS } from './session-expires.ts';
@@ -50,17 +51,20 @@ export class DialogIncoming {
   }
 
   /** Repeats a 2xx to INVITE until its ACK comes, and hangs up when none does. */
-  awaitAck(sequence: number, transaction: ServerTransaction): Promise<SipMessage | null> {
+  awaitAck(
+    sequence: number,
+    transaction: ServerTransaction,
+    ack: Outcome<SipMessage | null>,
+  ): void {
     const { clock, timers } = this.#core.context;
-    const wait = new AckWait({
+    this.#core.ackWait = new AckWait({
       clock,
       timers,
       sequence,
+      ack,
       repeat: () => transaction.repeat(),
       onTimeout: () => void this.#outgoing.hangUp({ cause: 'no-ack', message: null }, {}),
     });
-    this.#core.ackWait = wait;
-    return wait.acknowledged;
   }
 
   /** Puts the session timer that follows from the request on a 2xx to it, and starts it. */
@@ -112,7 +116,7 @@ export class DialogIncoming {
       clock: context.clock,
       patienceMs: 64 * context.timers.t1Ms,
       answer: (status, parts) => this.#answer(arrival, status, parts),
-      awaitAck: () => this.awaitAck(arrival.ids.sequence, arrival.transaction),
+      awaitAck: (ack) => this.awaitAck(arrival.ids.sequence, arrival.transaction, ack),
       onFinal: () => this.#settleReinvite(reinvite),
     });
     this.#reinvite = reinvite;

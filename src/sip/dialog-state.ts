@@ -27,7 +27,7 @@ export interface DialogState {
 
 /** Call-ID, local tag and remote tag: no two dialogs have all three alike. */
 export function dialogId(callId: string, localTag: string, remoteTag: string): string {
-  return `${callId}|${localTag}|${remoteTag}`;
+  return [callId, localTag, remoteTag].join('|');
 }
 
 /** The dialog that a request of the peer is for. */

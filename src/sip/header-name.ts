@@ -38,19 +38,39 @@ const WRITTEN_NAMES: ReadonlyMap<string, string> = new Map([
 
 /** Names seen so far and how they are written; bounded, since peers may invent names. */
 const written = new Map<string, string>(WRITTEN_NAMES);
-const WRITTEN_MAX = 512;
+
+/** Spellings seen so far and what they stand for; bounded likewise. */
+const canonical = new Map<string, string>();
+const NAMES_MAX = 512;
 
 /** The long name in lower case, by which headers are kept. */
 export function canonicalName(name: string): string {
+  const known = canonical.get(name);
+  if (known !== undefined) return known;
   const lower = name.toLowerCase();
-  return lower.length > 1 ? lower : (LONG_NAMES.get(lower) ?? lower);
+  const long = lower.length > 1 ? lower : (LONG_NAMES.get(lower) ?? lower);
+  if (canonical.size >= NAMES_MAX) canonical.clear();
+  canonical.set(name, long);
+  return long;
 }
 
-/** The name as it goes on the wire. */
+/**
+ * The name as it goes on the wire.
+ *
+ * @throws {TypeError} when it holds what would change the lines around it, or a character that is no octet.
+ */
 export function wireName(name: string): string {
   const known = written.get(name);
   if (known !== undefined) return known;
+  if (!isWireText(name)) {
+    throw new TypeError('Cannot write SIP header: name holds a line break or wide text');
+  }
   const capitalised = name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
-  if (written.size < WRITTEN_MAX) written.set(name, capitalised);
+  if (written.size < NAMES_MAX) written.set(name, capitalised);
   return capitalised;
+}
+
+/** Whether the text stays within its line, each character an octet. */
+export function isWireText(text: string): boolean {
+  return !/[\r\n\u0100-\uffff]/.test(text);
 }

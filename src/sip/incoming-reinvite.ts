@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
+import { Outcome } from './outcome.ts';
 import type { ResponseParts } from './outgoing.ts';
 import type { ServerReinvite } from './server-request.ts';
 import type { Arrival } from './transaction-layer.ts';
@@ -13,17 +14,16 @@ export interface IncomingReinviteOptions {
   readonly patienceMs: number;
   readonly answer: (status: number, parts: ResponseParts) => SipMessage;
   /** Repeats the 2xx until its ACK. */
-  readonly awaitAck: () => Promise<SipMessage | null>;
+  readonly awaitAck: (ack: Outcome<SipMessage | null>) => void;
   readonly onFinal: () => void;
 }
 
 export class IncomingReinvite implements ServerReinvite {
   readonly request: SipMessage;
   readonly flow: Flow;
-  readonly acknowledged: Promise<SipMessage | null>;
+  readonly #ack = new Outcome<SipMessage | null>();
   readonly #options: IncomingReinviteOptions;
   readonly #cancelPatience: () => void;
-  #resolve: (ack: SipMessage | null | Promise<SipMessage | null>) => void = () => undefined;
 
   /** A property, so that it may be taken off the object like that of other requests. */
   readonly respond = (status: number, parts: ResponseParts = {}): SipMessage => {
@@ -32,7 +32,8 @@ export class IncomingReinvite implements ServerReinvite {
     const response = answer(status, parts);
     if (!isFirstFinal) return response;
     this.#cancelPatience();
-    this.#resolve(status < 300 ? awaitAck() : null);
+    if (status < 300) awaitAck(this.#ack);
+    else this.#ack.settle(null);
     onFinal();
     return response;
   };
@@ -41,11 +42,12 @@ export class IncomingReinvite implements ServerReinvite {
     this.#options = options;
     this.request = options.arrival.request;
     this.flow = options.arrival.flow;
-    this.acknowledged = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
     options.arrival.transaction.user = { onCancel: () => this.drop() };
     this.#cancelPatience = options.clock.after(options.patienceMs, () => this.respond(500));
+  }
+
+  get acknowledged(): Promise<SipMessage | null> {
+    return this.#ack.promise;
   }
 
   /** Refuses it, as it was taken back or its dialog is over. */

@@ -2,7 +2,7 @@
 import type { CSeq } from './cseq.ts';
 import { parseCSeq } from './cseq.ts';
 import { splitList } from './header-list.ts';
-import { wireName } from './header-name.ts';
+import { isWireText, wireName } from './header-name.ts';
 import type { NameAddr } from './name-addr.ts';
 import { parseNameAddr } from './name-addr.ts';
 import { SipError } from './sip-error.ts';
@@ -11,14 +11,23 @@ import { parseVia } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);
 
+/** One line; messages share them, so none ever changes. */
+export type HeaderLine = readonly [name: string, value: string];
+
+/** What was read from a value, which holds as long as the header has that value. */
+interface Reading<T> {
+  readonly text: string;
+  readonly result: T;
+}
+
 /**
  * One request or response.
  *
  * All text is wire text: one character for each octet (latin1), so that what came in goes out
  * unchanged. Only display names are decoded. Header names are long and in lower case.
  *
- * The getters of parsed values read the header anew each time and throw `SipError` 400 where it is
- * missing or malformed; in a message that `parseMessage` returned they do not throw.
+ * The getters of parsed values throw `SipError` 400 where the header is missing or malformed; in a
+ * message that `parseMessage` returned they do not throw. What they return is not to be changed.
  */
 export class SipMessage {
   /** Empty in responses. */
@@ -36,7 +45,13 @@ export class SipMessage {
   wire: Buffer | undefined = undefined;
 
   /** Name and value of every header line, top to bottom. */
-  headers: [name: string, value: string][] = [];
+  headers: HeaderLine[] = [];
+
+  #via: Reading<Via> | undefined;
+  #from: Reading<NameAddr> | undefined;
+  #to: Reading<NameAddr> | undefined;
+  #cseq: Reading<CSeq> | undefined;
+  #contact: Reading<NameAddr> | undefined;
 
   get isRequest(): boolean {
     return this.method !== '';
@@ -57,7 +72,11 @@ export class SipMessage {
 
   /** The values of all lines of that name, split at their commas. */
   list(name: string): string[] {
-    return this.all(name).flatMap(splitList);
+    const values: string[] = [];
+    for (const [each, value] of this.headers) {
+      if (each === name) values.push(...splitList(value));
+    }
+    return values;
   }
 
   /** Whether the comma-separated header lists the token, in any case. */
@@ -101,31 +120,37 @@ export class SipMessage {
     copy.status = this.status;
     copy.reason = this.reason;
     copy.body = this.body;
-    copy.headers = this.headers.map(([name, value]) => [name, value]);
+    copy.headers = [...this.headers];
     return copy;
   }
 
   /** The top Via. */
   get via(): Via {
-    return parseVia(splitList(this.#required('via'))[0] ?? '');
+    this.#via = reading(this.#via, this.#required('via'), parseFirstVia);
+    return this.#via.result;
   }
 
   get from(): NameAddr {
-    return parseNameAddr(this.#required('from'));
+    this.#from = reading(this.#from, this.#required('from'), parseNameAddr);
+    return this.#from.result;
   }
 
   get to(): NameAddr {
-    return parseNameAddr(this.#required('to'));
+    this.#to = reading(this.#to, this.#required('to'), parseNameAddr);
+    return this.#to.result;
   }
 
   get cseq(): CSeq {
-    return parseCSeq(this.#required('cseq'));
+    this.#cseq = reading(this.#cseq, this.#required('cseq'), parseCSeq);
+    return this.#cseq.result;
   }
 
   /** The first Contact; undefined where there is none, or it is `*`. */
   get contact(): NameAddr | undefined {
-    const first = this.list('contact')[0];
-    return first === undefined || first === '*' ? undefined : parseNameAddr(first);
+    const [first] = this.list('contact');
+    if (first === undefined || first === '*') return undefined;
+    this.#contact = reading(this.#contact, first, parseNameAddr);
+    return this.#contact.result;
   }
 
   /** Empty where there is none. */
@@ -150,17 +175,18 @@ export class SipMessage {
    * character that is no octet.
    */
   toBuffer(): Buffer {
-    let text = wireLine(
-      this.isRequest
-        ? `${this.method} ${this.uri} SIP/2.0`
-        : `SIP/2.0 ${this.status} ${this.reason}`,
-    );
+    let head = this.isRequest
+      ? `${sound('', this.method)} ${sound('', this.uri)} SIP/2.0\r\n`
+      : `SIP/2.0 ${this.status} ${sound('', this.reason)}\r\n`;
     for (const [name, value] of this.headers) {
-      if (name !== 'content-length') text += wireLine(`${wireName(name)}: ${value}`);
+      if (name === 'content-length') continue;
+      head += `${wireName(name)}: ${sound(name, value)}\r\n`;
     }
-    text += `Content-Length: ${this.body.length}\r\n\r\n`;
-    const head = Buffer.from(text, 'latin1');
-    return this.body.length === 0 ? head : Buffer.concat([head, this.body]);
+    head += `Content-Length: ${this.body.length}\r\n\r\n`;
+    const bytes = Buffer.allocUnsafe(head.length + this.body.length);
+    bytes.write(head, 'latin1');
+    if (this.body.length > 0) bytes.set(this.body, head.length);
+    return bytes;
   }
 
   #required(name: string): string {
@@ -170,10 +196,20 @@ export class SipMessage {
   }
 }
 
-function wireLine(line: string): string {
-  if (/[\r\n\u0100-\uffff]/.test(line)) {
-    const name = line.slice(0, Math.max(0, line.indexOf(':')));
-    throw new TypeError(`Cannot write SIP header "${name}": value holds a line break or wide text`);
-  }
-  return `${line}\r\n`;
+function reading<T>(
+  last: Reading<T> | undefined,
+  text: string,
+  parse: (text: string) => T,
+): Reading<T> {
+  return last?.text === text ? last : { text, result: parse(text) };
+}
+
+function parseFirstVia(line: string): Via {
+  return parseVia(splitList(line)[0] ?? '');
+}
+
+/** The text, shown to end no line and to be octets. */
+function sound(name: string, text: string): string {
+  if (isWireText(text)) return text;
+  throw new TypeError(`Cannot write SIP header "${name}": value holds a line break or wide text`);
 }

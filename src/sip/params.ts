@@ -7,7 +7,10 @@ import { SipError } from './sip-error.ts';
  *
  * A value is wire text, quotes included; null where the name stands alone.
  */
-export type Params = Map<string, string | null>;
+export type Params = ReadonlyMap<string, string | null>;
+
+/** What most addresses have. */
+export const NO_PARAMS: Params = new Map();
 
 /**
  * Reads `;name=value;name;name="quoted"` from `start` to the end of the text.
@@ -16,8 +19,9 @@ export type Params = Map<string, string | null>;
  * @see RFC 3261 section 25.1, generic-param, and section 7.3.1
  */
 export function parseParams(text: string, start = 0): Params {
-  const params: Params = new Map();
   let i = skipSpace(text, start);
+  if (i === text.length) return NO_PARAMS;
+  const params = new Map<string, string | null>();
   while (i < text.length) {
     if (text.charCodeAt(i) !== 0x3b) throw new SipError(400, 'Bad Parameter');
     i = readParam(text, skipSpace(text, i + 1), params);
@@ -48,7 +52,7 @@ export function quote(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-function readParam(text: string, start: number, params: Params): number {
+function readParam(text: string, start: number, params: Map<string, string | null>): number {
   const nameEnd = endOfRun(text, TOKEN, start);
   const name = text.slice(start, nameEnd).toLowerCase();
   if (name === '' || params.has(name)) throw new SipError(400, 'Bad Parameter');

@@ -9,32 +9,32 @@ import { SipError } from './sip-error.ts';
 import type { Via } from './via.ts';
 import { parseVia } from './via.ts';
 
-/**
- * Each with a bit of its own, by which a second one is noticed.
- *
- * @see RFC 3261 section 7.3.1: only headers that are lists may come more than once
- */
-const SINGLE: ReadonlyMap<string, number> = new Map(
-  [
-    'call-id',
-    'content-length',
-    'content-type',
-    'cseq',
-    'expires',
-    'from',
-    'max-forwards',
-    'min-se',
-    'rack',
-    'refer-to',
-    'replaces',
-    'rseq',
-    'session-expires',
-    'to',
-  ].map((name, index) => [name, 1 << index]),
-);
-
 /** Lists of addresses: one that cannot be read would surprise whoever reads it later. */
-const ADDRESS_LISTS = ['contact', 'route', 'record-route'];
+const ADDRESS_LISTS = ['contact', 'route', 'record-route'] as const;
+
+/** @see RFC 3261 section 7.3.1: only headers that are lists may come more than once */
+const SINGLE = [
+  'call-id',
+  'content-length',
+  'content-type',
+  'cseq',
+  'expires',
+  'from',
+  'max-forwards',
+  'min-se',
+  'rack',
+  'refer-to',
+  'replaces',
+  'rseq',
+  'session-expires',
+  'to',
+];
+
+/** Each header that is looked at has a bit of its own, by which it is known to be there. */
+const BITS: ReadonlyMap<string, number> = new Map(
+  [...SINGLE, ...ADDRESS_LISTS].map((name, index) => [name, 1 << index]),
+);
+const SINGLE_BITS = (1 << SINGLE.length) - 1;
 
 const MAX_FORWARDS_MAX = 255;
 
@@ -50,38 +50,43 @@ const EMPTY_BRANCH = 'z9hG4bK';
  */
 export function checkHeaders(message: SipMessage): void {
   checkVias(message);
-  checkSingle(message);
+  const present = checkSingle(message);
   if (message.callId === '') throw new SipError(400, 'Missing Call-ID');
   parseTagged(message, 'from');
   parseTagged(message, 'to');
-  for (const name of ADDRESS_LISTS) checkAddresses(message, name);
+  for (const name of ADDRESS_LISTS) {
+    if ((present & (BITS.get(name) ?? 0)) !== 0) checkAddresses(message, name);
+  }
   if (message.isRequest) checkOfRequest(message);
   else void message.cseq;
 }
 
 function checkVias(message: SipMessage): void {
-  const lines = message.all('via');
-  const topVia = parseTopVia(splitList(lines[0] ?? '')[0]);
-  if (topVia.version !== '2.0' || lines.includes('')) throw new SipError(400, 'Bad Via');
+  const topVia = readTopVia(message);
+  if (topVia.version !== '2.0' || message.all('via').includes(''))
+    throw new SipError(400, 'Bad Via');
   if (topVia.params.get('branch') === EMPTY_BRANCH) throw new SipError(400, 'Bad Branch');
-  for (const value of message.list('via').slice(1)) parseVia(value);
+  const values = message.list('via');
+  for (let i = 1; i < values.length; i++) parseVia(values[i] ?? '');
 }
 
-function parseTopVia(text = ''): Via {
+function readTopVia(message: SipMessage): Via {
   try {
-    return parseVia(text);
+    return message.via;
   } catch (error) {
     throw error instanceof SipError ? new SipError(0, 'Bad Via') : error;
   }
 }
 
-function checkSingle(message: SipMessage): void {
+/** @returns the bits of the headers that are there. */
+function checkSingle(message: SipMessage): number {
   let seen = 0;
   for (const [name] of message.headers) {
-    const bit = SINGLE.get(name) ?? 0;
-    if ((seen & bit) !== 0) throw new SipError(400, `Multiple ${wireName(name)}`);
+    const bit = BITS.get(name) ?? 0;
+    if ((seen & bit & SINGLE_BITS) !== 0) throw new SipError(400, `Multiple ${wireName(name)}`);
     seen |= bit;
   }
+  return seen;
 }
 
 /** An address whose tag, where it has one, can tell dialogs apart. */

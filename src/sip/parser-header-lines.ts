@@ -1,7 +1,7 @@
 /** Reads header lines, folded ones unfolded; pure */
 import { consistsOf, isSpace, TOKEN } from './char-class.ts';
 import { canonicalName } from './header-name.ts';
-import type { SipMessage } from './message.ts';
+import type { HeaderLine, SipMessage } from './message.ts';
 import { HEADER_BYTES_MAX, HEADER_LINES_MAX } from './parser-limits.ts';
 import { SipError } from './sip-error.ts';
 
@@ -42,32 +42,34 @@ function endOfFolded(head: string, start: number): number {
 }
 
 /** One header; undefined where the text is none. */
-function readHeader(
-  head: string,
-  start: number,
-  end: number,
-): [name: string, value: string] | undefined {
+function readHeader(head: string, start: number, end: number): HeaderLine | undefined {
   const colon = head.indexOf(':', start);
   if (colon < 0 || colon >= end) return undefined;
   let nameEnd = colon;
   while (nameEnd > start && isSpace(head.charCodeAt(nameEnd - 1))) nameEnd--;
   if (!consistsOf(head, TOKEN, start, nameEnd)) return undefined;
 
-  const value = unfold(head.slice(colon + 1, end));
-  if (value.includes('\n') || value.includes('\r')) return undefined;
-  return [canonicalName(head.slice(start, nameEnd)), value];
+  const value = readValue(head, colon + 1, end);
+  return value === undefined ? undefined : [canonicalName(head.slice(start, nameEnd)), value];
 }
 
-/** Each fold becomes one space, as the grammar reads it; bare line breaks stay to be found. */
-function unfold(text: string): string {
-  if (!text.includes('\r\n')) return trimSpace(text);
-  return text.split('\r\n').map(trimSpace).join(' ').trim();
+/** The value between two places, each fold one space, as the grammar reads it; undefined where a bare line break is in it. */
+function readValue(head: string, start: number, end: number): string | undefined {
+  const text = trimmed(head, start, end);
+  if (!text.includes('\r') && !text.includes('\n')) return text;
+  if (!text.includes('\r\n')) return undefined;
+  const unfolded = text
+    .split('\r\n')
+    .map((line) => trimmed(line, 0, line.length))
+    .join(' ')
+    .trim();
+  return /[\r\n]/.test(unfolded) ? undefined : unfolded;
 }
 
 /** Unlike `trim`, leaves line breaks that stand alone where they are. */
-function trimSpace(text: string): string {
-  let start = 0;
-  let end = text.length;
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
   while (start < end && isSpace(text.charCodeAt(start))) start++;
   while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);

@@ -31,7 +31,7 @@ export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}):
   if (headEnd < 0 || bytes.length > MESSAGE_BYTES_MAX) {
     throw new BadMessageError(0, headEnd < 0 ? 'Headers Without End' : 'Message Too Large');
   }
-  const head = parseHead(bytes.subarray(start, headEnd));
+  const head = parseHead(bytes.toString('latin1', start, headEnd));
   const rest = bytes.subarray(headEnd + CRLF_CRLF.length);
   head.message.wire = bytes;
   return finishMessage(head, rest, options.stream === true);
@@ -40,11 +40,11 @@ export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}):
 /**
  * Reads the start line and headers, without the empty line behind them.
  *
+ * @param head one character an octet (latin1).
  * @throws {BadMessageError} when not even the start line makes sense.
  */
-export function parseHead(bytes: Buffer): MessageHead {
-  if (bytes.length > HEAD_BYTES_MAX) throw new BadMessageError(0, 'Headers Too Large');
-  const head = bytes.toString('latin1');
+export function parseHead(head: string): MessageHead {
+  if (head.length > HEAD_BYTES_MAX) throw new BadMessageError(0, 'Headers Too Large');
   const lineEnd = head.indexOf('\r\n');
   const startLineEnd = lineEnd < 0 ? head.length : lineEnd;
   const message = new SipMessage();
@@ -68,7 +68,7 @@ export function finishMessage(head: MessageHead, rest: Buffer, isStream: boolean
   const lengthBytes = contentLength(message);
   const isMissing = lengthBytes === undefined && isStream;
   const isWrong = lengthBytes === null || isMissing || (lengthBytes ?? 0) > rest.length;
-  message.body = rest.subarray(0, Math.min(lengthBytes ?? rest.length, rest.length));
+  if (rest.length > 0) message.body = rest.subarray(0, lengthBytes ?? rest.length);
 
   const fault = head.fault ?? (isWrong ? new SipError(400, 'Bad Content-Length') : undefined);
   if (fault === undefined) return message;

@@ -31,6 +31,7 @@ const WAITING_MAX = 16;
 /** One at a time: the next goes out when the one before is confirmed. RFC 3262, 3. */
 export class ReliableProvisionals {
   readonly #options: ReliableProvisionalsOptions;
+  readonly #cseqWords: string;
   #nextSequence: number;
   #queue: Waiting[] = [];
   #stopCurrent: () => void = doNothing;
@@ -39,6 +40,7 @@ export class ReliableProvisionals {
 
   constructor(options: ReliableProvisionalsOptions) {
     this.#options = options;
+    this.#cseqWords = wordsOf(options.cseq).join(' ');
     this.#nextSequence = options.firstSequence;
   }
 
@@ -74,7 +76,7 @@ export class ReliableProvisionals {
   receive(prack: SipMessage): boolean {
     const [waiting] = this.#queue;
     const isMatch =
-      waiting !== undefined && isRackOf(prack.get('rack') ?? '', waiting, this.#options.cseq);
+      waiting !== undefined && isRackOf(prack.get('rack') ?? '', waiting, this.#cseqWords);
     if (!isMatch) return false;
     this.#stopCurrent();
     this.#queue.shift();
@@ -114,9 +116,13 @@ export class ReliableProvisionals {
 }
 
 /** `RAck: 776656 1 INVITE`: the RSeq, and the CSeq of the INVITE. */
-function isRackOf(rack: string, waiting: Waiting, cseq: string): boolean {
-  const words = rack.trim().split(/[ \t]+/);
-  const [rseq = '', ...rest] = words;
+function isRackOf(rack: string, waiting: Waiting, cseqWords: string): boolean {
+  const [rseq = '', ...rest] = wordsOf(rack);
   const sequence = parseDecimal(rseq, 0xffffffff);
-  return sequence === waiting.sequence && rest.join(' ') === cseq;
+  return sequence === waiting.sequence && rest.join(' ') === cseqWords;
+}
+
+/** However much space there is between them. */
+function wordsOf(text: string): string[] {
+  return text.trim().split(/[ \t]+/);
 }

@@ -1,5 +1,4 @@
 /** Whether the engine can serve a sound request at all, before anything is done with it; pure */
-import { splitList } from './header-list.ts';
 import type { SipMessage } from './message.ts';
 import { isKnownMethod, isServedMethod, SERVED_METHODS } from './method.ts';
 import { faultOf } from './sip-error.ts';
@@ -74,7 +73,9 @@ function checkScheme({ uri }: SipMessage): Refusal | undefined {
 
 function checkRequire(request: SipMessage): Refusal | undefined {
   if (request.method === 'CANCEL') return undefined;
-  const unsupported = request.list('require').filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
+  const required = request.list('require');
+  if (required.length === 0) return undefined;
+  const unsupported = required.filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
   if (unsupported.length === 0) return undefined;
   return refuse(420, ['unsupported', unsupported.join(', ')]);
 }
@@ -96,16 +97,18 @@ function isRfc3261(request: SipMessage): boolean {
 }
 
 function checkEncoding(request: SipMessage): Refusal | undefined {
-  const encodings = request.list('content-encoding').map((encoding) => encoding.toLowerCase());
-  const isPlain = encodings.every((encoding) => encoding === 'identity');
-  if (isPlain || request.body.length === 0 || isOptional(request)) return undefined;
+  if (request.body.length === 0) return undefined;
+  const encodings = request.list('content-encoding');
+  const isPlain = encodings.every((encoding) => encoding.toLowerCase() === 'identity');
+  if (isPlain || isOptional(request)) return undefined;
   return refuse(415, ['accept-encoding', 'identity']);
 }
 
 function checkContent(request: SipMessage): Refusal | undefined {
   if (!SESSION_METHODS.has(request.method) || request.body.length === 0) return undefined;
-  const contentType = mediaType(request.get('content-type') ?? '');
-  if (contentType === SESSION_TYPE || isOptional(request)) return undefined;
+  const contentType = request.get('content-type') ?? '';
+  if (contentType === SESSION_TYPE || mediaType(contentType) === SESSION_TYPE) return undefined;
+  if (isOptional(request)) return undefined;
   return refuse(415, ['accept', SESSION_TYPE]);
 }
 
@@ -117,9 +120,10 @@ function isOptional(request: SipMessage): boolean {
 
 /** A caller who accepts no session description could not read the answer. RFC 4475, 3.3.15. */
 function checkAccept(request: SipMessage): Refusal | undefined {
-  const lines = request.method === 'INVITE' ? request.all('accept') : [];
-  const ranges = lines.flatMap(splitList).map(mediaType);
-  if (ranges.length === 0 || ranges.some((range) => SESSION_RANGES.has(range))) return undefined;
+  if (request.method !== 'INVITE') return undefined;
+  const ranges = request.list('accept');
+  const isServed = ranges.some((range) => SESSION_RANGES.has(mediaType(range)));
+  if (ranges.length === 0 || isServed) return undefined;
   return refuse(406);
 }
 

@@ -27,20 +27,25 @@ export function makeResponse(
   response.reason = reason ?? reasonPhrase(status);
 
   const isRouteDue = status > 100 && status < 300 && DIALOG_METHODS.has(request.method);
-  for (const [name, value] of request.headers) {
+  for (const line of request.headers) {
+    const [name] = line;
     const isDue =
       COPIED.has(name) ||
       (name === 'timestamp' && status === 100) ||
       (name === 'record-route' && isRouteDue);
-    if (isDue) response.add(name, value);
+    if (isDue) response.headers.push(line);
   }
-  if (status > 100 && toTag !== undefined) addToTag(response, toTag);
+  if (status > 100 && toTag !== undefined && lacksToTag(request)) {
+    response.set('to', `${request.get('to')};tag=${toTag}`);
+  }
   return response;
 }
 
 /** A To that cannot be read is echoed as it came: whoever sent it will know it again. */
-function addToTag(response: SipMessage, toTag: string): void {
-  const to = response.get('to');
-  const isUntagged = to !== undefined && faultOf(() => response.to) === undefined;
-  if (isUntagged && response.toTag === '') response.set('to', `${to};tag=${toTag}`);
+function lacksToTag(request: SipMessage): boolean {
+  let isUntagged = false;
+  faultOf(() => {
+    isUntagged = request.toTag === '';
+  });
+  return isUntagged;
 }

@@ -8,6 +8,7 @@ import type { Flow } from './flow.ts';
 import type { SipMessage } from './message.ts';
 import type { MessageIds } from './message-ids.ts';
 import { doNothing } from './nothing.ts';
+import { Outcome } from './outcome.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';
 import { ReliableProvisionals } from './reliable-provisionals.ts';
@@ -134,17 +135,24 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     core.pendingOffer = 'none';
     if (message.body.length > 0) core.localSession = message.body;
     incoming.agreeOnTimer(this.request, message);
-    const acknowledged = new Promise<SipMessage | null>((resolve) => {
-      const send = () => {
-        this.#transaction.respond(message);
-        resolve(incoming.awaitAck(this.#ids.sequence, this.#transaction));
-      };
-      // RFC 3262, 3: the 2xx waits for the PRACK of what it builds on.
-      if (core.provisionals === undefined) send();
-      else core.provisionals.whenConfirmed(send);
-      dialog.once('ended', () => resolve(null));
-    });
-    return { message, dialog, acknowledged };
+    const ack = new Outcome<SipMessage | null>();
+    const send = () => {
+      this.#transaction.respond(message);
+      incoming.awaitAck(this.#ids.sequence, this.#transaction, ack);
+    };
+    if (core.provisionals === undefined) send();
+    else {
+      // RFC 3262, 3: the 2xx waits for the PRACK of what it builds on; the dialog may end before it.
+      core.provisionals.whenConfirmed(send);
+      dialog.once('ended', () => ack.settle(null));
+    }
+    return {
+      message,
+      dialog,
+      get acknowledged() {
+        return ack.promise;
+      },
+    };
   }
 
   /**
@@ -198,7 +206,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     open.core.noteAbilities(request);
     open.core.pendingOffer = request.body.length > 0 ? 'theirs' : 'none';
     // RFC 3261, 15: a caller may end an early dialog by BYE as well.
-    open.dialog.once('ended', ({ message }) => this.#cancelled(message));
+    open.dialog.on('ended', ({ message }) => this.#cancelled(message));
     return open;
   }
 
@@ -208,11 +216,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
       clock: this.#context.clock,
       timers: this.#context.timers,
       firstSequence: this.#context.tokens.sequence(),
-      cseq:
-        this.request
-          .get('cseq')
-          ?.trim()
-          .replace(/[ \t]+/g, ' ') ?? '',
+      cseq: this.request.get('cseq') ?? '',
       send: (response) => this.#transaction.respond(response),
       onTimeout: () => this.#unconfirmed(),
     });

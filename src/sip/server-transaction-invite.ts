@@ -14,6 +14,7 @@ import type {
   TransactionContext,
 } from './transaction.ts';
 import { NOBODY, sendCounted, timersOver } from './transaction.ts';
+import { ownerKey } from './transaction-key.ts';
 
 export interface InviteServerTransactionOptions extends ServerTransactionOptions {
   readonly request: SipMessage;
@@ -41,7 +42,7 @@ export class InviteServerTransaction implements ServerTransaction {
   #lastBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
   #request: SipMessage | undefined;
-  readonly #owner: { readonly callId: string; readonly fromTag: string; readonly address: string };
+  readonly #owner: string;
   #cancelTimer: () => void = doNothing;
   #forgetFlow: () => void;
 
@@ -52,7 +53,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#timers = timersOver(flow, context);
     this.#onOver = options.onOver;
     this.#request = request;
-    this.#owner = { ...options.ids, address: options.source.address };
+    this.#owner = ownerKey(options.ids, options.source.address);
     this.#forgetFlow = flow.onClosed(() => this.abort());
   }
 
@@ -61,9 +62,8 @@ export class InviteServerTransaction implements ServerTransaction {
   }
 
   /** Whether a CANCEL comes from whoever sent the INVITE: it goes hop by hop, so from the same address. */
-  isOwnedBy({ callId, fromTag }: MessageIds, source: Endpoint): boolean {
-    const owner = this.#owner;
-    return owner.callId === callId && owner.fromTag === fromTag && owner.address === source.address;
+  isOwnedBy(ids: MessageIds, source: Endpoint): boolean {
+    return this.#owner === ownerKey(ids, source.address);
   }
 
   /** Whether the INVITE can still be taken back. */
@@ -153,14 +153,17 @@ export class InviteServerTransaction implements ServerTransaction {
     else this.#endAfter(this.#timers.iMs);
   }
 
+  /** Nothing will cancel this wait, so it keeps nothing to cancel it by. */
   #endAfter(waitMs: number): void {
-    this.#cancelTimer = this.#context.clock.after(waitMs, () => this.abort());
+    this.#context.clock.after(waitMs, () => this.abort());
   }
 
   #stopTimers(): void {
     this.#request = undefined;
     this.#repeater?.stop();
+    this.#repeater = undefined;
     this.#cancelTimer();
+    this.#cancelTimer = doNothing;
     this.#forgetFlow();
   }
 }

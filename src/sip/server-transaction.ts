@@ -47,8 +47,9 @@ export class NonInviteServerTransaction implements ServerTransaction {
   }
 
   delivered(): void {
+    if (this.#lastStatus >= 200) return;
     // An application that never answers must not keep it for ever: the peer gives up at timer F.
-    if (this.#lastStatus < 200) this.#endAfter(2 * this.#timers.fMs);
+    this.#cancelTimer = this.#context.clock.after(2 * this.#timers.fMs, () => this.abort());
   }
 
   receive(): void {
@@ -63,8 +64,10 @@ export class NonInviteServerTransaction implements ServerTransaction {
     sendCounted(this.#context, this.#flow, this.#lastBytes, false);
     if (response.status < 200) return;
     this.user = NOBODY;
+    this.#cancelTimer();
+    // Nothing will cancel this one, so it keeps nothing to cancel it by.
     if (this.#timers.jMs === 0) this.abort();
-    else this.#endAfter(this.#timers.jMs);
+    else this.#context.clock.after(this.#timers.jMs, () => this.abort());
   }
 
   repeat(): void {
@@ -78,10 +81,5 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#isOver = true;
     this.#cancelTimer();
     this.#onOver();
-  }
-
-  #endAfter(waitMs: number): void {
-    this.#cancelTimer();
-    this.#cancelTimer = this.#context.clock.after(waitMs, () => this.abort());
   }
 }

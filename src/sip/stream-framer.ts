@@ -72,7 +72,7 @@ export class StreamFramer {
 
   #readHead(bytes: Buffer, frames: StreamFrame[]): void {
     try {
-      const head = parseHead(bytes);
+      const head = parseHead(bytes.toString('latin1'));
       if (typeof contentLength(head.message) === 'number') this.#head = head;
       else finishMessage(head, Buffer.alloc(0), true);
     } catch (error) {

@@ -40,6 +40,9 @@ export const openUdpSocket: OpenUdpSocket = (address) => {
   });
 };
 
+/** Peers that are remembered: a carrier has a few addresses, a flood as many as it likes. */
+const FLOWS_MAX = 1024;
+
 export interface UdpTransportOptions {
   readonly address: string;
   readonly port: number;
@@ -54,6 +57,11 @@ export class UdpTransport {
   readonly protocol = 'UDP';
   readonly #options: UdpTransportOptions;
   readonly #socket: UdpSocket;
+  /** One for all datagrams. */
+  readonly #onSent = (error: Error | null): void => {
+    if (error) this.#options.onError(error);
+  };
+  readonly #flows = new Map<string, UdpFlow>();
   #local: Endpoint;
   #isOpen = false;
 
@@ -100,8 +108,15 @@ export class UdpTransport {
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
   }
 
-  flowTo(remote: Endpoint): Flow {
-    return new UdpFlow(this, { address: remote.address, port: remote.port });
+  /** Flows hold nothing but where they lead, so that peers who come again share theirs. */
+  flowTo({ address, port }: Endpoint): Flow {
+    const place = `${address} ${port}`;
+    const known = this.#flows.get(place);
+    if (known !== undefined) return known;
+    const flow = new UdpFlow(this, { address, port });
+    if (this.#flows.size >= FLOWS_MAX) this.#flows.clear();
+    this.#flows.set(place, flow);
+    return flow;
   }
 
   get isOpen(): boolean {
@@ -115,9 +130,7 @@ export class UdpTransport {
     if (bytes.length > DATAGRAM_BYTES_MAX) {
       throw new SipError(513, `Cannot send ${bytes.length} bytes by UDP: too many for a datagram`);
     }
-    this.#socket.send(bytes, remote.port, remote.address, (error) => {
-      if (error) this.#options.onError(error);
-    });
+    this.#socket.send(bytes, remote.port, remote.address, this.#onSent);
   }
 }
 

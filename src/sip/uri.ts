@@ -12,7 +12,7 @@ import {
 } from './char-class.ts';
 import { endOfHost, formatHostPort, parsePort } from './host-port.ts';
 import type { Params } from './params.ts';
-import { formatParams } from './params.ts';
+import { formatParams, NO_PARAMS } from './params.ts';
 import { SipError } from './sip-error.ts';
 
 /** One address, its parts as they were written: escapes are left in place. */
@@ -136,8 +136,8 @@ function parseTelUri(text: string): SipUri {
 
 /** Reads `;name=value;name` between two places. Of a name that comes twice the first counts. */
 function parseUriParams(text: string, start: number, end: number): Params {
-  const params: Params = new Map();
-  if (start === end) return params;
+  if (start === end) return NO_PARAMS;
+  const params = new Map<string, string | null>();
   for (const param of text.slice(start + 1, end).split(';')) {
     const equals = param.indexOf('=');
     const name = checked(equals < 0 ? param : param.slice(0, equals), URI_PARAM).toLowerCase();

@@ -25,6 +25,7 @@ import { TransactionLayer } from './transaction-layer.ts';
 import { TransportLayer } from './transport-layer.ts';
 import type { UserAgentOptions } from './user-agent-options.ts';
 import { withDefaults } from './user-agent-options.ts';
+import { WaitLines } from './wait-lines.ts';
 
 export interface UserAgentEvents {
   /** A new call. Without a listener: 480. */
@@ -38,6 +39,7 @@ const RING_TIMEOUT_MS = 180_000;
 
 /** `start` it, put listeners on it, and `stop` it. */
 export class UserAgent extends EventEmitter<UserAgentEvents> {
+  readonly #waits: WaitLines;
   readonly #context: EngineContext;
   readonly #stats: EngineStats;
   readonly #transport: TransportLayer;
@@ -49,7 +51,9 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   constructor(options: UserAgentOptions) {
     super();
     const settings = withDefaults(options);
-    const { clock, logger, product, sessionTimer, timers, trace } = settings;
+    const { logger, product, sessionTimer, timers, trace } = settings;
+    const clock = new WaitLines(settings.clock);
+    this.#waits = clock;
     const tokens = new Tokens(settings.randomBytes);
     this.#stats = new EngineStats({ clock, logger, trace });
     this.#transport = new TransportLayer({
@@ -135,6 +139,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     this.#sender.stop();
     this.#dialogs.stop();
     this.#transactions.stop();
+    this.#waits.stop();
     await this.#transport.stop();
   }
 

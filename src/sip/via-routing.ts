@@ -21,10 +21,11 @@ export function stampReceived(request: SipMessage, source: Endpoint): Via {
   const wantsPort = via.params.has('rport');
   if (!wantsPort && bareHost(via.host) === source.address) return via;
 
-  via.params.set('received', source.address);
-  if (wantsPort) via.params.set('rport', String(source.port));
-  replaceTopVia(request, formatVia(via));
-  return via;
+  const params = new Map(via.params).set('received', source.address);
+  if (wantsPort) params.set('rport', String(source.port));
+  const stamped = { ...via, params };
+  replaceTopVia(request, formatVia(stamped));
+  return stamped;
 }
 
 /** As `stampReceived`; undefined where the top Via cannot be read. */

@@ -18,6 +18,9 @@ export interface Via {
   readonly params: Params;
 }
 
+/** How nearly every Via begins. */
+const USUAL_START = 'SIP/2.0/';
+
 /**
  * Reads one Via value.
  *
@@ -29,18 +32,20 @@ export interface Via {
  * @see RFC 3261 section 20.42 and section 25.1, via-parm
  */
 export function parseVia(text: string): Via {
-  const [protocol, afterProtocol] = tokenAt(text, skipSpace(text, 0));
-  const [version, afterVersion] = tokenAt(text, afterSlash(text, afterProtocol));
-  const [transport, afterTransport] = tokenAt(text, afterSlash(text, afterVersion));
-  const isSip = protocol.toUpperCase() === 'SIP' && isSpace(text.charCodeAt(afterTransport));
-  if (!isSip || !isVersion(version)) throw new SipError(400, 'Bad Via');
+  const isUsual = text.startsWith(USUAL_START);
+  const [version, versionEnd] = isUsual
+    ? ['2.0', USUAL_START.length]
+    : versionAt(text, skipSpace(text, 0));
+  const transportStart = skipSpace(text, versionEnd);
+  const transportEnd = endOfRun(text, TOKEN, transportStart);
+  if (!isSpace(text.charCodeAt(transportEnd))) throw new SipError(400, 'Bad Via');
 
-  const hostStart = skipSpace(text, afterTransport);
+  const hostStart = skipSpace(text, transportEnd);
   const hostEnd = endOfHost(text, hostStart);
   const [port, afterPort] = portAt(text, skipSpace(text, hostEnd));
   return {
     version,
-    transport: transport.toUpperCase(),
+    transport: text.slice(transportStart, transportEnd).toUpperCase(),
     host: text.slice(hostStart, hostEnd).toLowerCase(),
     port,
     params: parseParams(text, afterPort),
@@ -57,6 +62,15 @@ export function isVersion(text: string): boolean {
   const dot = text.indexOf('.');
   const major = parseDecimal(text.slice(0, Math.max(dot, 0)), 999);
   return major !== undefined && parseDecimal(text.slice(dot + 1), 999) !== undefined;
+}
+
+/** Reads `SIP / 2.0 /`, which may hold space. */
+function versionAt(text: string, start: number): [version: string, end: number] {
+  const [protocol, afterProtocol] = tokenAt(text, start);
+  const [version, afterVersion] = tokenAt(text, afterSlash(text, afterProtocol));
+  const end = afterSlash(text, afterVersion);
+  if (protocol.toUpperCase() !== 'SIP' || !isVersion(version)) throw new SipError(400, 'Bad Via');
+  return [version, end];
 }
 
 function tokenAt(text: string, start: number): [token: string, end: number] {

@@ -16,6 +16,9 @@ const RUNNING_BUSY_MS = 100;
 
 const WAL_SIZE_BYTES_MAX = 64 * 1024 * 1024;
 
+/** After so many pages in the log, 4 MiB, SQLite brings them into the database file; its own default. */
+export const USUAL_LOG_PAGES = 1000;
+
 /** The open file, for the stores that share it. */
 export class Database {
   readonly file: string;
@@ -49,6 +52,11 @@ export class Database {
    */
   write<Result>(work: () => Result): Result {
     return guarded(this.file, () => this.#transaction.immediate(work) as Result);
+  }
+
+  /** Says after how many pages in the log the next write brings them in. */
+  setLogPages(pages: number): void {
+    this.#sqlite.pragma(`wal_autocheckpoint=${pages}`);
   }
 
   /** Refreshes the statistics by which SQLite chooses indexes. */

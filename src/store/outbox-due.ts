@@ -17,8 +17,6 @@ interface DueValues {
   /** JSON lists of ids. */
   readonly exceptEndpoints: string;
   readonly except: string;
-  /** A secret that was rotated out before this no longer signs. */
-  readonly rotatedAfter: number;
 }
 
 interface DueRow {
@@ -26,8 +24,20 @@ interface DueRow {
   readonly endpointId: string;
   readonly eventId: string;
   readonly attempts: number;
-  readonly url: string;
   readonly body: string;
+}
+
+interface ReceiverValues {
+  /** JSON list of ids of endpoints. */
+  readonly ids: string;
+  /** A secret that was rotated out before this no longer signs. */
+  readonly rotatedAfter: number;
+}
+
+/** What every delivery to an endpoint has in common. */
+interface ReceiverRow {
+  readonly id: string;
+  readonly url: string;
   readonly secret: string;
   readonly previousSecret: string | null;
 }
@@ -47,7 +57,9 @@ const WAITING = sql`waiting(endpoint_id) as (
 /** The earliest of each endpoint, those on their way included: they take up the endpoint's room. */
 function selectEarliest(take: Take<DueValues>) {
   return sql`with recursive ${WAITING}
-    select delivery.rowid as row, delivery.next_attempt_at, delivery.id from waiting
+    select delivery.id, delivery.endpoint_id, delivery.event_id, delivery.attempts,
+      delivery.next_attempt_at
+    from waiting
     cross join webhook_deliveries delivery on delivery.rowid in (
       select earliest.rowid from webhook_deliveries earliest
       where earliest.endpoint_id = waiting.endpoint_id and earliest.status = 'pending'
@@ -60,24 +72,32 @@ function selectEarliest(take: Take<DueValues>) {
 
 function selectDue(take: Take<DueValues>) {
   const selected = sql<DueRow>`(
-    select delivery.id, delivery.endpoint_id as "endpointId", delivery.event_id as "eventId",
-      delivery.attempts, endpoint.url, event.body, keys.secret,
-      case when keys.rotated_at > ${take('rotatedAfter')} then keys.previous_secret end
-        as "previousSecret"
+    select earliest.id, earliest.endpoint_id as "endpointId", earliest.event_id as "eventId",
+      earliest.attempts, event.body
     from (${selectEarliest(take)}) earliest
-    cross join webhook_deliveries delivery on delivery.rowid = earliest.row
-    cross join webhook_endpoints endpoint on endpoint.id = delivery.endpoint_id
-    cross join signing_secrets keys on keys.account_id = delivery.account_id
-      and keys.environment = delivery.environment
-    cross join events event on event.id = delivery.event_id
-    where endpoint.status = 'active'
+    cross join events event on event.id = earliest.event_id
     order by earliest.next_attempt_at, earliest.id)`;
   return build.selectFrom(selected.as('due')).selectAll();
+}
+
+/** Read once for all deliveries of an endpoint, and anew each time: endpoints are disabled and secrets rotated. */
+function selectReceivers(take: Take<ReceiverValues>) {
+  const selected = sql<ReceiverRow>`(
+    select endpoint.id, endpoint.url, keys.secret,
+      case when keys.rotated_at > ${take('rotatedAfter')} then keys.previous_secret end
+        as "previousSecret"
+    from json_each(${take('ids')}) wanted
+    cross join webhook_endpoints endpoint on endpoint.id = wanted.value
+    cross join signing_secrets keys on keys.account_id = endpoint.account_id
+      and keys.environment = endpoint.environment
+    where endpoint.status = 'active')`;
+  return build.selectFrom(selected.as('receiver')).selectAll();
 }
 
 function prepareDue(database: Database) {
   return {
     due: database.prepare(selectDue),
+    receivers: database.prepare(selectReceivers),
     next: database.prepare(() =>
       build
         .selectFrom(
@@ -127,9 +147,21 @@ export class OutboxDue {
       perEndpoint: options.perEndpoint,
       exceptEndpoints: JSON.stringify(options.exceptEndpoints),
       except: JSON.stringify([...options.except]),
-      rotatedAfter: now - PREVIOUS_SECRET_KEPT_MS,
     });
-    return rows.map(({ attempts, ...delivery }) => ({ ...delivery, attempt: attempts + 1 }));
+    if (rows.length === 0) return [];
+    const receivers = this.#receiversOf(rows, now - PREVIOUS_SECRET_KEPT_MS);
+    return rows.flatMap(({ attempts, ...delivery }) => {
+      const receiver = receivers.get(delivery.endpointId);
+      if (receiver === undefined) return [];
+      const { url, secret, previousSecret } = receiver;
+      return { ...delivery, attempt: attempts + 1, url, secret, previousSecret };
+    });
+  }
+
+  #receiversOf(rows: readonly DueRow[], rotatedAfter: number): ReadonlyMap<string, ReceiverRow> {
+    const ids = JSON.stringify([...new Set(rows.map(({ endpointId }) => endpointId))]);
+    const receivers = this.#statements.receivers.all({ ids, rotatedAfter });
+    return new Map(receivers.map((receiver) => [receiver.id, receiver]));
   }
 
   nextAt(): Date | null {

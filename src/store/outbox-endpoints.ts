@@ -31,12 +31,16 @@ interface Failing {
 function prepareEndpoints(database: Database) {
   const waits = sql<boolean>`endpoint.status = 'disabled'`;
   return {
-    forgive: database.prepare((take: Take<{ id: string }>) =>
+    /** `ids` is a JSON list. The join's order keeps SQLite from reading all endpoints instead of these. */
+    forgive: database.prepare((take: Take<{ ids: string }>) =>
       build
         .updateTable('webhook_endpoints')
         .set({ failures_in_row: 0, failing_since: null })
-        .where('id', '=', take('id'))
-        .where('failures_in_row', '>', 0),
+        .where(
+          sql<boolean>`rowid in (select endpoint.rowid from json_each(${take('ids')}) succeeded
+            cross join webhook_endpoints endpoint on endpoint.id = succeeded.value
+            where endpoint.failures_in_row > 0)`,
+        ),
     ),
     blame: database.prepare((take: Take<{ id: string; failures: number; now: number }>) =>
       build
@@ -93,9 +97,20 @@ export class OutboxEndpoints {
     this.#statements = prepareEndpoints(database);
   }
 
+  /**
+   * Counts what came of a batch for each of its endpoints.
+   *
+   * @returns ids of endpoints that were disabled by it.
+   */
+  count(tallies: ReadonlyMap<string, EndpointTally>, nowMs: number): readonly string[] {
+    const entries = [...tallies];
+    const forgiven = entries.filter(([, { succeeded }]) => succeeded).map(([id]) => id);
+    if (forgiven.length > 0) this.#statements.forgive.run({ ids: JSON.stringify(forgiven) });
+    return entries.filter(([id, tally]) => this.#blame(id, tally, nowMs)).map(([id]) => id);
+  }
+
   /** @returns whether the endpoint was disabled by it. */
-  count(endpointId: string, tally: EndpointTally, nowMs: number): boolean {
-    if (tally.succeeded) this.#statements.forgive.run({ id: endpointId });
+  #blame(endpointId: string, tally: EndpointTally, nowMs: number): boolean {
     if (tally.failures === 0) return false;
     const failing = this.#statements.blame.get({
       id: endpointId,

@@ -3,19 +3,16 @@ import { sql } from 'kysely';
 import type { NewId } from '../domain/ids.ts';
 import type { Database } from './database.ts';
 import { build } from './schema.ts';
-import { type Take, takeAll } from './statement.ts';
-import type { WebhookDeliveryRow } from './webhook-rows.ts';
+import type { Take } from './statement.ts';
 
 /** The outbox's reader that makes deliveries, in the table of cursors. */
 const CURSOR = 'webhooks';
 
 interface NewEvent {
   readonly position: number;
-  readonly id: string;
   readonly account_id: string;
   readonly environment: string;
   readonly kind: string;
-  readonly created_at: number;
 }
 
 interface Listener {
@@ -27,23 +24,20 @@ interface Listener {
 
 interface ListenerRow {
   readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
   readonly events: string;
   readonly after_position: number;
 }
 
-/** The columns of a delivery that was never attempted; the others are the same for all. */
-const NEW_COLUMNS = [
-  'id',
-  'account_id',
-  'environment',
-  'endpoint_id',
-  'event_id',
-  'event_kind',
-  'event_at',
-  'created_at',
-] as const satisfies readonly (keyof WebhookDeliveryRow)[];
+/** A delivery to make: its id, its event's position, and its endpoint's id. */
+type Draft = readonly [id: string, position: number, endpointId: string];
 
-type NewDelivery = Pick<WebhookDeliveryRow, (typeof NEW_COLUMNS)[number]>;
+interface Drafts {
+  /** JSON list of drafts. */
+  readonly drafts: string;
+  readonly now: number;
+}
 
 function prepareFanOut(database: Database) {
   return {
@@ -59,30 +53,65 @@ function prepareFanOut(database: Database) {
     events: database.prepare((take: Take<{ after: number; limit: number }>) =>
       build
         .selectFrom('events')
-        .select(['position', 'id', 'account_id', 'environment', 'kind', 'created_at'])
+        .select(['position', 'account_id', 'environment', 'kind'])
         .where('position', '>', take('after'))
         .orderBy('position')
         .limit(take('limit')),
     ),
-    listeners: database.prepare((take: Take<{ accountId: string; environment: string }>) =>
+    listeners: database.prepare(selectListeners),
+    insert: database.prepare((take: Take<Drafts>) =>
       build
-        .selectFrom('webhook_endpoints')
-        .select(['id', 'events', 'after_position'])
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment'))
-        .where('status', '=', 'active')
-        .orderBy('created_at')
-        .orderBy('id'),
-    ),
-    insert: database.prepare((take: Take<NewDelivery>) =>
-      build.insertInto('webhook_deliveries').values({
-        ...takeAll(take, NEW_COLUMNS),
-        status: sql.lit('pending'),
-        attempts: sql.lit(0),
-        next_attempt_at: take('created_at'),
-      }),
+        .insertInto('webhook_deliveries')
+        .columns([
+          'id',
+          'account_id',
+          'environment',
+          'endpoint_id',
+          'event_id',
+          'event_kind',
+          'event_at',
+          'status',
+          'attempts',
+          'next_attempt_at',
+          'created_at',
+        ])
+        .expression(selectDrafted(take)),
     ),
   };
+}
+
+/** Those of all accounts that a batch has events of, in one statement: each has few. */
+function selectListeners(take: Take<{ scopes: string }>) {
+  const selected = sql<ListenerRow>`(
+    select endpoint.id, endpoint.account_id, endpoint.environment, endpoint.events,
+      endpoint.after_position
+    from json_each(${take('scopes')}) scope
+    cross join webhook_endpoints endpoint on endpoint.account_id = scope.value ->> 0
+      and endpoint.environment = scope.value ->> 1
+    where endpoint.status = 'active'
+    order by scope.key, endpoint.created_at, endpoint.id)`;
+  return build.selectFrom(selected.as('listener')).selectAll();
+}
+
+/** All rows of a batch in one statement: what the event knows is copied inside the database. */
+function selectDrafted(take: Take<Drafts>) {
+  return build
+    .selectFrom(sql<{ value: string }>`json_each(${take('drafts')})`.as('draft'))
+    .crossJoin('events as event')
+    .whereRef('event.position', '=', sql<number>`draft.value ->> 1`)
+    .select([
+      sql<string>`draft.value ->> 0`.as('id'),
+      'event.account_id',
+      'event.environment',
+      sql<string>`draft.value ->> 2`.as('endpoint_id'),
+      'event.id as event_id',
+      'event.kind as event_kind',
+      'event.created_at as event_at',
+      sql<string>`'pending'`.as('status'),
+      sql<number>`0`.as('attempts'),
+      take('now').as('next_attempt_at'),
+      take('now').as('created_at'),
+    ]);
 }
 
 /** Turns events into deliveries, in the events' order. */
@@ -103,13 +132,9 @@ export class OutboxFanOut {
   /** @returns how many events were looked at. */
   run(limit: number, nowMs: number): number {
     const events = this.#statements.events.all({ after: this.#position, limit });
-    const known = new Map<string, readonly Listener[]>();
-    for (const event of events) {
-      if (event.kind === 'webhook.test') continue;
-      for (const listener of this.#listenersOf(event, known)) {
-        if (!listener.kinds.has(event.kind) || event.position <= listener.afterPosition) continue;
-        this.#statements.insert.run(this.#deliveryRow(event, listener.id, nowMs));
-      }
+    const drafts = this.#draftsOf(events);
+    if (drafts.length > 0) {
+      this.#statements.insert.run({ drafts: JSON.stringify(drafts), now: nowMs });
     }
     const newest = events.at(-1);
     if (newest !== undefined) this.#statements.moveCursor.run({ position: newest.position });
@@ -120,28 +145,37 @@ export class OutboxFanOut {
     return this.#statements.cursor.get({})?.position ?? 0;
   }
 
-  #listenersOf(event: NewEvent, known: Map<string, readonly Listener[]>): readonly Listener[] {
-    const { account_id: accountId, environment } = event;
-    const scope = `${accountId} ${environment}`;
-    const listeners =
-      known.get(scope) ??
-      this.#statements.listeners.all({ accountId, environment }).map(listenerOf);
-    known.set(scope, listeners);
-    return listeners;
+  #draftsOf(events: readonly NewEvent[]): readonly Draft[] {
+    const listeners = this.#listenersTo(events);
+    const drafts: Draft[] = [];
+    for (const event of events) {
+      if (event.kind === 'webhook.test') continue;
+      for (const listener of listeners.get(scopeOf(event)) ?? []) {
+        if (!listener.kinds.has(event.kind) || event.position <= listener.afterPosition) continue;
+        drafts.push([this.#newId('dlv'), event.position, listener.id]);
+      }
+    }
+    return drafts;
   }
 
-  #deliveryRow(event: NewEvent, endpointId: string, nowMs: number): NewDelivery {
-    return {
-      id: this.#newId('dlv'),
-      account_id: event.account_id,
-      environment: event.environment,
-      endpoint_id: endpointId,
-      event_id: event.id,
-      event_kind: event.kind,
-      event_at: event.created_at,
-      created_at: nowMs,
-    };
+  /** By scope, in the order of their making. */
+  #listenersTo(events: readonly NewEvent[]): ReadonlyMap<string, readonly Listener[]> {
+    const scopes = new Map(
+      events.map((event) => [scopeOf(event), [event.account_id, event.environment]]),
+    );
+    const rows = this.#statements.listeners.all({ scopes: JSON.stringify([...scopes.values()]) });
+    const listeners = new Map<string, Listener[]>();
+    for (const row of rows) {
+      const ofScope = listeners.get(scopeOf(row)) ?? [];
+      ofScope.push(listenerOf(row));
+      listeners.set(scopeOf(row), ofScope);
+    }
+    return listeners;
   }
+}
+
+function scopeOf(of: Pick<NewEvent, 'account_id' | 'environment'>): string {
+  return `${of.account_id} ${of.environment}`;
 }
 
 function listenerOf(row: ListenerRow): Listener {

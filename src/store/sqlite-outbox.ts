@@ -92,9 +92,7 @@ export class SqliteOutbox implements Outbox {
       const tallies = new Map<string, EndpointTally>();
       for (const result of results) this.#finish(result, tallies);
       const nowMs = now.getTime();
-      const disabled = [...tallies]
-        .filter(([endpointId, tally]) => this.#endpoints.count(endpointId, tally, nowMs))
-        .map(([endpointId]) => endpointId);
+      const disabled = this.#endpoints.count(tallies, nowMs);
       if (disabled.length > 0) this.#endpoints.endStranded(nowMs);
       return disabled;
     });

@@ -23,6 +23,7 @@ import type { WebhookEndpointStore } from '../domain/webhook-endpoint.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { randomPool } from '../lib/random-pool.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { type Database, openDatabase } from './database.ts';
 import type { FileSystemTypeOf } from './file-system.ts';
 import { LiveWatchers } from './live-watchers.ts';
@@ -79,6 +80,13 @@ export interface Store {
    * @throws {StoreError} saying why it could not.
    */
   probe(): void;
+
+  /**
+   * Leaves waiting for the disk to a thread of its own: for a server that has more to do meanwhile. To be called once.
+   *
+   * @returns ends the thread; to be called before `close`, safe to call twice.
+   */
+  startCheckpoints(): () => Promise<void>;
 
   /** Safe to call twice. */
   close(): void;
@@ -169,6 +177,12 @@ class SqliteStore implements Store {
 
   probe(): void {
     this.#database.write(() => this.#probe.run({ probed_at: this.#clock.now().getTime() }));
+  }
+
+  startCheckpoints(): () => Promise<void> {
+    const checkpointer = new Checkpointer({ database: this.#database, log: this.#log });
+    checkpointer.start();
+    return () => checkpointer.stop();
   }
 
   close(): void {

@@ -6,18 +6,9 @@ import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
 import { nextAttemptAt } from './attempt-schedule.ts';
 import { FanOutPace } from './fan-out-pace.ts';
+import { READ_AHEAD_MAX, ReadAhead } from './read-ahead.ts';
 import { ResultBook } from './result-book.ts';
-import { type SlotLimits, Slots } from './slots.ts';
-
-const PER_ENDPOINT_MAX = 4;
-
-const LIMITS: SlotLimits = {
-  quickMax: 64,
-  perEndpointMax: PER_ENDPOINT_MAX,
-  slowMax: 16,
-  totalMax: 512,
-  slowAfterMs: 1000,
-};
+import { DELIVERER_LIMITS, Slots } from './slots.ts';
 
 /** While attempts are on their way their due time says nothing about what else falls due. */
 const LOOK_WHILE_SENDING_MS = 250;
@@ -48,12 +39,15 @@ export interface DelivererOptions {
 export class Deliverer {
   readonly #options: DelivererOptions;
   readonly #waitsSeconds: readonly number[];
-  readonly #slots = new Slots(LIMITS);
+  readonly #slots = new Slots(DELIVERER_LIMITS);
+  readonly #ahead = new ReadAhead();
   readonly #fanOut: FanOutPace;
   readonly #book: ResultBook;
   #unlisten: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
   #isBehind = false;
+  #mayHaveMore = false;
+  /** Also while it looks: what is written then is no reason to look again. */
   #isLookDue = false;
   #isRunning = false;
   #isTroubled = false;
@@ -116,7 +110,6 @@ export class Deliverer {
     if (this.#isLookDue || !this.#isRunning) return;
     this.#isLookDue = true;
     setImmediate(() => {
-      this.#isLookDue = false;
       if (this.#isRunning) this.#look();
     });
   }
@@ -131,10 +124,12 @@ export class Deliverer {
       const now = this.#options.clock.now();
       this.#fanOut.run(this.#isBehind);
       this.#takeDue(now);
+      this.#isLookDue = false;
       if (this.#fanOut.mayHaveEvents && !this.#isBehind) this.#lookSoon();
       else this.#lookIn(this.#delayMs(now));
       this.#isTroubled = false;
     } catch (error) {
+      this.#isLookDue = false;
       this.#noteTrouble(error);
       this.#lookIn(LOOK_AGAIN_MS);
     }
@@ -148,26 +143,36 @@ export class Deliverer {
     return Math.min(Math.max(dueAt.getTime() - now.getTime(), 1), LOOK_AGAIN_MS);
   }
 
+  /** What is written first is not due any more. */
   #takeDue(now: Date): void {
     const slots = this.#slots;
     const nowMs = this.#options.clock.nowMs();
+    this.#ahead.clear();
+    if (!this.#book.isTroubled) this.#book.flush();
     const free = slots.free(nowMs);
     this.#isBehind = free <= 0;
     if (this.#isBehind || this.#book.isTroubled) return;
     const due = this.#options.outbox.due({
       now,
-      limit: free,
-      perEndpoint: PER_ENDPOINT_MAX,
+      limit: free + READ_AHEAD_MAX,
+      perEndpoint: DELIVERER_LIMITS.perEndpointMax + this.#ahead.perEndpoint,
       exceptEndpoints: slots.fullEndpoints(nowMs),
       except: slots.ids,
     });
+    this.#ahead.fill(due, nowMs);
     let left = free;
-    for (const delivery of due) {
-      if (left === 0 || !slots.hasRoom(delivery.endpointId)) continue;
-      this.#attempt(delivery);
-      left -= 1;
-    }
+    while (left > 0 && this.#sendNext()) left -= 1;
     this.#isBehind = left === 0;
+    this.#mayHaveMore = !this.#ahead.isEmpty;
+  }
+
+  /** @returns whether there was one to send. */
+  #sendNext(): boolean {
+    if (this.#book.isTroubled) return false;
+    const nowMs = this.#options.clock.nowMs();
+    const delivery = this.#ahead.next(nowMs, (endpointId) => this.#slots.hasRoom(endpointId));
+    if (delivery !== undefined) this.#attempt(delivery);
+    return delivery !== undefined;
   }
 
   #attempt(delivery: DueDelivery): void {
@@ -189,7 +194,8 @@ export class Deliverer {
     const { kind, statusCode, error, responseText } = answer;
     const { attempt } = delivery;
     this.#options.meter.attempted(kind, durationMs);
-    this.#slots.answered(delivery.id, this.#options.clock.nowMs());
+    const isFree = this.#slots.answered(delivery.id, this.#options.clock.nowMs());
+    if (isFree && this.#isRunning) this.#sendInstead();
     this.#book.add(
       {
         deliveryId: delivery.id,
@@ -200,6 +206,11 @@ export class Deliverer {
       this.#slots.sending === 0,
     );
     if (this.#slots.sending === 0) this.#onIdle?.();
+  }
+
+  /** The place of an answered attempt goes to what was read ahead, without a look at the outbox. */
+  #sendInstead(): void {
+    if (!this.#sendNext() && this.#mayHaveMore) this.#lookSoon();
   }
 
   #nextAttemptAt(attempt: number): Date | null {
@@ -213,11 +224,10 @@ export class Deliverer {
     });
   }
 
-  /** Results that are not written keep their slots, and while that is so nothing new goes out. */
+  /** While results cannot be written nothing new goes out. */
   #write(results: readonly AttemptResult[]): void {
     const { outbox, clock, log } = this.#options;
     const disabled = outbox.record(results, clock.now());
-    for (const { deliveryId } of results) this.#slots.release(deliveryId);
     for (const endpointId of disabled) {
       log.warn({ endpointId }, 'webhook endpoint disabled: it has failed for too long');
     }

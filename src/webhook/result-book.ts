@@ -2,11 +2,11 @@
 import type { AttemptResult } from '../domain/outbox.ts';
 import type { Clock } from '../lib/clock.ts';
 
-/** A commit costs as much as several results: those of so long go together. */
-const GROUP_MS = 5;
+/** Each commit writes the pages anew that it touches, and endpoints have pages of their own: results of so long go together. */
+const GROUP_MS = 20;
 
-/** A full group is written at once. */
-const GROUP_RESULTS = 64;
+/** A full group is written at once. It bounds what a crash makes the next process do again. */
+const GROUP_RESULTS = 256;
 
 /** While the disk is full, say, trying more often helps nobody. */
 const TRY_AGAIN_MS = 1000;

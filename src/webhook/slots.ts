@@ -14,26 +14,34 @@ export interface SlotLimits {
   readonly slowAfterMs: number;
 }
 
+/** The limits of the server. */
+export const DELIVERER_LIMITS: SlotLimits = {
+  quickMax: 64,
+  perEndpointMax: 4,
+  slowMax: 16,
+  totalMax: 512,
+  slowAfterMs: 1000,
+};
+
 /** More endpoints than these are never remembered as slow; the one remembered for longest is forgotten. */
 const SLOW_REMEMBERED_MAX = 10_000;
 
 interface Taken {
   readonly endpointId: string;
   readonly takenAtMs: number;
-  /** Takes the attempt back; undefined once it is over and waits to be written. */
-  readonly takeBack: (() => void) | undefined;
+  /** Takes the attempt back. */
+  readonly takeBack: () => void;
 }
 
 /**
- * Deliveries from their taking to the moment when their result is written. An attempt that waits for long leaves its
- * place to others, so that endpoints that hang, however many, hold up nobody but themselves.
+ * Deliveries from their taking to their answer. An attempt that waits for long leaves its place to others, so that
+ * endpoints that hang, however many, hold up nobody but themselves.
  */
 export class Slots {
   readonly #limits: SlotLimits;
   readonly #taken = new Map<string, Taken>();
   readonly #ofEndpoint = new Map<string, number>();
   readonly #slow = new Set<string>();
-  #sending = 0;
 
   constructor(limits: SlotLimits) {
     this.#limits = limits;
@@ -48,7 +56,7 @@ export class Slots {
 
   /** Attempts without an answer so far. */
   get sending(): number {
-    return this.#sending;
+    return this.#taken.size;
   }
 
   get ids(): ReadonlySet<string> {
@@ -77,40 +85,33 @@ export class Slots {
     const { id, endpointId } = delivery;
     this.#taken.set(id, { endpointId, takenAtMs: attempt.nowMs, takeBack: attempt.takeBack });
     this.#ofEndpoint.set(endpointId, this.#takenOf(endpointId) + 1);
-    this.#sending += 1;
   }
 
-  /** The attempt is over; its result is not written yet. */
-  answered(deliveryId: string, nowMs: number): void {
+  /** The attempt is over. @returns whether it was quick, so that another may take its place. */
+  answered(deliveryId: string, nowMs: number): boolean {
     const taken = this.#taken.get(deliveryId);
-    if (taken?.takeBack === undefined) return;
-    const isSlow = nowMs - taken.takenAtMs > this.#limits.slowAfterMs;
-    if (isSlow) this.#remember(taken.endpointId);
-    else this.#slow.delete(taken.endpointId);
-    this.#taken.set(deliveryId, { ...taken, takeBack: undefined });
-    this.#sending -= 1;
-  }
-
-  /** The result is written. */
-  release(deliveryId: string): void {
-    const taken = this.#taken.get(deliveryId);
-    if (taken === undefined) return;
+    if (taken === undefined) return false;
+    const { endpointId, takenAtMs } = taken;
     this.#taken.delete(deliveryId);
-    const left = this.#takenOf(taken.endpointId) - 1;
-    if (left <= 0) this.#ofEndpoint.delete(taken.endpointId);
-    else this.#ofEndpoint.set(taken.endpointId, left);
+    const left = this.#takenOf(endpointId) - 1;
+    if (left <= 0) this.#ofEndpoint.delete(endpointId);
+    else this.#ofEndpoint.set(endpointId, left);
+    const isSlow = nowMs - takenAtMs > this.#limits.slowAfterMs;
+    if (isSlow) this.#remember(endpointId);
+    else this.#slow.delete(endpointId);
+    return !isSlow;
   }
 
   /** Takes back every attempt without an answer; nothing is written of them. */
   takeAllBack(): void {
-    for (const { takeBack } of this.#taken.values()) takeBack?.();
+    for (const { takeBack } of this.#taken.values()) takeBack();
   }
 
   /** Remembers whose attempts wait for long. @returns how many of these attempts there are. */
   #noteSlow(nowMs: number): number {
     let waiting = 0;
-    for (const { endpointId, takenAtMs, takeBack } of this.#taken.values()) {
-      if (takeBack === undefined || nowMs - takenAtMs <= this.#limits.slowAfterMs) continue;
+    for (const { endpointId, takenAtMs } of this.#taken.values()) {
+      if (nowMs - takenAtMs <= this.#limits.slowAfterMs) continue;
       this.#remember(endpointId);
       waiting += 1;
     }

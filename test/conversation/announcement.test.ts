@@ -11,12 +11,16 @@ test.each([
   ['cold', 'a refund', undefined],
 ])('Conversation gives a %s transfer with the summary %j the words %j', async (mode, summary, words) => {
   const announcements: unknown[] = [];
-  const note: CallControl['transfer'] = async (_number, _summary, announcement) => {
-    announcements.push(announcement?.());
-  };
+  const ways: string[] = [];
+  const note =
+    (way: string): CallControl['transfer'] =>
+    async (_number, _summary, announcement) => {
+      ways.push(way);
+      announcements.push(announcement?.());
+    };
   const control: CallControl = {
-    transfer: note,
-    bringIn: note,
+    transfer: note('handed over'),
+    bringIn: note('brought in'),
     appointmentBooked: () => undefined,
   };
   const spoken: string[] = [];
@@ -34,6 +38,7 @@ test.each([
   await table.pass(6000);
 
   expect(announcements).toHaveLength(1);
+  expect(ways).toEqual([mode === 'three-way' ? 'brought in' : 'handed over']);
   expect(spoken.filter((text) => text.startsWith('Hello, I have a caller'))).toEqual(
     words === undefined ? [] : [words],
   );

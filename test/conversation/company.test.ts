@@ -26,6 +26,20 @@ test('Conversation introduces two who have come together, and knows what they he
   expect(lastAsked(table).at(-1)).toContain('The other party is on the line now');
 });
 
+test('Conversation forgets what it was about to say to the caller when another party comes to the line', async () => {
+  const table = await begin();
+  table.model.answers = [says('We open at nine.'), says('This is Ada.')];
+
+  await table.hear('When do you open?', 1000);
+  await table.pass(200);
+  const begun = table.model.requests.length;
+  table.conversation.company(true);
+  await table.pass(6000);
+
+  expect(begun).toBe(1);
+  expect(table.transcript().slice(-2)).toEqual(['user: When do you open?', 'agent: This is Ada.']);
+});
+
 test('Conversation asks the model once more, and no oftener, after a tool has brought somebody in', async () => {
   const control: CallControl = {
     transfer: () => Promise.reject(new Error('not asked for')),
@@ -55,7 +69,7 @@ test('Conversation says nothing, and no apology, to what two others say to each 
   await table.pass(4000);
 
   await table.hear('Did you bring the car yourself?', 1500);
-  await table.pass(4000);
+  await table.pass(8000);
   const quiet = table.transcript();
   await table.hear('What does it cost?', 1000);
   await table.pass(4000);

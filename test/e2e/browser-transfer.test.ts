@@ -9,11 +9,17 @@ import { startServer, type TestServer } from '../support/server.ts';
 import { SignedIn } from '../support/signed-in.ts';
 import { SipWsClient } from '../support/sip-ws-client.ts';
 import { BrowserPeer } from '../telephony/support/browser-peer.ts';
+import { everyoneHears } from '../telephony/tones.ts';
 
 const AGENT_NUMBER = '+12025550123';
 const COLLEAGUE = '+12025550177';
 
+/** What a browser says. */
+const TONE_HZ = 400;
+
 let server: TestServer;
+let agentId: string;
+let operator: SignedIn;
 const colleague = new Phone();
 const folder = mkdtempSync(join(tmpdir(), 'offhook-transfer-'));
 const rung: RingingCall[] = [];
@@ -30,6 +36,8 @@ beforeAll(async () => {
   };
   writeFileSync(SIP_TRUNKS, JSON.stringify([trunk]));
   server = await (await startServer({ environment: { SIP_TRUNKS } })).ready();
+  agentId = await server.createAgent({ phoneNumber: AGENT_NUMBER });
+  operator = await SignedIn.at(server);
 });
 
 afterAll(async () => {
@@ -38,9 +46,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a browser’s caller is handed over by a second call, is heard there, and ends it by closing the page', async () => {
-  const agentId = await server.createAgent({ phoneNumber: AGENT_NUMBER });
-  const operator = await SignedIn.at(server);
+test.each([
+  ['cold', 'transferred'],
+  ['three-way', 'user_hangup'],
+])('a browser’s caller has a second party called (%s), is heard there, and ends it by closing the page', async (mode, endReason) => {
+  rung.length = 0;
   const ticket = await operator.ticket(agentId);
   const sip = await SipWsClient.open(ticket.url, server.baseUrl);
   const browser = new BrowserPeer();
@@ -50,17 +60,19 @@ test('a browser’s caller is handed over by a second call, is heard there, and 
   const { body } = await server.api('GET', '/api/calls?status=in_progress');
   const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
 
-  const asked = await server.api('POST', `/api/calls/${id}/transfer`, { to: COLLEAGUE });
+  const wish = { to: COLLEAGUE, mode };
+  const asked = await server.api('POST', `/api/calls/${id}/transfer`, wish);
   await eventually(() => rung.length === 1, 'the colleague is rung');
   const call = await rung[0]?.answer();
-  const [record] = await server.endedCalls();
-  await eventually(() => call?.line.heard.some(({ isVoiced }) => isVoiced) === true, 'a voice');
+  if (call === undefined) throw new Error('nobody was rung');
+  await everyoneHears([call.line, TONE_HZ]);
   sip.close();
-  await eventually(() => call?.dialog.state === 'ended', 'the colleague is hung up on');
+  await eventually(() => call.dialog.state === 'ended', 'the colleague is hung up on');
   await browser.close();
+  const [record] = await server.endedCalls();
 
   expect(asked.status).toBe(202);
-  expect(record).toMatchObject({ id, endReason: 'transferred' });
+  expect(record).toMatchObject({ id, endReason });
 });
 
 test('a browser’s call needs neither drachtio nor FreeSWITCH, where both are set and out of reach', async () => {

@@ -76,6 +76,8 @@ export class TestServer {
       if (isReady) return this;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+    // Whoever waits has no server to stop.
+    this.#child.kill('SIGKILL');
     throw new Error(`The server did not become ready; it printed:\n${this.#output}`);
   }
 

@@ -50,6 +50,24 @@ test('FreeSwitchGateway makes the legs at another server than the one that faile
   expect(lines.opened.filter(({ isClosed }) => !isClosed)).toHaveLength(2);
 });
 
+test('FreeSwitchGateway makes the legs at another server when the first dies before it has answered', async () => {
+  const { gateway, doubles } = await openGateway({ servers: 2 });
+  await gateway.start();
+  const [first, second] = doubles;
+  for (const double of doubles) double.inviteStatus = 180;
+  const startedMs = performance.now();
+
+  const opening = gateway.open({ ...FROM, remoteSdp: OFFER });
+  await expect.poll(() => doubles.map(({ invites }) => invites).sort()).toEqual([0, 2]);
+  const [asked, other] = first?.invites === 2 ? [first, second] : [second, first];
+  if (other !== undefined) other.inviteStatus = 200;
+  await asked?.die();
+  const endpoint = await opening;
+
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  expect([...(other?.legs ?? [])].sort()).toEqual([...endpoint.channels].sort());
+});
+
 test('FreeSwitchGateway makes both legs anew when FreeSWITCH does not connect back for one', async () => {
   const { gateway, double } = await openGateway();
   await gateway.start();

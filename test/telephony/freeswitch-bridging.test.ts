@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { connectSound } from '../../src/telephony/media-gateway.ts';
+import { connectSound, mixSound } from '../../src/telephony/media-gateway.ts';
 import { FROM, HOLD, OFFER, openGateway } from './support/freeswitch-world.ts';
 
 test('FreeSwitchGateway bridges two carriers inside FreeSWITCH, and the engine is out of the way', async () => {
@@ -24,6 +24,23 @@ test('FreeSwitchGateway bridges two carriers inside FreeSWITCH, and the engine i
     [true, undefined],
   ]);
   expect(events).toEqual([]);
+  await expect.poll(() => double.legs).toEqual([]);
+});
+
+test('FreeSwitchGateway leaves three on a line to the engine, and bridges two of them once the agent is gone', async () => {
+  const { gateway, double, lines } = await openGateway();
+  await gateway.start();
+  const one = await gateway.open({ ...FROM, remoteSdp: OFFER });
+  const other = await gateway.open({ ...FROM, near: one.line });
+
+  await mixSound(one, other);
+  const [mixed, legs] = [lines.opened[0]?.mixed, double.legs.length];
+  await connectSound(one, other);
+  await expect.poll(() => double.legs.length).toBe(2);
+  await Promise.all([one.close(), other.close()]);
+
+  expect(mixed).toBe(other.line);
+  expect(legs).toBe(4);
   await expect.poll(() => double.legs).toEqual([]);
 });
 

@@ -59,7 +59,7 @@ export const EVERYBODY = {
 } as const;
 
 /** All three speak at once for so long. */
-export function allSpeak({ call, theirs, leg }: ThreeWayWorld, durationMs = 2_500): void {
+export function allSpeak({ call, theirs, leg }: ThreeWayWorld, durationMs = 5_000): void {
   void call.line.speak(tone(TONES.caller, durationMs));
   void theirs.line.speak(tone(TONES.colleague, durationMs));
   say(leg.audio, TONES.agent, durationMs);

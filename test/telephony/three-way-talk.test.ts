@@ -122,3 +122,17 @@ test('SrfLeg brings nobody in when its call ends in the moment of the answer', a
   expect(await outcome).toMatchObject({ sipStatus: 481 });
   expect(methods(other)).toEqual(['BYE']);
 });
+
+test('SrfLeg goes on when the lines of the two cannot be mixed, and lets the other party go', async () => {
+  const { first, other, seconds, methods } = openPair();
+  first.endpoint.line.mixWith = () => {
+    throw new RangeError('they are not on one thread');
+  };
+
+  const outcome = first.leg.bringIn(COLLEAGUE).catch((error: unknown) => error);
+  seconds[0]?.answer.resolve(other.leg);
+
+  expect(await outcome).toMatchObject({ name: 'CarrierError', sipStatus: 503 });
+  expect(methods(other)).toEqual(['BYE']);
+  expect(first.causes).toEqual([]);
+});

@@ -59,8 +59,8 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       leg.audio.drop(1);
       await threeWay.leave();
       await threeWay.leave();
-      void call.line.speak(tone(TONES.caller, 2_000));
-      void theirs.line.speak(tone(TONES.colleague, 2_000));
+      void call.line.speak(tone(TONES.caller, 5_000));
+      void theirs.line.speak(tone(TONES.colleague, 5_000));
       await expect
         .poll(() => [heardBy(call.line), heardBy(theirs.line)], { timeout: 5_000, interval: 20 })
         .toEqual([['colleague'], ['caller']]);
@@ -90,7 +90,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       await everyoneHears([theirs.line, TONES.agent]);
       const didLeakBefore = didLeak;
       await met;
-      say(leg.audio, TONES.agent, 2_000);
+      say(leg.audio, TONES.agent, 5_000);
       await everyoneHears([theirs.line, TONES.agent], [call.line, TONES.agent]);
       await call.hangUp();
 
@@ -105,8 +105,8 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       await talk.theirs.hangUp();
       await alone;
       const refusal = await talk.threeWay.leave().catch((error: unknown) => error);
-      void talk.call.line.speak(tone(TONES.caller, 2_000));
-      say(talk.leg.audio, TONES.agent, 2_000);
+      void talk.call.line.speak(tone(TONES.caller, 5_000));
+      say(talk.leg.audio, TONES.agent, 5_000);
       await expect
         .poll(() => [heardBy(talk.call.line), heardByAgent(talk.leg.audio)], { timeout: 5_000 })
         .toEqual([['agent'], ['caller']]);
@@ -157,16 +157,16 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       const talk = await meet(['PCMA']);
 
       await talk.theirs.hold();
-      allSpeak(talk, 1_500);
+      allSpeak(talk, 3_000);
       await expect.poll(() => heardBy(talk.call.line), { timeout: 3_000 }).toEqual(['agent']);
       await talk.theirs.resume();
       await talk.call.hold();
       await talk.call.resume();
       talk.leg.audio.drop(1);
       talk.leg.audio.begin(2);
-      talk.leg.audio.say(2, tone(TONES.agent, 3_000));
-      void talk.call.line.speak(tone(TONES.caller, 3_000));
-      void talk.theirs.line.speak(tone(TONES.colleague, 3_000));
+      talk.leg.audio.say(2, tone(TONES.agent, 5_000));
+      void talk.call.line.speak(tone(TONES.caller, 5_000));
+      void talk.theirs.line.speak(tone(TONES.colleague, 5_000));
       await whoHears(talk, EVERYBODY);
 
       await talk.call.hangUp();

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Outbox } from '../../src/domain/outbox.ts';
 import type { WebhookDelivery } from '../../src/domain/webhook-delivery.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -147,6 +148,33 @@ test('Deliverer has no more than 64 deliveries on their way that are quick so fa
   await until(() => store.outbox.counts().pending === 200);
 
   expect(hanging.received.length).toBe(64);
+});
+
+test('Deliverer asks the outbox seldom for a backlog, and sends it whole', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open();
+  for (let index = 0; index < 30; index += 1) {
+    store.webhookEndpoints.insert(buildEndpoint({ id: `we_${index}`, url: receiver.url }));
+  }
+  happen(store, ...Array.from({ length: 40 }, (_, index) => buildEvent({ id: `evt_${index}` })));
+  let looks = 0;
+  const { outbox } = store;
+  const counting: Outbox = {
+    bell: outbox.bell,
+    fanOut: (options) => outbox.fanOut(options),
+    record: (results, now) => outbox.record(results, now),
+    nextDueAt: () => outbox.nextDueAt(),
+    counts: () => outbox.counts(),
+    due: (options) => {
+      looks += 1;
+      return outbox.due(options);
+    },
+  };
+
+  startDeliverer(store, { outbox: counting });
+  await until(() => outbox.counts().pending === 0 && receiver.received.length === 1200);
+
+  expect(looks).toBeLessThan(60);
 });
 
 test('Deliverer sends at once what a customer resends', async () => {

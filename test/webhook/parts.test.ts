@@ -49,26 +49,26 @@ function openBook(options: { readonly failures?: number } = {}) {
   return { clock, book, groups, troubles };
 }
 
-test('ResultBook writes together what came within 5 ms', () => {
+test('ResultBook writes together what came within 20 ms', () => {
   const { clock, book, groups } = openBook();
 
   book.add(buildResult('a'), false);
-  clock.advance(4);
+  clock.advance(19);
   book.add(buildResult('b'), false);
   clock.advance(1);
   book.add(buildResult('c'), false);
-  clock.advance(5);
+  clock.advance(20);
 
   expect(groups).toEqual([['a', 'b'], ['c']]);
 });
 
-test('ResultBook writes at once when no other result is to come soon, and when 64 are there', () => {
+test('ResultBook writes at once when no other result is to come soon, and when 256 are there', () => {
   const { book, groups } = openBook();
 
   book.add(buildResult('a'), true);
-  for (let index = 0; index < 65; index += 1) book.add(buildResult(`b${index}`), false);
+  for (let index = 0; index < 257; index += 1) book.add(buildResult(`b${index}`), false);
 
-  expect(groups.map(({ length }) => length)).toEqual([1, 64]);
+  expect(groups.map(({ length }) => length)).toEqual([1, 256]);
 });
 
 test('ResultBook keeps what cannot be written and tries again once a second', () => {
@@ -94,18 +94,26 @@ function taken(slots: Slots, id: string, endpointId: string, nowMs = 0): void {
   slots.take({ id, endpointId }, { nowMs, takeBack: () => undefined });
 }
 
-test('Slots counts a delivery until its result is written', () => {
+test('Slots counts a delivery until it is answered', () => {
   const slots = new Slots(LIMITS);
 
   taken(slots, 'a', 'we_1');
   taken(slots, 'b', 'we_1');
-  slots.answered('a', 10);
   const full = { free: slots.free(10), sending: slots.sending, endpoints: slots.fullEndpoints(10) };
-  slots.release('a');
+  slots.answered('a', 10);
 
-  expect(full).toEqual({ free: 1, sending: 1, endpoints: ['we_1'] });
+  expect(full).toEqual({ free: 1, sending: 2, endpoints: ['we_1'] });
   expect(slots.hasRoom('we_1')).toBe(true);
   expect([...slots.ids]).toEqual(['b']);
+});
+
+test('Slots hands the place of a quick attempt on, and not that of one that waited for long', () => {
+  const slots = new Slots(LIMITS);
+  for (const id of ['a', 'b']) taken(slots, id, 'we_1');
+
+  const places = [slots.answered('a', 1000), slots.answered('b', 1001), slots.answered('b', 1001)];
+
+  expect(places).toEqual([true, false, false]);
 });
 
 test('Slots takes back only what has no answer', () => {
@@ -136,10 +144,7 @@ test('Slots gives the place of an attempt that waits for long to others, up to t
 test('Slots lets slow endpoints have one attempt each, and a few together', () => {
   const slots = new Slots(LIMITS);
   for (const id of ['a', 'b', 'c']) taken(slots, id, `we_${id}`);
-  for (const id of ['a', 'b', 'c']) {
-    slots.answered(id, 5000);
-    slots.release(id);
-  }
+  for (const id of ['a', 'b', 'c']) slots.answered(id, 5000);
 
   taken(slots, 'd', 'we_a', 5000);
   const afterOne = slots.fullEndpoints(5000);
@@ -154,7 +159,6 @@ test('Slots forgets that an endpoint was slow when it answers quickly', () => {
   const slots = new Slots(LIMITS);
   taken(slots, 'a', 'we_1');
   slots.answered('a', 5000);
-  slots.release('a');
 
   taken(slots, 'b', 'we_1', 5000);
   const whileSlow = slots.hasRoom('we_1');

@@ -134,9 +134,11 @@ export class FreeSwitchGateway implements MediaGateway {
   ): Promise<BridgedEndpoint> {
     const session = await this.#openLine(place.connection, near);
     this.#serverOf.set(session, place.server);
+    const made = this.#bridge(place, session, wish);
     try {
-      return await this.#bridge(place, session, wish);
+      return await unlessAborted(place.connection.lost, made);
     } catch (error) {
+      made.then((late) => late.close()).catch(() => undefined);
       await session.close();
       throw error;
     }
@@ -192,6 +194,16 @@ export class FreeSwitchGateway implements MediaGateway {
       throw noLine(error);
     }
   }
+}
+
+/** Waits for a promise, but not when nobody is left to settle it. @throws the signal's reason when it is aborted. */
+function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function noLine(cause: unknown): MediaError {

@@ -1,4 +1,5 @@
 /** One FreeSWITCH: its event socket and its two SIP profiles, watched, and connected anew whenever one is lost. */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CarrierReport } from '../carrier.ts';
@@ -43,11 +44,14 @@ export interface FreeSwitchConnection {
   readonly outer: FsmrfServer;
   readonly inner: FsmrfServer;
   readonly socket: EventSocket;
+  /** Aborted when it is given up, with the reason. What was asked for is not answered any more then. */
+  readonly lost: AbortSignal;
 }
 
 export class FreeSwitchServer {
   readonly #options: FreeSwitchServerOptions;
   #connection: FreeSwitchConnection | undefined;
+  #end = new AbortController();
   #orphans: readonly string[];
   #problem = 'not started';
   #isRunning = false;
@@ -75,7 +79,7 @@ export class FreeSwitchServer {
   stop(): void {
     this.#isRunning = false;
     this.#cancelTimer();
-    this.#drop();
+    this.#drop('it is not used any more');
     this.#problem = 'stopped';
   }
 
@@ -132,7 +136,11 @@ export class FreeSwitchServer {
     try {
       refuseUnready(await socket.api('status'));
       refuseWithout([OUTER, INNER], await socket.api('sofia status'));
-      return { socket, outer: await open(OUTER), inner: await open(INNER) };
+      const [outer, inner] = [await open(OUTER), await open(INNER)];
+      this.#end = new AbortController();
+      // Every call that is set up at a time listens.
+      setMaxListeners(0, this.#end.signal);
+      return { socket, outer, inner, lost: this.#end.signal };
     } catch (error) {
       socket.close();
       for (const server of opened) server.disconnect();
@@ -156,14 +164,16 @@ export class FreeSwitchServer {
   #onLost(reason: string): void {
     if (this.#connection === undefined) return;
     this.#cancelTimer();
-    this.#drop();
+    this.#drop(reason);
     if (this.#isRunning) this.#retry(reason);
   }
 
-  #drop(): void {
+  #drop(reason: string): void {
     const connection = this.#connection;
     this.#connection = undefined;
-    if (connection !== undefined) close(connection);
+    if (connection === undefined) return;
+    close(connection);
+    this.#end.abort(new Error(reason));
   }
 
   #retry(reason: string): void {

@@ -27,7 +27,7 @@ export class FreeSwitchDouble {
   doesBridge = true;
   /** What it says to a command to bridge; `+OK` and the leg unless said otherwise. */
   bridgeReply: string | undefined;
-  /** Status of INVITEs. */
+  /** Status of INVITEs; a provisional one is the last that is heard of them. */
   inviteStatus = 200;
   /** How many legs it still answers and ends at once, as FreeSWITCH does when the leg's port turns out to be taken. */
   endingAtOnce = 0;
@@ -70,6 +70,10 @@ export class FreeSwitchDouble {
 
   #take(invite: ServerInvite): void {
     this.invites += 1;
+    if (this.inviteStatus < 200) {
+      invite.progress(180);
+      return;
+    }
     if (this.inviteStatus !== 200) {
       invite.reject(this.inviteStatus);
       return;

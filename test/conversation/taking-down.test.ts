@@ -1,0 +1,45 @@
+/** Which requests for the caller's words are given up, and which are done. */
+import { expect, test } from 'vitest';
+import { TakingDown } from '../../src/conversation/taking-down.ts';
+import type { TurnHappening } from '../../src/conversation/turn-event.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { FakeEar } from './support/fake-parts.ts';
+
+function listen() {
+  const clock = new FakeClock(0);
+  const ear = new FakeEar(clock);
+  ear.says = 'When do you open?';
+  const signals: (AbortSignal | undefined)[] = [];
+  const transcribe = ear.transcribe.bind(ear);
+  ear.transcribe = (request) => {
+    signals.push(request.signal);
+    return transcribe(request);
+  };
+  const told: TurnHappening[] = [];
+  const tell = (happening: TurnHappening) => void told.push(happening);
+  return { clock, told, signals, takingDown: new TakingDown({ ear, log: silentLogger, tell }) };
+}
+
+test('TakingDown gives up a request that is under way for the next one', async () => {
+  const { clock, told, signals, takingDown } = listen();
+  const first = takingDown.request(1, 'speculative');
+  const second = takingDown.request(2, 'final');
+
+  clock.advance(80);
+  await Promise.all([first, second]);
+
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+  expect(told).toMatchObject([{ kind: 'transcribed', attempt: 2 }]);
+});
+
+test('TakingDown has nothing to give up once the words have come', async () => {
+  const { clock, signals, takingDown } = listen();
+  const request = takingDown.request(1, 'final');
+  clock.advance(80);
+  await request;
+
+  takingDown.cancel();
+
+  expect(signals[0]?.aborted).toBe(false);
+});

@@ -1,0 +1,140 @@
+/** Who brings SQLite's log into the database: a thread, or the connection itself where there is none. */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Logger } from '../../src/lib/logger.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { Checkpointer, type StartCheckpoints } from '../../src/store/checkpointer.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { build, type SecretRow } from '../../src/store/schema.ts';
+import { takeAll } from '../../src/store/statement.ts';
+import { testFolder } from '../support/test-store.ts';
+
+/** Twice the usual pages of the log, and far less than what a thread leaves to the connection. */
+const ROWS = 2000;
+const VALUE = 'x'.repeat(4000);
+const BYTES = ROWS * VALUE.length;
+
+async function openWorld(options: { everyMs: number; startThread?: StartCheckpoints }) {
+  const file = join(testFolder(), 'offhook.db');
+  const { database } = await openDatabase({ file });
+  const logged: string[] = [];
+  const note: Logger['error'] = (_facts, message) => logged.push(String(message));
+  const log = { ...silentLogger, warn: note, error: note };
+  const checkpointer = new Checkpointer({ database, log, ...options });
+  onTestFinished(async () => {
+    await checkpointer.stop();
+    database.close();
+  });
+  const add = database.prepare<SecretRow, unknown>((take) =>
+    build.insertInto('secrets').values(takeAll(take, ['name', 'value'])),
+  );
+  const write = () => {
+    for (let row = 0; row < ROWS; row += 1) {
+      database.write(() => add.run({ name: `secret ${row}`, value: VALUE }));
+    }
+  };
+  const size = () => statSync(file).size;
+  return { file, database, checkpointer, logged, write, size };
+}
+
+/** Resolves when the connection leaves the log to the thread. */
+function handedOver(database: { setLogPages(pages: number): void }): Promise<void> {
+  return new Promise((resolve) => {
+    const set = database.setLogPages.bind(database);
+    database.setLogPages = (pages) => {
+      set(pages);
+      resolve();
+    };
+  });
+}
+
+test('Checkpointer keeps the connection that writes from waiting for the disk', async () => {
+  const { database, checkpointer, write, size } = await openWorld({ everyMs: 3_600_000 });
+  const isHandedOver = handedOver(database);
+  checkpointer.start();
+  await isHandedOver;
+
+  write();
+
+  expect(size()).toBeLessThan(BYTES / 2);
+});
+
+test('Checkpointer brings in by a thread what was written', async () => {
+  const { database, checkpointer, write, size } = await openWorld({ everyMs: 10 });
+  const isHandedOver = handedOver(database);
+  checkpointer.start();
+  await isHandedOver;
+
+  write();
+
+  await vi.waitFor(() => expect(size()).toBeGreaterThan(BYTES), { timeout: 10_000 });
+});
+
+test('Checkpointer has the log begun anew, so that it does not grow for ever', async () => {
+  const { file, database, checkpointer, write } = await openWorld({ everyMs: 10 });
+  const isHandedOver = handedOver(database);
+  const empty = database.prepare(() => build.deleteFrom('secrets'));
+  const logBytes = () => statSync(`${file}-wal`).size;
+  checkpointer.start();
+  await isHandedOver;
+  write();
+
+  const grownBy = () => {
+    const before = logBytes();
+    database.write(() => empty.run({}));
+    return logBytes() - before;
+  };
+
+  await vi.waitFor(() => expect(grownBy()).toBe(0), { timeout: 10_000 });
+});
+
+test('Checkpointer leaves the log to the connection once its thread has died, and says so', async () => {
+  const startThread: StartCheckpoints = () =>
+    new Worker(
+      `const { parentPort } = require('node:worker_threads');
+      parentPort.postMessage({ kind: 'ready' });`,
+      { eval: true },
+    );
+  const { checkpointer, logged, write, size } = await openWorld({ everyMs: 10, startThread });
+  checkpointer.start();
+  await vi.waitFor(() => expect(logged).toHaveLength(1), { timeout: 10_000 });
+
+  write();
+
+  expect(logged[0]).toMatch(/between the conversations/);
+  expect(size()).toBeGreaterThan(BYTES / 2);
+});
+
+test('Checkpointer says once that the disk refuses', async () => {
+  const startThread: StartCheckpoints = () =>
+    new Worker(
+      `const { parentPort } = require('node:worker_threads');
+      parentPort.postMessage({ kind: 'refused', reason: 'disk I/O error' });
+      parentPort.once('message', () => undefined);`,
+      { eval: true },
+    );
+  const { checkpointer, logged } = await openWorld({ everyMs: 10, startThread });
+
+  checkpointer.start();
+
+  await vi.waitFor(() => expect(logged).toHaveLength(1), { timeout: 10_000 });
+  expect(logged[0]).toMatch(/will try again/);
+});
+
+test('Checkpointer lets go of the file when it stops, twice and unstarted too', async () => {
+  const { file, database, checkpointer, write, logged } = await openWorld({ everyMs: 10 });
+  const isHandedOver = handedOver(database);
+  await checkpointer.stop();
+  checkpointer.start();
+  await isHandedOver;
+  write();
+
+  await checkpointer.stop();
+  await checkpointer.stop();
+  database.close();
+
+  expect(existsSync(`${file}-wal`)).toBe(false);
+  expect(logged).toEqual([]);
+});
