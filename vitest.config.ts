@@ -29,17 +29,22 @@ const PATIENT = [
   'test/e2e/routing.test.ts',
 ];
 
-/** What compares times, or loads a server as far as it goes: nothing runs beside it. */
+/** What measures times or sound, or loads a server as far as it goes: nothing runs beside it. */
 const MEASURED = [
   'test/e2e/crash.test.ts',
   'test/e2e/dashboard-load.test.ts',
   'test/e2e/evenness.test.ts',
+  'test/e2e/live-sound.test.ts',
   'test/e2e/overload.test.ts',
   'test/e2e/sipp.test.ts',
 ];
 
 /** Of the others, those that take longest. */
-const LONG = ['test/e2e/word-error-rate.test.ts', 'test/e2e/baresip.test.ts'];
+const LONG = [
+  'test/e2e/word-error-rate.test.ts',
+  'test/e2e/baresip.test.ts',
+  'test/e2e/browser-call.test.ts',
+];
 
 /** Starts what takes longest first, so that none of it is left at the end with the machine to itself. */
 class LongestFirst extends BaseSequencer {

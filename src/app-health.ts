@@ -74,6 +74,7 @@ export class Health {
       { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
       this.#admission.check(),
       this.#browser.check(),
+      this.#telephony.mediaCheck(),
     ];
     const status = readinessStatus({ isDraining, carriers, checks });
     return { status, engines: engineReports(this.#speech), carriers, checks };

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Config } from './config.ts';
+import type { ReadinessCheck } from './domain/readiness.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { MediaEngine } from './media/media-engine.ts';
@@ -22,6 +23,8 @@ export interface MediaSide {
   gatewayFor(srf: object, orphanChannels: readonly string[]): Promise<MediaGateway>;
   /** The engine's lines, for whoever brings RTP from elsewhere than a carrier. */
   readonly lines: Pick<MediaEngine, 'open'>;
+  /** Which sockets carry the calls: never a reason not to be ready. */
+  check(): ReadinessCheck;
   /** Of media servers; none where there are none. */
   reports(): readonly CarrierReport[];
 }
@@ -46,6 +49,7 @@ function directSide({ config, clock, log }: MediaOptions): MediaSide {
     stop: () => gateway.stop(),
     gatewayFor: async () => gateway,
     lines: engine,
+    check: () => socketsCheck(engine),
     reports: () => [],
   };
 }
@@ -69,6 +73,7 @@ function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
       return gateway;
     },
     lines: engine,
+    check: () => socketsCheck(engine),
     reports: () => gateways[0]?.reports() ?? [],
   };
 }
@@ -78,6 +83,11 @@ function engineAt(address: string, { config, clock, log }: MediaOptions): MediaE
   const cores = Math.max(1, availableParallelism() - 1);
   const workers = Math.min(cores, Math.ceil(config.MAX_CALLS / CALLS_PER_MEDIA_WORKER));
   return new MediaEngine({ clock, log, ports: config.RTP_PORTS, address, workers });
+}
+
+function socketsCheck({ sockets }: MediaEngine): ReadinessCheck {
+  const state = sockets === undefined ? 'not open yet' : `${sockets.name}: ${sockets.reason}`;
+  return { name: 'media sockets', isOk: true, state };
 }
 
 /** Servers of this machine are met on loopback, where no stranger comes; others may be behind any interface. */

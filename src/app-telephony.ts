@@ -4,6 +4,7 @@ import { openSipSide, type SipServer, type SipSide } from './app-sip.ts';
 import { operatorTrunks } from './app-trunks.ts';
 import { type Config, readSettingsFile } from './config.ts';
 import type { DialogStore } from './domain/open-dialog.ts';
+import type { ReadinessCheck } from './domain/readiness.ts';
 import type { Trunks } from './domain/trunk-state.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -112,6 +113,11 @@ export class Telephony {
   /** What our own SIP engine has counted since the start. */
   get sipCounts(): EngineCounts {
     return this.#sip.counts;
+  }
+
+  /** Which sockets carry the calls' sound. */
+  mediaCheck(): ReadinessCheck {
+    return this.#media.check();
   }
 
   reports(): readonly CarrierReport[] {

@@ -38,6 +38,8 @@ export async function openOutbox(options: {
   readonly endpoints: readonly string[];
 }): Promise<Store> {
   const store = await openStore({ file: options.file, clock: systemClock, log: silentLogger });
+  // It ends with the process.
+  store.startCheckpoints();
   const now = systemClock.now();
   for (const [index, url] of options.endpoints.entries()) {
     const accountId = accountOf(index);

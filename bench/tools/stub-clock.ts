@@ -3,6 +3,9 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { raiseThreadPriority } from '../../src/media/thread-priority.ts';
 import { monotonicMs } from '../lib/monotonic.ts';
 
+/** The thread looks for new waits at least so often: to be told of a longer one, it need not be woken. */
+export const LOOK_MS = 10;
+
 /** What is asked: ring `id` at the instant given. No id: end. */
 export interface StubWait {
   readonly id: number | null;
@@ -29,7 +32,7 @@ function serve({ port, asked }: StubClockData): void {
     for (const { id, atMs } of waits) if (atMs <= nowMs) port.postMessage(id);
     waits = waits.filter(({ atMs }) => atMs > nowMs);
     const nextAtMs = Math.min(...waits.map(({ atMs }) => atMs));
-    Atomics.wait(asked, 0, seen, Math.max(0, nextAtMs - monotonicMs()));
+    Atomics.wait(asked, 0, seen, Math.min(LOOK_MS, Math.max(0, nextAtMs - monotonicMs())));
   }
 }
 

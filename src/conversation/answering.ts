@@ -1,7 +1,6 @@
 /** The agent's answer: what the model says, which tools it uses, and what happens when it fails; pure */
 import type { ChatMessage } from '../llm/language-model.ts';
 import type { ToolOutcome } from '../tool/tool.ts';
-import { mayKeepQuiet } from './company.ts';
 import type { ConversationEnd } from './conversation-port.ts';
 import { closeWith } from './ending.ts';
 import { isUnsaid, watchTool } from './filler.ts';
@@ -79,9 +78,10 @@ export function onToolCalled(draft: Draft, event: TurnEventOf<'tool-called'>): v
 export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
-  if (reply.calls.length === 0 && isUnsaid(reply, draft.state.rules)) {
-    if (mayKeepQuiet(draft, reply)) dropReply(draft, event.atMs);
-    else failAnswer(draft, event.atMs);
+  const { hasCompany, rules } = draft.state;
+  // To what two others say to each other, nothing is an answer.
+  if (reply.calls.length === 0 && !hasCompany && isUnsaid(reply, rules)) {
+    failAnswer(draft, event.atMs);
     return;
   }
   changeReply(draft, { isModelDone: true });

@@ -1,8 +1,8 @@
-/** Another party on the line beside the caller: what the agent is told of it, and what it may leave unsaid; pure */
+/** Another party on the line beside the caller: what the agent is told of it; pure */
 import { countAhead } from './ahead.ts';
 import { addToHistory, dropReply } from './reply.ts';
 import type { TurnEventOf } from './turn-event.ts';
-import { change, type Draft, type Reply } from './turn-state.ts';
+import { change, type Draft } from './turn-state.ts';
 
 const JOINED =
   '(The other party is on the line now: it, the caller and you all hear one another. Introduce the two in a sentence. ' +
@@ -19,9 +19,4 @@ export function onCompany(draft: Draft, { isThere, atMs }: TurnEventOf<'company'
   }
   addToHistory(draft, isThere ? JOINED : LEFT);
   change(draft, { hasCompany: isThere, isOwedAnswer: true, hasCheckedIn: false });
-}
-
-/** Whether an answer without words is one: to what two others say to each other there is nothing to say. */
-export function mayKeepQuiet(draft: Draft, { stage }: Reply): boolean {
-  return draft.state.hasCompany && stage !== 'ahead' && stage !== 'held';
 }

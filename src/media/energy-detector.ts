@@ -30,7 +30,9 @@ const BLOCKS = 3000 / (BLOCK_FRAMES * FRAME_MS);
 
 /** Takes 20 ms frames in order. One instance a call. */
 export class EnergyDetector {
-  readonly #blockMeansDbfs: number[] = [];
+  /** Of the newest blocks, the oldest written over; those that are still to come are as loud as can be. */
+  readonly #blockMeansDbfs = new Float64Array(BLOCKS).fill(0);
+  #block = 0;
   #blockSumDbfs = 0;
   #blockFrames = 0;
   /** Until something is known of the line, only what is loud on any line is speech. */
@@ -93,10 +95,15 @@ export class EnergyDetector {
     this.#blockSumDbfs += frameDbfs;
     this.#blockFrames += 1;
     if (this.#blockFrames < BLOCK_FRAMES) return;
-    this.#blockMeansDbfs.push(this.#blockSumDbfs / BLOCK_FRAMES);
+    this.#blockMeansDbfs[this.#block] = this.#blockSumDbfs / BLOCK_FRAMES;
+    this.#block = (this.#block + 1) % BLOCKS;
     this.#blockSumDbfs = 0;
     this.#blockFrames = 0;
-    if (this.#blockMeansDbfs.length > BLOCKS) this.#blockMeansDbfs.shift();
-    this.#floorDbfs = Math.min(...this.#blockMeansDbfs);
+    let floorDbfs = 0;
+    // By index: an iterator makes an object of each number.
+    for (let index = 0; index < BLOCKS; index += 1) {
+      floorDbfs = Math.min(floorDbfs, this.#blockMeansDbfs[index] ?? 0);
+    }
+    this.#floorDbfs = floorDbfs;
   }
 }

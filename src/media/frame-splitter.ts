@@ -3,10 +3,14 @@ import { FRAME_SAMPLES } from './audio-stream.ts';
 
 export class FrameSplitter {
   #rest: Int16Array = new Int16Array(0);
+  readonly #single: Int16Array[] = [];
 
-  /** Takes samples; returns the frames that they complete, and keeps what is over. */
+  /** Takes samples; returns the frames that they complete, in a list that is used again, and keeps what is over. */
   split(pcm: Int16Array): readonly Int16Array[] {
-    if (this.#rest.length === 0 && pcm.length === FRAME_SAMPLES) return [pcm];
+    if (this.#rest.length === 0 && pcm.length === FRAME_SAMPLES) {
+      this.#single[0] = pcm;
+      return this.#single;
+    }
     const all = new Int16Array(this.#rest.length + pcm.length);
     all.set(this.#rest);
     all.set(pcm, this.#rest.length);

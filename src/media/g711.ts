@@ -17,13 +17,24 @@ const DECODE: Readonly<Record<G711Law, Int16Array>> = {
   PCMA: Int16Array.from({ length: 256 }, (_, byte) => decodeALaw(byte)),
 };
 
+/** Steps of 4 from the lowest sample to 0: neither law looks at the last two bits of a magnitude. */
+const STEPS = 8192;
+
 /**
- * Index: the magnitude of a sample that is not negative, in steps of 4. Neither law looks at the last two bits, and a
- * table of 8 kB stays in the processor's nearest memory where one of 64 kB does not.
+ * Index: a sample in steps of 4, the lowest first. One of 16 kB stays in the processor's nearest memory where one of
+ * 64 kB for all samples does not, and one for both signs asks nothing that a processor could guess wrongly.
  */
 const ENCODE: Readonly<Record<G711Law, Uint8Array>> = {
-  PCMU: Uint8Array.from({ length: 8192 }, (_, index) => encodeMuLaw(index << 2)),
-  PCMA: Uint8Array.from({ length: 8192 }, (_, index) => encodeALaw(index << 2)),
+  PCMU: Uint8Array.from({ length: 2 * STEPS }, (_, index) =>
+    index < STEPS
+      ? encodeMuLaw((STEPS - index) << 2) ^ SIGN_BIT
+      : encodeMuLaw((index - STEPS) << 2),
+  ),
+  PCMA: Uint8Array.from({ length: 2 * STEPS }, (_, index) =>
+    index < STEPS
+      ? encodeALaw((STEPS - 1 - index) << 2) ^ SIGN_BIT
+      : encodeALaw((index - STEPS) << 2),
+  ),
 };
 
 /** Turns bytes into signed 16-bit samples, one each, written to the beginning of `target`. */
@@ -49,14 +60,13 @@ export function encodeG711Into(
   offset: number,
 ): void {
   const table = ENCODE[law];
-  // A-law takes -1 to be as far from its middle as 0 is; mu-law takes it for 1. The loudest negative is clipped.
-  const negate = law === 'PCMA' ? -1 : 0;
+  // A-law takes -1 to be as far from its middle as 0 is; mu-law takes it for 1, so that its negative steps end in it.
+  const shift = law === 'PCMA' ? 0 : 3;
   for (let index = 0; index < pcm.length; index += 1) {
     const sample = pcm[index] ?? 0;
-    target[offset + index] =
-      sample >= 0
-        ? (table[sample >> 2] ?? 0)
-        : (table[Math.min(negate - sample, 32_767) >> 2] ?? 0) ^ SIGN_BIT;
+    // The sign, as 0 or -1.
+    const sign = sample >> 31;
+    target[offset + index] = table[((sample + (sign & shift)) >> 2) + STEPS] ?? 0;
   }
 }
 

@@ -12,12 +12,16 @@ export function levelDbfs(pcm: Int16Array): number {
 
 /** Mean of the samples' squares, which levels of several stretches are made of: dB cannot be added. */
 export function meanPower(pcm: Int16Array): number {
-  let power = 0;
-  for (let index = 0; index < pcm.length; index += 1) {
-    const sample = pcm[index] ?? 0;
+  const even = pcm.length & ~1;
+  // Two sums, since a processor adds to one of them while it waits for the other.
+  let [power, other] = [0, 0];
+  for (let index = 0; index < even; index += 2) {
+    const [sample, next] = [pcm[index] ?? 0, pcm[index + 1] ?? 0];
     power += sample * sample;
+    other += next * next;
   }
-  return pcm.length === 0 ? 0 : power / pcm.length;
+  const last = even < pcm.length ? (pcm[even] ?? 0) : 0;
+  return pcm.length === 0 ? 0 : (power + other + last * last) / pcm.length;
 }
 
 /** Level of a mean power, in dB below full scale: from -100 to 0. */

@@ -104,7 +104,8 @@ export class LineReceiver {
     this.reception.count(packet, nowMs);
     this.showLife(nowMs);
     this.#isResting = packet.payloadType === COMFORT_NOISE;
-    for (const ordered of this.#order.accept(packet, nowMs)) this.#hear(ordered, nowMs);
+    if (this.#order.passes(packet)) this.#hear(packet, false, nowMs);
+    else this.#hearAll(this.#order.accept(packet, nowMs), nowMs);
   }
 
   /** Notes that the far end is there, by whatever packet. */
@@ -116,7 +117,7 @@ export class LineReceiver {
   /** Gives up on late packets, fills silence in, notices loss. Called every 20 ms. */
   tick(nowMs: number): void {
     if (this.#agreed === undefined || this.#hasStalled(nowMs)) return;
-    for (const ordered of this.#order.expire(nowMs)) this.#hear(ordered, nowMs);
+    this.#hearAll(this.#order.expire(nowMs), nowMs);
     for (const digit of this.#digits.expire(nowMs)) this.#options.onDigit(digit);
     this.#fillByClock(nowMs);
     const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
@@ -146,7 +147,11 @@ export class LineReceiver {
     return STATIC_PAYLOAD_TYPES[payloadType];
   }
 
-  #hear({ packet, isRestart }: OrderedPacket, nowMs: number): void {
+  #hearAll(packets: readonly OrderedPacket[], nowMs: number): void {
+    for (const { packet, isRestart } of packets) this.#hear(packet, isRestart, nowMs);
+  }
+
+  #hear(packet: RtpPacket, isRestart: boolean, nowMs: number): void {
     if (packet.payloadType === this.#agreed?.telephoneEventPayloadType) {
       for (const digit of this.#digits.accept(packet, nowMs)) this.#options.onDigit(digit);
       return;

@@ -13,14 +13,14 @@ import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
 import type { LineMixer } from './line-mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { Rider, SendWheel } from './send-wheel.ts';
-import { StreamSplice } from './stream-splice.ts';
+import { type StreamPlace, StreamSplice } from './stream-splice.ts';
 
 export interface LineSenderOptions {
   readonly wheel: SendWheel;
   /** The wheel's seat of this line. */
   readonly rider: Rider;
   readonly nextUint32: () => number;
-  /** Puts a datagram on the network; it may keep the bytes for 20 ms. */
+  /** Puts a datagram on the network; the bytes are ours again when it returns. */
   readonly transmit: (datagram: Uint8Array) => void;
   readonly emit: (event: AudioEvent) => void;
   /** Hears what the far end hears, for the recording. The memory is used again afterwards. */
@@ -29,11 +29,10 @@ export interface LineSenderOptions {
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
-/** Datagrams of a line that may wait in the socket at a time; few, since memory out of reach costs more than work. */
-const BUFFERS = 2;
-
-/** The frame in hand. All lines share it, so that it stays in the processor's nearest memory. */
+/** The frame and the packet in hand. All lines share them, so that they stay in the processor's nearest memory. */
 const frame = new Int16Array(FRAME_SAMPLES);
+const usualDatagram = new Uint8Array(RTP_HEADER_BYTES + FRAME_SAMPLES);
+const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
 /** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;
@@ -53,9 +52,6 @@ export class LineSender {
   readonly #digits = new DigitSender();
   readonly #splice = new StreamSplice();
   readonly #background = new BackgroundLoop();
-  readonly #buffers = Array.from({ length: BUFFERS }, () =>
-    Buffer.alloc(RTP_HEADER_BYTES + FRAME_SAMPLES),
-  );
   #codec: CodecName = 'PCMU';
   #payloadType = 0;
   #digitPayloadType: number | undefined;
@@ -125,7 +121,7 @@ export class LineSender {
     this.#forwardedAtMs = nowMs;
     // The other clock may be the faster one; what we say after it shall not lie before it.
     if (((place.timestamp - this.#timestamp) | 0) > 0) this.#timestamp = place.timestamp;
-    this.#transmit(datagram, { payloadType, hasMarker, ...place });
+    this.#transmit(datagram, payloadType, hasMarker, place);
   }
 
   /** Starts the talkspurt now if there is something to say and the line's beat may move. */
@@ -177,10 +173,10 @@ export class LineSender {
 
   #sendFrame(words: Int16Array, nowMs: number, hasMarker: boolean): void {
     const pcm = this.#mixer === undefined ? words : this.#mixer.say(words);
-    const datagram = this.#nextBuffer();
+    const datagram = usualDatagram;
     if (pcm === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
     else encodeG711Into(this.#codec, pcm, datagram, RTP_HEADER_BYTES);
-    this.#send(datagram, { payloadType: this.#payloadType, hasMarker, ageSamples: 0 });
+    this.#send(datagram, this.#payloadType, hasMarker, 0);
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
     this.#options.onFrame(pcm, nowMs);
   }
@@ -190,38 +186,33 @@ export class LineSender {
     this.#isTalking = false;
     const key = this.#digits.next();
     if (key !== undefined && this.#digitPayloadType !== undefined) {
-      const datagram = this.#nextBuffer().subarray(0, RTP_HEADER_BYTES + key.payload.length);
+      const datagram = usualDatagram.subarray(0, RTP_HEADER_BYTES + key.payload.length);
       datagram.set(key.payload, RTP_HEADER_BYTES);
-      this.#send(datagram, {
-        payloadType: this.#digitPayloadType,
-        hasMarker: key.hasMarker,
-        ageSamples: key.timestampOffset,
-      });
+      this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);
     }
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
     this.#options.onFrame(SILENT_FRAME, nowMs);
   }
 
-  #nextBuffer(): Buffer {
-    return this.#buffers[this.#packetsSent % BUFFERS] ?? Buffer.alloc(0);
-  }
-
-  #send(
-    datagram: Uint8Array,
-    header: { payloadType: number; hasMarker: boolean; ageSamples: number },
-  ): void {
+  #send(datagram: Uint8Array, payloadType: number, hasMarker: boolean, ageSamples: number): void {
     this.#splice.cut();
-    this.#transmit(datagram, {
-      payloadType: header.payloadType,
-      hasMarker: header.hasMarker,
-      sequence: this.#sequence,
-      timestamp: (this.#timestamp - header.ageSamples) >>> 0,
-    });
+    header.sequence = this.#sequence;
+    header.timestamp = (this.#timestamp - ageSamples) >>> 0;
+    this.#transmit(datagram, payloadType, hasMarker, header);
   }
 
-  #transmit(datagram: Uint8Array, header: Omit<RtpPacket, 'payload' | 'ssrc'>): void {
-    const { payloadType, hasMarker, sequence, timestamp } = header;
-    writeRtpHeader(datagram, { payloadType, hasMarker, sequence, timestamp, ssrc: this.ssrc });
+  #transmit(
+    datagram: Uint8Array,
+    payloadType: number,
+    hasMarker: boolean,
+    { sequence, timestamp }: StreamPlace,
+  ): void {
+    header.payloadType = payloadType;
+    header.hasMarker = hasMarker;
+    header.sequence = sequence;
+    header.timestamp = timestamp;
+    header.ssrc = this.ssrc;
+    writeRtpHeader(datagram, header);
     // A packet that is sent on may be a late one, whose number lies behind.
     if (sequenceDistance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
     this.#packetsSent += 1;

@@ -15,8 +15,9 @@ export interface LineSocket {
   listen(onDatagram: OnDatagram): void;
 
   /**
-   * Sends at once or not at all: where the system has no room, or the target is no IPv4 address or port 0, the datagram
-   * is lost, as on any network. The bytes are the caller's again when it returns.
+   * Sends in this turn of the event loop or not at all: where the system has no room, or the datagram has more than
+   * 2048 bytes, or the target is no IPv4 address or port 0, it is lost, as on any network. The bytes are the caller's
+   * again when it returns.
    */
   send(datagram: Uint8Array, target: Source): void;
 

@@ -6,6 +6,7 @@ import { DrainQueue } from './drain-queue.ts';
 import { HeardRing } from './heard-ring.ts';
 import { LevelMeter } from './level-meter.ts';
 import { LineSession } from './line-session.ts';
+import type { SocketsReport } from './line-sockets.ts';
 import type { WorkerSettings } from './media-protocol.ts';
 import type { MediaSession } from './media-session.ts';
 import {
@@ -63,6 +64,11 @@ export class MediaEngine {
     const { drainMs = 30_000, isRealTime = true, isPortable = false } = options;
     this.#settings = { drainMs, isRealTime, isPortable };
     this.#pool = new PortPool({ range: options.ports, chance: Math.random() });
+  }
+
+  /** Which sockets its threads have; undefined before the start. */
+  get sockets(): SocketsReport | undefined {
+    return this.#workers[0]?.sockets;
   }
 
   /**

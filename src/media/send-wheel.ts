@@ -7,6 +7,13 @@ export interface Rider {
   ride(nowMs: number): void;
 }
 
+/** Where a rider sits. */
+interface Seat {
+  readonly rider: Rider;
+  /** In which it is called next; its slot is that modulo 20. */
+  turn: number;
+}
+
 /** After a longer stall (a suspended machine) the missed rounds are skipped rather than caught up. */
 const CATCH_UP_MS_MAX = 200;
 
@@ -21,9 +28,8 @@ const EARLY_MS = 0.1;
 export class SendWheel {
   readonly #clock: Clock;
   readonly #onFault: (rider: Rider, error: unknown) => void;
-  readonly #slots: readonly Set<Rider>[] = Array.from({ length: FRAME_MS }, () => new Set());
-  /** The turn in which each rider is called next; its slot is that modulo 20. */
-  readonly #nextTurn = new Map<Rider, number>();
+  readonly #slots: readonly Set<Seat>[] = Array.from({ length: FRAME_MS }, () => new Set());
+  readonly #seats = new Map<Rider, Seat>();
   readonly #startedAtMs: number;
   /** The last turn that was done. */
   #turn = 0;
@@ -42,7 +48,7 @@ export class SendWheel {
   }
 
   get size(): number {
-    return this.#nextTurn.size;
+    return this.#seats.size;
   }
 
   /** Calls nobody any more. */
@@ -60,16 +66,16 @@ export class SendWheel {
   }
 
   remove(rider: Rider): void {
-    const turn = this.#nextTurn.get(rider);
-    if (turn === undefined) return;
-    this.#slots[turn % FRAME_MS]?.delete(rider);
-    this.#nextTurn.delete(rider);
+    const seat = this.#seats.get(rider);
+    if (seat === undefined) return;
+    this.#slots[seat.turn % FRAME_MS]?.delete(seat);
+    this.#seats.delete(rider);
     if (this.size === 0) this.#cancel();
   }
 
   /** Milliseconds until the rider is called. */
   waitMs(rider: Rider): number {
-    return Math.max(0, (this.#nextTurn.get(rider) ?? 0) - this.#turnNow());
+    return Math.max(0, (this.#seats.get(rider)?.turn ?? 0) - this.#turnNow());
   }
 
   /** Moves a rider so that it is called `delayMs` from now. */
@@ -83,8 +89,9 @@ export class SendWheel {
 
   #seat(rider: Rider, turn: number): void {
     this.remove(rider);
-    this.#slots[turn % FRAME_MS]?.add(rider);
-    this.#nextTurn.set(rider, turn);
+    const seat = { rider, turn };
+    this.#slots[turn % FRAME_MS]?.add(seat);
+    this.#seats.set(rider, seat);
     if (!this.#isTurning) this.#sleep();
   }
 
@@ -112,10 +119,10 @@ export class SendWheel {
   }
 
   #callSlot(nowMs: number): void {
-    for (const rider of this.#slots[this.#turn % FRAME_MS] ?? []) {
-      if ((this.#nextTurn.get(rider) ?? Infinity) > this.#turn) continue;
-      this.#nextTurn.set(rider, this.#turn + FRAME_MS);
-      this.#call(rider, nowMs);
+    for (const seat of this.#slots[this.#turn % FRAME_MS] ?? []) {
+      if (seat.turn > this.#turn) continue;
+      seat.turn = this.#turn + FRAME_MS;
+      this.#call(seat.rider, nowMs);
     }
   }
 

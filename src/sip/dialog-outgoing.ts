@@ -6,6 +6,7 @@ import type { SipMessage } from './message.ts';
 import { addParts } from './message-parts.ts';
 import type { OutgoingReinvite } from './outgoing.ts';
 import type { Reply, SendOptions } from './request-sender.ts';
+import { makeResponse } from './response.ts';
 import { addWish, answeredTerms, parseMinSe, SHORTEST_INTERVAL_MS } from './session-expires.ts';
 import { SessionTimer } from './session-timer.ts';
 import { SipError } from './sip-error.ts';
@@ -86,6 +87,11 @@ export class DialogOutgoing {
 
   async #reinviteOnce(parts: OutgoingReinvite): Promise<SipMessage> {
     this.#demandLife('INVITE');
+    const isTheirTurn = this.#core.pendingOffer === 'theirs';
+    // Who tries again as it likes is told what the far end would say to an INVITE that crosses its own.
+    if (isTheirTurn && parts.acknowledge === 'manual') {
+      return makeResponse(this.#core.newRequest('INVITE'), 491);
+    }
     this.#claimOffer('INVITE');
     try {
       const request = this.#core.newRequest('INVITE');

@@ -1,5 +1,6 @@
 /** A call that a peer offers: the server side of an INVITE that is outside of any dialog. */
 import { EventEmitter } from 'node:events';
+import { Acceptance } from './acceptance.ts';
 import type { Dialog } from './dialog.ts';
 import { serverDialogState } from './dialog-state.ts';
 import type { DialogTable, OpenDialog } from './dialog-table.ts';
@@ -26,14 +27,6 @@ export interface SentProgress {
   /** The provisional response as sent. */
   readonly message: SipMessage;
   /** The PRACK; null when it was not sent reliably, or no PRACK came before the final response. */
-  readonly acknowledged: Promise<SipMessage | null>;
-}
-
-export interface Acceptance {
-  /** The 2xx as sent. */
-  readonly message: SipMessage;
-  readonly dialog: Dialog;
-  /** The ACK; null when the dialog ended before one came: BYE first, or silence for 64*T1. */
   readonly acknowledged: Promise<SipMessage | null>;
 }
 
@@ -146,13 +139,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
       core.provisionals.whenConfirmed(send);
       dialog.once('ended', () => ack.settle(null));
     }
-    return {
-      message,
-      dialog,
-      get acknowledged() {
-        return ack.promise;
-      },
-    };
+    return new Acceptance(message, dialog, ack);
   }
 
   /**

@@ -8,7 +8,7 @@ const GRAIN_MS = 10;
 /** Timers of Node count whole milliseconds, and so may ring that much early. */
 const EARLY_MS_MAX = 1;
 
-/** Ended waits at the head of a line that are kept before the line moves up. */
+/** Ended waits that stay at the head of a line before it moves up. */
 const ENDED_MAX = 1024;
 
 /** SIP has a handful of lengths: 64*T1, T1, T4. A length has its line until its alarm finds nobody there. */
@@ -43,19 +43,23 @@ export class WaitLines implements Clock {
   }
 }
 
+interface Wait {
+  readonly endsAtMs: number;
+  /**
+   * Undefined once it has rung or was cancelled. It is cleared here and not in the list alone, for a list that has
+   * grown leaves its old self to the garbage collector, which may take long to see that what stands there is gone.
+   */
+  ring: (() => void) | undefined;
+}
+
 /** Waits of one length end in the order they began, so only the first needs an alarm. */
 class WaitLine {
   readonly #clock: Clock;
   readonly #delayMs: number;
   readonly #onEmpty: () => void;
-  /** When each wait ends, and what it rings: undefined where it has rung or was cancelled. */
-  readonly #endsAtMs: number[] = [];
-  readonly #rings: ((() => void) | undefined)[] = [];
-  /** Place of the first that has not ended. */
+  readonly #waits: Wait[] = [];
+  /** Place of the first that may not have ended. */
   #first = 0;
-  /** How many have left the lists: a wait's number, less this, is its place. */
-  #left = 0;
-  #waiting = 0;
   #cancelAlarm: () => void = doNothing;
 
   constructor(clock: Clock, delayMs: number, onEmpty: () => void) {
@@ -65,19 +69,21 @@ class WaitLine {
   }
 
   join(ring: () => void): () => void {
-    const number = this.#left + this.#rings.length;
-    this.#endsAtMs.push(this.#clock.nowMs() + this.#delayMs);
-    this.#rings.push(ring);
-    this.#waiting += 1;
-    if (this.#rings.length === 1) this.#setAlarm(this.#delayMs);
-    return () => this.#cancel(number);
+    const wait: Wait = { endsAtMs: this.#clock.nowMs() + this.#delayMs, ring };
+    this.#waits.push(wait);
+    if (this.#waits.length === 1) this.#setAlarm(this.#delayMs);
+    return () => {
+      wait.ring = undefined;
+    };
   }
 
-  #cancel(number: number): void {
-    const place = number - this.#left;
-    if (place < 0 || this.#rings[place] === undefined) return;
-    this.#rings[place] = undefined;
-    this.#waiting -= 1;
+  /** Forgets its waits, and that there is such a line. */
+  close(): void {
+    this.#cancelAlarm();
+    for (const wait of this.#waits) wait.ring = undefined;
+    this.#waits.length = 0;
+    this.#first = 0;
+    this.#onEmpty();
   }
 
   #setAlarm(waitMs: number): void {
@@ -100,42 +106,26 @@ class WaitLine {
 
   /** Takes the first wait off that has ended by then, and the cancelled ones before it. */
   #next(nowMs: number): (() => void) | undefined {
-    while ((this.#endsAtMs[this.#first] ?? Number.POSITIVE_INFINITY) - nowMs < EARLY_MS_MAX) {
-      const ring = this.#rings[this.#first];
-      this.#rings[this.#first] = undefined;
+    for (;;) {
+      const wait = this.#waits[this.#first];
+      if (wait === undefined) return undefined;
+      const { ring } = wait;
+      if (ring !== undefined && wait.endsAtMs - nowMs >= EARLY_MS_MAX) return undefined;
       this.#first += 1;
-      if (ring !== undefined) {
-        this.#waiting -= 1;
-        return ring;
-      }
+      wait.ring = undefined;
+      if (ring !== undefined) return ring;
     }
-    return undefined;
   }
 
   #moveUp(waitMsMin: number): void {
-    if (this.#rings.length === 0) return;
-    if (this.#waiting === 0) {
+    const next = this.#waits[this.#first];
+    if (next === undefined) {
       this.close();
       return;
     }
-    while (this.#rings[this.#first] === undefined) this.#first += 1;
-    const waitMs = (this.#endsAtMs[this.#first] ?? 0) - this.#clock.nowMs();
-    this.#setAlarm(Math.max(waitMs, waitMsMin));
-    if (this.#first < Math.max(ENDED_MAX, this.#rings.length / 2)) return;
-    this.#endsAtMs.splice(0, this.#first);
-    this.#rings.splice(0, this.#first);
-    this.#left += this.#first;
+    this.#setAlarm(Math.max(next.endsAtMs - this.#clock.nowMs(), waitMsMin));
+    if (this.#first < Math.max(ENDED_MAX, this.#waits.length / 2)) return;
+    this.#waits.splice(0, this.#first);
     this.#first = 0;
-  }
-
-  /** Forgets its waits, and that there is such a line. */
-  close(): void {
-    this.#cancelAlarm();
-    this.#left += this.#rings.length;
-    this.#endsAtMs.length = 0;
-    this.#rings.length = 0;
-    this.#first = 0;
-    this.#waiting = 0;
-    this.#onEmpty();
   }
 }

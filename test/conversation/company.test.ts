@@ -78,6 +78,19 @@ test('Conversation says nothing, and no apology, to what two others say to each 
   expect(table.transcript().at(-1)).toBe('agent: It costs ten euros.');
 });
 
+test('Conversation asks the model no second time when it had nothing to say before the turn was over', async () => {
+  const table = await begin();
+  table.model.answers = [says('This is Ada.'), says('…'), says('What I should not say.')];
+  table.conversation.company(true);
+  await table.pass(4000);
+
+  await table.hear('So you brought the car and', 1500);
+  await table.pass(8000);
+
+  expect(table.model.requests).toHaveLength(2);
+  expect(table.transcript().at(-1)).toBe('user: So you brought the car and');
+});
+
 test('Conversation has to answer again once the other party is gone', async () => {
   const table = await begin();
   table.model.answers = [says('This is Ada.'), says('They are gone.'), says('…')];

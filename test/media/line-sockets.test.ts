@@ -61,6 +61,18 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     expect(datagram.toString()).toBe('as it was');
   });
 
+  test('has sent what it was given before its close', async () => {
+    const { socket } = await listeningSocket(open, PORT);
+    const peer = await peerAt();
+    const heard = once(peer, 'message');
+
+    socket.send(Buffer.from('goodbye'), peer.address());
+    socket.close();
+
+    const [datagram] = (await heard) as [Buffer];
+    expect(datagram.toString()).toBe('goodbye');
+  });
+
   test.each([
     ['port 0', { address: LOOPBACK, port: 0 }],
     ['a name', { address: 'localhost', port: 4000 }],

@@ -1,6 +1,11 @@
 /** Which sockets a media thread gets, and the clock that comes with them. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
 import { openSockets } from '../../src/media/open-sockets.ts';
+import { reply, VOICE } from './test-line.ts';
+import { TestPhone } from './test-phone.ts';
 import { ADAPTERS, listeningSocket, newAlarm, peerAt, ringAfter, sendTo } from './test-sockets.ts';
 
 const PORT = 16_930;
@@ -59,4 +64,35 @@ test('openSockets keeps to Node when that is asked for', async () => {
   const sockets = await openSockets({ alarm: newAlarm(), isPortable: true });
 
   expect(sockets.report).toMatchObject({ name: 'node:dgram', reason: 'asked for' });
+});
+
+test("MediaEngine carries a call on Node's own sockets, and warns of them", async () => {
+  const warnings: object[] = [];
+  const engine = new MediaEngine({
+    ...{
+      clock: systemClock,
+      ports: { first: 16_940, last: 16_941 },
+      workers: 1,
+      isRealTime: false,
+    },
+    isPortable: true,
+    log: { ...silentLogger, warn: (fields) => warnings.push(fields) },
+  });
+  onTestFinished(() => engine.stop());
+  await engine.start();
+  const phone = await TestPhone.open();
+  onTestFinished(() => phone.close());
+  const session = await engine.open({ signallingAddress: '127.0.0.1' });
+  const heard = new Promise((resolve) => session.onEvent(({ kind }) => resolve(kind)));
+
+  session.setRemote(phone.agreed);
+  for (let packet = 0; packet < 5; packet += 1) phone.send(VOICE, session.localPort);
+  const first = await heard;
+  session.begin(1);
+  session.say(1, reply(3));
+  await phone.untilReceived(5);
+
+  expect(first).toBe('voice-started');
+  expect(engine.sockets).toMatchObject({ name: 'node:dgram', isFallback: true });
+  expect(warnings).toMatchObject([{ sockets: engine.sockets }]);
 });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
+import type { Dialog } from '../../src/sip/dialog.ts';
 import type { SrfClient } from '../../src/telephony/drachtio/srf.ts';
 import { openFrontWorld, sdp } from '../support/front-world.ts';
 
@@ -23,6 +24,27 @@ test('the front passes 491 on at once, as a real drachtio-server does, and leave
   expect(tries).toBe(1);
   // Our own engine would have come back after 2.1 s at the earliest. RFC 3261, 14.1.
   expect(performance.now() - startedMs).toBeLessThan(2_000);
+});
+
+test('the front says 491 as well while the far end waits for the answer to an INVITE of its own', async () => {
+  const world = await openFrontWorld();
+  onTestFinished(() => world.stop());
+  const accepted = new Promise<Dialog>((resolve) => {
+    world.peer.on('invite', (invite) => resolve(invite.accept({ body: sdp(5000) }).dialog));
+  });
+  const dialog = await world.srf.createUAC(world.peerUri('callee'), { localSdp: sdp(4000) });
+  const asked = new Promise<() => void>((resolve) => {
+    dialog.on('modify', (_, answer) => resolve(() => answer.send(200, { body: sdp(4000) })));
+  });
+
+  const theirs = (await accepted).reinvite({ body: sdp(5002) });
+  const answer = await asked;
+  const refusal = await dialog.modify(sdp(4002)).catch((error: unknown) => error);
+  answer();
+  const { status } = await theirs;
+
+  expect(refusal).toMatchObject({ status: 491 });
+  expect(status).toBe(200);
 });
 
 test('the front lets an application that is new end a dialog of an older one, by its tags alone', async () => {

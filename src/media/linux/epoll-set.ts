@@ -1,5 +1,6 @@
 /** A set of descriptors that a thread waits for together. @see epoll(7) */
-import { checked, type Libc } from './libc.ts';
+import { SLOTS } from './datagram-slots.ts';
+import { checked, type Libc, newMemory } from './libc.ts';
 
 const CLOSE_ON_EXEC = 0o2000000;
 const ADD = 1;
@@ -7,7 +8,7 @@ const REMOVE = 2;
 const READABLE = 1;
 
 /** Told of at a time; what is ready besides is told of the next time. */
-const EVENTS_MAX = 256;
+const EVENTS_MAX = SLOTS;
 
 /**
  * One of `struct epoll_event`, in words of 32 bits. x64 alone packs it.
@@ -20,8 +21,8 @@ const LAYOUT = process.arch === 'x64' ? { words: 3, mark: 1 } : { words: 4, mark
 export class EpollSet {
   readonly fd: number;
   readonly #libc: Libc;
-  readonly #event = new Int32Array(LAYOUT.words);
-  readonly #events = new Int32Array(LAYOUT.words * EVENTS_MAX);
+  readonly #event = newMemory(LAYOUT.words);
+  readonly #events = newMemory(LAYOUT.words * EVENTS_MAX);
 
   constructor(libc: Libc) {
     this.#libc = libc;

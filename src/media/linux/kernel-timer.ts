@@ -1,5 +1,5 @@
 /** An alarm clock of the kernel, exact to some microseconds where a wait counts whole milliseconds. @see timerfd_create(2) */
-import { checked, type Libc } from './libc.ts';
+import { checked, type Libc, newMemory } from './libc.ts';
 
 const MONOTONIC = 1;
 const CLOSE_ON_EXEC = 0o2000000;
@@ -12,7 +12,7 @@ export class KernelTimer {
   readonly fd: number;
   readonly #libc: Libc;
   /** Interval and first time, each in seconds and nanoseconds of 64 bits, of which the upper halves stay 0. */
-  readonly #time = new Int32Array(8);
+  readonly #time = newMemory(8);
 
   constructor(libc: Libc) {
     this.#libc = libc;

@@ -1,7 +1,9 @@
 /** Sockets of a media thread on Linux: the system's own calls, all of them waited for at once. */
 import type { Source } from '../../rtp/source-lock.ts';
 import type { LineSocket, LineSockets, SocketsReport } from '../line-sockets.ts';
+import { Inbox } from './inbox.ts';
 import { type Libc, loadLibc } from './libc.ts';
+import { Outbox } from './outbox.ts';
 import { PacketLoop } from './packet-loop.ts';
 import { UdpSocket } from './udp-socket.ts';
 
@@ -12,15 +14,28 @@ export class LinuxSockets implements LineSockets {
     isFallback: false,
   };
   readonly #libc: Libc;
+  readonly #inbox: Inbox;
+  readonly #outbox: Outbox;
   readonly #loop: PacketLoop;
-  readonly #open = new Set<UdpSocket>();
+  readonly #open = new Map<number, UdpSocket>();
   /** Of the newest socket; a number is never used again, so that an event of a closed socket reaches no other. */
   #id = 0;
   #isStopped = false;
 
   private constructor(libc: Libc) {
     this.#libc = libc;
-    this.#loop = new PacketLoop(libc);
+    this.#inbox = new Inbox(libc);
+    this.#outbox = new Outbox(libc);
+    this.#loop = new PacketLoop({
+      libc,
+      read: (id) => {
+        // One that was closed by a packet before it in the batch is there no more.
+        const socket = this.#open.get(id);
+        if (socket !== undefined) this.#inbox.read(socket);
+      },
+      deliver: (nowMs) => this.#inbox.deliver(nowMs),
+      send: () => this.#outbox.flush(),
+    });
   }
 
   /** @throws {Error} where the system is another, or koffi does not load. */
@@ -36,22 +51,26 @@ export class LinuxSockets implements LineSockets {
     this.#id += 1;
     const id = this.#id;
     const socket = new UdpSocket({
-      libc: this.#libc,
-      place,
-      onClose: () => {
-        this.#open.delete(socket);
-        this.#loop.remove(socket.fd, id);
+      ...{ libc: this.#libc, outbox: this.#outbox, place },
+      onClose: ({ fd }) => {
+        this.#open.delete(id);
+        this.#loop.remove(fd);
       },
     });
-    this.#open.add(socket);
-    this.#loop.add(socket.fd, id, (nowMs) => socket.receive(nowMs));
+    this.#open.set(id, socket);
+    try {
+      this.#loop.add(socket.fd, id);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
     return socket;
   }
 
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    for (const socket of this.#open) socket.close();
+    for (const socket of this.#open.values()) socket.close();
     this.#loop.stop();
   }
 }

@@ -4,8 +4,15 @@ import { EpollSet } from './epoll-set.ts';
 import { KernelTimer } from './kernel-timer.ts';
 import type { Libc } from './libc.ts';
 
-/** Takes one datagram of a socket. */
-export type Receive = (nowMs: number) => void;
+interface PacketLoopOptions {
+  readonly libc: Libc;
+  /** Reads one datagram of a socket that has some. */
+  readonly read: (id: number) => void;
+  /** Hands over what was read. */
+  readonly deliver: (nowMs: number) => void;
+  /** Sends what has been put down. */
+  readonly send: () => void;
+}
 
 /**
  * Packets that follow one another closer than this are taken together. With few calls up each is taken when it comes;
@@ -38,18 +45,21 @@ export class PacketLoop {
     ...systemClock,
     after: (delayMs, ring) => this.#ringAfter(delayMs, ring),
   };
-  readonly #receivers = new Map<number, Receive>();
+  readonly #options: PacketLoopOptions;
   readonly #sockets: EpollSet;
   /** Everything but packets. */
   readonly #quiet: EpollSet;
   readonly #all: EpollSet;
   readonly #timer: KernelTimer;
   readonly #rings = new Set<Ring>();
+  #size = 0;
   #turn: NodeJS.Immediate | undefined;
   #tookAtMs = 0;
 
   /** @throws {Error} when the system gives no more descriptors. */
-  constructor(libc: Libc) {
+  constructor(options: PacketLoopOptions) {
+    const { libc } = options;
+    this.#options = options;
     this.#sockets = new EpollSet(libc);
     this.#quiet = new EpollSet(libc);
     this.#all = new EpollSet(libc);
@@ -61,22 +71,27 @@ export class PacketLoop {
     this.#all.add(this.#sockets.fd, SOMETHING_ELSE);
   }
 
-  /** @param id of the socket, never used for another one. */
-  add(fd: number, id: number, receive: Receive): void {
+  /**
+   * Waits for a socket's packets.
+   *
+   * @param id what `read` is told.
+   * @throws {Error} with the system's `code`; `remove` is due all the same.
+   */
+  add(fd: number, id: number): void {
+    this.#size += 1;
     this.#sockets.add(fd, id);
-    this.#receivers.set(id, receive);
     this.#schedule();
   }
 
-  remove(fd: number, id: number): void {
-    this.#receivers.delete(id);
+  /** Safe only once for each socket. */
+  remove(fd: number): void {
     this.#sockets.remove(fd);
+    this.#size -= 1;
   }
 
   /** Waits for nothing any more. */
   stop(): void {
     clearImmediate(this.#turn);
-    this.#receivers.clear();
     this.#rings.clear();
     for (const part of [this.#all, this.#quiet, this.#sockets, this.#timer]) part.close();
   }
@@ -89,7 +104,7 @@ export class PacketLoop {
   }
 
   get #isNeeded(): boolean {
-    return this.#receivers.size > 0 || this.#rings.size > 0;
+    return this.#size > 0 || this.#rings.size > 0;
   }
 
   #schedule(): void {
@@ -107,7 +122,9 @@ export class PacketLoop {
     do {
       // What is due first, so that packets leave at their time.
       this.#ringDue(systemClock.nowMs());
+      this.#options.send();
       this.#take();
+      this.#options.send();
       nowMs = systemClock.nowMs();
     } while (this.#isNeeded && nowMs < endAtMs && !this.#sleep(nowMs, endAtMs));
   }
@@ -127,9 +144,9 @@ export class PacketLoop {
       if (ready === 0) return;
       this.#tookAtMs = systemClock.nowMs();
       for (let index = 0; index < ready; index += 1) {
-        // One that was closed by a packet before it in the batch is there no more.
-        this.#receivers.get(this.#sockets.markAt(index))?.(this.#tookAtMs);
+        this.#options.read(this.#sockets.markAt(index));
       }
+      this.#options.deliver(this.#tookAtMs);
     }
   }
 

@@ -1,34 +1,29 @@
-/** One UDP socket by the system's own calls: no object, string or callback for a packet. */
+/** One UDP socket by the system's own calls: no object, string or callback of Node's for a packet. */
 import type { Source } from '../../rtp/source-lock.ts';
 import type { LineSocket, OnDatagram } from '../line-sockets.ts';
-import { checked, type Libc } from './libc.ts';
+import type { Reader } from './inbox.ts';
+import { checked, type Libc, newMemory } from './libc.ts';
+import type { Outbox } from './outbox.ts';
 import { ADDRESS_BYTES, readAddress, writeAddress } from './socket-address.ts';
 
 const IPV4 = 2;
 const DATAGRAM_NON_BLOCKING_CLOSE_ON_EXEC = 2 | 0o4000 | 0o2000000;
 
-/** What is longer is cut off; no telephone audio comes near it, and a report that does is of no use. */
-const DATAGRAM_BYTES_MAX = 2048;
+/** An address in hand: as the system has it, and as numbers. */
+const addressWords = newMemory(ADDRESS_BYTES / 4);
+const addressBytes = new Uint8Array(addressWords.buffer);
 
-/** The datagram in hand, and who sent it. All sockets of a thread share them: a call fills them, and its listener reads them. */
-const received = new Uint8Array(new ArrayBuffer(DATAGRAM_BYTES_MAX));
-const sender = new Uint8Array(new ArrayBuffer(ADDRESS_BYTES));
-const senderWords = new Int32Array(sender.buffer);
-const senderBytes = new Int32Array(new ArrayBuffer(4));
-
-/** By length: nearly all datagrams are of one, so that a view of each length is made once. */
-const views: (Uint8Array | undefined)[] = new Array(DATAGRAM_BYTES_MAX + 1).fill(undefined);
-
-export class UdpSocket implements LineSocket {
+export class UdpSocket implements LineSocket, Reader {
   readonly fd: number;
   readonly #libc: Libc;
+  readonly #outbox: Outbox;
   readonly #onClose: (socket: UdpSocket) => void;
-  readonly #to = new Uint8Array(new ArrayBuffer(ADDRESS_BYTES));
   #target: Source | undefined;
+  #targetPort = 0;
+  #targetHost = 0;
   #source: Source = { address: '', port: 0 };
-  /** The words of the source's address as they came, to know it again without a string. */
   #sourcePort = 0;
-  #sourceAddress = 0;
+  #sourceHost = 0;
   #onDatagram: OnDatagram | undefined;
   #isClosed = false;
 
@@ -36,22 +31,23 @@ export class UdpSocket implements LineSocket {
   constructor(options: {
     readonly libc: Libc;
     readonly place: Source;
+    readonly outbox: Outbox;
     /** Called before the descriptor is closed. */
     readonly onClose: (socket: UdpSocket) => void;
   }) {
     const { libc, place } = options;
     this.#libc = libc;
+    this.#outbox = options.outbox;
     this.#onClose = options.onClose;
-    if (!writeAddress(place, this.#to)) {
+    if (!writeAddress(place, addressBytes)) {
       const message = `bind EINVAL ${place.address}:${place.port}`;
       throw Object.assign(new Error(message), { code: 'EINVAL' });
     }
     const fd = libc.socket(IPV4, DATAGRAM_NON_BLOCKING_CLOSE_ON_EXEC, 0);
     this.fd = checked(libc, 'socket', fd);
     libc.closeWithThread(this.fd, true);
-    const outcome = libc.bind(this.fd, this.#to, ADDRESS_BYTES);
     try {
-      checked(libc, 'bind', outcome);
+      checked(libc, 'bind', libc.bind(this.fd, addressBytes, ADDRESS_BYTES));
     } catch (error) {
       this.#release();
       throw error;
@@ -63,44 +59,40 @@ export class UdpSocket implements LineSocket {
   }
 
   send(datagram: Uint8Array, target: Source): void {
-    if (this.#isClosed || !this.#aim(target)) return;
-    // An error means that this packet is lost; the next one is due in 20 ms.
-    this.#libc.sendto(this.fd, datagram, datagram.length, 0, this.#to, ADDRESS_BYTES);
+    if (this.#isClosed || (target !== this.#target && !this.#aimAt(target))) return;
+    this.#outbox.put(this.fd, datagram, this.#targetPort, this.#targetHost);
   }
 
-  /** Takes one datagram, if there is one. */
-  receive(nowMs: number): void {
-    senderBytes[0] = ADDRESS_BYTES;
-    const size = this.#libc.recvfrom(
-      ...([this.fd, received, DATAGRAM_BYTES_MAX, 0, sender, senderBytes] as const),
-    );
-    // Less than nothing: none is there any more, or an error that told of one sent earlier is taken by this.
-    if (size < 0 || this.#onDatagram === undefined) return;
-    const [port, address] = [senderWords[0] ?? 0, senderWords[1] ?? 0];
-    if (port !== this.#sourcePort || address !== this.#sourceAddress) {
+  /** The sender is nearly always the one before, and is then known again without a string. */
+  take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
+    if (this.#onDatagram === undefined) return;
+    if (port !== this.#sourcePort || host !== this.#sourceHost) {
       this.#sourcePort = port;
-      this.#sourceAddress = address;
-      this.#source = readAddress(sender);
+      this.#sourceHost = host;
+      addressWords[0] = port;
+      addressWords[1] = host;
+      this.#source = readAddress(addressBytes);
     }
-    this.#onDatagram(viewOf(size), this.#source, nowMs);
+    this.#onDatagram(datagram, this.#source, nowMs);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#onDatagram = undefined;
+    // What was sent before the close leaves, and the descriptor's number may soon be another one's.
+    this.#outbox.flush();
     this.#onClose(this);
     this.#release();
   }
 
-  /** Keeps the target's address in the system's form: it hardly ever changes. */
-  #aim(target: Source): boolean {
-    if (target !== this.#target) {
-      this.#target = undefined;
-      // Nobody listens on port 0.
-      if (target.port === 0 || !writeAddress(target, this.#to)) return false;
-      this.#target = target;
-    }
+  /** Takes the target's address in the system's form: it hardly ever changes. @returns false when nothing can be sent there. */
+  #aimAt(target: Source): boolean {
+    // Nobody listens on port 0.
+    if (target.port === 0 || !writeAddress(target, addressBytes)) return false;
+    this.#target = target;
+    this.#targetPort = addressWords[0] ?? 0;
+    this.#targetHost = addressWords[1] ?? 0;
     return true;
   }
 
@@ -108,12 +100,4 @@ export class UdpSocket implements LineSocket {
     this.#libc.closeWithThread(this.fd, false);
     this.#libc.close(this.fd);
   }
-}
-
-function viewOf(size: number): Uint8Array {
-  const known = views[size];
-  if (known !== undefined) return known;
-  const view = received.subarray(0, size);
-  views[size] = view;
-  return view;
 }

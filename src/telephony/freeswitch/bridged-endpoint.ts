@@ -20,9 +20,9 @@ const CLOSE_MS_MAX = 2_000;
 /** A FreeSWITCH that is well bridges in 50 ms. */
 const BRIDGE_MS_MAX = 3_000;
 
-/** Between the attempts at a change that FreeSWITCH was too busy for. */
+/** Between the attempts at a change that FreeSWITCH was too busy for: up to 3 s in all, where it has hardly a processor. */
 const RETRY_MS = 50;
-const ATTEMPTS_MAX = 20;
+const ATTEMPTS_MAX = 60;
 
 /** What we give to telephone-event on both sides. */
 const TELEPHONE_EVENT = 101;

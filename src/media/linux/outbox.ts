@@ -1,0 +1,46 @@
+/** Datagrams that are to be sent and have not been given to the system yet. */
+import { DATAGRAM_BYTES_MAX, DatagramSlots, SLOTS } from './datagram-slots.ts';
+import type { Libc } from './libc.ts';
+import { ADDRESS_BYTES } from './socket-address.ts';
+
+/** All are made, and then all sent, for the same reason that `Inbox` gives. */
+export class Outbox {
+  readonly #libc: Libc;
+  readonly #slots: DatagramSlots;
+  readonly #fds = new Int32Array(SLOTS);
+  readonly #sizes = new Int32Array(SLOTS);
+  #count = 0;
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+    this.#slots = new DatagramSlots(libc);
+  }
+
+  /** Puts a copy down; `port` and `host` are the target's, as `DatagramSlots` has them. */
+  put(fd: number, datagram: Uint8Array, port: number, host: number): void {
+    if (datagram.length > DATAGRAM_BYTES_MAX) return;
+    if (this.#count === SLOTS) this.flush();
+    const slot = this.#count;
+    this.#count += 1;
+    this.#slots.view(slot, datagram.length).set(datagram);
+    this.#slots.setAddress(slot, port, host);
+    this.#fds[slot] = fd;
+    this.#sizes[slot] = datagram.length;
+  }
+
+  /** Sends them, in order. */
+  flush(): void {
+    for (let slot = 0; slot < this.#count; slot += 1) {
+      // An error means that this packet is lost; the line's next one is due in 20 ms.
+      this.#libc.sendto(
+        this.#fds[slot] ?? 0,
+        this.#slots.datagramAt(slot),
+        this.#sizes[slot] ?? 0,
+        0,
+        this.#slots.addressAt(slot),
+        ADDRESS_BYTES,
+      );
+    }
+    this.#count = 0;
+  }
+}
