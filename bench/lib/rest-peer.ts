@@ -1,9 +1,10 @@
 /** What the peers of the rest benchmark do for each request: the same reads and writes, the same headers and bodies. */
 
-import { agentItemView, agentView, createdAgentView } from '../../src/api/agent-view.ts';
+import { agentView, createdAgentView } from '../../src/api/agent-view.ts';
 import { callView, commonView } from '../../src/api/call-view.ts';
+import { securityHeaders } from '../../src/api/middleware/security-headers.ts';
 import type { Account } from '../../src/domain/account.ts';
-import type { Scope } from '../../src/domain/agent.ts';
+import type { AgentSummary, Scope } from '../../src/domain/agent.ts';
 import { createAgent } from '../../src/domain/agent-rules.ts';
 import { hashOfKey } from '../../src/domain/api-key.ts';
 import { queueCall } from '../../src/domain/outbound-rules.ts';
@@ -36,6 +37,8 @@ interface AgentBody {
   readonly systemPrompt: string;
 }
 
+const SECURITY_HEADERS = securityHeaders({ publicUrl: 'http://127.0.0.1' });
+
 /** Reads key and account anew for each request, as most servers do. */
 export class RestPeer {
   readonly #world: RestWorld;
@@ -61,8 +64,7 @@ export class RestPeer {
       'X-RateLimit-Limit': String(limit),
       'X-RateLimit-Remaining': String(Math.max(0, limit - count)),
       'X-RateLimit-Reset': String(window.endsAt.getTime() / 1000),
-      'X-Content-Type-Options': 'nosniff',
-      'Cache-Control': 'no-store',
+      ...SECURITY_HEADERS,
     };
     if (count > limit) {
       const retry = { 'Retry-After': String((window.endsAt.getTime() - now.getTime()) / 1000) };
@@ -143,6 +145,22 @@ export class RestPeer {
     if (account === undefined) return undefined;
     return { scope: { accountId: account.id, environment: apiKey.environment }, account };
   }
+}
+
+function agentItemView(agent: AgentSummary) {
+  const { id, name, status, voice, language, phoneNumber } = agent;
+  return {
+    id,
+    name,
+    status,
+    voice,
+    language,
+    phoneNumber,
+    totalCallsToday: agent.totalCallsToday,
+    totalMinutesToday: agent.totalMinutesToday,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
 }
 
 /** The envelope of an error. */

@@ -4,6 +4,7 @@ import { fastify } from 'fastify';
 import { z } from 'zod';
 import { createAgentSchema } from '../../src/api/schemas/agent-schemas.ts';
 import { startCallSchema } from '../../src/api/schemas/outbound-schemas.ts';
+import { isLanguageTag, isPlainText } from '../../src/domain/agent-rules.ts';
 import { type Admission, type Answer, errorAnswer, RestPeer } from '../lib/rest-peer.ts';
 import { openRestWorld } from '../lib/rest-world.ts';
 
@@ -56,6 +57,17 @@ function route(
   });
 }
 
+type AgentBody = Parameters<RestPeer['createAgent']>[1] & {
+  readonly language: string;
+  readonly tools: readonly string[];
+};
+
+/** What JSON Schema cannot say of an agent, and the schema says. */
+function isGood({ name, greeting, systemPrompt, language, tools }: AgentBody): boolean {
+  const isPlain = isPlainText(name) && isPlainText(greeting) && isPlainText(systemPrompt);
+  return isPlain && isLanguageTag(language) && new Set(tools).size === tools.length;
+}
+
 const bodyOf = (schema: z.ZodType) => ({
   body: z.toJSONSchema(schema, { target: 'draft-7', unrepresentable: 'any', io: 'input' }),
 });
@@ -71,9 +83,11 @@ route('GET', '/api/calls', { querystring }, ({ query }, { scope }) =>
 route('GET', '/api/calls/:id', {}, ({ params, admission }, { scope }) =>
   peer.showCall(scope, params.id, admission.requestId),
 );
-route('POST', '/api/agents', bodyOf(createAgentSchema), ({ body }, { scope }) =>
-  peer.createAgent(scope, body as Parameters<RestPeer['createAgent']>[1]),
-);
+route('POST', '/api/agents', bodyOf(createAgentSchema), ({ body, admission }, { scope }) => {
+  const draft = body as AgentBody;
+  if (!isGood(draft)) return errorAnswer(400, 'VALIDATION_ERROR', admission.requestId);
+  return peer.createAgent(scope, draft);
+});
 route('POST', '/api/calls/outbound', bodyOf(startCallSchema), ({ body }, caller) =>
   peer.startCall(caller, body as Parameters<RestPeer['startCall']>[1]),
 );

@@ -1,8 +1,7 @@
 /** Agents as customers see them: one view for each answer of the specification; pure */
 import type { z } from '@hono/zod-openapi';
-import type { Agent, AgentSummary, AgentWithUsage } from '../domain/agent.ts';
+import type { Agent, AgentWithUsage } from '../domain/agent.ts';
 import type {
-  agentItemSchema,
   agentSchema,
   createdAgentSchema,
   patchedAgentSchema,
@@ -16,22 +15,6 @@ export function createdAgentView(agent: Agent): z.infer<typeof createdAgentSchem
 export function patchedAgentView(agent: Agent): z.infer<typeof patchedAgentSchema> {
   const { id, name, status, updatedAt } = agent;
   return { id, name, status, updatedAt: updatedAt.toISOString() };
-}
-
-export function agentItemView(agent: AgentSummary): z.infer<typeof agentItemSchema> {
-  const { id, name, status, voice, language, phoneNumber } = agent;
-  return {
-    id,
-    name,
-    status,
-    voice,
-    language,
-    phoneNumber,
-    totalCallsToday: agent.totalCallsToday,
-    totalMinutesToday: agent.totalMinutesToday,
-    createdAt: agent.createdAt.toISOString(),
-    updatedAt: agent.updatedAt.toISOString(),
-  };
 }
 
 export function agentView(agent: AgentWithUsage): z.infer<typeof agentSchema> {

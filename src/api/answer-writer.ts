@@ -1,14 +1,36 @@
 /** Writes answers to Node's responses. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { Clock } from '../lib/clock.ts';
 import type { ApiAnswer } from './api-answer.ts';
 
+/** How long a client may go on sending what nobody reads, once it has its answer. */
+const UNREAD_MS = 500;
+
 /** @throws {TypeError} when a header cannot be written; then nothing has been. */
-export function writeAnswer(outgoing: ServerResponse, { status, headers, body }: ApiAnswer): void {
+export function writeAnswer(
+  outgoing: ServerResponse,
+  { status, headers, body }: ApiAnswer,
+  clock: Clock,
+): void {
   outgoing.writeHead(status, headers);
+  limitUnread(outgoing, clock);
   if (body instanceof ReadableStream) void pour(body, outgoing);
   else if (body === null) outgoing.end();
   else outgoing.end(body);
+}
+
+/** Node reads and forgets what is left of a body, for as long as the client likes to send it. */
+function limitUnread(outgoing: ServerResponse, clock: Clock): void {
+  const incoming = outgoing.req;
+  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
+  if (!hasBody || incoming.readableEnded) return;
+  outgoing.once('finish', () => {
+    if (incoming.complete) return;
+    const cancel = clock.after(UNREAD_MS, () => incoming.socket.destroySoon());
+    incoming.once('end', cancel);
+    incoming.once('close', cancel);
+  });
 }
 
 /** As fast as the client reads. When the client goes away the stream is cancelled; when the stream fails, so does the answer. */

@@ -138,14 +138,15 @@ export function scopeOf(context: ApiContext): Scope {
 /** @throws {ServiceError} UNAUTHORIZED when the request shows no valid key. */
 export function callerOf(context: ApiContext): Caller {
   const caller = context.caller;
-  if (caller === undefined) {
-    throw new ServiceError(
-      'UNAUTHORIZED',
-      'Cannot authenticate the request: the API key is missing, unknown or revoked',
-    );
-  }
+  if (caller === undefined) throw NO_KEY;
   return caller;
 }
+
+/** Made once: whoever has no key can ask often, and most of what an error costs is to find out where it was made. */
+const NO_KEY = new ServiceError(
+  'UNAUTHORIZED',
+  'Cannot authenticate the request: the API key is missing, unknown or revoked',
+);
 
 /**
  * Which way the request came, for what is kept of changes.

@@ -71,11 +71,12 @@ function passing(
   guards: readonly Guard[],
   context: RequestContext,
   goOn: () => MaybePromise<ApiAnswer>,
+  first = 0,
 ): MaybePromise<ApiAnswer> {
-  for (const [index, guard] of guards.entries()) {
-    const waiting = guard(context);
+  for (let index = first; index < guards.length; index += 1) {
+    const waiting = guards[index]?.(context);
     if (waiting !== undefined) {
-      return waiting.then(() => passing(guards.slice(index + 1), context, goOn));
+      return waiting.then(() => passing(guards, context, goOn, index + 1));
     }
   }
   return goOn();

@@ -128,17 +128,17 @@ export class HttpServer {
   }
 
   #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const write = (answer: ApiAnswer) => writeAnswer(outgoing, answer, this.#options.clock);
     const failed = (error: unknown) => {
       const answer = this.#answerFor(error, incoming);
       if (outgoing.headersSent) outgoing.destroy();
-      else writeAnswer(outgoing, answer);
+      else write(answer);
     };
     try {
       const request = new NodeRequest(incoming, outgoing, this.#options.host);
       const answer = this.#options.answer(request);
-      if (answer instanceof Promise) {
-        answer.then((late) => writeAnswer(outgoing, late)).catch(failed);
-      } else writeAnswer(outgoing, answer);
+      if (answer instanceof Promise) answer.then(write).catch(failed);
+      else write(answer);
     } catch (error) {
       failed(error);
     }

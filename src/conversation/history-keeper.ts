@@ -12,6 +12,7 @@ import {
   CHARACTERS_PER_TOKEN,
   charactersPerToken,
   lengthOf,
+  lengthOfTools,
   type Room,
   roomFor,
   verbatimFrom,
@@ -51,6 +52,7 @@ export interface FittingRequest {
 export class HistoryKeeper {
   readonly #parts: Parts;
   readonly #tools: readonly ToolDescription[];
+  readonly #toolsLength: number;
   readonly #counts: LanguageModelCounts;
   #perToken = CHARACTERS_PER_TOKEN;
   /** So many of the oldest messages are replaced by the summary. */
@@ -65,6 +67,7 @@ export class HistoryKeeper {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#tools = parts.tools.descriptions;
+    this.#toolsLength = lengthOfTools(this.#tools);
     this.#counts = parts.counts ?? UNCOUNTED;
   }
 
@@ -80,7 +83,7 @@ export class HistoryKeeper {
     this.#history = messages.slice(1);
     if (this.#length() > this.#room.max) this.#cut();
     const fitting = this.#shown();
-    const characters = lengthOf(fitting) + JSON.stringify(this.#tools).length;
+    const characters = lengthOf(fitting) + this.#toolsLength;
     const onUsage = ({ promptTokens }: ModelUsage) => {
       this.#perToken = charactersPerToken(characters, promptTokens);
     };
@@ -103,7 +106,7 @@ export class HistoryKeeper {
   }
 
   get #room(): Room {
-    return roomFor(this.#parts.model.contextTokens, this.#tools, this.#perToken);
+    return roomFor(this.#parts.model.contextTokens, this.#toolsLength, this.#perToken);
   }
 
   /** What the model is shown. */

@@ -44,14 +44,21 @@ export interface Room {
   readonly max: number;
 }
 
-/** @param contextTokens the model's window; undefined where there is no limit. */
+/** What the tools take in every request, in characters. */
+export function lengthOfTools(tools: readonly ToolDescription[]): number {
+  return tools.length === 0 ? 0 : JSON.stringify(tools).length;
+}
+
+/**
+ * @param contextTokens the model's window; undefined where there is no limit.
+ * @param toolsLength in characters.
+ */
 export function roomFor(
   contextTokens: number | undefined,
-  tools: readonly ToolDescription[],
+  toolsLength: number,
   perToken: number,
 ): Room {
   const tokens = (contextTokens ?? Number.POSITIVE_INFINITY) - ANSWER_TOKENS_MAX;
-  const toolsLength = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   const max = Math.max(0, tokens * perToken - toolsLength);
   return { summariseAt: max * SUMMARY_SHARE, verbatimMax: max * VERBATIM_SHARE, max };
 }

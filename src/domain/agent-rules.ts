@@ -122,8 +122,12 @@ export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
+/** A language, perhaps with a region: nothing of it can be malformed, and the library takes longer than all other checks. */
+const PLAIN_TAG = /^[a-z]{2,3}(?:-[A-Z]{2})?$/;
+
 /** Whether the text is a well-formed BCP 47 language tag, such as `pt-BR`. */
 export function isLanguageTag(text: string): boolean {
+  if (PLAIN_TAG.test(text)) return true;
   try {
     return Intl.getCanonicalLocales(text).length === 1;
   } catch {

@@ -71,6 +71,13 @@ export interface Scope {
 /** An agent as lists show it: without its words, which may be long. */
 export type AgentSummary = Omit<AgentWithUsage, 'greeting' | 'systemPrompt' | 'tools' | 'settings'>;
 
+/** Which agents to list; all of them without a status. */
+export interface AgentQuery {
+  readonly status?: AgentStatus;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 export interface AgentPage {
   readonly agents: readonly AgentSummary[];
   readonly total: number;
@@ -99,11 +106,14 @@ export interface AgentStore {
   /** As `find`, with what the agent did since 00:00 UTC of `now`. */
   findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
 
-  list(
+  list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
+
+  /** As `list`, for whoever passes it on unread: each agent as the JSON of an item of the interface's list, with commas between. */
+  listText(
     scope: Scope,
-    query: { readonly status?: AgentStatus; readonly limit: number; readonly offset: number },
+    query: AgentQuery,
     now: Date,
-  ): AgentPage;
+  ): { readonly items: string; readonly total: number };
 
   /** The agent that answers a called number, in the live environment, whichever account it is of. */
   findByPhoneNumber(phoneNumber: string): Agent | undefined;

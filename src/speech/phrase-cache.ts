@@ -1,5 +1,5 @@
 /** Keeps the PCM of phrases that are said again and again, so that they sound at once. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { EngineReport } from './hearing.ts';
 import type { SpeechRequest, Synthesizer, VoiceChoice, WordEnds } from './synthesizer.ts';
 
@@ -119,11 +119,11 @@ export class PhraseCache implements Synthesizer {
   }
 
   #isFirstTime(key: string): boolean {
-    const hash = createHash('sha256').update(key).digest('base64');
-    if (this.#onceSaid.delete(hash)) {
+    const digest = hash('sha256', key, 'base64');
+    if (this.#onceSaid.delete(digest)) {
       return false;
     }
-    this.#onceSaid.add(hash);
+    this.#onceSaid.add(digest);
     const [oldest] = this.#onceSaid;
     if (oldest !== undefined && this.#onceSaid.size > ONCE_SAID_MAX) {
       this.#onceSaid.delete(oldest);

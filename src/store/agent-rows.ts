@@ -8,6 +8,7 @@ import {
   type AgentWithUsage,
   DEFAULT_AGENT_SETTINGS,
 } from '../domain/agent.ts';
+import { instantText } from './instant.ts';
 import type { AgentRow } from './schema.ts';
 
 /** What a customer can change of an agent; versions keep these. */
@@ -100,6 +101,26 @@ export function summaryOf(row: SummaryRow & UsageColumns): AgentSummary {
   return { ...headOf(row), ...usageOf(row) };
 }
 
+/**
+ * A row as the text of an object: to make an agent and a view of it first takes as long as reading the row.
+ *
+ * @see the interface specification, "List agents": names and order are those of its items.
+ */
+export function agentItemText(row: SummaryRow & UsageColumns): string {
+  return JSON.stringify({
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    voice: row.voice,
+    language: row.language,
+    phoneNumber: row.phone_number,
+    totalCallsToday: row.calls_today,
+    totalMinutesToday: minutesOf(row.seconds_today),
+    createdAt: instantText(row.created_at),
+    updatedAt: instantText(row.updated_at),
+  });
+}
+
 function headOf(row: SummaryRow): Omit<AgentSummary, keyof ReturnType<typeof usageOf>> {
   return {
     id: row.id,
@@ -118,6 +139,10 @@ function headOf(row: SummaryRow): Omit<AgentSummary, keyof ReturnType<typeof usa
 function usageOf(row: UsageColumns) {
   return {
     totalCallsToday: row.calls_today,
-    totalMinutesToday: Math.round(row.seconds_today / 6) / 10,
+    totalMinutesToday: minutesOf(row.seconds_today),
   };
+}
+
+function minutesOf(seconds: number): number {
+  return Math.round(seconds / 6) / 10;
 }

@@ -1,9 +1,8 @@
 /** Agents in SQLite, with what they did today. */
-import { type RawBuilder, sql } from 'kysely';
 import type {
   Agent,
   AgentPage,
-  AgentStatus,
+  AgentQuery,
   AgentStore,
   AgentWithUsage,
   ChangedBy,
@@ -11,158 +10,26 @@ import type {
 } from '../domain/agent.ts';
 import { changedFields } from '../domain/agent-version.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import {
-  AGENT_COLUMNS,
-  AGENT_SUMMARY_COLUMNS,
-  agentOf,
-  agentRowOf,
-  summaryOf,
-  type UsageColumns,
-  withUsage,
-} from './agent-rows.ts';
+import { agentItemText, agentOf, agentRowOf, summaryOf, withUsage } from './agent-rows.ts';
+import { prepareAgentReads, prepareAgentWrites } from './agent-statements.ts';
 import type { Database } from './database.ts';
-import { type AgentRow, build } from './schema.ts';
+import type { AgentRow } from './schema.ts';
 import type { SqliteAgentVersionStore } from './sqlite-agent-version-store.ts';
-import { type Take, takeAll } from './statement.ts';
 
 const DAY_MS = 86_400_000;
-
-interface ById extends Scope {
-  readonly id: string;
-}
-
-interface Page extends Scope {
-  readonly status: AgentStatus | undefined;
-  readonly midnight: number;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-function prepareWrites(database: Database) {
-  return {
-    insert: database.prepare((take: Take<AgentRow>) =>
-      build.insertInto('agents').values(takeAll(take, AGENT_COLUMNS)),
-    ),
-    update: database.prepare((take: Take<AgentRow>) =>
-      build
-        .updateTable('agents')
-        .set(takeAll(take, AGENT_COLUMNS))
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('account_id'))
-        .where('environment', '=', take('environment')),
-    ),
-    delete: database.prepare((take: Take<ById>) =>
-      build
-        .deleteFrom('agents')
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment')),
-    ),
-    liveCall: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('calls')
-        .select('id')
-        .where('agent_id', '=', take('id'))
-        .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
-        .limit(1),
-    ),
-  };
-}
-
-function prepareReads(database: Database) {
-  return {
-    find: database.prepare((take: Take<ById>) =>
-      agentsOf(take).select(AGENT_COLUMNS).where('id', '=', take('id')),
-    ),
-    findWithUsage: database.prepare((take: Take<ById & { midnight: number }>) =>
-      agentsOf(take)
-        .where('id', '=', take('id'))
-        .select(AGENT_COLUMNS)
-        .select(usageSince(take('midnight'))),
-    ),
-    byNumber: database.prepare((take: Take<{ phoneNumber: string }>) =>
-      build
-        .selectFrom('agents')
-        .select(AGENT_COLUMNS)
-        .where('phone_number', '=', take('phoneNumber'))
-        .where(sql<boolean>`environment = 'live'`),
-    ),
-    liveHolder: database.prepare((take: Take<AgentRow>) =>
-      holdersOf(take).where(sql<boolean>`environment = 'live'`),
-    ),
-    testHolder: database.prepare((take: Take<AgentRow>) =>
-      holdersOf(take)
-        .where(sql<boolean>`environment = 'test'`)
-        .where('account_id', '=', take('account_id')),
-    ),
-    every: preparePage(database, (take) => agentsOf(take)),
-    byStatus: preparePage(database, (take) =>
-      agentsOf(take).where('status', '=', take('status') as RawBuilder<string>),
-    ),
-  };
-}
-
-/** Other agents with the same number. */
-function holdersOf(take: Take<AgentRow>) {
-  return build
-    .selectFrom('agents')
-    .select('id')
-    .where('phone_number', '=', take('phone_number'))
-    .where('id', '<>', take('id'));
-}
-
-/** A page of the agents that `filter` leaves, and how many there are in all. */
-function preparePage(
-  database: Database,
-  filter: (take: Take<Page>) => ReturnType<typeof agentsOf>,
-) {
-  return {
-    rows: database.prepare((take: Take<Page>) =>
-      filter(take)
-        .select(AGENT_SUMMARY_COLUMNS)
-        .select(usageSince(take('midnight')))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(take('limit'))
-        .offset(take('offset')),
-    ),
-    total: database.prepare((take: Take<Page>) =>
-      filter(take).select((expression) => expression.fn.countAll<number>().as('n')),
-    ),
-  };
-}
-
-function agentsOf(take: Take<Scope>) {
-  return build
-    .selectFrom('agents')
-    .where('account_id', '=', take('accountId'))
-    .where('environment', '=', take('environment'));
-}
-
-/** What each agent did since midnight, read from the index of its calls alone. */
-function usageSince(midnight: RawBuilder<number>) {
-  const today = sql`calls where calls.agent_id = agents.id and sort_at >= ${midnight}
-    and started_at is not null`;
-  return [
-    sql<number>`(select count(*) from ${today})`.as('calls_today' satisfies keyof UsageColumns),
-    sql<number>`(select coalesce(sum(duration_seconds), 0) from ${today})`.as(
-      'seconds_today' satisfies keyof UsageColumns,
-    ),
-  ] as const;
-}
 
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {
   readonly #database: Database;
   readonly #versions: SqliteAgentVersionStore;
-  readonly #writes: ReturnType<typeof prepareWrites>;
-  readonly #reads: ReturnType<typeof prepareReads>;
+  readonly #writes: ReturnType<typeof prepareAgentWrites>;
+  readonly #reads: ReturnType<typeof prepareAgentReads>;
 
   constructor(database: Database, versions: SqliteAgentVersionStore) {
     this.#database = database;
     this.#versions = versions;
-    this.#writes = prepareWrites(database);
-    this.#reads = prepareReads(database);
+    this.#writes = prepareAgentWrites(database);
+    this.#reads = prepareAgentReads(database);
   }
 
   insert(agent: Agent, by: ChangedBy = 'api'): void {
@@ -206,23 +73,33 @@ export class SqliteAgentStore implements AgentStore {
     return row === undefined ? undefined : withUsage(row);
   }
 
-  list(
+  list(scope: Scope, query: AgentQuery, now: Date): AgentPage {
+    const { rows, total } = this.#page(scope, query, now);
+    return { agents: rows.map(summaryOf), total };
+  }
+
+  listText(
     scope: Scope,
-    query: { readonly status?: AgentStatus; readonly limit: number; readonly offset: number },
+    query: AgentQuery,
     now: Date,
-  ): AgentPage {
-    const { status, limit, offset } = query;
-    const values = { ...scope, status, limit, offset, midnight: midnightMs(now) };
-    const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
-    return this.#database.read(() => ({
-      agents: page.rows.all(values).map(summaryOf),
-      total: page.total.get(values)?.n ?? 0,
-    }));
+  ): { readonly items: string; readonly total: number } {
+    const { rows, total } = this.#page(scope, query, now);
+    return { items: rows.map(agentItemText).join(','), total };
   }
 
   findByPhoneNumber(phoneNumber: string): Agent | undefined {
     const row = this.#database.read(() => this.#reads.byNumber.get({ phoneNumber }));
     return row === undefined ? undefined : agentOf(row);
+  }
+
+  #page(scope: Scope, query: AgentQuery, now: Date) {
+    const { status, limit, offset } = query;
+    const values = { ...scope, status, limit, offset, midnight: midnightMs(now) };
+    const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
+    return this.#database.read(() => ({
+      rows: page.rows.all(values),
+      total: page.total.get(values)?.n ?? 0,
+    }));
   }
 
   /** @throws {ServiceError} CONFLICT when another agent has the number. */

@@ -1,12 +1,18 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AnswerBody } from '../../src/api/api-answer.ts';
 import { HttpServer } from '../../src/api/http-server.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 /** The port of a server that answers with the body. */
-async function serve(body: AnswerBody, headers: string[] = []): Promise<number> {
-  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
+async function serve(
+  body: AnswerBody,
+  headers: string[] = [],
+  clock: Clock = systemClock,
+): Promise<number> {
+  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock };
   const server = new HttpServer({ ...parts, answer: () => ({ status: 200, headers, body }) });
   const port = await server.start();
   onTestFinished(() => server.stop());
@@ -94,4 +100,33 @@ test('An answer whose header cannot be written is 500 with the envelope', async 
 
   expect(response.status).toBe(500);
   expect(await response.text()).toContain('INTERNAL_ERROR');
+});
+
+test('A client that goes on sending what nobody reads is let go half a second after its answer', async () => {
+  const clock = new FakeClock();
+  const socket = connect(await serve('no', ['Content-Length', '2'], clock), '127.0.0.1');
+  const closed = once(socket, 'close');
+
+  socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nhello');
+  await once(socket, 'data');
+  await expect.poll(() => clock.waiting).toBe(1);
+  clock.advance(500);
+
+  await expect(closed).resolves.toBeDefined();
+});
+
+test('A client whose unread body ends in time keeps its connection', async () => {
+  const clock = new FakeClock();
+  const socket = connect(await serve('no', ['Content-Length', '2'], clock), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+
+  socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello');
+  await once(socket, 'data');
+  socket.write('worldGET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await once(socket, 'data');
+  clock.advance(10_000);
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+
+  const [again] = await once(socket, 'data');
+  expect(String(again)).toMatch(/^HTTP\/1\.1 200 /);
 });

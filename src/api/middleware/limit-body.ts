@@ -23,12 +23,11 @@ export function limitBody(context: ApiContext): undefined | Promise<void> {
   return readChecked(context);
 }
 
+const LIMIT = { bytesMax: BODY_BYTES_MAX, message: 'expected 1 MiB at most' };
+
 async function readChecked(context: ApiContext): Promise<void> {
-  const text = await readText(context, {
-    bytesMax: BODY_BYTES_MAX,
-    message: 'expected 1 MiB at most',
-  });
-  if (isDeeperThan(text, DEPTH_MAX)) {
+  await readText(context, LIMIT);
+  if (isDeeperThan(context.bodyText, DEPTH_MAX)) {
     const message = `expected JSON that is nested ${DEPTH_MAX} deep at most`;
     throw unreadableBody('', message);
   }
@@ -43,7 +42,7 @@ async function readChecked(context: ApiContext): Promise<void> {
 export async function readText(
   context: ApiContext,
   limit: { readonly bytesMax: number; readonly message: string },
-): Promise<string> {
+): Promise<void> {
   const { request } = context;
   const isTooLong = (announcedBytes(request) ?? 0) > limit.bytesMax;
   const bytes = isTooLong ? undefined : await request.readBody(limit.bytesMax);
@@ -55,7 +54,6 @@ export async function readText(
   if (!isUtf8(bytes)) throw unreadableBody('', 'expected UTF-8');
   const text = bytes.toString();
   context.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  return context.bodyText;
 }
 
 const BYTE_ORDER_MARK = '\uFEFF';

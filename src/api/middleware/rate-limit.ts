@@ -16,10 +16,10 @@ export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
     const now = deps.clock.now();
     const window = windowOf(now);
     const { subject, limit } = countedAs(context, deps);
-    context.header('X-RateLimit-Limit', String(limit));
-    context.header('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
+    context.addHeader('X-RateLimit-Limit', String(limit));
+    context.addHeader('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
     // Stands if the count fails.
-    context.header('X-RateLimit-Remaining', '0');
+    context.addHeader('X-RateLimit-Remaining', '0');
     const count = deps.rates.count(subject, window);
     context.header('X-RateLimit-Remaining', String(Math.max(0, limit - count)));
     if (count <= limit) return;

@@ -1,13 +1,14 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, type z } from '@hono/zod-openapi';
 import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
 import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { agentItemView, agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
+import { agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { pageText } from '../page-text.ts';
 import {
   agentPageSchema,
   agentPathSchema,
@@ -105,9 +106,8 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
     const { limit, offset, status } = context.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
-    const page = agents.list(scopeOf(context), query, clock.now());
-    const data = page.agents.map(agentItemView);
-    return context.json({ data, total: page.total, limit, offset }, 200);
+    const page = agents.listText(scopeOf(context), query, clock.now());
+    return pageText<z.infer<typeof agentPageSchema>>(context, { ...page, limit, offset });
   });
 
   api.openapi(getRoute, (context) => {
