@@ -66,7 +66,7 @@ process.env.ORT_DISABLE_TELEMETRY = '1';
 // biome-ignore lint/style/noProcessEnv: the processes inherit it
 process.env.NODE_COMPILE_CACHE = COMPILE_CACHE;
 
-/** Suites by what they need: nothing, a real engine or process in between, or the whole server. */
+/** Suites by what they need: nothing, a real engine or process in between, or the whole server; run together, in `groupOrder`. */
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
@@ -74,6 +74,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
           exclude: ['test/integration/**', 'test/e2e/**', 'test/real/**'],
           testTimeout: 30_000,
@@ -86,6 +87,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           exclude: PATIENT,
           testTimeout: 120_000,
@@ -96,6 +98,7 @@ export default defineConfig({
       {
         test: {
           name: 'patient',
+          sequence: { groupOrder: 2 },
           include: PATIENT,
           testTimeout: 300_000,
           hookTimeout: 120_000,
@@ -105,6 +108,7 @@ export default defineConfig({
       {
         test: {
           name: 'real',
+          sequence: { groupOrder: 5 },
           include: ['test/real/**/*.test.ts'],
           testTimeout: 90_000,
           hookTimeout: 60_000,
@@ -114,6 +118,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          sequence: { groupOrder: 3 },
           include: ['test/e2e/**/*.test.ts'],
           exclude: [...PATIENT, ...MEASURED],
           testTimeout: 240_000,
@@ -125,6 +130,7 @@ export default defineConfig({
       {
         test: {
           name: 'measured',
+          sequence: { groupOrder: 4 },
           include: MEASURED,
           testTimeout: 240_000,
           hookTimeout: 120_000,
