@@ -10,7 +10,7 @@ const EVERY_MS = 2000;
 /** So long, 64 MiB, the log may grow before the connection that writes brings it in itself after all. */
 const LOG_PAGES_MAX = 16_384;
 
-/** Time that the thread has to bring in the rest and end. */
+/** Time that the thread has to end the round that it is at; the rest is brought in by the database's own close. */
 const STOP_MS_MAX = 5000;
 
 export type StartCheckpoints = (order: CheckpointOrder) => Worker;

@@ -96,6 +96,20 @@ test('SrfLeg leaves nobody behind when its caller hangs up while the agent leave
   expect(first.causes).toEqual([{ kind: 'far-end' }]);
 });
 
+test('SrfLeg lets the other party go at once when it hangs up on a caller who does not answer BYE', async () => {
+  const { first, other, methods } = await meet();
+  first.dialog.request = (options) => {
+    first.dialog.sent.push(options);
+    return new Promise(() => undefined);
+  };
+
+  void first.leg.hangUp();
+  await settle();
+
+  expect(methods(first)).toEqual(['BYE']);
+  expect(methods(other)).toEqual(['BYE']);
+});
+
 test('ThreeWayCall tells a listener that comes late, and once, that the other party has left', async () => {
   const { first, other, threeWay } = await meet();
   let times = 0;
@@ -121,6 +135,30 @@ test('SrfLeg brings nobody in when its call ends in the moment of the answer', a
 
   expect(await outcome).toMatchObject({ sipStatus: 481 });
   expect(methods(other)).toEqual(['BYE']);
+});
+
+test.each([
+  ['the other party', 480, []],
+  ['the caller', 481, [{ kind: 'far-end' }]],
+] as const)('SrfLeg mixes no lines once %s has hung up while the other party is told what it is about', async (who, sipStatus, causes) => {
+  const { first, other, seconds } = openPair();
+  const announcement = async function* (): AsyncGenerator<Int16Array> {};
+  const outcome = first.leg.bringIn(COLLEAGUE, { announcement }).catch((error: unknown) => error);
+  seconds[0]?.ring();
+  seconds[0]?.answer.resolve(other.leg);
+  await settle();
+
+  (who === 'the caller' ? first : other).dialog.receive('destroy');
+  const refusal = await outcome;
+  for (const elapsedMs of [2_000, 20_000]) {
+    first.clock.advance(elapsedMs);
+    await settle();
+  }
+
+  expect(refusal).toMatchObject({ name: 'CarrierError', sipStatus });
+  expect(first.causes).toEqual(causes);
+  expect(first.endpoint.line).toMatchObject({ mixed: undefined, background: undefined });
+  expect(other.endpoint.isClosed).toBe(true);
 });
 
 test('SrfLeg goes on when the lines of the two cannot be mixed, and lets the other party go', async () => {

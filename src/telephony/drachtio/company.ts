@@ -99,6 +99,11 @@ export class Company {
     this.#attempt?.farEndLeft();
   }
 
+  /** Our BYE goes out: a third one does not listen to silence until it is answered. Safe to call twice. */
+  ending(): void {
+    this.#threeWay?.end();
+  }
+
   /** The leg is over: so is all company. Safe to call twice. */
   stop(): void {
     this.#stopTimer();

@@ -151,6 +151,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   async #sayBye(cause: ReleaseCause): Promise<void> {
     let farEnd: 'told' | 'untold' = 'told';
+    this.#company.ending();
     try {
       await sendInDialog(this.#peer, 'BYE');
     } catch (error) {

@@ -1,0 +1,63 @@
+/** What the media thread still does while packets come without end, as from a stranger who means no good. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Libc } from '../../src/media/linux/libc.ts';
+import { PacketLoop } from '../../src/media/linux/packet-loop.ts';
+
+const SOCKET = 50;
+
+/** A system on which one socket always has another datagram, for two seconds. */
+function openFlood() {
+  const endsAtMs = performance.now() + 2_000;
+  const isOn = () => performance.now() < endsAtMs;
+  let descriptors = 0;
+  const open = () => {
+    descriptors += 1;
+    return descriptors;
+  };
+  let flooded: number | undefined;
+  const libc: Libc = {
+    socket: open,
+    bind: () => 0,
+    close: () => 0,
+    sendto: () => 0,
+    recvfrom: () => 0,
+    epollCreate: open,
+    epollControl: (epoll, _operation, fd) => {
+      if (fd === SOCKET) flooded = epoll;
+      return 0;
+    },
+    epollWait: (epoll) => (epoll === flooded && isOn() ? 1 : 0),
+    timerCreate: open,
+    timerSet: () => 0,
+    addressOf: () => 0,
+    errno: () => 0,
+    eventLoopFd: 40,
+    closeWithThread: () => undefined,
+  };
+  const loop = new PacketLoop({
+    libc,
+    read: () => undefined,
+    deliver: () => undefined,
+    send: () => undefined,
+  });
+  onTestFinished(() => {
+    loop.remove(SOCKET);
+    loop.stop();
+  });
+  loop.add(SOCKET, 1);
+  return { loop, isOn };
+}
+
+test('PacketLoop rings, and gives the event loop its turn, while packets come without end', async () => {
+  const { loop, isOn } = openFlood();
+  const rung = new Promise<boolean>((resolve) => {
+    loop.clock.after(5, () => resolve(isOn()));
+  });
+
+  await sleep(50);
+  const hadItsTurn = isOn();
+
+  expect(hadItsTurn).toBe(true);
+  expect(await rung).toBe(true);
+});
