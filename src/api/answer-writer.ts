@@ -1,7 +1,8 @@
 /** Writes answers to Node's responses. */
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../lib/clock.ts';
+import { type Logger, silentLogger } from '../lib/logger.ts';
 import type { ApiAnswer } from './api-answer.ts';
 
 /** How long a client may go on sending what nobody reads, once it has its answer. */
@@ -11,43 +12,78 @@ const UNREAD_MS = 500;
 export function writeAnswer(
   outgoing: ServerResponse,
   { status, headers, body }: ApiAnswer,
-  clock: Clock,
+  { clock, log = silentLogger }: { readonly clock: Clock; readonly log?: Logger },
 ): void {
   outgoing.writeHead(status, headers);
-  limitUnread(outgoing, clock);
-  if (body instanceof ReadableStream) void pour(body, outgoing);
+  const isUnread = hasUnread(outgoing.req);
+  if (body instanceof ReadableStream) {
+    if (isUnread) forgetUnread(outgoing.req, clock, () => undefined);
+    void pour(body, outgoing, log);
+  } else if (isUnread) endWhenRead(outgoing, body, clock);
   else if (body === null) outgoing.end();
   else outgoing.end(body);
 }
 
-/** Node reads and forgets what is left of a body, for as long as the client likes to send it. */
-function limitUnread(outgoing: ServerResponse, clock: Clock): void {
-  const incoming = outgoing.req;
-  const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD';
-  if (!hasBody || incoming.readableEnded) return;
-  outgoing.once('finish', () => {
-    if (incoming.complete) return;
-    const cancel = clock.after(UNREAD_MS, () => incoming.socket.destroySoon());
-    incoming.once('end', cancel);
-    incoming.once('close', cancel);
+/** Whether some of the request's body may still come. */
+function hasUnread(incoming: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+  // Either says that there is a body, whatever the method. RFC 9112, 6.
+  const hasBody = length !== undefined || encoding !== undefined;
+  return hasBody && !incoming.readableEnded && !incoming.destroyed;
+}
+
+/**
+ * Sends the whole answer at once, and ends it when nothing more comes: to hang up on a client that is still sending is to
+ * take away the answer that it has not read yet.
+ *
+ * @see RFC 9112, 9.6
+ */
+function endWhenRead(
+  outgoing: ServerResponse,
+  body: string | Uint8Array | null,
+  clock: Clock,
+): void {
+  if (body === null || body.length === 0) outgoing.flushHeaders();
+  else outgoing.write(body);
+  forgetUnread(outgoing.req, clock, () => void outgoing.end());
+}
+
+/** Reads the rest of a body and forgets it. Whoever goes on sending for too long is hung up on. */
+function forgetUnread(incoming: IncomingMessage, clock: Clock, onOver: () => void): void {
+  const cancel = clock.after(UNREAD_MS, () => {
+    onOver();
+    incoming.socket.destroySoon();
   });
+  incoming.once('close', cancel);
+  incoming.once('end', () => {
+    cancel();
+    onOver();
+  });
+  incoming.resume();
 }
 
 /** As fast as the client reads. When the client goes away the stream is cancelled; when the stream fails, so does the answer. */
-async function pour(stream: ReadableStream<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+async function pour(
+  stream: ReadableStream<Uint8Array>,
+  outgoing: ServerResponse,
+  log: Logger,
+): Promise<void> {
   const reader = stream.getReader();
   // A stream that cannot be cancelled has failed or ended already.
   const cancel = () => void reader.cancel().catch(() => undefined);
   if (outgoing.destroyed) return cancel();
   outgoing.once('close', cancel);
+  // Fewer bytes than were announced would be filled up with the next answer.
+  outgoing.strictContentLength = true;
   outgoing.flushHeaders();
   try {
     for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
       if (outgoing.destroyed) return;
       if (!outgoing.write(piece.value)) await drained(outgoing);
     }
-    outgoing.end();
-  } catch {
+    if (!outgoing.destroyed) outgoing.end();
+  } catch (error) {
+    log.error({ err: error }, 'http: answer cut off');
     // What is left of it cannot be sent, and an end would pass for the whole.
     outgoing.destroy();
   }

@@ -29,8 +29,15 @@ export class CheckedRoutes {
   readonly #tree = new RouteTree<Route>();
   readonly #guards: { readonly prefix: string; readonly guard: Guard }[] = [];
 
-  /** Puts a guard before all paths below `prefix`, such as `/api`, and before itself. Call it before their routes are added. */
+  /**
+   * Puts a guard before all paths below `prefix`, such as `/api`, and before itself.
+   *
+   * @throws {TypeError} when there are routes below it already: they would go unguarded.
+   */
   guard(prefix: string, guard: Guard): void {
+    if (this.all.some(({ path }) => isBelow(prefix, path))) {
+      throw new TypeError(`Cannot guard "${prefix}": it has routes already`);
+    }
     this.#guards.push({ prefix, guard });
   }
 
@@ -71,9 +78,7 @@ export class CheckedRoutes {
 
   /** The guards of paths without a route. */
   guardsOf(path: string): readonly Guard[] {
-    return this.#guards
-      .filter(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`))
-      .map(({ guard }) => guard);
+    return this.#guards.filter(({ prefix }) => isBelow(prefix, path)).map(({ guard }) => guard);
   }
 
   #add(method: string, route: Route): void {
@@ -82,6 +87,10 @@ export class CheckedRoutes {
     this.#tree.add(method.toUpperCase(), path, { ...route, guards });
     this.all.push({ method, path, guards });
   }
+}
+
+function isBelow(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }
 
 /**

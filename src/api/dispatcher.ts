@@ -10,14 +10,16 @@ import type { Found } from './route-tree.ts';
 
 type MaybePromise<Value> = Value | Promise<Value>;
 
+type DispatcherDeps = Pick<ApiDeps, 'clock' | 'log' | 'metrics' | 'newId' | 'publicUrl'>;
+
 /** Makes no promise for a request whose guards and route make none. */
 export class Dispatcher {
   readonly routes: CheckedRoutes;
-  readonly #deps: ApiDeps;
+  readonly #deps: DispatcherDeps;
   readonly #headers: readonly string[];
   readonly #answerError: ReturnType<typeof errorHandler>;
 
-  constructor(routes: CheckedRoutes, deps: ApiDeps) {
+  constructor(routes: CheckedRoutes, deps: DispatcherDeps) {
     this.routes = routes;
     this.#deps = deps;
     this.#headers = commonHeaders(deps);

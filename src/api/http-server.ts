@@ -128,7 +128,7 @@ export class HttpServer {
   }
 
   #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const write = (answer: ApiAnswer) => writeAnswer(outgoing, answer, this.#options.clock);
+    const write = (answer: ApiAnswer) => writeAnswer(outgoing, answer, this.#options);
     const failed = (error: unknown) => {
       const answer = this.#answerFor(error, incoming);
       if (outgoing.headersSent) outgoing.destroy();

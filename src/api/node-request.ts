@@ -17,13 +17,14 @@ export class NodeRequest implements ApiRequest {
    * @throws {TargetError} when its `Host` or path is none.
    */
   constructor(incoming: IncomingMessage, outgoing: ServerResponse, host: string) {
-    const target: RequestTarget = requestTarget(incoming.url ?? '', incoming.headers.host || host);
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+    // Two of them make a list, which is no host. RFC 9112, 3.2.
+    const target: RequestTarget = requestTarget(incoming.url ?? '', this.header('Host') || host);
     this.method = incoming.method ?? 'GET';
     this.host = target.host;
     this.path = target.path;
     this.queryText = target.queryText;
-    this.#incoming = incoming;
-    this.#outgoing = outgoing;
   }
 
   get remoteAddress(): string | undefined {

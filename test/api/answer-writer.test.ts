@@ -4,15 +4,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AnswerBody } from '../../src/api/api-answer.ts';
 import { HttpServer } from '../../src/api/http-server.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 /** The port of a server that answers with the body. */
 async function serve(
   body: AnswerBody,
   headers: string[] = [],
-  clock: Clock = systemClock,
+  { clock = systemClock, log = silentLogger }: { clock?: Clock; log?: Logger } = {},
 ): Promise<number> {
-  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock };
+  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock, log };
   const server = new HttpServer({ ...parts, answer: () => ({ status: 200, headers, body }) });
   const port = await server.start();
   onTestFinished(() => server.stop());
@@ -93,6 +94,38 @@ test('writeAnswer cuts an answer off whose stream fails: an end would pass for t
   await expect(response.text()).rejects.toThrow();
 });
 
+test('writeAnswer cuts an answer off whose stream ends before the length that was announced', async () => {
+  const port = await serve(ReadableStream.from([bytes('one')]), ['Content-Length', '5']);
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+
+  await expect(response.text()).rejects.toThrow();
+});
+
+test('writeAnswer logs why a stream failed, and nothing of a client that went away', async () => {
+  const why = new Error('the disk is gone');
+  const logged: unknown[] = [];
+  const failed = Promise.withResolvers<void>();
+  const log: Logger = {
+    ...silentLogger,
+    error: (fields) => {
+      logged.push(fields);
+      failed.resolve();
+    },
+  };
+  const cancelled = Promise.withResolvers<void>();
+  const left = await serve(new ReadableStream({ cancel: () => cancelled.resolve() }), [], { log });
+  const broken = new ReadableStream({ pull: (controller) => controller.error(why) });
+  const port = await serve(broken, [], { log });
+
+  await (await fetch(`http://127.0.0.1:${left}/`)).body?.cancel();
+  await cancelled.promise;
+  await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
+  await failed.promise;
+
+  expect(logged).toEqual([{ err: why }]);
+});
+
 test('An answer whose header cannot be written is 500 with the envelope', async () => {
   const port = await serve('hello', ['X-Name', 'a\nb']);
 
@@ -102,12 +135,15 @@ test('An answer whose header cannot be written is 500 with the envelope', async 
   expect(await response.text()).toContain('INTERNAL_ERROR');
 });
 
-test('A client that goes on sending what nobody reads is let go half a second after its answer', async () => {
+test.each([
+  'POST',
+  'GET',
+])('A client that goes on sending what nobody reads is let go half a second after its answer to %s', async (method) => {
   const clock = new FakeClock();
-  const socket = connect(await serve('no', ['Content-Length', '2'], clock), '127.0.0.1');
+  const socket = connect(await serve('no', ['Content-Length', '2'], { clock }), '127.0.0.1');
   const closed = once(socket, 'close');
 
-  socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nhello');
+  socket.write(`${method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nhello`);
   await once(socket, 'data');
   await expect.poll(() => clock.waiting).toBe(1);
   clock.advance(500);
@@ -115,9 +151,21 @@ test('A client that goes on sending what nobody reads is let go half a second af
   await expect(closed).resolves.toBeDefined();
 });
 
+test('A client that gets a stream is let go as well when its body does not end', async () => {
+  const clock = new FakeClock();
+  const socket = connect(await serve(new ReadableStream(), [], { clock }), '127.0.0.1');
+  const closed = once(socket, 'close');
+
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello');
+  await once(socket, 'data');
+  clock.advance(500);
+
+  await expect(closed).resolves.toBeDefined();
+});
+
 test('A client whose unread body ends in time keeps its connection', async () => {
   const clock = new FakeClock();
-  const socket = connect(await serve('no', ['Content-Length', '2'], clock), '127.0.0.1');
+  const socket = connect(await serve('no', ['Content-Length', '2'], { clock }), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
 
   socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello');

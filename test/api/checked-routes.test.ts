@@ -33,6 +33,16 @@ test.each(['headers', 'cookies'])('CheckedRoutes refuses a route that describes 
   );
 });
 
+test('CheckedRoutes refuses a guard that comes after routes of its prefix', () => {
+  const routes = new CheckedRoutes();
+  routes.get('/dash', (context) => context.body(null, 204));
+
+  expect(() => routes.guard('/dash', () => undefined)).toThrow(
+    new TypeError('Cannot guard "/dash": it has routes already'),
+  );
+  expect(() => routes.guard('/das', () => undefined)).not.toThrow();
+});
+
 test('Over a socket too, what a route says of a header stands in the place of what all answers say', async () => {
   const api = createHollowApi();
   const server = new HttpServer({
