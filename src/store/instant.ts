@@ -17,8 +17,9 @@ export function instantText(unixMs: number): string {
 const lastDay = { startMs: 0, text: '1970-01-01T' };
 
 function beginDay(unixMs: number): number {
-  lastDay.startMs = Math.floor(unixMs / DAY_MS) * DAY_MS;
+  // First, as it throws where there is no such day.
   lastDay.text = new Date(unixMs).toISOString().slice(0, -13);
+  lastDay.startMs = Math.floor(unixMs / DAY_MS) * DAY_MS;
   return unixMs - lastDay.startMs;
 }
 
