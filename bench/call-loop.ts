@@ -36,8 +36,8 @@ const REPLY_MS = 400;
 const CALLER_PERCENT_MAX = 70;
 
 /**
- * Turns of calls in progress are measured. No server gets 200 calls within two seconds and loses 200 others right
- * before: what is made for a call at its start has left V8's nursery by then, and the ended ones are on record.
+ * Turns of calls in progress are measured: what is made for 200 calls that start within two seconds has left V8's
+ * nursery by then, and those of the warm-up are on record. `--warm 2.5` shows what the first seconds are like.
  */
 const SETTLED_S = 10;
 

@@ -24,7 +24,7 @@ interface FirstAudio {
   readonly voiceMs: number;
 }
 
-/** `npm run bench -- first-audio [--calls 100] [--gate]`: one call after another, on a server as `npm start` has it. */
+/** `npm run bench -- first-audio [--calls 100] [--gate]`: one call after another, on a server with its usual settings. */
 export async function run(args: readonly string[]): Promise<void> {
   const server = await startServer();
   const phone = new Phone();

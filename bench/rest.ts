@@ -32,8 +32,9 @@ const HISTORY = { calls: 1000, days: 30 } as const;
 const CALLER_PERCENT_MAX = 70;
 
 /**
- * Requests before any is measured, so many times those of a run. While V8 compiles what a request runs, its threads take 15 to
- * 20 µs of each (perf, 14,000 requests answered with 401); a server runs for days.
+ * Requests before any is measured, so many times those of a run (once where a request leaves something behind). While V8
+ * compiles what a request runs, its threads take 15 to 20 µs of each (perf, 14,000 requests answered with 401); a server runs
+ * for days.
  */
 const WARM_UP_RUNS = 4;
 

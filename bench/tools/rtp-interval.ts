@@ -1,35 +1,9 @@
-/** How it is usually done: every call's packet from one `setInterval` of 20 ms on the main thread. */
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { encodeG711 } from '../../src/media/g711.ts';
-import { writeRtp } from '../../src/rtp/packet.ts';
+/** `rtp-interval N`: how it is usually done, every call's packet from one `setInterval` of 20 ms on the main thread. */
+import { FRAME_MS, openMainThreadLines } from '../lib/main-thread-lines.ts';
 
-/** `rtp-interval N`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its input ends. */
-const [calls = '1'] = process.argv.slice(2);
-const input = createInterface({ input: process.stdin });
-input.once('close', () => process.exit(0));
-const [line = ''] = await once(input, 'line');
-const targets = String(line).split(' ').map(Number);
-
-const sockets: Socket[] = [];
-for (let opened = 0; opened < Number(calls); opened += 1) {
-  const socket = createSocket('udp4');
-  socket.on('message', () => undefined);
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  sockets.push(socket);
-}
-console.log(`ports ${sockets.map((socket) => socket.address().port).join(' ')}`);
-
-const speech = Int16Array.from({ length: 160 }, (_, sample) => ((sample * 409) % 16_000) - 8000);
+const sendAll = await openMainThreadLines();
 let sequence = 0;
 setInterval(() => {
-  sequence = (sequence + 1) & 0xffff;
-  sockets.forEach((socket, index) => {
-    const header = { payloadType: 0, hasMarker: false, ssrc: index, sequence };
-    const payload = encodeG711('PCMU', speech);
-    const datagram = writeRtp({ ...header, timestamp: sequence * 160, payload });
-    socket.send(datagram, targets[index] ?? 0, '127.0.0.1');
-  });
-}, 20);
+  sequence += 1;
+  sendAll(sequence);
+}, FRAME_MS);

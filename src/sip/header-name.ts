@@ -47,10 +47,12 @@ const NAMES_MAX = 512;
 export function canonicalName(name: string): string {
   const known = canonical.get(name);
   if (known !== undefined) return known;
-  const lower = name.toLowerCase();
+  // A copy, as a name cut from a message holds on to the whole of it for as long as it is known.
+  const spelling = Buffer.from(name).toString();
+  const lower = spelling.toLowerCase();
   const long = lower.length > 1 ? lower : (LONG_NAMES.get(lower) ?? lower);
   if (canonical.size >= NAMES_MAX) canonical.clear();
-  canonical.set(name, long);
+  canonical.set(spelling, long);
   return long;
 }
 

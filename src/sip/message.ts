@@ -176,8 +176,8 @@ export class SipMessage {
    */
   toBuffer(): Buffer {
     let head = this.isRequest
-      ? `${sound('', this.method)} ${sound('', this.uri)} SIP/2.0\r\n`
-      : `SIP/2.0 ${this.status} ${sound('', this.reason)}\r\n`;
+      ? `${sound('method', this.method)} ${sound('Request-URI', this.uri)} SIP/2.0\r\n`
+      : `SIP/2.0 ${this.status} ${sound('reason phrase', this.reason)}\r\n`;
     for (const [name, value] of this.headers) {
       if (name === 'content-length') continue;
       head += `${wireName(name)}: ${sound(name, value)}\r\n`;
@@ -208,8 +208,8 @@ function parseFirstVia(line: string): Via {
   return parseVia(splitList(line)[0] ?? '');
 }
 
-/** The text, shown to end no line and to be octets. */
-function sound(name: string, text: string): string {
+/** The text of that part of a message, shown to end no line and to be octets. */
+function sound(part: string, text: string): string {
   if (isWireText(text)) return text;
-  throw new TypeError(`Cannot write SIP header "${name}": value holds a line break or wide text`);
+  throw new TypeError(`Cannot write SIP message: its "${part}" holds a line break or wide text`);
 }

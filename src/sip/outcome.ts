@@ -1,4 +1,4 @@
-/** A value that comes once, with a promise of it for whoever asks: of most calls nobody does; pure */
+/** A value that comes once, and a promise of it, made only where somebody asks for one; pure */
 export class Outcome<T> {
   #settled: { readonly value: T } | undefined;
   #promise: Promise<T> | undefined;

@@ -43,9 +43,5 @@ export function makeResponse(
 
 /** A To that cannot be read is echoed as it came: whoever sent it will know it again. */
 function lacksToTag(request: SipMessage): boolean {
-  let isUntagged = false;
-  faultOf(() => {
-    isUntagged = request.toTag === '';
-  });
-  return isUntagged;
+  return faultOf(() => request.to) === undefined && request.toTag === '';
 }

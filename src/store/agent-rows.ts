@@ -1,4 +1,4 @@
-/** Turns rows of the agents table into agents and back; pure */
+/** Turns rows of the agents table into agents and back, and into the text of a list's items; pure */
 import type { Environment } from '../domain/account.ts';
 import {
   type Agent,

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { CheckpointOrder, FromCheckpoints } from './checkpoint-thread.ts';
 import { type Database, USUAL_LOG_PAGES } from './database.ts';
 
-/** Also what is lost at most when the power fails; a process that dies loses nothing. */
+/** Also about what is lost when the power fails, while the disk keeps up; a process that dies loses nothing. */
 const EVERY_MS = 2000;
 
 /** So long, 64 MiB, the log may grow before the connection that writes brings it in itself after all. */

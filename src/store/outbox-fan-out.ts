@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { NewId } from '../domain/ids.ts';
 import type { Database } from './database.ts';
+import { dueAtOnce, NEW_DELIVERY_COLUMNS } from './new-delivery.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
 
@@ -62,19 +63,7 @@ function prepareFanOut(database: Database) {
     insert: database.prepare((take: Take<Drafts>) =>
       build
         .insertInto('webhook_deliveries')
-        .columns([
-          'id',
-          'account_id',
-          'environment',
-          'endpoint_id',
-          'event_id',
-          'event_kind',
-          'event_at',
-          'status',
-          'attempts',
-          'next_attempt_at',
-          'created_at',
-        ])
+        .columns(NEW_DELIVERY_COLUMNS)
         .expression(selectDrafted(take)),
     ),
   };
@@ -93,7 +82,7 @@ function selectListeners(take: Take<{ scopes: string }>) {
   return build.selectFrom(selected.as('listener')).selectAll();
 }
 
-/** All rows of a batch in one statement: what the event knows is copied inside the database. */
+/** All rows of a batch in one statement: what the event knows is copied inside the database. Columns as in `NEW_DELIVERY_COLUMNS`. */
 function selectDrafted(take: Take<Drafts>) {
   return build
     .selectFrom(sql<{ value: string }>`json_each(${take('drafts')})`.as('draft'))
@@ -104,13 +93,7 @@ function selectDrafted(take: Take<Drafts>) {
       'event.account_id',
       'event.environment',
       sql<string>`draft.value ->> 2`.as('endpoint_id'),
-      'event.id as event_id',
-      'event.kind as event_kind',
-      'event.created_at as event_at',
-      sql<string>`'pending'`.as('status'),
-      sql<number>`0`.as('attempts'),
-      take('now').as('next_attempt_at'),
-      take('now').as('created_at'),
+      ...dueAtOnce(take('now')),
     ]);
 }
 

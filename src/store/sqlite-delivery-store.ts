@@ -16,6 +16,7 @@ import type { Bell } from '../lib/bell.ts';
 import type { Database } from './database.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { ATTEMPT_COLUMNS, attemptOf, DELIVERY_COLUMNS, deliveryOf } from './delivery-rows.ts';
+import { dueAtOnce, NEW_DELIVERY_COLUMNS } from './new-delivery.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
 import type { WebhookDeliveryRow } from './webhook-rows.ts';
@@ -89,7 +90,10 @@ function prepareWrites(database: Database) {
       restart(take).where(sql<boolean>`rowid in ${selectRange(take)}`),
     ),
     add: database.prepare((take: Take<NewDelivery>) =>
-      build.insertInto('webhook_deliveries').columns(DELIVERY_COLUMNS).expression(selectNew(take)),
+      build
+        .insertInto('webhook_deliveries')
+        .columns(NEW_DELIVERY_COLUMNS)
+        .expression(selectNew(take)),
     ),
   };
 }
@@ -111,7 +115,7 @@ function selectRange(take: Take<RangeValues>) {
     order by delivery.event_at limit ${take('limit')})`;
 }
 
-/** The row of a delivery that is due at once, from its endpoint and its event. Columns as in `DELIVERY_COLUMNS`. */
+/** The row of a delivery that is due at once, from its endpoint and its event. Columns as in `NEW_DELIVERY_COLUMNS`. */
 function selectNew(take: Take<NewDelivery>) {
   return build
     .selectFrom('webhook_endpoints as endpoint')
@@ -122,16 +126,7 @@ function selectNew(take: Take<NewDelivery>) {
       'endpoint.account_id',
       'endpoint.environment',
       'endpoint.id as endpoint_id',
-      'event.id as event_id',
-      'event.kind as event_kind',
-      'event.created_at as event_at',
-      sql<string>`'pending'`.as('status'),
-      sql<number>`0`.as('attempts'),
-      take('now').as('next_attempt_at'),
-      sql<null>`null`.as('last_status_code'),
-      sql<null>`null`.as('last_error'),
-      take('now').as('created_at'),
-      sql<null>`null`.as('finished_at'),
+      ...dueAtOnce(take('now')),
     ]);
 }
 

@@ -215,13 +215,8 @@ export class Deliverer {
 
   #nextAttemptAt(attempt: number): Date | null {
     const { clock, jitter } = this.#options;
-    const endedAt = clock.now();
-    return nextAttemptAt({
-      attempt,
-      endedAt,
-      waitsSeconds: this.#waitsSeconds,
-      jitter: jitter(),
-    });
+    const waitsSeconds = this.#waitsSeconds;
+    return nextAttemptAt({ attempt, endedAt: clock.now(), waitsSeconds, jitter: jitter() });
   }
 
   /** While results cannot be written nothing new goes out. */

@@ -31,7 +31,8 @@ function answering(): { readonly routes: (srf: Srf) => void; readonly uas: Promi
 
 test('a dialog whose 2xx is never acknowledged is destroyed, and says why', async () => {
   const { routes, uas } = answering();
-  world = await openFrontWorld({ routes, engine: { timers: SHORT_TIMERS } });
+  // The peer, which gives up what nobody acknowledges as well, has its usual patience.
+  world = await openFrontWorld({ routes, engine: { timers: SHORT_TIMERS }, peerEngine: {} });
   const uri = world.serverUri('agent');
 
   world.peer.invite({ uri, body: sdp(5000), acknowledge: 'manual' });

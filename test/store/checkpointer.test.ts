@@ -107,7 +107,7 @@ test('Checkpointer leaves the log to the connection once its thread has died, an
   expect(size()).toBeGreaterThan(BYTES / 2);
 });
 
-test('Checkpointer says once that the disk refuses', async () => {
+test('Checkpointer says that the disk refuses, and that it will be tried again', async () => {
   const startThread: StartCheckpoints = () =>
     new Worker(
       `const { parentPort } = require('node:worker_threads');

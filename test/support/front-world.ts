@@ -46,6 +46,9 @@ export interface FrontWorldOptions extends Pick<DrachtioFrontOptions, 'clock' | 
 
   /** Of both user agents, beside where they listen. */
   readonly engine?: Omit<UserAgentOptions, 'listen'>;
+
+  /** Of the peer, where it is another than the server's. */
+  readonly peerEngine?: Omit<UserAgentOptions, 'listen'>;
 }
 
 /** Opens two user agents, the front and drachtio-srf, and waits until it is logged in. */
@@ -56,7 +59,7 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
     port: 0,
   }));
   const server = new UserAgent({ ...options.engine, listen });
-  const peer = new UserAgent({ ...options.engine, listen });
+  const peer = new UserAgent({ ...(options.peerEngine ?? options.engine), listen });
   await Promise.all([server.start(), peer.start()]);
   const { clock, credentialsFor } = options;
   const front = new DrachtioFront({

@@ -1,45 +1,13 @@
 /** How every carrier lets a caller, somebody whom it calls for him, and the agent talk on one line. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
-import type { ReleaseCause } from '../../src/telephony/carrier.ts';
-import { eventOf, OURS, type Plane, type StartPlane, say, THEIRS, tone, trunkTo } from './plane.ts';
+import { describe, expect, test } from 'vitest';
+import { COLLEAGUE, callerAndColleague } from './caller-and-colleague.ts';
+import { eventOf, type StartPlane, say, tone } from './plane.ts';
 import { allSpeak, EVERYBODY, heardBy, heardByAgent, TONES, whoHears } from './three-tones.ts';
 import { everyoneHears, hears } from './tones.ts';
 
-const COLLEAGUE = '+390687654321';
-
 export function describeThreeWay(name: string, startPlane: StartPlane): void {
   describe(`three on a line, ${name}`, () => {
-    let caller: Phone;
-    let colleague: Phone;
-    let plane: Plane;
-
-    beforeEach(async () => {
-      [caller, colleague] = [new Phone({ number: THEIRS }), new Phone({ number: COLLEAGUE })];
-      await Promise.all([caller.start(), colleague.start()]);
-    });
-    afterEach(async () => {
-      await plane.stop();
-      await Promise.all([caller.stop(), colleague.stop()]);
-    });
-
-    /** A call that has been answered, on a trunk whose other end is the colleague's telephone. */
-    const connect = async (fields: object = {}, codecs = ['PCMU', 'PCMA']) => {
-      plane = await startPlane([
-        trunkTo('127.0.0.1', { name: 'in', numbers: [], ...fields }),
-        trunkTo(colleague.hostPort(), { name: 'out', allowedSources: [], codecs, ...fields }),
-      ]);
-      const [call, leg] = await Promise.all([
-        caller.call(`sip:${OURS}@${plane.hostPort}`),
-        plane.rings.next().then((incoming) => incoming.answer()),
-      ]);
-      const causes: ReleaseCause[] = [];
-      leg.onReleased((cause) => causes.push(cause));
-      const asked: string[] = [];
-      call.dialog.on('request', ({ request }) => asked.push(request.method));
-      return { call, leg, causes, asked };
-    };
-    const ringing = () => new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
+    const { plane, connect, ringing, beBusy } = callerAndColleague(startPlane);
     /** Whoever rings is answered at once. */
     const meet = async (codecs = ['PCMU', 'PCMA']) => {
       const { call, leg, causes, asked } = await connect({}, codecs);
@@ -120,7 +88,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       const first = await meet();
       await first.call.hangUp();
       const end = await first.theirs.ended;
-      await plane.stop();
+      await plane().stop();
 
       const second = await meet();
       await second.leg.hangUp();
@@ -175,7 +143,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
 
     test('Leg brings nobody in who is busy, a second one, or anybody on a trunk that transfers by REFER alone', async () => {
       const { call, leg } = await connect();
-      colleague.onRinging(({ reject }) => reject(486));
+      beBusy();
 
       const busy = await leg.bringIn(COLLEAGUE).catch((error: unknown) => error);
       const rings = ringing();
@@ -185,7 +153,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       const second = await leg.bringIn(COLLEAGUE).catch((error: unknown) => error);
       const third = await leg.transfer(COLLEAGUE).catch((error: unknown) => error);
       await Promise.all([theirs.ended, call.hangUp()]);
-      await plane.stop();
+      await plane().stop();
       const other = await connect({ transfer: 'refer' });
       const never = await other.leg.bringIn(COLLEAGUE).catch((error: unknown) => error);
       await other.call.hangUp();
@@ -201,7 +169,7 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
     test('Carrier that stops ends all whom it has brought together', async () => {
       const { call, theirs } = await meet();
 
-      await plane.carrier.stop();
+      await plane().carrier.stop();
 
       expect(await call.ended).toMatchObject({ cause: 'remote-bye' });
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });

@@ -1,69 +1,28 @@
 /** How every carrier hands a caller over to somebody whom it calls itself. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
-import type { ReleaseCause } from '../../src/telephony/carrier.ts';
-import {
-  eventOf,
-  OURS,
-  type Plane,
-  packetOf,
-  type StartPlane,
-  say,
-  THEIRS,
-  tone,
-  trunkTo,
-} from './plane.ts';
+import { describe, expect, test } from 'vitest';
+import { COLLEAGUE, callerAndColleague } from './caller-and-colleague.ts';
+import { eventOf, OURS, packetOf, type StartPlane, say, tone } from './plane.ts';
 import { everyoneHears, hears } from './tones.ts';
-
-const COLLEAGUE = '+390687654321';
 
 /** Tones that are far apart: the caller's, the colleague's, and the agent's. */
 const [CALLER_HZ, COLLEAGUE_HZ, AGENT_HZ] = [300, 1_000, 1_900] as const;
 
 export function describeTransfers(name: string, startPlane: StartPlane): void {
   describe(name, () => {
-    let caller: Phone;
-    let colleague: Phone;
-    let plane: Plane;
-
-    beforeEach(async () => {
-      [caller, colleague] = [new Phone({ number: THEIRS }), new Phone({ number: COLLEAGUE })];
-      await Promise.all([caller.start(), colleague.start()]);
-    });
-    afterEach(async () => {
-      await plane.stop();
-      await Promise.all([caller.stop(), colleague.stop()]);
-    });
-
-    /** A call that has been answered, on a trunk whose other end is the colleague's telephone. */
-    const connect = async (fields: object = {}, codecs = ['PCMU', 'PCMA']) => {
-      plane = await startPlane([
-        trunkTo('127.0.0.1', { name: 'in', numbers: [], ...fields }),
-        trunkTo(colleague.hostPort(), { name: 'out', allowedSources: [], codecs, ...fields }),
-      ]);
-      const [call, leg] = await Promise.all([
-        caller.call(`sip:${OURS}@${plane.hostPort}`),
-        plane.rings.next().then((incoming) => incoming.answer()),
-      ]);
-      const released = new Promise<ReleaseCause>((resolve) => leg.onReleased(resolve));
-      const refers: string[] = [];
-      call.dialog.on('request', ({ request }) => refers.push(request.method));
-      return { call, leg, released, refers };
-    };
-    const ringing = () => new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
+    const { plane, connect, ringing, beBusy } = callerAndColleague(startPlane);
     /** Whoever rings is answered at once. */
     const handOver = async (fields: object = {}, codecs = ['PCMU', 'PCMA']) => {
-      const { call, leg, released, refers } = await connect(fields, codecs);
+      const { call, leg, causes, asked } = await connect(fields, codecs);
       const rings = ringing();
       const transferred = leg.transfer(COLLEAGUE);
       const ring = await rings;
       const theirs = await ring.answer();
       await transferred;
-      return { call, leg, released, refers, ring, theirs };
+      return { call, leg, causes, asked, ring, theirs };
     };
 
     test('Leg calls the other party itself where REFER is refused, and joins both', async () => {
-      const { call, released, refers, ring, theirs } = await handOver();
+      const { call, causes, asked, ring, theirs } = await handOver();
 
       void call.line.speak(tone(CALLER_HZ, 3_000));
       void theirs.line.speak(tone(COLLEAGUE_HZ, 3_000));
@@ -72,22 +31,22 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await expect.poll(() => theirs.line.digits, { timeout: 3_000 }).toBe('5');
       await theirs.hangUp();
 
-      expect(await released).toEqual({ kind: 'transferred' });
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'transferred' }]);
       expect(await call.ended).toMatchObject({ cause: 'remote-bye' });
       expect(ring.request.get('from')).toContain(`<sip:${OURS}@`);
       expect(ring.request.uri).toContain(`sip:${COLLEAGUE}@`);
-      expect(refers).toEqual(['REFER']);
+      expect(asked).toEqual(['REFER']);
     });
 
     test('Leg asks no carrier for REFER whose trunk says so, and ends the other party with the caller', async () => {
-      const { call, leg, released, refers, theirs } = await handOver({ transfer: 'bridge' });
+      const { call, leg, causes, asked, theirs } = await handOver({ transfer: 'bridge' });
 
       await leg.hangUp();
       await packetOf(call.line);
       await call.hangUp();
 
-      expect(refers).toEqual([]);
-      expect(await released).toEqual({ kind: 'transferred' });
+      expect(asked).toEqual([]);
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'transferred' }]);
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
     });
 
@@ -162,8 +121,8 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     });
 
     test('Leg goes on with the agent when the other party is busy', async () => {
-      const { call, leg, released } = await connect({ transfer: 'bridge' });
-      colleague.onRinging(({ reject }) => reject(486));
+      const { call, leg, causes } = await connect({ transfer: 'bridge' });
+      beBusy();
 
       await expect(leg.transfer(COLLEAGUE)).rejects.toMatchObject({
         name: 'CarrierError',
@@ -175,7 +134,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await Promise.all([voice, everyoneHears([call.line, AGENT_HZ])]);
       await call.hangUp();
 
-      expect(await released).toEqual({ kind: 'far-end' });
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
     });
 
     test('Leg calls nobody itself where the trunk transfers by REFER alone', async () => {
@@ -191,7 +150,7 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     });
 
     test('Leg stops calling the other party when the caller hangs up meanwhile', async () => {
-      const { call, leg, released } = await connect({ transfer: 'bridge' });
+      const { call, leg, causes } = await connect({ transfer: 'bridge' });
       const rings = ringing();
       const outcome = leg.transfer(COLLEAGUE).catch((error: unknown) => error);
       const ring = await rings;
@@ -203,16 +162,16 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
       await cancelled;
 
       expect(await outcome).toMatchObject({ name: 'CarrierError' });
-      expect(await released).toEqual({ kind: 'far-end' });
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
     });
 
     test('Carrier that drains lets both whom it has joined talk on, and ends them when it stops', async () => {
       const { call, theirs } = await handOver({ transfer: 'bridge' });
 
-      plane.carrier.drain();
+      plane().carrier.drain();
       void call.line.speak(tone(CALLER_HZ, 3_000));
       await everyoneHears([theirs.line, CALLER_HZ]);
-      await plane.carrier.stop();
+      await plane().carrier.stop();
 
       expect(await call.ended).toMatchObject({ cause: 'remote-bye' });
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });

@@ -1,5 +1,4 @@
 /** Whom else the far end of a call talks to: a partner in the agent's place, or a third one beside it; one at a time. */
-import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
@@ -14,10 +13,12 @@ const JOINED_MS_MAX = 4 * 3_600_000;
 
 export interface CompanyOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
-  readonly clock: Clock;
   readonly log: Logger;
+  /** Where numbers of a transfer live: the domain behind the `@`. */
   readonly referDomain: string;
+  /** How the trunk wants callers handed over; `auto` when not given. */
   readonly transferBy?: Trunk['transfer'] | undefined;
+  /** Calls whoever a caller is handed over to; absent where there is no trunk to call through. */
   readonly callSecond?: CallSecond | undefined;
 }
 

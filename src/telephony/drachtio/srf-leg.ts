@@ -1,33 +1,19 @@
 /** An answered call over drachtio: its SIP dialog and its media endpoint, which live and die together. */
-import type { Clock } from '../../lib/clock.ts';
-import type { Logger } from '../../lib/logger.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
-import type { Trunk } from '../trunks.ts';
-import { Company } from './company.ts';
+import { Company, type CompanyOptions } from './company.ts';
 import type { DialogBook, KeptDialog } from './dialog-book.ts';
-import type { CallSecond, SecondLeg } from './hand-over.ts';
+import type { SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
 import { Negotiation } from './negotiation.ts';
-import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
+import type { SrfAnswer, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
 
-export interface SrfLegOptions {
-  readonly srf: SrfClient;
-  readonly dialog: SrfDialog;
-  readonly endpoint: MediaEndpoint;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Where numbers of a transfer live: the domain behind the `@`. */
-  readonly referDomain: string;
-  /** How the trunk wants callers handed over; `auto` when not given. */
-  readonly transferBy?: Trunk['transfer'] | undefined;
-  /** Calls whoever a caller is handed over to; absent where there is no trunk to call through. */
-  readonly callSecond?: CallSecond | undefined;
+export interface SrfLegOptions extends CompanyOptions {
   /** True when our 200 held an offer, so that the far end's description is in its ACK. */
   readonly isAnswerAwaited: boolean;
   /** Where the call is written down for a process after this one. */
