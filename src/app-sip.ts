@@ -6,7 +6,7 @@ import type { Logger } from './lib/logger.ts';
 import { answerChallenge } from './sip/drachtio-front/answer-challenge.ts';
 import { DrachtioFront } from './sip/drachtio-front/drachtio-front.ts';
 import { type EngineCounts, EngineStats } from './sip/engine-stats.ts';
-import type { MessageTrace } from './sip/message-trace.ts';
+import type { MessageTrace } from './sip/trace/message-trace.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { AnswerChallenge } from './telephony/drachtio/challenge.ts';
 import { parseServers, placeOf, type ServerAddress } from './telephony/server-list.ts';

@@ -4,7 +4,7 @@ import { LadderKeeper } from '../src/app-ladder.ts';
 import type { Call } from '../src/domain/call.ts';
 import { StoreError } from '../src/domain/store-error.ts';
 import { silentLogger } from '../src/lib/logger.ts';
-import { CallTraces } from '../src/sip/call-traces.ts';
+import { CallTraces } from '../src/sip/trace/call-traces.ts';
 import { FakeFlow, request } from './sip/messages.ts';
 import { buildCall } from './support/build-call.ts';
 import { FakeClock } from './support/fake-clock.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseSdp } from '../../src/rtp/sdp.ts';
 import { offer } from '../../src/rtp/sdp-answer.ts';
-import type { Dialog } from '../../src/sip/dialog.ts';
+import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { LineProcess } from './line-process.ts';

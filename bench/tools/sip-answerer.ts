@@ -1,5 +1,5 @@
 /** Answers every call at once, as a process of its own: the engine's side of `bench/sip-cps.ts`. */
-import { parseUri } from '../../src/sip/uri.ts';
+import { parseUri } from '../../src/sip/message/uri.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 
 const SDP = [

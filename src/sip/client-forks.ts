@@ -1,14 +1,14 @@
 /** The dialogs that one INVITE of ours makes: a proxy may bring it to several peers. RFC 3261, 13.2.2.4. */
-import type { Dialog } from './dialog.ts';
-import { clientDialogState, withAnswer } from './dialog-state.ts';
-import type { DialogTable, OpenDialog } from './dialog-table.ts';
-import type { DigestClient } from './digest.ts';
+import type { Dialog } from './dialog/dialog.ts';
+import { clientDialogState, withAnswer } from './dialog/dialog-state.ts';
+import type { DialogTable, OpenDialog } from './dialog/dialog-table.ts';
+import type { DigestClient } from './digest/digest.ts';
 import type { EngineContext } from './engine-context.ts';
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
+import type { SipMessage } from './message/message.ts';
+import { answeredTerms } from './message/session-expires.ts';
+import { SipError } from './message/sip-error.ts';
 import type { Reply } from './request-sender.ts';
-import { answeredTerms } from './session-expires.ts';
-import { SipError } from './sip-error.ts';
+import type { Flow } from './transport/flow.ts';
 
 export interface ClientForksOptions {
   readonly context: EngineContext;

@@ -1,16 +1,16 @@
 /** A call we offer: the client side of an INVITE that is outside of any dialog. */
 import { EventEmitter } from 'node:events';
 import { ClientForks } from './client-forks.ts';
-import type { Dialog } from './dialog.ts';
-import type { DialogTable } from './dialog-table.ts';
-import type { DigestClient } from './digest.ts';
+import type { Dialog } from './dialog/dialog.ts';
+import type { DialogTable } from './dialog/dialog-table.ts';
+import type { DigestClient } from './digest/digest.ts';
 import type { EngineContext } from './engine-context.ts';
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
+import type { SipMessage } from './message/message.ts';
+import { makeResponse } from './message/response.ts';
+import { addWish, parseMinSe } from './message/session-expires.ts';
 import type { OutgoingInvite } from './outgoing.ts';
 import type { Reply } from './request-sender.ts';
-import { makeResponse } from './response.ts';
-import { addWish, parseMinSe } from './session-expires.ts';
+import type { Flow } from './transport/flow.ts';
 
 export interface InviteOutcome {
   /** The final response; made here for a time-out (408), a lost peer (503), a cancel without answer (487). */

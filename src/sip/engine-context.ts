@@ -2,10 +2,10 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { EngineStats } from './engine-stats.ts';
+import type { SessionTimerOptions } from './message/session-expires.ts';
+import type { Tokens } from './message/tokens.ts';
 import type { RequestSender } from './request-sender.ts';
-import type { SessionTimerOptions } from './session-expires.ts';
-import type { BaseTimers } from './timers.ts';
-import type { Tokens } from './tokens.ts';
+import type { BaseTimers } from './transaction/timers.ts';
 
 export interface EngineContext {
   readonly clock: Clock;

@@ -1,9 +1,9 @@
 /** Counts what the engine did with every message, so that none vanishes without a trace, and shows it to whoever looks on. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
-import type { MessageTrace } from './message-trace.ts';
+import type { SipMessage } from './message/message.ts';
+import type { MessageTrace } from './trace/message-trace.ts';
+import type { Flow } from './transport/flow.ts';
 
 /** Why a message that came in was not used, and not answered either. */
 export type DropReason =

@@ -1,6 +1,6 @@
 /** Puts what the application wants on a message, and refuses what would break or forge it; pure */
-import { canonicalName } from './header-name.ts';
-import type { SipMessage } from './message.ts';
+import { canonicalName } from './message/header-name.ts';
+import type { SipMessage } from './message/message.ts';
 import type { HeaderValues, MessageParts } from './outgoing.ts';
 
 /** Headers that the engine answers for: an application that sets them means something else. */

@@ -1,10 +1,10 @@
 /** Requests outside of any dialog, as our user agent makes them; pure */
-import { SipMessage } from './message.ts';
+import { SipMessage } from './message/message.ts';
+import { parseNameAddr } from './message/name-addr.ts';
+import type { Tokens } from './message/tokens.ts';
 import { addParts, wireText } from './message-parts.ts';
-import { parseNameAddr } from './name-addr.ts';
 import type { OutgoingRequest } from './outgoing.ts';
 import { addAbilities } from './own-headers.ts';
-import type { Tokens } from './tokens.ts';
 
 const WITH_ABILITIES = new Set(['INVITE', 'OPTIONS', 'REGISTER']);
 

@@ -1,7 +1,7 @@
 /** What an application hands to the user agent when it sends requests and responses. */
-import type { DigestClient } from './digest.ts';
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
+import type { DigestClient } from './digest/digest.ts';
+import type { SipMessage } from './message/message.ts';
+import type { Flow } from './transport/flow.ts';
 
 /** Header name to value, or to several values that become several lines. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;

@@ -1,12 +1,13 @@
 /** The headers that say who and where we are and what we can do; pure */
-import type { Flow } from './flow.ts';
-import { formatEndpoint } from './flow.ts';
-import type { SipMessage } from './message.ts';
-import { SERVED_METHODS } from './method.ts';
-import { SUPPORTED_EXTENSIONS } from './request-check.ts';
-import { faultOf } from './sip-error.ts';
-import { parseUri } from './uri.ts';
-import { transportParam } from './via-routing.ts';
+
+import type { SipMessage } from './message/message.ts';
+import { SERVED_METHODS } from './message/method.ts';
+import { faultOf } from './message/sip-error.ts';
+import { parseUri } from './message/uri.ts';
+import { SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
+import type { Flow } from './transport/flow.ts';
+import { formatEndpoint } from './transport/flow.ts';
+import { transportParam } from './transport/via-routing.ts';
 
 export const ALLOW = SERVED_METHODS.join(', ');
 export const SUPPORTED = SUPPORTED_EXTENSIONS.join(', ');

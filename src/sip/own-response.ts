@@ -1,10 +1,11 @@
 /** Responses as our user agent makes them: with its Contact, abilities and name where they belong; pure */
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
+
+import type { SipMessage } from './message/message.ts';
+import { makeResponse } from './message/response.ts';
 import { addParts } from './message-parts.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { addAbilities, contactOf, userOf } from './own-headers.ts';
-import { makeResponse } from './response.ts';
+import type { Flow } from './transport/flow.ts';
 
 export interface ResponseOptions {
   readonly request: SipMessage;

@@ -3,15 +3,15 @@
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../lib/clock.ts';
-import { parseDecimal } from './char-class.ts';
-import { DigestClient } from './digest.ts';
-import type { SipMessage } from './message.ts';
-import { parseNameAddr } from './name-addr.ts';
+import { DigestClient } from './digest/digest.ts';
+import { parseDecimal } from './message/char-class.ts';
+import type { SipMessage } from './message/message.ts';
+import { parseNameAddr } from './message/name-addr.ts';
+import { faultOf } from './message/sip-error.ts';
+import { Tokens } from './message/tokens.ts';
+import { parseUri } from './message/uri.ts';
 import { doNothing } from './nothing.ts';
 import type { Credentials } from './outgoing.ts';
-import { faultOf } from './sip-error.ts';
-import { Tokens } from './tokens.ts';
-import { parseUri } from './uri.ts';
 import type { UserAgent } from './user-agent.ts';
 
 export interface RegistrationOptions {

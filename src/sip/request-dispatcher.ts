@@ -1,15 +1,15 @@
 /** Decides who serves a request that has just come: a dialog, the application, or nobody. */
-import type { DialogTable } from './dialog-table.ts';
+import type { DialogTable } from './dialog/dialog-table.ts';
 import type { EngineContext } from './engine-context.ts';
+import { isTooBrief, SHORTEST_INTERVAL_MS } from './message/session-expires.ts';
+import { faultOf } from './message/sip-error.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';
-import { checkRequest } from './request-check.ts';
+import { checkRequest } from './parser/request-check.ts';
 import { ServerInvite } from './server-invite.ts';
 import type { ServerRequest } from './server-request.ts';
-import { isTooBrief, SHORTEST_INTERVAL_MS } from './session-expires.ts';
-import { faultOf } from './sip-error.ts';
-import type { Arrival } from './transaction-layer.ts';
-import { RETRY_AFTER_SECONDS } from './transaction-layer.ts';
+import type { Arrival } from './transaction/transaction-layer.ts';
+import { RETRY_AFTER_SECONDS } from './transaction/transaction-layer.ts';
 
 export interface RequestDispatcherOptions {
   readonly context: EngineContext;

@@ -1,20 +1,20 @@
 /** Sends one request until it has an answer: finds the way, tries the next one, answers challenges. */
 import type { Clock } from '../lib/clock.ts';
-import { requestOfSameTransaction } from './client-transaction-invite.ts';
-import { nextHopUri } from './dialog-state.ts';
-import type { DigestClient } from './digest.ts';
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
-import type { Target } from './next-hop.ts';
+import { nextHopUri } from './dialog/dialog-state.ts';
+import type { DigestClient } from './digest/digest.ts';
+import type { SipMessage } from './message/message.ts';
+import { makeResponse } from './message/response.ts';
+import { SipError } from './message/sip-error.ts';
+import type { Tokens } from './message/tokens.ts';
+import { parseUri } from './message/uri.ts';
 import { contactOf, userOf } from './own-headers.ts';
-import { RefusedPeers } from './refused-peers.ts';
-import { makeResponse } from './response.ts';
-import { SipError } from './sip-error.ts';
-import type { Tokens } from './tokens.ts';
-import type { TransactionLayer } from './transaction-layer.ts';
-import type { TransportLayer } from './transport-layer.ts';
-import { parseUri } from './uri.ts';
-import { ownVia } from './via-routing.ts';
+import { requestOfSameTransaction } from './transaction/client-transaction-invite.ts';
+import type { TransactionLayer } from './transaction/transaction-layer.ts';
+import type { Flow } from './transport/flow.ts';
+import type { Target } from './transport/next-hop.ts';
+import { RefusedPeers } from './transport/refused-peers.ts';
+import type { TransportLayer } from './transport/transport-layer.ts';
+import { ownVia } from './transport/via-routing.ts';
 
 export interface SendOptions {
   /** Answers 401 and 407. */

@@ -1,22 +1,22 @@
 /** A call that a peer offers: the server side of an INVITE that is outside of any dialog. */
 import { EventEmitter } from 'node:events';
-import { Acceptance } from './acceptance.ts';
-import type { Dialog } from './dialog.ts';
-import { serverDialogState } from './dialog-state.ts';
-import type { DialogTable, OpenDialog } from './dialog-table.ts';
+import { Acceptance } from './dialog/acceptance.ts';
+import type { Dialog } from './dialog/dialog.ts';
+import { serverDialogState } from './dialog/dialog-state.ts';
+import type { DialogTable, OpenDialog } from './dialog/dialog-table.ts';
 import type { EngineContext } from './engine-context.ts';
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
-import type { MessageIds } from './message-ids.ts';
+import type { SipMessage } from './message/message.ts';
+import type { MessageIds } from './message/message-ids.ts';
+import { makeResponse } from './message/response.ts';
+import { SipError } from './message/sip-error.ts';
 import { doNothing } from './nothing.ts';
 import { Outcome } from './outcome.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';
-import { ReliableProvisionals } from './reliable-provisionals.ts';
-import { makeResponse } from './response.ts';
-import { SipError } from './sip-error.ts';
-import type { ServerTransaction } from './transaction.ts';
-import type { Arrival } from './transaction-layer.ts';
+import { ReliableProvisionals } from './transaction/reliable-provisionals.ts';
+import type { ServerTransaction } from './transaction/transaction.ts';
+import type { Arrival } from './transaction/transaction-layer.ts';
+import type { Flow } from './transport/flow.ts';
 
 export interface ProgressParts extends ResponseParts {
   /** Sends it by RFC 3262 where the peer can; always so where the peer requires it. */

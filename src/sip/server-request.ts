@@ -1,7 +1,8 @@
 /** A request from a peer that waits for the application's answer. */
-import type { Flow } from './flow.ts';
-import type { SipMessage } from './message.ts';
+
+import type { SipMessage } from './message/message.ts';
 import type { ResponseParts } from './outgoing.ts';
+import type { Flow } from './transport/flow.ts';
 
 export interface ServerRequest {
   readonly request: SipMessage;

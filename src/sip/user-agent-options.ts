@@ -4,18 +4,18 @@ import type { Clock } from '../lib/clock.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { silentLogger } from '../lib/logger.ts';
-import type { MessageTrace } from './message-trace.ts';
-import type { Resolver } from './next-hop.ts';
-import { systemResolver } from './next-hop.ts';
-import type { SessionTimerOptions } from './session-expires.ts';
-import { STANDARD_CONNECTION_LIMITS } from './tcp-connection.ts';
-import type { BaseTimers } from './timers.ts';
-import { STANDARD_TIMERS } from './timers.ts';
-import type { RandomBytes } from './tokens.ts';
-import type { ListenOptions, Screen } from './transport-layer.ts';
-import type { TcpLimits } from './transport-tcp.ts';
-import type { OpenUdpSocket } from './transport-udp.ts';
-import { openUdpSocket } from './transport-udp.ts';
+import type { SessionTimerOptions } from './message/session-expires.ts';
+import type { RandomBytes } from './message/tokens.ts';
+import type { MessageTrace } from './trace/message-trace.ts';
+import type { BaseTimers } from './transaction/timers.ts';
+import { STANDARD_TIMERS } from './transaction/timers.ts';
+import type { Resolver } from './transport/next-hop.ts';
+import { systemResolver } from './transport/next-hop.ts';
+import { STANDARD_CONNECTION_LIMITS } from './transport/tcp-connection.ts';
+import type { ListenOptions, Screen } from './transport/transport-layer.ts';
+import type { TcpLimits } from './transport/transport-tcp.ts';
+import type { OpenUdpSocket } from './transport/transport-udp.ts';
+import { openUdpSocket } from './transport/transport-udp.ts';
 
 export interface UserAgentOptions {
   /** Of each protocol the first one is what requests are sent from. */

@@ -2,15 +2,15 @@
 import { EventEmitter } from 'node:events';
 import type { MessageSocket } from '../lib/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
-import type { Dialog } from './dialog.ts';
-import { DialogTable } from './dialog-table.ts';
-import { DigestClient } from './digest.ts';
+import type { Dialog } from './dialog/dialog.ts';
+import { DialogTable } from './dialog/dialog-table.ts';
+import { DigestClient } from './digest/digest.ts';
 import type { EngineContext } from './engine-context.ts';
 import type { EngineCounts } from './engine-stats.ts';
 import { EngineStats } from './engine-stats.ts';
-import type { Endpoint, Flow, Protocol } from './flow.ts';
-import { formatEndpoint } from './flow.ts';
-import type { SipMessage } from './message.ts';
+import type { SipMessage } from './message/message.ts';
+import { addWish } from './message/session-expires.ts';
+import { Tokens } from './message/tokens.ts';
 import { newRequest } from './new-request.ts';
 import type { OutgoingInvite, OutgoingRequest } from './outgoing.ts';
 import { contactOf } from './own-headers.ts';
@@ -18,14 +18,14 @@ import { RequestDispatcher } from './request-dispatcher.ts';
 import { RequestSender } from './request-sender.ts';
 import type { ServerInvite } from './server-invite.ts';
 import type { ServerRequest } from './server-request.ts';
-import { addWish } from './session-expires.ts';
-import { timerTables } from './timers.ts';
-import { Tokens } from './tokens.ts';
-import { TransactionLayer } from './transaction-layer.ts';
-import { TransportLayer } from './transport-layer.ts';
+import { timerTables } from './transaction/timers.ts';
+import { TransactionLayer } from './transaction/transaction-layer.ts';
+import { WaitLines } from './transaction/wait-lines.ts';
+import type { Endpoint, Flow, Protocol } from './transport/flow.ts';
+import { formatEndpoint } from './transport/flow.ts';
+import { TransportLayer } from './transport/transport-layer.ts';
 import type { UserAgentOptions } from './user-agent-options.ts';
 import { withDefaults } from './user-agent-options.ts';
-import { WaitLines } from './wait-lines.ts';
 
 export interface UserAgentEvents {
   /** A new call. Without a listener: 480. */

@@ -1,6 +1,6 @@
 /** What dialogs can beyond a plain call: hold, UPDATE, PRACK, session timers. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Acceptance } from '../../src/sip/acceptance.ts';
+import type { Acceptance } from '../../src/sip/dialog/acceptance.ts';
 import type { OutgoingInvite } from '../../src/sip/outgoing.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';

@@ -1,6 +1,6 @@
 /** Calls whose two sides do something at the same moment, or in an order that nobody likes. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Dialog } from '../../src/sip/dialog.ts';
+import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { SDP } from './messages.ts';
 import type { Pair } from './user-agents.ts';

@@ -1,13 +1,13 @@
 /** What is kept of the messages of calls, and what makes room for what. */
 import { describe, expect, test } from 'vitest';
+import { SipMessage } from '../../src/sip/message/message.ts';
 import {
   MESSAGE_BYTES_KEPT,
   TRACE_BYTES_MAX,
   TRACE_MESSAGES_MAX,
   type TracedMessage,
-} from '../../src/sip/call-trace.ts';
-import { CallTraces } from '../../src/sip/call-traces.ts';
-import { SipMessage } from '../../src/sip/message.ts';
+} from '../../src/sip/trace/call-trace.ts';
+import { CallTraces } from '../../src/sip/trace/call-traces.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 

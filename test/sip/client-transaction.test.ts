@@ -1,10 +1,10 @@
 /** Client transactions: timers A, B, D, E, F, K, M and what the user is told. */
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { NonInviteClientTransaction } from '../../src/sip/client-transaction.ts';
-import { InviteClientTransaction } from '../../src/sip/client-transaction-invite.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/timers.ts';
+import { NonInviteClientTransaction } from '../../src/sip/transaction/client-transaction.ts';
+import { InviteClientTransaction } from '../../src/sip/transaction/client-transaction-invite.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 

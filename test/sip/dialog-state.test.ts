@@ -7,9 +7,9 @@ import {
   serverDialogState,
   withAnswer,
   withTarget,
-} from '../../src/sip/dialog-state.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
-import { idsOf } from '../../src/sip/message-ids.ts';
+} from '../../src/sip/dialog/dialog-state.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { idsOf } from '../../src/sip/message/message-ids.ts';
 import { request, responseTo } from './messages.ts';
 
 const stateOf = (invite: SipMessage) => serverDialogState(invite, idsOf(invite), 'ours', 100);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { DigestClient } from '../../src/sip/digest.ts';
-import { parseAuthFields, strongestChallenge } from '../../src/sip/digest-challenge.ts';
-import { SipMessage } from '../../src/sip/message.ts';
+import { DigestClient } from '../../src/sip/digest/digest.ts';
+import { parseAuthFields, strongestChallenge } from '../../src/sip/digest/digest-challenge.ts';
+import { SipMessage } from '../../src/sip/message/message.ts';
 
 const MUFASA = { username: 'Mufasa', password: 'Circle of Life' };
 const MUFASA_CNONCE = 'f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { DialogEnd } from '../../src/sip/dialog-hooks.ts';
+import type { DialogEnd } from '../../src/sip/dialog/dialog-hooks.ts';
 import { FrameReader, formatFrame } from '../../src/sip/drachtio-front/frame-reader.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { FrontWorld } from '../support/front-world.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Dialog } from '../../src/sip/dialog.ts';
+import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { SrfClient } from '../../src/telephony/drachtio/srf.ts';
 import { openFrontWorld, sdp } from '../support/front-world.ts';
 

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
-import type { Dialog } from '../../src/sip/dialog.ts';
-import type { DialogEnd } from '../../src/sip/dialog-hooks.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
+import type { Dialog } from '../../src/sip/dialog/dialog.ts';
+import type { DialogEnd } from '../../src/sip/dialog/dialog-hooks.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerRequest } from '../../src/sip/server-request.ts';
 import type { FrontWorld } from '../support/front-world.ts';
 import { openFrontWorld, sdp } from '../support/front-world.ts';

@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { advertisedAddress } from '../../src/sip/advertised-address.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
-import { SipMessage } from '../../src/sip/message.ts';
-import { RefusedPeers } from '../../src/sip/refused-peers.ts';
-import { Tokens } from '../../src/sip/tokens.ts';
+import { SipMessage } from '../../src/sip/message/message.ts';
+import { Tokens } from '../../src/sip/message/tokens.ts';
+import { advertisedAddress } from '../../src/sip/transport/advertised-address.ts';
+import { RefusedPeers } from '../../src/sip/transport/refused-peers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow } from './messages.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { splitList } from '../../src/sip/header-list.ts';
-import { SipMessage } from '../../src/sip/message.ts';
-import { parseMessage } from '../../src/sip/parser.ts';
-import { makeResponse } from '../../src/sip/response.ts';
-import { faultOf } from '../../src/sip/sip-error.ts';
+import { splitList } from '../../src/sip/message/header-list.ts';
+import { SipMessage } from '../../src/sip/message/message.ts';
+import { makeResponse } from '../../src/sip/message/response.ts';
+import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { parseMessage } from '../../src/sip/parser/parser.ts';
 
 function invite(...headers: string[]): SipMessage {
   const lines = [

@@ -1,7 +1,8 @@
 /** Messages for tests of the engine: whole and plain, so that a test names only what matters to it. */
-import type { Endpoint, Flow } from '../../src/sip/flow.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
-import { parseMessage } from '../../src/sip/parser.ts';
+
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { parseMessage } from '../../src/sip/parser/parser.ts';
+import type { Endpoint, Flow } from '../../src/sip/transport/flow.ts';
 
 export const SDP = [
   'v=0',

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { BadMessageError } from '../../src/sip/bad-message-error.ts';
-import { parseMessage } from '../../src/sip/parser.ts';
-import { HEADER_BYTES_MAX, HEADER_LINES_MAX } from '../../src/sip/parser-limits.ts';
-import { checkRequest } from '../../src/sip/request-check.ts';
-import { faultOf } from '../../src/sip/sip-error.ts';
-import { StreamFramer } from '../../src/sip/stream-framer.ts';
+import { BadMessageError } from '../../src/sip/message/bad-message-error.ts';
+import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { parseMessage } from '../../src/sip/parser/parser.ts';
+import { HEADER_BYTES_MAX, HEADER_LINES_MAX } from '../../src/sip/parser/parser-limits.ts';
+import { checkRequest } from '../../src/sip/parser/request-check.ts';
+import { StreamFramer } from '../../src/sip/parser/stream-framer.ts';
 import { cpuMs, fastestCpuMs } from '../support/cpu-time.ts';
 
 const REQUEST = {

@@ -1,10 +1,10 @@
 /** Blind transfer by REFER, both ways, inside a real call. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Dialog } from '../../src/sip/dialog.ts';
-import { parseRefer, ReferReports, refer } from '../../src/sip/refer.ts';
+import type { Dialog } from '../../src/sip/dialog/dialog.ts';
+import { parseRefer, ReferReports, refer } from '../../src/sip/dialog/refer.ts';
+import { parseSipfrag } from '../../src/sip/message/sipfrag.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import { parseSipfrag } from '../../src/sip/sipfrag.ts';
 import { request, SDP } from './messages.ts';
 import type { Pair } from './user-agents.ts';
 import { next, startPair, stopPair } from './user-agents.ts';

@@ -1,9 +1,9 @@
 /** Registration against a small registrar of our own, with a clock that the test turns. */
 import { expect, test } from 'vitest';
-import type { SipMessage } from '../../src/sip/message.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { Tokens } from '../../src/sip/message/tokens.ts';
 import type { OutgoingRequest } from '../../src/sip/outgoing.ts';
 import { Registration } from '../../src/sip/registration.ts';
-import { Tokens } from '../../src/sip/tokens.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 import { next } from './user-agents.ts';

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
-import { idsOf } from '../../src/sip/message-ids.ts';
-import { makeResponse } from '../../src/sip/response.ts';
-import { NonInviteServerTransaction } from '../../src/sip/server-transaction.ts';
-import { InviteServerTransaction } from '../../src/sip/server-transaction-invite.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/timers.ts';
+import { idsOf } from '../../src/sip/message/message-ids.ts';
+import { makeResponse } from '../../src/sip/message/response.ts';
+import { NonInviteServerTransaction } from '../../src/sip/transaction/server-transaction.ts';
+import { InviteServerTransaction } from '../../src/sip/transaction/server-transaction-invite.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 

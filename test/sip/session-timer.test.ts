@@ -1,5 +1,6 @@
 /** Session timers: what two sides agree on, and who does what when. */
 import { describe, expect, test } from 'vitest';
+import { SessionTimer } from '../../src/sip/dialog/session-timer.ts';
 import {
   addTerms,
   addWish,
@@ -8,8 +9,7 @@ import {
   isTooBrief,
   parseMinSe,
   parseSessionExpires,
-} from '../../src/sip/session-expires.ts';
-import { SessionTimer } from '../../src/sip/session-timer.ts';
+} from '../../src/sip/message/session-expires.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { request, responseTo } from './messages.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BadMessageError } from '../../src/sip/bad-message-error.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
-import { parseMessage } from '../../src/sip/parser.ts';
-import { checkRequest } from '../../src/sip/request-check.ts';
-import { makeResponse } from '../../src/sip/response.ts';
-import { StreamFramer } from '../../src/sip/stream-framer.ts';
-import { parseUri } from '../../src/sip/uri.ts';
+import { BadMessageError } from '../../src/sip/message/bad-message-error.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { makeResponse } from '../../src/sip/message/response.ts';
+import { parseUri } from '../../src/sip/message/uri.ts';
+import { parseMessage } from '../../src/sip/parser/parser.ts';
+import { checkRequest } from '../../src/sip/parser/request-check.ts';
+import { StreamFramer } from '../../src/sip/parser/stream-framer.ts';
 
 interface Expectation {
   readonly section: string;

@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
-import { makeResponse } from '../../src/sip/response.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/timers.ts';
-import { Tokens } from '../../src/sip/tokens.ts';
-import type { Arrival } from '../../src/sip/transaction-layer.ts';
-import { TransactionLayer } from '../../src/sip/transaction-layer.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { makeResponse } from '../../src/sip/message/response.ts';
+import { Tokens } from '../../src/sip/message/tokens.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
+import type { Arrival } from '../../src/sip/transaction/transaction-layer.ts';
+import { TransactionLayer } from '../../src/sip/transaction/transaction-layer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 

@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ListenProtocol } from '../../src/sip/flow.ts';
+import type { ListenProtocol } from '../../src/sip/transport/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 import { freePort } from '../support/free-ports.ts';

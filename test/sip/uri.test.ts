@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { faultOf } from '../../src/sip/sip-error.ts';
-import { formatUri, parseUri } from '../../src/sip/uri.ts';
+import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { formatUri, parseUri } from '../../src/sip/message/uri.ts';
 
 test.each([
   ['sip:example.com', { user: undefined, host: 'example.com', port: undefined }],

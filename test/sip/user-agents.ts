@@ -1,9 +1,10 @@
 /** Two user agents of ours that talk over real sockets of this machine, for tests of whole calls. */
-import type { ListenProtocol } from '../../src/sip/flow.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
-import type { BaseTimers } from '../../src/sip/timers.ts';
-import type { OpenUdpSocket } from '../../src/sip/transport-udp.ts';
-import { openUdpSocket } from '../../src/sip/transport-udp.ts';
+
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import type { BaseTimers } from '../../src/sip/transaction/timers.ts';
+import type { ListenProtocol } from '../../src/sip/transport/flow.ts';
+import type { OpenUdpSocket } from '../../src/sip/transport/transport-udp.ts';
+import { openUdpSocket } from '../../src/sip/transport/transport-udp.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 

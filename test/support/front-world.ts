@@ -1,7 +1,7 @@
 /** The front with the real drachtio-srf on one side and a peer of our own engine on the other. */
 import { once } from 'node:events';
 import Srf from 'drachtio-srf';
-import type { DigestCredentials } from '../../src/sip/digest.ts';
+import type { DigestCredentials } from '../../src/sip/digest/digest.ts';
 import type { DrachtioFrontOptions } from '../../src/sip/drachtio-front/drachtio-front.ts';
 import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';

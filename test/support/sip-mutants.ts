@@ -1,11 +1,11 @@
 /** Broken SIP by the thousand, the same for the same seed: mutants of the RFC 4475 messages. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { BadMessageError } from '../../src/sip/bad-message-error.ts';
-import type { SipMessage } from '../../src/sip/message.ts';
-import { parseMessage } from '../../src/sip/parser.ts';
-import { checkRequest } from '../../src/sip/request-check.ts';
-import { makeResponse } from '../../src/sip/response.ts';
-import { faultOf } from '../../src/sip/sip-error.ts';
+import { BadMessageError } from '../../src/sip/message/bad-message-error.ts';
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { makeResponse } from '../../src/sip/message/response.ts';
+import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { parseMessage } from '../../src/sip/parser/parser.ts';
+import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { cpuMs, fastestCpuMs } from './cpu-time.ts';
 
 const FOLDER = 'test/fixtures/rfc4475';

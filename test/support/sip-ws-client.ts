@@ -1,9 +1,9 @@
 /** A browser's SIP over one WebSocket, as small as a test needs it: it calls, holds, hangs up, and is hung up on. */
 import { randomBytes } from 'node:crypto';
 import WebSocket from 'ws';
-import { SipMessage } from '../../src/sip/message.ts';
-import { parseMessage } from '../../src/sip/parser.ts';
-import { makeResponse } from '../../src/sip/response.ts';
+import { SipMessage } from '../../src/sip/message/message.ts';
+import { makeResponse } from '../../src/sip/message/response.ts';
+import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { eventually, kindOf } from '../sip/user-agents.ts';
 
 export class SipWsClient {

@@ -1,7 +1,7 @@
 /** Answers a carrier's challenge for an application whose drachtio server passes challenges on: MD5 and SHA-256. */
-import { DigestClient } from '../digest.ts';
-import { parseMessage } from '../parser.ts';
-import { SipError } from '../sip-error.ts';
+import { DigestClient } from '../digest/digest.ts';
+import { SipError } from '../message/sip-error.ts';
+import { parseMessage } from '../parser/parser.ts';
 import type { CredentialsFor } from './credentials-for.ts';
 
 /**

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
-import type { Flow } from '../flow.ts';
-import type { SipMessage } from '../message.ts';
+import type { SipMessage } from '../message/message.ts';
+import type { Flow } from '../transport/flow.ts';
 import { formatFrame } from './frame-reader.ts';
 
 /** A client that has stopped reading is cut off before its unread messages fill the memory. */

@@ -1,8 +1,8 @@
 /** All that goes on between the user agent and one application, from its log-in to its end. */
 import type { Clock } from '../../lib/clock.ts';
+import { SipError } from '../message/sip-error.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { ServerRequest } from '../server-request.ts';
-import { SipError } from '../sip-error.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { ApplicationCommand } from './application-command.ts';
 import type { ApplicationLink } from './application-link.ts';

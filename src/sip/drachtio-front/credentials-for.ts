@@ -1,5 +1,5 @@
 /** Where the front gets user names and passwords from; pure */
-import type { DigestCredentials } from '../digest.ts';
+import type { DigestCredentials } from '../digest/digest.ts';
 
 /**
  * Whom to be when a server asks.

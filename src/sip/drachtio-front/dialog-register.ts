@@ -1,10 +1,10 @@
 /** The dialogs that an application holds, by the name it knows them by. */
 import { randomUUID } from 'node:crypto';
-import type { Dialog } from '../dialog.ts';
-import type { DialogEnd } from '../dialog-hooks.ts';
-import type { Flow } from '../flow.ts';
-import { SipMessage } from '../message.ts';
+import type { Dialog } from '../dialog/dialog.ts';
+import type { DialogEnd } from '../dialog/dialog-hooks.ts';
+import { SipMessage } from '../message/message.ts';
 import type { ServerRequest } from '../server-request.ts';
+import type { Flow } from '../transport/flow.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { PendingRequests } from './pending-requests.ts';
 

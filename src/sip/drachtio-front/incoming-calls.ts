@@ -1,7 +1,7 @@
 /** Calls that peers offer and that the application has not yet answered. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import type { SipMessage } from '../message.ts';
+import type { SipMessage } from '../message/message.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';

@@ -1,5 +1,5 @@
 /** Turns an application's request into what the user agent is to send. */
-import { DigestClient } from '../digest.ts';
+import { DigestClient } from '../digest/digest.ts';
 import type { OutgoingRequest } from '../outgoing.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { ApplicationMessage } from './application-message.ts';

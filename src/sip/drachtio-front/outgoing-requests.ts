@@ -1,11 +1,11 @@
 /** Requests that the application sends, inside dialogs and outside of them. */
 import { randomUUID } from 'node:crypto';
 import type { ClientInvite } from '../client-invite.ts';
-import type { Dialog } from '../dialog.ts';
-import type { Flow } from '../flow.ts';
-import { SipMessage } from '../message.ts';
+import type { Dialog } from '../dialog/dialog.ts';
+import { SipMessage } from '../message/message.ts';
+import { SipError } from '../message/sip-error.ts';
 import type { OutgoingReinvite } from '../outgoing.ts';
-import { SipError } from '../sip-error.ts';
+import type { Flow } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';

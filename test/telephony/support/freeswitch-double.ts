@@ -1,7 +1,7 @@
 /** A stand-in for FreeSWITCH: its event socket, its SIP, and the connection it makes for each leg. It relays no sound. */
 import { connect, type Socket } from 'node:net';
 import { offer } from '../../../src/rtp/sdp-answer.ts';
-import type { Dialog } from '../../../src/sip/dialog.ts';
+import type { Dialog } from '../../../src/sip/dialog/dialog.ts';
 import type { ServerInvite } from '../../../src/sip/server-invite.ts';
 import { UserAgent } from '../../../src/sip/user-agent.ts';
 import { EventSocketServer } from './event-socket-server.ts';

@@ -1,0 +1,191 @@
+/** The peer's requests inside a dialog. */
+
+import type { SipMessage } from '../message/message.ts';
+import {
+  addTerms,
+  answerTerms,
+  isTooBrief,
+  SHORTEST_INTERVAL_MS,
+} from '../message/session-expires.ts';
+import type { Outcome } from '../outcome.ts';
+import type { ResponseParts } from '../outgoing.ts';
+import { newResponse } from '../own-response.ts';
+import { AckWait } from '../transaction/ack-wait.ts';
+import type { ServerTransaction } from '../transaction/transaction.ts';
+import type { Arrival } from '../transaction/transaction-layer.ts';
+import type { DialogCore } from './dialog-core.ts';
+import type { DialogOutgoing } from './dialog-outgoing.ts';
+import { IncomingReinvite } from './incoming-reinvite.ts';
+
+export class DialogIncoming {
+  readonly #core: DialogCore;
+  readonly #outgoing: DialogOutgoing;
+  #reinvite: IncomingReinvite | undefined;
+
+  constructor(core: DialogCore, outgoing: DialogOutgoing) {
+    this.#core = core;
+    this.#outgoing = outgoing;
+  }
+
+  /** Takes a request whose tags are the dialog's. */
+  receive(arrival: Arrival): void {
+    const { request, ids, flow } = arrival;
+    const { state } = this.#core;
+    if (this.#core.phase === 'ended') {
+      this.#answer(arrival, request.method === 'BYE' ? 200 : 481);
+      return;
+    }
+    // RFC 3261, 12.2.2: what was overtaken by a newer request comes too late.
+    if (state.remoteSequence !== null && ids.sequence <= state.remoteSequence) {
+      this.#answer(arrival, 500);
+      return;
+    }
+    this.#core.state = { ...state, remoteSequence: ids.sequence };
+    if (flow.isReliable) this.#core.heardOn(flow);
+    this.#dispatch(arrival);
+  }
+
+  /** Takes an ACK; false when no 2xx of ours has its number. */
+  receiveAck(ack: SipMessage, sequence: number): boolean {
+    const { ackWait } = this.#core;
+    if (ackWait?.sequence !== sequence) return false;
+    if (!ackWait.isSettled) {
+      ackWait.settle(ack);
+      this.#core.hooks.onAck(ack);
+    }
+    return true;
+  }
+
+  /** Repeats a 2xx to INVITE until its ACK comes, and hangs up when none does. */
+  awaitAck(
+    sequence: number,
+    transaction: ServerTransaction,
+    ack: Outcome<SipMessage | null>,
+  ): void {
+    const { clock, timers } = this.#core.context;
+    this.#core.ackWait = new AckWait({
+      clock,
+      timers,
+      sequence,
+      ack,
+      repeat: () => transaction.repeat(),
+      onTimeout: () => void this.#outgoing.hangUp({ cause: 'no-ack', message: null }, {}),
+    });
+  }
+
+  /** Puts the session timer that follows from the request on a 2xx to it, and starts it. */
+  agreeOnTimer(request: SipMessage, response: SipMessage): void {
+    const terms = answerTerms(request, this.#core.context.sessionTimer);
+    if (terms !== null) addTerms(response, terms);
+    this.#outgoing.sessionTimer.restart(terms, 'uas');
+  }
+
+  /** Refuses what the peer has asked and we have not answered. */
+  dropPending(): void {
+    this.#reinvite?.drop();
+  }
+
+  #dispatch(arrival: Arrival): void {
+    const { request } = arrival;
+    switch (request.method) {
+      case 'BYE':
+        this.#answer(arrival, 200);
+        this.#core.end({ cause: 'remote-bye', message: request });
+        break;
+      case 'INVITE':
+        this.#receiveInvite(arrival);
+        break;
+      case 'UPDATE':
+        this.#receiveUpdate(arrival);
+        break;
+      case 'PRACK':
+        this.#answer(arrival, this.#core.provisionals?.receive(request) === true ? 200 : 481);
+        break;
+      case 'OPTIONS':
+        this.#answer(arrival, 200, { headers: { Accept: 'application/sdp' } });
+        break;
+      default:
+        this.#deliver(arrival, 603);
+    }
+  }
+
+  #receiveInvite(arrival: Arrival): void {
+    if (this.#refuseOffer(arrival)) return;
+    const { ackWait, context, hooks } = this.#core;
+    // The ACK was lost or overtaken; nobody sends a new INVITE who has not seen our 2xx.
+    if (ackWait !== undefined && !ackWait.isSettled) {
+      this.receiveAck(impliedAck(arrival.request, ackWait.sequence), ackWait.sequence);
+    }
+    this.#core.pendingOffer = 'theirs';
+    const reinvite = new IncomingReinvite({
+      arrival,
+      clock: context.clock,
+      patienceMs: 64 * context.timers.t1Ms,
+      answer: (status, parts) => this.#answer(arrival, status, parts),
+      awaitAck: (ack) => this.awaitAck(arrival.ids.sequence, arrival.transaction, ack),
+      onFinal: () => this.#settleReinvite(reinvite),
+    });
+    this.#reinvite = reinvite;
+    if (!hooks.onReinvite(reinvite)) reinvite.respond(488);
+  }
+
+  #settleReinvite(reinvite: IncomingReinvite): void {
+    if (this.#reinvite !== reinvite) return;
+    this.#reinvite = undefined;
+    this.#core.pendingOffer = 'none';
+  }
+
+  /** An UPDATE without offer only refreshes; one with an offer is the application's to answer. */
+  #receiveUpdate(arrival: Arrival): void {
+    if (this.#refuseOffer(arrival)) return;
+    if (arrival.request.body.length === 0) this.#answer(arrival, 200);
+    else this.#deliver(arrival, 488);
+  }
+
+  /** RFC 3261, 14.2; RFC 3311, 5.2; RFC 4028, 9. */
+  #refuseOffer(arrival: Arrival): boolean {
+    const { pendingOffer, phase, context, state } = this.#core;
+    const { request } = arrival;
+    const isOffer = request.method === 'INVITE' || request.body.length > 0;
+    const isTooEarly = request.method === 'INVITE' && phase === 'early';
+    if (isOffer && (pendingOffer === 'ours' || (isTooEarly && state.isInitiator))) {
+      this.#answer(arrival, 491);
+    } else if (isOffer && (pendingOffer === 'theirs' || isTooEarly)) {
+      const retryAfterSeconds = Math.floor(10 * context.tokens.fraction());
+      this.#answer(arrival, 500, { headers: { 'Retry-After': String(retryAfterSeconds) } });
+    } else if (isTooBrief(request, context.sessionTimer)) {
+      const minMs = context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
+      this.#answer(arrival, 422, { headers: { 'Min-SE': String(Math.ceil(minMs / 1000)) } });
+    } else return false;
+    return true;
+  }
+
+  #deliver(arrival: Arrival, refusal: number): void {
+    const { request, flow } = arrival;
+    const respond = (status: number, parts: ResponseParts = {}) =>
+      this.#answer(arrival, status, parts);
+    if (!this.#core.hooks.onRequest({ request, flow, respond })) respond(refusal);
+  }
+
+  #answer({ request, flow, transaction }: Arrival, status: number, parts: ResponseParts = {}) {
+    const { product } = this.#core.context;
+    const response = newResponse({ request, status, flow, product, parts });
+    const isSessionChange = request.method === 'INVITE' || request.method === 'UPDATE';
+    if (isSessionChange && status >= 200 && status < 300 && transaction.lastStatus < 200) {
+      this.#core.refreshTarget(request);
+      this.#core.noteAbilities(request);
+      if (response.body.length > 0) this.#core.localSession = response.body;
+      if (this.#core.phase === 'confirmed') this.agreeOnTimer(request, response);
+    }
+    transaction.respond(response);
+    return response;
+  }
+}
+
+/** The ACK that a lost one must have been. */
+function impliedAck(request: SipMessage, sequence: number): SipMessage {
+  const ack = request.clone();
+  ack.method = 'ACK';
+  ack.body = Buffer.alloc(0);
+  return ack.delete('content-type').set('cseq', `${sequence} ACK`);
+}

@@ -1,0 +1,209 @@
+/** Our requests inside a dialog. */
+
+import type { SipMessage } from '../message/message.ts';
+import { makeResponse } from '../message/response.ts';
+import {
+  addWish,
+  answeredTerms,
+  parseMinSe,
+  SHORTEST_INTERVAL_MS,
+} from '../message/session-expires.ts';
+import { SipError } from '../message/sip-error.ts';
+import { addParts } from '../message-parts.ts';
+import type { OutgoingReinvite } from '../outgoing.ts';
+import type { Reply, SendOptions } from '../request-sender.ts';
+import { AckStore } from './ack-store.ts';
+import type { DialogCore } from './dialog-core.ts';
+import type { DialogEnd } from './dialog-hooks.ts';
+import { SessionTimer } from './session-timer.ts';
+
+/** How often an INVITE that met another one is tried again. RFC 3261, 14.1. */
+const GLARE_RETRIES_MAX = 3;
+
+/** A peer that asks for more patience than that gets none. */
+const RETRY_AFTER_MS_MAX = 10_000;
+
+export class DialogOutgoing {
+  readonly acks: AckStore;
+  readonly sessionTimer: SessionTimer;
+  readonly #core: DialogCore;
+
+  constructor(core: DialogCore) {
+    this.#core = core;
+    this.acks = new AckStore(core);
+    this.sessionTimer = new SessionTimer({
+      clock: core.context.clock,
+      refresh: () => void this.#refresh().catch((error) => this.#logFailure(error)),
+      expire: () => void this.hangUp({ cause: 'session-expired', message: null }, {}),
+    });
+  }
+
+  async request(method: string, parts: OutgoingReinvite): Promise<SipMessage> {
+    this.#demandLife(method);
+    const isOffer = method === 'UPDATE' && (parts.body?.length ?? 0) > 0;
+    if (isOffer) this.#claimOffer(method);
+    try {
+      const request = this.#core.newRequest(method);
+      addParts(request, parts);
+      if (method === 'UPDATE') this.#addSessionWish(request);
+      const reply = await this.#send(request, parts);
+      if (method === 'UPDATE' && isSuccess(reply)) this.#sessionChanged(reply, request.body);
+      return reply.response;
+    } finally {
+      if (isOffer) this.#core.pendingOffer = 'none';
+    }
+  }
+
+  async reinvite(parts: OutgoingReinvite): Promise<SipMessage> {
+    for (let retries = 0; ; retries++) {
+      const response = await this.#reinviteOnce(parts);
+      // Who sends the ACK itself is told of refusals at once, as a drachtio server would, and tries again as it likes.
+      const waitMs = parts.acknowledge === 'manual' ? null : this.#retryWaitMs(response);
+      if (waitMs === null || retries >= GLARE_RETRIES_MAX) return response;
+      await this.#core.sleep(waitMs);
+      if (this.#core.phase !== 'confirmed') return response;
+    }
+  }
+
+  /** Sends the ACK of the newest 2xx; a peer that nothing leads to any more is given up. */
+  async acknowledge(): Promise<void> {
+    try {
+      await this.acks.send({});
+    } catch (error) {
+      if (!(error instanceof SipError)) throw error;
+      this.#core.end({ cause: 'peer-gone', message: null });
+    }
+  }
+
+  /** Sends BYE and ends the dialog; null when it has ended by then. */
+  async hangUp(end: DialogEnd, parts: OutgoingReinvite): Promise<SipMessage | null> {
+    const core = this.#core;
+    // RFC 3261, 15: who has accepted may not send BYE before the ACK, or before giving it up.
+    await core.ackWait?.acknowledged;
+    if (core.phase === 'ended') return null;
+    const request = core.newRequest('BYE');
+    addParts(request, parts);
+    const options = this.#sendOptions(parts);
+    this.sessionTimer.stop();
+    core.end(end, false);
+    const { response } = await core.context.sender.send(request, options);
+    core.hooks.onOver();
+    return response;
+  }
+
+  async #reinviteOnce(parts: OutgoingReinvite): Promise<SipMessage> {
+    this.#demandLife('INVITE');
+    const isTheirTurn = this.#core.pendingOffer === 'theirs';
+    // Who tries again as it likes is told what the far end would say to an INVITE that crosses its own.
+    if (isTheirTurn && parts.acknowledge === 'manual') {
+      return makeResponse(this.#core.newRequest('INVITE'), 491);
+    }
+    this.#claimOffer('INVITE');
+    try {
+      const request = this.#core.newRequest('INVITE');
+      addParts(request, parts);
+      this.#addSessionWish(request);
+      const reply = await this.#send(request, parts);
+      if (!isSuccess(reply)) return reply.response;
+      this.#sessionChanged(reply, request.body);
+      this.acks.expect(reply);
+      if (parts.acknowledge !== 'manual') await this.acknowledge();
+      return reply.response;
+    } finally {
+      this.#core.pendingOffer = 'none';
+    }
+  }
+
+  async #send(request: SipMessage, parts: OutgoingReinvite): Promise<Reply> {
+    const reply = await this.#core.context.sender.send(request, this.#sendOptions(parts));
+    const { status } = reply.response;
+    // RFC 3261, 12.2.1.2: a peer that knows nothing of the dialog, or is silent, has left it.
+    if (status === 481) this.#core.end({ cause: 'peer-gone', message: reply.response });
+    else if (status === 408) void this.hangUp({ cause: 'peer-gone', message: reply.response }, {});
+    return reply;
+  }
+
+  #sendOptions(parts: OutgoingReinvite): SendOptions {
+    return {
+      digest: this.#core.digest,
+      flow: this.#core.reusableFlow(),
+      nextSequence: () => this.#core.nextSequence(),
+      onSent: parts.onSent,
+      onProvisional: parts.onProvisional,
+      onLaterSuccess: (response) => this.acks.repeat(response),
+    };
+  }
+
+  #demandLife(method: string): void {
+    const { phase } = this.#core;
+    if (phase !== 'ended' && (phase === 'confirmed' || method !== 'INVITE')) return;
+    throw new SipError(481, `Cannot send ${method} in dialog "${this.#core.id}": it is ${phase}`);
+  }
+
+  #claimOffer(method: string): void {
+    const { id, pendingOffer } = this.#core;
+    if (pendingOffer !== 'none') {
+      throw new SipError(491, `Cannot send ${method} in dialog "${id}": another is in progress`);
+    }
+    this.#core.pendingOffer = 'ours';
+  }
+
+  /** What a 2xx to INVITE or UPDATE changes. */
+  #sessionChanged(reply: Reply, sentBody: Buffer): void {
+    const core = this.#core;
+    if (sentBody.length > 0) core.localSession = sentBody;
+    core.refreshTarget(reply.response);
+    core.noteAbilities(reply.response);
+    if (core.phase === 'confirmed') {
+      this.sessionTimer.restart(answeredTerms(reply.response), 'uac');
+    }
+  }
+
+  #addSessionWish(request: SipMessage): void {
+    const intervalMs = this.sessionTimer.intervalMs;
+    if (intervalMs === null || request.get('session-expires') !== undefined) return;
+    const intervalMsMin = this.#core.context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
+    const refresher = this.sessionTimer.isRefresher ? 'uac' : 'uas';
+    addWish(request, { intervalMs, intervalMsMin, refresher });
+  }
+
+  /** Null: not to be tried again. */
+  #retryWaitMs(response: SipMessage): number | null {
+    const { timers, tokens } = this.#core.context;
+    if (response.status === 491) {
+      // RFC 3261, 14.1, in units of T1: 2.1 to 4 s for whoever made the dialog, up to 2 s for the other,
+      // so that the two do not meet again.
+      const chance = tokens.fraction();
+      return timers.t1Ms * (this.#core.state.isInitiator ? 4.2 + 3.8 * chance : 4 * chance);
+    }
+    const retryAfterMs = Number.parseInt(response.get('retry-after') ?? '', 10) * 1000;
+    const mayRetry = response.status === 500 && retryAfterMs <= RETRY_AFTER_MS_MAX;
+    return mayRetry ? retryAfterMs : null;
+  }
+
+  #logFailure(error: unknown): void {
+    this.#core.context.logger.warn({ error }, 'SIP session could not be refreshed');
+  }
+
+  async #refresh(): Promise<void> {
+    const core = this.#core;
+    if (core.phase !== 'confirmed') return;
+    if (core.pendingOffer !== 'none') {
+      // The exchange in progress refreshes the session as well; if it is refused, this one will.
+      await core.sleep(core.context.timers.t2Ms);
+      if (core.phase === 'confirmed') await this.#refresh();
+      return;
+    }
+    const response = core.peerAllows('UPDATE')
+      ? await this.request('UPDATE', {})
+      : await this.reinvite(core.localSession === undefined ? {} : { body: core.localSession });
+    const intervalMs = response.status === 422 ? parseMinSe(response) : null;
+    if (intervalMs === null) return;
+    this.sessionTimer.restart({ intervalMs, refresher: 'uac' }, 'uac');
+    await this.#refresh();
+  }
+}
+
+function isSuccess({ response }: Reply): boolean {
+  return response.status >= 200 && response.status < 300;
+}

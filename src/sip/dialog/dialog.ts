@@ -1,0 +1,128 @@
+/** One SIP dialog as applications hold it: its requests both ways, and its end. */
+import { EventEmitter } from 'node:events';
+import type { SipMessage } from '../message/message.ts';
+import { SipError } from '../message/sip-error.ts';
+import type { MessageParts, OutgoingReinvite } from '../outgoing.ts';
+import type { ServerReinvite, ServerRequest } from '../server-request.ts';
+import type { Flow } from '../transport/flow.ts';
+import type { DialogCore } from './dialog-core.ts';
+import type { DialogEnd } from './dialog-hooks.ts';
+import type { DialogOutgoing } from './dialog-outgoing.ts';
+
+export type { DialogEnd };
+
+export interface DialogEvents {
+  /**
+   * INFO, NOTIFY, REFER, and UPDATE with a body; call `respond`. Without a listener: 603, or 488 for
+   * UPDATE. BYE, PRACK, OPTIONS and UPDATE without a body are answered by the engine.
+   */
+  request: [ServerRequest];
+  /** An INVITE inside the dialog: hold, new SDP. Call `respond`. Without a listener: 488. */
+  reinvite: [ServerReinvite];
+  /** The first ACK of each 2xx of ours. */
+  ack: [SipMessage];
+  /** The TCP connection is gone. The dialog lives: its next request opens another. With a WebSocket the dialog ends too. */
+  disconnected: [];
+  /** Exactly once. */
+  ended: [DialogEnd];
+}
+
+/** Made by the user agent, never by applications. */
+export class Dialog extends EventEmitter<DialogEvents> {
+  readonly #core: DialogCore;
+  readonly #outgoing: DialogOutgoing;
+
+  constructor(core: DialogCore, outgoing: DialogOutgoing) {
+    super();
+    this.#core = core;
+    this.#outgoing = outgoing;
+  }
+
+  /** Call-ID, local and remote tag, joined by `|`. */
+  get id(): string {
+    return this.#core.id;
+  }
+
+  get callId(): string {
+    return this.#core.state.callId;
+  }
+
+  get localTag(): string {
+    return this.#core.state.localTag;
+  }
+
+  get remoteTag(): string {
+    return this.#core.state.remoteTag;
+  }
+
+  /** Where the requests go to: the peer's newest Contact. */
+  get remoteTarget(): string {
+    return this.#core.state.remoteTarget;
+  }
+
+  /** The value that our requests have in From; the peer's is their To. */
+  get localAddress(): string {
+    return this.#core.state.localAddress;
+  }
+
+  get remoteAddress(): string {
+    return this.#core.state.remoteAddress;
+  }
+
+  /** Where the peer was last heard. */
+  get flow(): Flow {
+    return this.#core.flow;
+  }
+
+  get state(): 'early' | 'confirmed' | 'ended' {
+    return this.#core.phase;
+  }
+
+  /**
+   * Sends a request and resolves with its final response. A time-out is a 408 made here, a peer out
+   * of reach a 503. Challenges are answered with the credentials of the call. `INVITE` goes the way
+   * of {@link reinvite} and `BYE` that of {@link bye}.
+   *
+   * @throws {SipError} 481 when the dialog has ended; 491 when another INVITE is in progress.
+   */
+  async request(method: string, parts: OutgoingReinvite = {}): Promise<SipMessage> {
+    if (method === 'INVITE') return await this.#outgoing.reinvite(parts);
+    if (method !== 'BYE') return await this.#outgoing.request(method, parts);
+    const response = await this.bye(parts);
+    if (response !== null) return response;
+    throw new SipError(481, `Cannot send BYE in dialog "${this.id}": it has ended`);
+  }
+
+  /**
+   * Sends an INVITE inside the dialog. Tries again after 491, and after 500 with Retry-After.
+   *
+   * @throws {SipError} 481 when the dialog is not confirmed; 491 when another INVITE is in progress.
+   */
+  async reinvite(parts: OutgoingReinvite = {}): Promise<SipMessage> {
+    return await this.#outgoing.reinvite(parts);
+  }
+
+  /**
+   * Acknowledges the newest 2xx to our INVITE; needed with `acknowledge: 'manual'` only.
+   *
+   * @returns the ACK as sent.
+   * @throws {SipError} 481 when no 2xx waits for its ACK; 503 when nothing leads to the peer.
+   */
+  async ack(parts: MessageParts = {}): Promise<SipMessage> {
+    return await this.#outgoing.acks.send(parts);
+  }
+
+  /**
+   * Ends the dialog and resolves with the answer to BYE; null when the dialog has ended already.
+   *
+   * Who has just accepted a call waits for its ACK first. RFC 3261, 15.
+   *
+   * @throws {SipError} 481 for an incoming call not yet accepted: reject it.
+   */
+  async bye(parts: OutgoingReinvite = {}): Promise<SipMessage | null> {
+    if (this.state === 'early' && !this.#core.state.isInitiator) {
+      throw new SipError(481, `Cannot send BYE in dialog "${this.id}": call is not accepted`);
+    }
+    return await this.#outgoing.hangUp({ cause: 'local-bye', message: null }, parts);
+  }
+}

@@ -1,0 +1,165 @@
+/** The client's side of digest authentication: answers challenges with user name and password. */
+import { createHash, randomBytes } from 'node:crypto';
+import type { SipMessage } from '../message/message.ts';
+import { quote } from '../message/params.ts';
+import type { DigestChallenge } from './digest-challenge.ts';
+import { parseAuthFields, strongestChallenge } from './digest-challenge.ts';
+
+export interface DigestCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface DigestOptions {
+  /** Whom to be in a realm; undefined where we are unknown, and the challenge is left unanswered. */
+  readonly credentialsFor: (realm: string) => DigestCredentials | undefined;
+
+  /** Makes client nonces; random ones when not given. */
+  readonly makeCnonce?: () => string;
+}
+
+/** One realm's newest challenge, and how often it has been answered. */
+interface Session {
+  readonly challenge: DigestChallenge;
+  readonly credentials: DigestCredentials;
+  readonly headerName: 'authorization' | 'proxy-authorization';
+
+  /** One for all answers: the `-sess` algorithms bind the first to them all. */
+  readonly cnonce: string;
+  readonly staleCount: number;
+  useCount: number;
+}
+
+/** A call passes a proxy or two and a server; more realms than that is somebody's mistake. */
+const REALMS_MAX = 4;
+
+/** A server that calls even fresh nonces stale would be answered for ever. */
+const STALE_MAX = 2;
+
+/**
+ * Answers challenges and goes on using the newest nonces, so that later requests are let in at once.
+ *
+ * Keep one for each dialog or registration: `accept` what came, `authorize` what goes.
+ *
+ * @see RFC 7616, RFC 8760, RFC 3261 section 22
+ */
+export class DigestClient {
+  readonly #credentialsFor: DigestOptions['credentialsFor'];
+  readonly #makeCnonce: () => string;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(options: DigestOptions) {
+    this.#credentialsFor = options.credentialsFor;
+    this.#makeCnonce = options.makeCnonce ?? (() => randomBytes(12).toString('hex'));
+  }
+
+  /**
+   * Takes in a 401 or 407, and the request that it refused.
+   *
+   * @returns whether the request is to be tried again: the challenge can be answered, and is not
+   * the refusal of a password already given to it.
+   */
+  accept(response: SipMessage, refused: SipMessage): boolean {
+    const isProxy = response.status === 407;
+    const lines = response.all(isProxy ? 'proxy-authenticate' : 'www-authenticate');
+    const challenge = strongestChallenge(lines);
+    if (challenge === undefined) return false;
+    const credentials = this.#credentialsFor(challenge.realm);
+    if (credentials === undefined) return false;
+
+    const headerName = isProxy ? 'proxy-authorization' : 'authorization';
+    const key = `${headerName} ${challenge.realm}`;
+    const before = this.#sessions.get(key);
+    if (before === undefined && this.#sessions.size >= REALMS_MAX) return false;
+    const staleCount = staleCountAfter(challenge, before, refused);
+    if (staleCount === undefined) return false;
+    const cnonce = this.#makeCnonce();
+    this.#sessions.set(key, {
+      challenge,
+      credentials,
+      headerName,
+      cnonce,
+      staleCount,
+      useCount: 0,
+    });
+    return true;
+  }
+
+  /** Puts an answer to every realm's newest challenge on a request, in place of older ones. */
+  authorize(request: SipMessage): void {
+    if (this.#sessions.size === 0) return;
+    request.delete('authorization').delete('proxy-authorization');
+    for (const session of this.#sessions.values()) {
+      session.useCount++;
+      request.add(session.headerName, credentialsLine(session, request));
+    }
+  }
+}
+
+/**
+ * How many challenges in a row called a fresh nonce stale; undefined when the password was refused.
+ *
+ * A nonce that has served before may have expired without the server saying so.
+ */
+function staleCountAfter(
+  challenge: DigestChallenge,
+  before: Session | undefined,
+  refused: SipMessage,
+): number | undefined {
+  const isFirstRefusal =
+    before === undefined || usesOf(before, refused) !== 1 || before.useCount === 0;
+  if (isFirstRefusal) return 0;
+  const staleCount = before.staleCount + 1;
+  return challenge.isStale && staleCount <= STALE_MAX ? staleCount : undefined;
+}
+
+/** The nonce count with which a request answered the session's challenge; 0 when it did not. */
+function usesOf(session: Session, request: SipMessage): number {
+  for (const line of request.all(session.headerName)) {
+    const fields = parseAuthFields(line, 'Digest'.length);
+    const isOurs = fields.get('nonce') === session.challenge.nonce;
+    if (isOurs) return Number.parseInt(fields.get('nc') ?? '1', 16);
+  }
+  return 0;
+}
+
+/** The value of Authorization. @see RFC 7616 section 3.4 */
+function credentialsLine(session: Session, request: SipMessage): string {
+  const { challenge, cnonce } = session;
+  const { algorithm, opaque, qop } = challenge;
+  const nonceCount = session.useCount.toString(16).padStart(8, '0');
+  const fields = [
+    `username=${quote(octets(session.credentials.username))}`,
+    `realm=${quote(challenge.realm)}`,
+    `nonce=${quote(challenge.nonce)}`,
+    `uri=${quote(request.uri)}`,
+    `response="${digestResponse(session, request, nonceCount)}"`,
+  ];
+  if (algorithm !== undefined) fields.push(`algorithm=${algorithm}`);
+  if (opaque !== undefined) fields.push(`opaque=${quote(opaque)}`);
+  if (qop !== undefined) fields.push(`qop=${qop}`, `nc=${nonceCount}`);
+  if (qop !== undefined || challenge.isSession) fields.push(`cnonce=${quote(cnonce)}`);
+  return `Digest ${fields.join(', ')}`;
+}
+
+/** @see RFC 7616 sections 3.4.1 to 3.4.3 */
+function digestResponse(session: Session, request: SipMessage, nonceCount: string): string {
+  const { challenge, cnonce, credentials } = session;
+  const { hash, nonce, qop, realm } = challenge;
+  const digest = (text: string | Buffer) =>
+    createHash(hash)
+      .update(typeof text === 'string' ? Buffer.from(text, 'latin1') : text)
+      .digest('hex');
+
+  const user = digest(`${octets(credentials.username)}:${realm}:${octets(credentials.password)}`);
+  const a1 = challenge.isSession ? digest(`${user}:${nonce}:${cnonce}`) : user;
+  const bodyPart = qop === 'auth-int' ? `:${digest(request.body)}` : '';
+  const a2 = digest(`${request.method}:${request.uri}${bodyPart}`);
+  if (qop === undefined) return digest(`${a1}:${nonce}:${a2}`);
+  return digest(`${a1}:${nonce}:${nonceCount}:${cnonce}:${qop}:${a2}`);
+}
+
+/** Text as the octets of its UTF-8, one character each, as messages hold it. */
+function octets(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}

@@ -1,0 +1,134 @@
+/** Whether the engine can serve a sound request at all, before anything is done with it; pure */
+import type { SipMessage } from '../message/message.ts';
+import { isKnownMethod, isServedMethod, SERVED_METHODS } from '../message/method.ts';
+import { faultOf } from '../message/sip-error.ts';
+import { reasonPhrase } from '../message/status.ts';
+import { uriScheme } from '../message/uri.ts';
+
+/** Why a request is refused, and what the refusal must tell. */
+export interface Refusal {
+  readonly status: number;
+  readonly reason: string;
+
+  /** Header names in lower case, as messages hold them. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+}
+
+/** Extensions that the engine understands, as Supported lists them. RFC 3262, RFC 4028. */
+export const SUPPORTED_EXTENSIONS = ['100rel', 'timer'] as const;
+
+/** What a session is described with. */
+const SESSION_TYPE = 'application/sdp';
+
+const ALLOW = SERVED_METHODS.join(', ');
+const SCHEMES = new Set(['sip', 'sips', 'tel']);
+const SUPPORTED: ReadonlySet<string> = new Set(SUPPORTED_EXTENSIONS);
+
+/** Methods whose body can only describe a session; the others' bodies are the application's. */
+const SESSION_METHODS = new Set(['INVITE', 'UPDATE', 'PRACK', 'ACK']);
+
+/** A media type with wildcards that covers session descriptions. */
+const SESSION_RANGES = new Set([SESSION_TYPE, 'application/*', '*/*']);
+
+/** RFC 3261, section 8.2: method, then address, extensions, content. */
+const CHECKS = [
+  checkMethod,
+  checkScheme,
+  checkRequire,
+  checkContact,
+  checkEncoding,
+  checkContent,
+  checkAccept,
+];
+
+/**
+ * Decides what a request that was read without error is refused for, if anything, whoever sent it.
+ *
+ * Dialogs, transactions and users are not looked at. ACK is never refused, and CANCEL only for
+ * its method and address (section 8.2.2.3: no Require in either).
+ *
+ * @see RFC 3261 section 8.2
+ */
+export function checkRequest(request: SipMessage): Refusal | undefined {
+  if (request.method === 'ACK') return undefined;
+  for (const check of CHECKS) {
+    const refusal = check(request);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+function refuse(status: number, ...headers: [name: string, value: string][]): Refusal {
+  return { status, reason: reasonPhrase(status), headers };
+}
+
+function checkMethod({ method }: SipMessage): Refusal | undefined {
+  if (!isKnownMethod(method)) return refuse(501, ['allow', ALLOW]);
+  return isServedMethod(method) ? undefined : refuse(405, ['allow', ALLOW]);
+}
+
+function checkScheme({ uri }: SipMessage): Refusal | undefined {
+  return SCHEMES.has(uriScheme(uri)) ? undefined : refuse(416);
+}
+
+function checkRequire(request: SipMessage): Refusal | undefined {
+  if (request.method === 'CANCEL') return undefined;
+  const required = request.list('require');
+  if (required.length === 0) return undefined;
+  const unsupported = required.filter((tag) => !SUPPORTED.has(tag.toLowerCase()));
+  if (unsupported.length === 0) return undefined;
+  return refuse(420, ['unsupported', unsupported.join(', ')]);
+}
+
+/**
+ * A call without Contact gives no address for the requests that follow (section 8.1.1.8). Peers of
+ * RFC 2543, known by their branch, could leave it out; From serves for them.
+ */
+function checkContact(request: SipMessage): Refusal | undefined {
+  if (request.method !== 'INVITE' || !isRfc3261(request)) return undefined;
+  if (faultOf(() => request.contact) === undefined && request.contact !== undefined) {
+    return undefined;
+  }
+  return { status: 400, reason: 'Missing Contact', headers: [] };
+}
+
+function isRfc3261(request: SipMessage): boolean {
+  return request.via.params.get('branch')?.startsWith('z9hG4bK') === true;
+}
+
+function checkEncoding(request: SipMessage): Refusal | undefined {
+  if (request.body.length === 0) return undefined;
+  const encodings = request.list('content-encoding');
+  const isPlain = encodings.every((encoding) => encoding.toLowerCase() === 'identity');
+  if (isPlain || isOptional(request)) return undefined;
+  return refuse(415, ['accept-encoding', 'identity']);
+}
+
+function checkContent(request: SipMessage): Refusal | undefined {
+  if (!SESSION_METHODS.has(request.method) || request.body.length === 0) return undefined;
+  const contentType = request.get('content-type') ?? '';
+  if (contentType === SESSION_TYPE || mediaType(contentType) === SESSION_TYPE) return undefined;
+  if (isOptional(request)) return undefined;
+  return refuse(415, ['accept', SESSION_TYPE]);
+}
+
+/** RFC 3261, section 20.11: a body marked so may be ignored. */
+function isOptional(request: SipMessage): boolean {
+  const disposition = request.get('content-disposition')?.toLowerCase() ?? '';
+  return /;[ \t]?handling[ \t]?=[ \t]?optional/.test(disposition);
+}
+
+/** A caller who accepts no session description could not read the answer. RFC 4475, 3.3.15. */
+function checkAccept(request: SipMessage): Refusal | undefined {
+  if (request.method !== 'INVITE') return undefined;
+  const ranges = request.list('accept');
+  const isServed = ranges.some((range) => SESSION_RANGES.has(mediaType(range)));
+  if (ranges.length === 0 || isServed) return undefined;
+  return refuse(406);
+}
+
+/** The type without its parameters. */
+function mediaType(value: string): string {
+  const [type = ''] = value.split(';', 1);
+  return type.replace(/[ \t]/g, '').toLowerCase();
+}

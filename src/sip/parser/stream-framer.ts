@@ -1,0 +1,105 @@
+/** Cuts a stream of octets, as TCP brings it, into messages; pure */
+import { BadMessageError } from '../message/bad-message-error.ts';
+import type { SipMessage } from '../message/message.ts';
+import type { MessageHead } from './parser.ts';
+import { contentLength, finishMessage, parseHead } from './parser.ts';
+import { HEAD_BYTES_MAX } from './parser-limits.ts';
+import { PendingOctets } from './pending-octets.ts';
+
+/**
+ * What a stream brought.
+ *
+ * - `ping`: a keep-alive that wants a CRLF back (RFC 5626, section 4.4.1)
+ * - `bad`: a message that could not be read; answer it where `error.status` is not 0
+ * - `broken`: the same, and nobody can tell where the next message begins: close the connection
+ */
+export type StreamFrame =
+  | { readonly kind: 'message'; readonly message: SipMessage }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'bad'; readonly error: BadMessageError }
+  | { readonly kind: 'broken'; readonly error: BadMessageError };
+
+/**
+ * Frames one connection by Content-Length. It holds at most one message that is not yet whole.
+ *
+ * @see RFC 3261 sections 7.5 and 18.3
+ */
+export class StreamFramer {
+  readonly #pending = new PendingOctets();
+  #head: MessageHead | undefined;
+  #isPingHalf = false;
+  #isBroken = false;
+
+  /** Whether a message has begun and not ended; a peer that leaves it so for long is to be closed. */
+  get isWaiting(): boolean {
+    return this.#pending.length > 0 || this.#head !== undefined;
+  }
+
+  /** Takes octets in and gives what they complete, in order; nothing once the stream is broken. */
+  push(chunk: Buffer): StreamFrame[] {
+    const frames: StreamFrame[] = [];
+    if (this.#isBroken) return frames;
+    this.#pending.append(chunk);
+    while (!this.#isBroken && this.#step(frames));
+    return frames;
+  }
+
+  /** Reads one thing more; false when it needs octets that are not there. */
+  #step(frames: StreamFrame[]): boolean {
+    if (this.#head === undefined) {
+      return this.#takeLineBreak(frames) || this.#takeHead(frames);
+    }
+    return this.#takeBody(this.#head, frames);
+  }
+
+  #takeLineBreak(frames: StreamFrame[]): boolean {
+    if (!this.#pending.takeLineBreak()) return false;
+    if (this.#isPingHalf) frames.push({ kind: 'ping' });
+    this.#isPingHalf = !this.#isPingHalf;
+    return true;
+  }
+
+  #takeHead(frames: StreamFrame[]): boolean {
+    const head = this.#pending.takeHead();
+    if (head === undefined) {
+      if (this.#pending.length > HEAD_BYTES_MAX) this.#break(frames, 'Headers Too Large');
+      return false;
+    }
+    this.#isPingHalf = false;
+    this.#readHead(head, frames);
+    return true;
+  }
+
+  #readHead(bytes: Buffer, frames: StreamFrame[]): void {
+    try {
+      const head = parseHead(bytes.toString('latin1'));
+      if (typeof contentLength(head.message) === 'number') this.#head = head;
+      else finishMessage(head, Buffer.alloc(0), true);
+    } catch (error) {
+      this.#isBroken = true;
+      frames.push({ kind: 'broken', error: asBadMessage(error) });
+    }
+  }
+
+  #takeBody(head: MessageHead, frames: StreamFrame[]): boolean {
+    const body = this.#pending.take(contentLength(head.message) ?? 0);
+    if (body === undefined) return false;
+    this.#head = undefined;
+    try {
+      frames.push({ kind: 'message', message: finishMessage(head, body, true) });
+    } catch (error) {
+      frames.push({ kind: 'bad', error: asBadMessage(error) });
+    }
+    return true;
+  }
+
+  #break(frames: StreamFrame[], why: string): void {
+    this.#isBroken = true;
+    frames.push({ kind: 'broken', error: new BadMessageError(0, why) });
+  }
+}
+
+function asBadMessage(error: unknown): BadMessageError {
+  if (error instanceof BadMessageError) return error;
+  throw error;
+}

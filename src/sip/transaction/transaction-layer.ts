@@ -1,0 +1,197 @@
+/** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
+import type { Logger } from '../../lib/logger.ts';
+import type { SipMessage } from '../message/message.ts';
+import type { MessageIds } from '../message/message-ids.ts';
+import { idsOf } from '../message/message-ids.ts';
+import { makeResponse } from '../message/response.ts';
+import type { Tokens } from '../message/tokens.ts';
+import type { Via } from '../message/via.ts';
+import type { Flow } from '../transport/flow.ts';
+import type { TransportLayer } from '../transport/transport-layer.ts';
+import { NonInviteClientTransaction } from './client-transaction.ts';
+import { InviteClientTransaction } from './client-transaction-invite.ts';
+import { NonInviteServerTransaction } from './server-transaction.ts';
+import { InviteServerTransaction } from './server-transaction-invite.ts';
+import type {
+  ClientTransaction,
+  ClientTransactionUser,
+  ServerTransaction,
+  TransactionContext,
+} from './transaction.ts';
+import { clientKey, mergeKey, serverKey, transactionMethod } from './transaction-key.ts';
+
+/** A request that belongs to no transaction yet, with the one made for it. */
+export interface Arrival {
+  readonly request: SipMessage;
+  readonly ids: MessageIds;
+  /** Where it came from. */
+  readonly flow: Flow;
+  readonly transaction: ServerTransaction;
+}
+
+export interface TransactionLayerOptions {
+  readonly context: TransactionContext;
+  readonly transport: Pick<TransportLayer, 'responseFlow' | 'replyStateless'>;
+  readonly tokens: Tokens;
+  readonly logger: Logger;
+  /** More live transactions than that, and new requests get 503. */
+  readonly transactionsMax: number;
+  readonly onRequest: (arrival: Arrival) => void;
+  /** An ACK of a 2xx; returns whether anyone was waiting for it. */
+  readonly onAck: (ack: SipMessage, ids: MessageIds) => boolean;
+}
+
+interface Received {
+  readonly request: SipMessage;
+  readonly ids: MessageIds;
+  readonly via: Via;
+  readonly flow: Flow;
+  /** Of its transaction. */
+  readonly key: string;
+}
+
+/** A caller turned away for load should not be back at once. RFC 3261, 21.5.4. */
+export const RETRY_AFTER_SECONDS = 5;
+
+export class TransactionLayer {
+  readonly #options: TransactionLayerOptions;
+  readonly #servers = new Map<string, ServerTransaction>();
+  readonly #clients = new Map<string, ClientTransaction>();
+  readonly #merged = new Map<string, string>();
+
+  constructor(options: TransactionLayerOptions) {
+    this.#options = options;
+  }
+
+  /** Live transactions of both sides. */
+  get size(): number {
+    return this.#servers.size + this.#clients.size;
+  }
+
+  /** Sends a request, our Via already on top, and tells `user` what comes of it. */
+  send(request: SipMessage, flow: Flow, user: ClientTransactionUser): ClientTransaction {
+    const key = clientKey(request.via.params.get('branch') ?? '', request.method);
+    const options = {
+      context: this.#options.context,
+      flow,
+      request,
+      user,
+      onOver: () => this.#clients.delete(key),
+    };
+    const transaction =
+      request.method === 'INVITE'
+        ? new InviteClientTransaction(options)
+        : new NonInviteClientTransaction(options);
+    this.#clients.set(key, transaction);
+    transaction.start();
+    return transaction;
+  }
+
+  receiveResponse(response: SipMessage, via: Via): void {
+    const branch = via.params.get('branch') ?? '';
+    const transaction = this.#clients.get(clientKey(branch, response.cseq.method));
+    if (transaction === undefined || response.list('via').length !== 1) {
+      this.#options.context.stats.drop('stray-response');
+    } else this.#guard(() => transaction.receive(response));
+  }
+
+  receiveRequest(request: SipMessage, via: Via, flow: Flow): void {
+    this.#guard(() => this.#receive(request, via, flow));
+  }
+
+  /** Ends every transaction; those who wait are told of a transport error. */
+  stop(): void {
+    for (const transaction of [...this.#servers.values()]) transaction.abort();
+    for (const transaction of [...this.#clients.values()]) transaction.abort();
+  }
+
+  #receive(request: SipMessage, via: Via, flow: Flow): void {
+    const ids = idsOf(request);
+    const key = serverKey(ids, via, transactionMethod(request.method));
+    const known = this.#servers.get(key);
+    if (known !== undefined && !isAckOfAccepted(request, known)) known.receive(request);
+    else if (request.method !== 'ACK') this.#open({ request, ids, via, flow, key });
+    else if (!this.#options.onAck(request, ids)) this.#options.context.stats.drop('stray-ack');
+  }
+
+  #open(received: Received): void {
+    const { request, ids, via, flow, key } = received;
+    const { transport, transactionsMax } = this.#options;
+    if (this.size >= transactionsMax) {
+      const headers = [['retry-after', String(RETRY_AFTER_SECONDS)]] as const;
+      transport.replyStateless(request, via, flow, { status: 503, headers });
+      return;
+    }
+    // Inside a dialog nothing is forked, so nothing can come twice by different ways.
+    const merge = ids.toTag === '' ? mergeKey(ids, request) : undefined;
+    const transaction = this.#makeServer(received, merge);
+    if (request.method === 'CANCEL') this.#cancel(received, transaction);
+    else if (merge !== undefined && this.#isMerged(merge, key)) {
+      this.#reject(request, transaction, 482);
+    } else this.#deliver({ request, ids, flow, transaction });
+  }
+
+  #makeServer({ request, ids, via, flow, key }: Received, merge?: string): ServerTransaction {
+    const options = {
+      context: this.#options.context,
+      flow: this.#options.transport.responseFlow(via, flow),
+      onOver: () => {
+        this.#servers.delete(key);
+        if (merge !== undefined && this.#merged.get(merge) === key) this.#merged.delete(merge);
+      },
+    };
+    const transaction =
+      request.method === 'INVITE'
+        ? new InviteServerTransaction({ ...options, request, ids, source: flow.remote })
+        : new NonInviteServerTransaction(options);
+    this.#servers.set(key, transaction);
+    return transaction;
+  }
+
+  /** RFC 3261, 8.2.2.2: the same request that came by another way, through a forking proxy. */
+  #isMerged(merge: string, key: string): boolean {
+    const known = this.#merged.get(merge);
+    if (known === undefined) this.#merged.set(merge, key);
+    return known !== undefined && known !== key;
+  }
+
+  /** RFC 3261, 9.2. */
+  #cancel({ request, ids, via, flow }: Received, transaction: ServerTransaction): void {
+    const invite = this.#servers.get(serverKey(ids, via, 'INVITE'));
+    const isFound = invite instanceof InviteServerTransaction && invite.isOwnedBy(ids, flow.remote);
+    if (!isFound) {
+      this.#reject(request, transaction, 481);
+      return;
+    }
+    transaction.respond(makeResponse(request, 200, undefined, this.#options.tokens.tag()));
+    if (invite.isProceeding) this.#guard(() => invite.user.onCancel?.(request));
+  }
+
+  #reject(request: SipMessage, transaction: ServerTransaction, status: number): void {
+    this.#options.context.stats.reject(status);
+    transaction.respond(makeResponse(request, status, undefined, this.#options.tokens.tag()));
+  }
+
+  #deliver(arrival: Arrival): void {
+    const isServed = this.#guard(() => this.#options.onRequest(arrival));
+    const { request, transaction } = arrival;
+    if (!isServed && transaction.lastStatus < 200) this.#reject(request, transaction, 500);
+    transaction.delivered();
+  }
+
+  /** A fault in whoever listens must not take the socket, and every other call, with it. */
+  #guard(deliver: () => void): boolean {
+    try {
+      deliver();
+      return true;
+    } catch (error) {
+      this.#options.logger.error({ error }, 'SIP message could not be handled');
+      return false;
+    }
+  }
+}
+
+/** The ACK of a 2xx has a branch of its own, save from RFC 2543 peers: theirs looks like the INVITE. */
+function isAckOfAccepted(request: SipMessage, known: ServerTransaction): boolean {
+  return request.method === 'ACK' && known instanceof InviteServerTransaction && known.isAccepted;
+}

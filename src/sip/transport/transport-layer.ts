@@ -1,0 +1,245 @@
+/** All sockets of a user agent: what comes in is parsed and stamped, what goes out finds its flow. */
+import type { Clock } from '../../lib/clock.ts';
+import type { MessageSocket } from '../../lib/message-socket.ts';
+import type { EngineStats } from '../engine-stats.ts';
+import { BadMessageError } from '../message/bad-message-error.ts';
+import type { SipMessage } from '../message/message.ts';
+import { makeResponse } from '../message/response.ts';
+import { SipError } from '../message/sip-error.ts';
+import type { SipUri } from '../message/uri.ts';
+import type { Via } from '../message/via.ts';
+import { parseMessage } from '../parser/parser.ts';
+import type { StreamFrame } from '../parser/stream-framer.ts';
+import { advertisedAddress } from './advertised-address.ts';
+import type { Endpoint, Flow, ListenProtocol, Protocol } from './flow.ts';
+import { isSameEndpoint, isSameFamily } from './flow.ts';
+import type { Resolver, Target } from './next-hop.ts';
+import { resolveTargets } from './next-hop.ts';
+import type { TcpLimits } from './transport-tcp.ts';
+import { TcpTransport } from './transport-tcp.ts';
+import type { OpenUdpSocket } from './transport-udp.ts';
+import { UdpTransport } from './transport-udp.ts';
+import { WsTransport } from './transport-ws.ts';
+import { responseEndpoint, stampIfSound, stampReceived } from './via-routing.ts';
+
+export interface ListenOptions {
+  readonly protocol: ListenProtocol;
+  readonly address: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /**
+   * What Via and Contact tell peers instead of `address`, where a NAT is in front. Default: `address`,
+   * and for `0.0.0.0` or `::` the machine's first address that others can reach.
+   */
+  readonly advertisedAddress?: string;
+}
+
+/** Whether a request may come in at all; one that may not is dropped without an answer. */
+export type Screen = (request: SipMessage, source: Endpoint, protocol: Protocol) => boolean;
+
+export interface TransportLayerOptions {
+  readonly listen: readonly ListenOptions[];
+  readonly clock: Clock;
+  readonly stats: EngineStats;
+  readonly tcpLimits: TcpLimits;
+  readonly openUdpSocket: OpenUdpSocket;
+  readonly resolver: Resolver;
+  /** To tag of answers that no transaction stands behind: always the same, as RFC 3261, 8.2.7 wants. */
+  readonly statelessTag: string;
+  readonly screen: Screen;
+  readonly onRequest: (request: SipMessage, via: Via, flow: Flow) => void;
+  readonly onResponse: (response: SipMessage, via: Via, flow: Flow) => void;
+}
+
+export class TransportLayer {
+  readonly #options: TransportLayerOptions;
+  readonly #udp: readonly UdpTransport[];
+  readonly #tcp: readonly TcpTransport[];
+  readonly #ws: WsTransport;
+  readonly #protocols: readonly Protocol[];
+
+  constructor(options: TransportLayerOptions) {
+    this.#options = options;
+    this.#udp = options.listen.filter(isUdp).map((listen) => this.#makeUdp(listen));
+    this.#tcp = options.listen.filter((listen) => !isUdp(listen)).map((tcp) => this.#makeTcp(tcp));
+    this.#ws = new WsTransport({
+      onMessage: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
+    });
+    this.#protocols = [
+      ...(this.#udp.length > 0 ? (['UDP'] as const) : []),
+      ...(this.#tcp.length > 0 ? (['TCP'] as const) : []),
+    ];
+  }
+
+  get transports(): readonly (UdpTransport | TcpTransport)[] {
+    return [...this.#udp, ...this.#tcp];
+  }
+
+  get connectionCount(): number {
+    return [this.#ws, ...this.#tcp].reduce((sum, each) => sum + each.connectionCount, 0);
+  }
+
+  /** @throws {SipError} 503 when one of the addresses cannot be had; then none is left open. */
+  async start(): Promise<void> {
+    try {
+      for (const transport of this.transports) await transport.start();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#ws.stop();
+    await Promise.all(this.transports.map((transport) => transport.stop()));
+  }
+
+  /** Takes in a WebSocket that was accepted elsewhere. */
+  acceptSocket(socket: MessageSocket): Flow {
+    return this.#ws.accept(socket);
+  }
+
+  /** @throws {SipError} 503 when there is nowhere to send. */
+  async resolve(uri: SipUri): Promise<readonly Target[]> {
+    return await resolveTargets(uri, this.#protocols, this.#options.resolver);
+  }
+
+  canSendBy(protocol: Protocol): boolean {
+    return this.#protocols.includes(protocol);
+  }
+
+  /**
+   * A flow to that place, ready to send.
+   *
+   * @throws {SipError} 503 when there is no socket for it, or its connection is refused.
+   */
+  async flowTo(target: Target): Promise<Flow> {
+    if (target.protocol === 'TCP') {
+      const [transport] = this.#tcp;
+      if (transport !== undefined) return await transport.flowTo(target);
+    } else {
+      const transport = this.#udp.find(({ bound }) => isSameFamily(bound, target));
+      if (transport !== undefined) return transport.flowTo(target);
+    }
+    throw new SipError(503, `Cannot send by ${target.protocol}: no such transport`);
+  }
+
+  /** The flow that answers to a request take. RFC 3261, 18.2.2. */
+  responseFlow(via: Via, flow: Flow): Flow {
+    if (flow.isReliable) return flow;
+    const endpoint = responseEndpoint(via, flow.remote);
+    if (endpoint.port === flow.remote.port) return flow;
+    const transport = this.#udp.find(({ local }) => isSameEndpoint(local, flow.local));
+    return transport?.flowTo(endpoint) ?? flow;
+  }
+
+  /** Answers a request and forgets it. */
+  replyStateless(request: SipMessage, via: Via, flow: Flow, answer: StatelessAnswer): void {
+    const { status, reason, headers = [] } = answer;
+    this.#options.stats.reject(status, reason);
+    const response = makeResponse(request, status, reason, this.#options.statelessTag);
+    for (const [name, value] of headers) response.add(name, value);
+    this.send(response.toBuffer(), this.responseFlow(via, flow));
+  }
+
+  /** Sends, and counts it where that failed. Used where nobody waits for the outcome. */
+  send(bytes: Buffer, flow: Flow): void {
+    try {
+      flow.send(bytes);
+      this.#options.stats.sent(bytes, flow, false);
+    } catch (error) {
+      if (!(error instanceof SipError)) throw error;
+      this.#options.stats.drop('unsendable', error.message);
+    }
+  }
+
+  #makeUdp(listen: ListenOptions): UdpTransport {
+    const { stats, openUdpSocket } = this.#options;
+    return new UdpTransport({
+      address: listen.address,
+      port: listen.port,
+      advertisedAddress: advertisedAddress(listen),
+      openSocket: openUdpSocket,
+      onDatagram: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
+      onError: (error) => stats.drop('unsendable', error.message),
+    });
+  }
+
+  #makeTcp(listen: ListenOptions): TcpTransport {
+    const { clock, stats, tcpLimits } = this.#options;
+    return new TcpTransport({
+      address: listen.address,
+      port: listen.port,
+      advertisedAddress: advertisedAddress(listen),
+      clock,
+      limits: tcpLimits,
+      onFrame: (frame, flow) => this.#receiveFrame(frame, flow),
+      onRefused: () => stats.drop('connection-limit'),
+    });
+  }
+
+  #receiveFrame(frame: StreamFrame, flow: Flow): void {
+    switch (frame.kind) {
+      case 'message':
+        this.#receive(() => frame.message, flow);
+        break;
+      case 'bad':
+        this.#refuse(frame.error, flow);
+        break;
+      case 'broken':
+        this.#options.stats.drop('bad-stream', frame.error.message);
+        this.#refuse(frame.error, flow);
+        flow.close();
+        break;
+      case 'ping':
+        break;
+      default:
+        frame satisfies never;
+    }
+  }
+
+  #receive(read: () => SipMessage, flow: Flow): void {
+    this.#options.stats.counts.messagesIn += 1;
+    let message: SipMessage;
+    let via: Via;
+    try {
+      message = read();
+      this.#options.stats.read(message, flow);
+      via = message.isRequest ? stampReceived(message, flow.remote) : message.via;
+    } catch (error) {
+      // Whatever a stranger's message does to us, the socket goes on.
+      if (error instanceof SipError) this.#refuse(error, flow);
+      else this.#options.stats.drop('unreadable', String(error));
+      return;
+    }
+    if (!message.isRequest) this.#options.onResponse(message, via, flow);
+    else if (this.#options.screen(message, flow.remote, flow.protocol)) {
+      this.#options.onRequest(message, via, flow);
+    } else this.#options.stats.drop('screened');
+  }
+
+  /** RFC 4475: what can be answered is answered with the error's status, the rest gets silence. */
+  #refuse(error: SipError, flow: Flow): void {
+    const request = error instanceof BadMessageError ? error.sipMessage : undefined;
+    const via = request === undefined ? undefined : stampIfSound(request, flow.remote);
+    if (request === undefined || via === undefined || error.status === 0) {
+      this.#options.stats.drop('unreadable', error.message);
+      return;
+    }
+    if (!this.#options.screen(request, flow.remote, flow.protocol)) {
+      this.#options.stats.drop('screened');
+      return;
+    }
+    this.replyStateless(request, via, flow, { status: error.status, reason: error.message });
+  }
+}
+
+export interface StatelessAnswer {
+  readonly status: number;
+  readonly reason?: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+}
+
+function isUdp(listen: ListenOptions): boolean {
+  return listen.protocol === 'UDP';
+}

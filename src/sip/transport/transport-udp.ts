@@ -1,0 +1,166 @@
+/** One UDP socket that SIP goes over, and the flows it makes. */
+import type { RemoteInfo } from 'node:dgram';
+import { createSocket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import { SipError } from '../message/sip-error.ts';
+import { doNothing } from '../nothing.ts';
+import type { Endpoint, Flow } from './flow.ts';
+
+/** The part of a datagram socket that is used here, so that tests can lose packets. */
+export interface UdpSocket {
+  bind(port: number, address: string, listening: () => void): unknown;
+  send(bytes: Buffer, port: number, address: string, sent: (error: Error | null) => void): void;
+  close(closed: () => void): unknown;
+  address(): { readonly port: number };
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'message', listener: (bytes: Buffer, source: RemoteInfo) => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
+}
+
+/** Opens an unbound socket for the family of the address. */
+export type OpenUdpSocket = (address: string) => UdpSocket;
+
+/** A datagram can carry no more. RFC 768, less the headers of UDP and IP. */
+const DATAGRAM_BYTES_MAX = 65_507;
+
+/** Anything shorter is a keep-alive or noise: no request has a shorter start line. */
+const DATAGRAM_BYTES_MIN = 16;
+
+/** Room for a burst while the process is busy: some 4,000 messages. */
+const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
+
+/** Opens a socket that never looks names up: only addresses are handed to it. */
+export const openUdpSocket: OpenUdpSocket = (address) => {
+  const family = isIPv6(address) ? 6 : 4;
+  return createSocket({
+    type: family === 6 ? 'udp6' : 'udp4',
+    recvBufferSize: SOCKET_BUFFER_BYTES,
+    sendBufferSize: SOCKET_BUFFER_BYTES,
+    lookup: (host, _options, done) => done(null, host, family),
+  });
+};
+
+/** Peers that are remembered: a carrier has a few addresses, a flood as many as it likes. */
+const FLOWS_MAX = 1024;
+
+export interface UdpTransportOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly advertisedAddress: string;
+  readonly openSocket: OpenUdpSocket;
+  readonly onDatagram: (bytes: Buffer, flow: Flow) => void;
+  /** A datagram that could not be sent, or trouble of the socket itself. */
+  readonly onError: (error: Error) => void;
+}
+
+export class UdpTransport {
+  readonly protocol = 'UDP';
+  readonly #options: UdpTransportOptions;
+  readonly #socket: UdpSocket;
+  /** One for all datagrams. */
+  readonly #onSent = (error: Error | null): void => {
+    if (error) this.#options.onError(error);
+  };
+  readonly #flows = new Map<string, UdpFlow>();
+  #local: Endpoint;
+  #isOpen = false;
+
+  constructor(options: UdpTransportOptions) {
+    this.#options = options;
+    this.#socket = options.openSocket(options.address);
+    this.#local = { address: options.advertisedAddress, port: options.port };
+  }
+
+  get local(): Endpoint {
+    return this.#local;
+  }
+
+  /** The address bound to, as opposed to the one advertised. */
+  get bound(): Endpoint {
+    return { address: this.#options.address, port: this.#local.port };
+  }
+
+  /** @throws {SipError} 503 when the address and port cannot be had. */
+  async start(): Promise<void> {
+    const { address, port, advertisedAddress } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      const fail = (cause: Error) => {
+        const where = `${address}:${port}`;
+        reject(new SipError(503, `Cannot listen on UDP "${where}": ${cause.message}`));
+      };
+      this.#socket.on('error', fail);
+      this.#socket.bind(port, address, () => {
+        this.#socket.off('error', fail);
+        resolve();
+      });
+    });
+    this.#local = { address: advertisedAddress, port: this.#socket.address().port };
+    this.#isOpen = true;
+    this.#socket.on('error', this.#options.onError);
+    this.#socket.on('message', (bytes: Buffer, source: RemoteInfo) => {
+      if (bytes.length >= DATAGRAM_BYTES_MIN) this.#options.onDatagram(bytes, this.flowTo(source));
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
+  }
+
+  /** Flows hold nothing but where they lead, so that peers who come again share theirs. */
+  flowTo({ address, port }: Endpoint): Flow {
+    const place = `${address} ${port}`;
+    const known = this.#flows.get(place);
+    if (known !== undefined) return known;
+    const flow = new UdpFlow(this, { address, port });
+    if (this.#flows.size >= FLOWS_MAX) this.#flows.clear();
+    this.#flows.set(place, flow);
+    return flow;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  send(bytes: Buffer, remote: Endpoint): void {
+    if (!this.#isOpen) throw new SipError(503, 'Cannot send by UDP: socket is closed');
+    // A forged datagram may come from there, and a forged SRV record may lead there.
+    if (remote.port === 0) throw new SipError(503, 'Cannot send by UDP: port 0 is nobody');
+    if (bytes.length > DATAGRAM_BYTES_MAX) {
+      throw new SipError(513, `Cannot send ${bytes.length} bytes by UDP: too many for a datagram`);
+    }
+    this.#socket.send(bytes, remote.port, remote.address, this.#onSent);
+  }
+}
+
+class UdpFlow implements Flow {
+  readonly protocol = 'UDP';
+  readonly isReliable = false;
+  readonly remote: Endpoint;
+  readonly #transport: UdpTransport;
+
+  constructor(transport: UdpTransport, remote: Endpoint) {
+    this.#transport = transport;
+    this.remote = remote;
+  }
+
+  get local(): Endpoint {
+    return this.#transport.local;
+  }
+
+  get isOpen(): boolean {
+    return this.#transport.isOpen;
+  }
+
+  send(bytes: Buffer): void {
+    this.#transport.send(bytes, this.remote);
+  }
+
+  /** The socket closes when the user agent stops, and that ends everything by itself. */
+  onClosed(): () => void {
+    return doNothing;
+  }
+
+  close(): void {}
+}

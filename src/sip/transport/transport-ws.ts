@@ -1,0 +1,160 @@
+/** The WebSockets that SIP goes over: each one is a flow, and each of its messages is one SIP message. RFC 7118. */
+import type { MessageSocket } from '../../lib/message-socket.ts';
+import { SipError } from '../message/sip-error.ts';
+import type { Endpoint, Flow } from './flow.ts';
+
+/** Messages that came faster than they can be handled; a peer that waits for answers never has so many. */
+const WAITING_MAX = 64;
+
+/** A peer that leaves so much unread is given up. */
+const UNSENT_BYTES_MAX = 256 * 1024;
+
+/** RFC 5626, 4.4.1: asks whether we are there. */
+const PING = Buffer.from('\r\n\r\n');
+const PONG = Buffer.from('\r\n');
+
+/** RFC 6455, 7.4.1. */
+const GOING_AWAY = 1001;
+const POLICY_VIOLATION = 1008;
+
+export interface WsTransportOptions {
+  readonly onMessage: (bytes: Buffer, flow: Flow) => void;
+}
+
+/** Listens nowhere itself: whoever accepts WebSockets hands them over. */
+export class WsTransport {
+  readonly #options: WsTransportOptions;
+  readonly #connections = new Set<WsConnection>();
+
+  constructor(options: WsTransportOptions) {
+    this.#options = options;
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** Takes an open WebSocket in. */
+  accept(socket: MessageSocket): Flow {
+    const connection: WsConnection = new WsConnection({
+      socket,
+      onMessage: this.#options.onMessage,
+      onClose: () => this.#connections.delete(connection),
+    });
+    if (connection.isOpen) this.#connections.add(connection);
+    return connection;
+  }
+
+  stop(): void {
+    for (const connection of [...this.#connections]) connection.close();
+  }
+}
+
+/**
+ * One WebSocket. A browser has no address that could be called: its Via and Contact end in `.invalid`, so everything
+ * for it goes back over the socket that it opened, and once that is closed nothing does.
+ *
+ * @see RFC 7118 section 5
+ */
+class WsConnection implements Flow {
+  readonly isReliable = true;
+  readonly #options: WsTransportOptions & {
+    readonly socket: MessageSocket;
+    readonly onClose: () => void;
+  };
+  readonly #closeListeners = new Set<() => void>();
+  readonly #waiting: Buffer[] = [];
+  #isDelivering = false;
+  #isOpen: boolean;
+
+  constructor(
+    options: WsTransportOptions & {
+      readonly socket: MessageSocket;
+      readonly onClose: () => void;
+    },
+  ) {
+    const { socket } = options;
+    this.#options = options;
+    this.#isOpen = socket.isOpen;
+    socket.listen({
+      message: (bytes) => this.#receive(bytes),
+      closed: () => this.#closed(),
+    });
+  }
+
+  get protocol(): 'WS' | 'WSS' {
+    return this.#options.socket.isSecure ? 'WSS' : 'WS';
+  }
+
+  get remote(): Endpoint {
+    return this.#options.socket.remote;
+  }
+
+  get local(): Endpoint {
+    return this.#options.socket.local;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen && this.#options.socket.isOpen;
+  }
+
+  send(bytes: Buffer): void {
+    const { socket } = this.#options;
+    if (!this.isOpen) throw new SipError(503, 'Cannot send by WebSocket: it is closed');
+    if (socket.unsentBytes > UNSENT_BYTES_MAX) {
+      this.#end(POLICY_VIOLATION, 'stopped reading');
+      throw new SipError(503, 'Cannot send by WebSocket: peer has stopped reading');
+    }
+    socket.send(bytes);
+  }
+
+  onClosed(listener: () => void): () => void {
+    this.#closeListeners.add(listener);
+    return () => this.#closeListeners.delete(listener);
+  }
+
+  close(): void {
+    this.#end(GOING_AWAY, 'bye');
+  }
+
+  #receive(bytes: Buffer): void {
+    if (!this.#isOpen) return;
+    if (bytes.equals(PING)) {
+      this.#options.socket.send(PONG);
+      return;
+    }
+    if (this.#waiting.length >= WAITING_MAX) {
+      this.#end(POLICY_VIOLATION, 'too many messages at once');
+      return;
+    }
+    // The answer to our own keep-alive, or another line break between messages.
+    if (bytes.length <= PONG.length) return;
+    this.#waiting.push(bytes);
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    setImmediate(() => this.#deliver());
+  }
+
+  /** One message a turn of the loop: what follows from a 2xx in promises is done before the next request. */
+  #deliver(): void {
+    const bytes = this.#waiting.shift();
+    this.#isDelivering = bytes !== undefined && this.#isOpen;
+    if (bytes === undefined || !this.#isOpen) return;
+    setImmediate(() => this.#deliver());
+    this.#options.onMessage(bytes, this);
+  }
+
+  #end(status: number, why: string): void {
+    this.#options.socket.close(status, why);
+    this.#closed();
+  }
+
+  #closed(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#waiting.length = 0;
+    this.#options.onClose();
+    for (const listener of [...this.#closeListeners]) listener();
+    this.#closeListeners.clear();
+  }
+}
