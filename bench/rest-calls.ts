@@ -13,7 +13,8 @@ import {
   type Row,
 } from './lib/harness.ts';
 import { mayRunRealTime } from './lib/real-time.ts';
-import { REQUESTS, sendAll } from './lib/rest-requests.ts';
+import { sendAll } from './lib/rest-caller.ts';
+import { REQUESTS } from './lib/rest-requests.ts';
 import { addRestRecords } from './lib/rest-world.ts';
 import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
 

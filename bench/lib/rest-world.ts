@@ -1,4 +1,5 @@
 /** What the servers of the rest benchmark share: the same records, two keys, and no log. */
+import Sqlite from 'better-sqlite3';
 import { createAgent } from '../../src/domain/agent-rules.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
 import type { DialQueue } from '../../src/domain/dial-queue.ts';
@@ -66,6 +67,13 @@ function addSpentAccount(store: Store, createdAt: Date): void {
     signingSecrets,
     apiKeys: [],
   });
+}
+
+/** Takes every call out of the queue of a server that has nothing to do at the moment. */
+export function emptyQueue(file: string): void {
+  const sqlite = new Sqlite(file);
+  sqlite.exec(`update calls set status = 'failed' where status = 'queued'`);
+  sqlite.close();
 }
 
 export interface RestWorld {

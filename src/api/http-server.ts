@@ -12,6 +12,7 @@ import { writeAnswer } from './answer-writer.ts';
 import type { ApiAnswer } from './api-answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { clientAddressOf, clientOf } from './client-address.ts';
+import { listen } from './listen.ts';
 import { errorBody } from './middleware/errors.ts';
 import { API_VERSION } from './middleware/request-identity.ts';
 import { NodeRequest } from './node-request.ts';
@@ -85,9 +86,14 @@ export class HttpServer {
         requireHostHeader: false,
         // RFC 9110, 7.8: a server may pass over a wish to go on in another protocol.
         shouldUpgradeCallback: (request) => this.#options.upgrades?.takes(request) ?? false,
+        // Where the headers announce no body there is none, and nothing to make a stream of. RFC 9112, 6.3.
+        optimizeEmptyRequests: true,
       },
-      (incoming, outgoing) => this.#take(incoming, outgoing),
+      (incoming, outgoing) => this.#take(incoming, outgoing, closeIdle),
     );
+    const closeIdle = () => {
+      if (this.#isStopping) server.closeIdleConnections();
+    };
     server.maxConnections = CONNECTIONS_MAX;
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
       this.#refuse(error, socket),
@@ -95,12 +101,6 @@ export class HttpServer {
     // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
-    // A connection that was answered while stopping would stay open for the next request.
-    server.on('request', (_request, response) =>
-      response.once('close', () => {
-        if (this.#isStopping) server.closeIdleConnections();
-      }),
-    );
     await listen(server, this.#options);
     // Such as no more file descriptors for the next connection: those that are there go on.
     server.on('error', (error) => this.#log.error({ err: error }, 'http: connection not taken'));
@@ -127,8 +127,12 @@ export class HttpServer {
     cancel();
   }
 
-  #take(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const write = (answer: ApiAnswer) => writeAnswer(outgoing, answer, this.#options);
+  /** @param closeIdle for connections that come to wait for a request after `stop` has closed those that did. */
+  #take(incoming: IncomingMessage, outgoing: ServerResponse, closeIdle: () => void): void {
+    const write = (answer: ApiAnswer) => {
+      writeAnswer(outgoing, answer, this.#options);
+      if (this.#isStopping || !outgoing.writableEnded) outgoing.once('close', closeIdle);
+    };
     const failed = (error: unknown) => {
       const answer = this.#answerFor(error, incoming);
       if (outgoing.headersSent) outgoing.destroy();
@@ -230,21 +234,4 @@ const SERVER_FAILED = new ServiceError('INTERNAL_ERROR', 'Cannot answer: the ser
 const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'its headers are longer than 16 KiB',
   ERR_HTTP_REQUEST_TIMEOUT: 'it came too slowly',
-};
-
-function listen(server: Server, { host, port }: HttpServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = REASONS[error.code ?? ''] ?? error.message;
-      const message = `Cannot open HTTP port "${host}:${port}": ${why}`;
-      reject(new Error(message, { cause: error }));
-    });
-    server.listen(port, host, resolve);
-  });
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there; stop it, or set PORT',
-  EADDRNOTAVAIL: 'this machine has no such address; set HOST',
-  EACCES: 'this user may not open it; set PORT to 1024 or more',
 };

@@ -61,6 +61,8 @@ export class NodeRequest implements ApiRequest {
 
   readBody(bytesMax: number): Promise<Buffer | undefined> {
     const incoming = this.#incoming;
+    // Of a request that announced none, nothing tells its end any more.
+    if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let sizeBytes = 0;

@@ -160,6 +160,27 @@ test('HttpServer lets an answer finish when it stops, and takes no new request',
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
 });
 
+test('HttpServer hangs up, without waiting for its limit, when a stream ends while it stops', async () => {
+  const asked = Promise.withResolvers<void>();
+  const { readable, writable } = new TransformStream<Uint8Array>();
+  const { server, port } = await startServer(() => {
+    asked.resolve();
+    return { status: 200, headers: [], body: readable };
+  });
+  const answered = sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await asked.promise;
+
+  const startedAtMs = performance.now();
+  const stopped = server.stop();
+  const writer = writable.getWriter();
+  await writer.write(Buffer.from('last words'));
+  await writer.close();
+  await stopped;
+
+  expect(performance.now() - startedAtMs).toBeLessThan(2500);
+  expect(await answered).toContain('last words');
+});
+
 test('HttpServer stops twice without complaint', async () => {
   const { server } = await startServer();
 

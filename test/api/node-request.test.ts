@@ -68,6 +68,15 @@ test.each([
   expect(answer).toMatch(/\r\n\r\nhello$/);
 });
 
+test('NodeRequest reads an empty body where none is announced', async () => {
+  const answer = await exchange(
+    async (request) => textAnswer(`${(await request.readBody(5))?.length} bytes`),
+    `POST / HTTP/1.1\r\n${CLOSE}\r\n`,
+  );
+
+  expect(answer).toMatch(/\r\n\r\n0 bytes$/);
+});
+
 test('NodeRequest reads no more of a body than it was allowed', async () => {
   const answer = await exchange(
     async (request) => textAnswer(String(await request.readBody(4))),

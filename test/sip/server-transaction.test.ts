@@ -23,6 +23,7 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
     },
     flow,
     request: received,
+    key: 'key',
     onOver: () => told.push('over'),
   };
   const transaction =

@@ -1,6 +1,7 @@
 /** All dialogs of a user agent, by their id. */
 import type { Logger } from '../../lib/logger.ts';
 import type { MessageIds } from '../message/message-ids.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import { Dialog } from './dialog.ts';
 import type { DialogCoreOptions } from './dialog-core.ts';
 import { DialogCore } from './dialog-core.ts';
@@ -17,7 +18,7 @@ export interface OpenDialog {
 }
 
 export class DialogTable {
-  readonly #dialogs = new Map<string, OpenDialog>();
+  readonly #dialogs = new TurnoverMap<OpenDialog>();
 
   get size(): number {
     return this.#dialogs.size;
@@ -58,7 +59,7 @@ export class DialogTable {
   }
 
   stop(): void {
-    for (const { core } of [...this.#dialogs.values()]) {
+    for (const { core } of this.#dialogs.values()) {
       core.end({ cause: 'stopped', message: null });
       core.hooks.onOver();
     }

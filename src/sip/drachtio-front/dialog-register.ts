@@ -5,6 +5,7 @@ import type { DialogEnd } from '../dialog/dialog-hooks.ts';
 import { SipMessage } from '../message/message.ts';
 import type { ServerRequest } from '../server-request.ts';
 import type { Flow } from '../transport/flow.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { PendingRequests } from './pending-requests.ts';
 
@@ -24,8 +25,9 @@ export interface DialogRegisterOptions {
 export class DialogRegister {
   readonly #link: ApplicationLink;
   readonly #pending: PendingRequests;
-  readonly #dialogs = new Map<string, Dialog>();
-  readonly #ids = new Map<Dialog, string>();
+  readonly #dialogs = new TurnoverMap<Dialog>();
+  /** By `Dialog.id`. */
+  readonly #names = new Map<string, string>();
 
   constructor(options: DialogRegisterOptions) {
     this.#link = options.link;
@@ -43,11 +45,11 @@ export class DialogRegister {
 
   /** Gives the dialog's name, and from then on tells the application what happens in it. */
   register(dialog: Dialog): string {
-    const known = this.#ids.get(dialog);
+    const known = this.#names.get(dialog.id);
     if (known !== undefined) return known;
     const id = randomUUID();
     if (dialog.state === 'ended') return id;
-    this.#ids.set(dialog, id);
+    this.#names.set(dialog.id, id);
     this.#dialogs.set(id, dialog);
     const pass = (request: ServerRequest) => this.#pending.deliver(request, id);
     dialog.on('request', pass);
@@ -59,7 +61,7 @@ export class DialogRegister {
 
   /** Ends every dialog by BYE. */
   async hangUpAll(): Promise<void> {
-    await Promise.allSettled([...this.#dialogs.values()].map((dialog) => dialog.bye()));
+    await Promise.allSettled(this.#dialogs.values().map((dialog) => dialog.bye()));
   }
 
   #deliver(message: SipMessage, flow: Flow, dialogId: string): void {
@@ -68,7 +70,7 @@ export class DialogRegister {
 
   #ended(dialog: Dialog, id: string, { cause, message }: DialogEnd): void {
     this.#dialogs.delete(id);
-    this.#ids.delete(dialog);
+    this.#names.delete(dialog.id);
     const text = END_TEXTS[cause];
     if (cause === 'remote-bye' && message !== null) this.#deliver(message, dialog.flow, id);
     else if (text !== undefined) this.#link.deliverUnsolicited(farewell(dialog, text), id);

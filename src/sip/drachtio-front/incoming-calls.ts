@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import type { ServerInvite } from '../server-invite.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';
 import { responsePartsOf } from './application-message.ts';
@@ -15,6 +16,7 @@ const RINGING_MAX = 10_000;
 const RING_MS_MAX = 300_000;
 
 interface Ringing {
+  readonly transactionId: string;
   readonly invite: ServerInvite;
   readonly cancelTimer: () => void;
 }
@@ -29,7 +31,7 @@ export class IncomingCalls {
   readonly #clock: Clock;
   readonly #link: ApplicationLink;
   readonly #dialogs: DialogRegister;
-  readonly #ringing = new Map<string, Ringing>();
+  readonly #ringing = new TurnoverMap<Ringing>();
 
   constructor(options: IncomingCallsOptions) {
     this.#clock = options.clock;
@@ -52,7 +54,7 @@ export class IncomingCalls {
       this.#ended(transactionId, invite, cancelOf(invite.request));
       invite.reject(480);
     });
-    this.#ringing.set(transactionId, { invite, cancelTimer });
+    this.#ringing.set(transactionId, { transactionId, invite, cancelTimer });
     invite.on('cancelled', (message) => {
       this.#ended(transactionId, invite, message ?? cancelOf(invite.request));
     });
@@ -74,7 +76,7 @@ export class IncomingCalls {
 
   /** Refuses all calls that ring. */
   refuseAll(): void {
-    for (const [transactionId, { invite }] of this.#ringing) {
+    for (const { transactionId, invite } of this.#ringing.values()) {
       this.#forget(transactionId);
       refuse(invite);
     }

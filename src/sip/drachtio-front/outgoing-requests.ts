@@ -6,6 +6,7 @@ import { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
 import type { OutgoingReinvite } from '../outgoing.ts';
 import type { Flow } from '../transport/flow.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';
@@ -41,7 +42,7 @@ export class OutgoingRequests {
   readonly #link: ApplicationLink;
   readonly #dialogs: DialogRegister;
   readonly #credentialsFor: CredentialsFor | undefined;
-  readonly #invites = new Map<string, ClientInvite>();
+  readonly #invites = new TurnoverMap<ClientInvite>();
   #outstandingCount = 0;
   #isStopped = false;
 

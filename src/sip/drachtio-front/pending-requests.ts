@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { ServerRequest } from '../server-request.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';
 import { responsePartsOf } from './application-message.ts';
@@ -16,6 +17,7 @@ const ANSWER_MS_MAX = 30_000;
 const PENDING_MAX = 10_000;
 
 interface Pending {
+  readonly transactionId: string;
   readonly request: ServerRequest;
   readonly dialogId: string;
   readonly cancelTimer: () => void;
@@ -24,7 +26,7 @@ interface Pending {
 export class PendingRequests {
   readonly #link: ApplicationLink;
   readonly #clock: Clock;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new TurnoverMap<Pending>();
 
   constructor(options: { link: ApplicationLink; clock: Clock }) {
     this.#link = options.link;
@@ -46,7 +48,7 @@ export class PendingRequests {
       this.#pending.delete(transactionId);
       request.respond(500);
     });
-    this.#pending.set(transactionId, { request, dialogId, cancelTimer });
+    this.#pending.set(transactionId, { transactionId, request, dialogId, cancelTimer });
     const { request: message, flow } = request;
     this.#link.deliver({ message, flow, transactionId, dialogId });
   }
@@ -56,7 +58,7 @@ export class PendingRequests {
     const pending = this.#pending.get(transactionId);
     if (pending === undefined) return false;
     const message = pending.request.respond(answer.status, responsePartsOf(answer));
-    if (answer.status >= 200) this.#forget(transactionId, pending);
+    if (answer.status >= 200) this.#forget(pending);
     const { dialogId, request } = pending;
     this.#link.confirm(commandId, { message, flow: request.flow, transactionId, dialogId });
     return true;
@@ -64,14 +66,14 @@ export class PendingRequests {
 
   /** Refuses all that wait. */
   refuseAll(): void {
-    for (const [transactionId, pending] of this.#pending) {
-      this.#forget(transactionId, pending);
+    for (const pending of this.#pending.values()) {
+      this.#forget(pending);
       pending.request.respond(500);
     }
   }
 
-  #forget(transactionId: string, pending: Pending): void {
-    pending.cancelTimer();
+  #forget({ transactionId, cancelTimer }: Pending): void {
+    cancelTimer();
     this.#pending.delete(transactionId);
   }
 }

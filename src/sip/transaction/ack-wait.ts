@@ -2,7 +2,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import type { Outcome } from '../outcome.ts';
-import { Retransmitter } from './retransmitter.ts';
 import type { BaseTimers } from './timers.ts';
 
 export interface AckWaitOptions {
@@ -17,41 +16,55 @@ export interface AckWaitOptions {
   readonly onTimeout: () => void;
 }
 
-/** Starts with the first sending of the 2xx, which is the caller's. Over every transport alike. */
+/**
+ * Starts with the first sending of the 2xx, which is the caller's. Over every transport alike.
+ *
+ * It has one alarm at a time: one for the very end would stand in its line for 32 seconds behind every call.
+ */
 export class AckWait {
   readonly sequence: number;
-  readonly #ack: Outcome<SipMessage | null>;
-  readonly #repeater: Retransmitter;
-  readonly #cancelTimeout: () => void;
+  readonly #options: AckWaitOptions;
+  #waitMs: number;
+  #patienceMs: number;
+  #cancelAlarm: () => void;
 
   constructor(options: AckWaitOptions) {
-    const { clock, timers } = options;
+    const { t1Ms } = options.timers;
     this.sequence = options.sequence;
-    this.#ack = options.ack;
-    this.#repeater = new Retransmitter({
-      clock,
-      firstMs: timers.t1Ms,
-      longestMs: timers.t2Ms,
-      resend: options.repeat,
-    });
-    this.#cancelTimeout = clock.after(64 * timers.t1Ms, () => {
-      this.settle(null);
-      options.onTimeout();
-    });
+    this.#options = options;
+    this.#waitMs = t1Ms;
+    this.#patienceMs = 64 * t1Ms;
+    this.#cancelAlarm = this.#setAlarm();
   }
 
   /** The ACK; null when it is given up. */
   get acknowledged(): Promise<SipMessage | null> {
-    return this.#ack.promise;
+    return this.#options.ack.promise;
   }
 
   get isSettled(): boolean {
-    return this.#ack.isSettled;
+    return this.#options.ack.isSettled;
   }
 
   settle(ack: SipMessage | null): void {
-    this.#repeater.stop();
-    this.#cancelTimeout();
-    this.#ack.settle(ack);
+    this.#cancelAlarm();
+    this.#options.ack.settle(ack);
+  }
+
+  #setAlarm(): () => void {
+    const waitMs = Math.min(this.#waitMs, this.#patienceMs);
+    return this.#options.clock.after(waitMs, () => this.#waited(waitMs));
+  }
+
+  #waited(waitMs: number): void {
+    this.#patienceMs -= waitMs;
+    if (this.#patienceMs <= 0) {
+      this.settle(null);
+      this.#options.onTimeout();
+      return;
+    }
+    this.#waitMs = Math.min(2 * this.#waitMs, this.#options.timers.t2Ms);
+    this.#cancelAlarm = this.#setAlarm();
+    this.#options.repeat();
   }
 }

@@ -33,11 +33,13 @@ export interface InviteServerTransactionOptions extends ServerTransactionOptions
  * ```
  */
 export class InviteServerTransaction implements ServerTransaction {
+  readonly key: string;
+  readonly merge: string | undefined;
   user: ServerTransactionUser = NOBODY;
   readonly #context: TransactionContext;
   readonly #flow: Flow;
   readonly #timers: TransactionTimers;
-  readonly #onOver: () => void;
+  readonly #onOver: (transaction: ServerTransaction) => void;
   #state: 'proceeding' | 'accepted' | 'completed' | 'confirmed' | 'terminated' = 'proceeding';
   #lastStatus = 0;
   #lastBytes: Buffer | undefined;
@@ -52,6 +54,8 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#context = context;
     this.#flow = flow;
     this.#timers = timersOver(flow, context);
+    this.key = options.key;
+    this.merge = options.merge;
     this.#onOver = options.onOver;
     this.#request = request;
     this.#owner = ownerKey(options.ids, options.source.address);
@@ -113,7 +117,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#state = 'terminated';
     this.#stopTimers();
     this.#lastBytes = undefined;
-    this.#onOver();
+    this.#onOver(this);
     this.user.onFailure?.();
   }
 

@@ -15,7 +15,10 @@ export interface ServerTransactionOptions {
   readonly context: TransactionContext;
   /** Where the answers go. */
   readonly flow: Flow;
-  readonly onOver: () => void;
+  readonly key: string;
+  readonly merge?: string | undefined;
+  /** One for all transactions: a busy server has hundreds of thousands that are only kept for repeats. */
+  readonly onOver: (transaction: ServerTransaction) => void;
 }
 
 /**
@@ -26,11 +29,13 @@ export interface ServerTransactionOptions {
  * ```
  */
 export class NonInviteServerTransaction implements ServerTransaction {
+  readonly key: string;
+  readonly merge: string | undefined;
   user: ServerTransactionUser = NOBODY;
   readonly #context: TransactionContext;
   readonly #flow: Flow;
   readonly #timers: TransactionTimers;
-  readonly #onOver: () => void;
+  readonly #onOver: (transaction: ServerTransaction) => void;
   #isOver = false;
   #lastStatus = 0;
   #lastBytes: Buffer | undefined;
@@ -40,6 +45,8 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#context = options.context;
     this.#flow = options.flow;
     this.#timers = timersOver(options.flow, options.context);
+    this.key = options.key;
+    this.merge = options.merge;
     this.#onOver = options.onOver;
   }
 
@@ -81,6 +88,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#cancelTimer();
-    this.#onOver();
+    this.#lastBytes = undefined;
+    this.#onOver(this);
   }
 }

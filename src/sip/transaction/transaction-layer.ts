@@ -8,6 +8,7 @@ import type { Tokens } from '../message/tokens.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import { NonInviteClientTransaction } from './client-transaction.ts';
 import { InviteClientTransaction } from './client-transaction-invite.ts';
 import { NonInviteServerTransaction } from './server-transaction.ts';
@@ -56,8 +57,12 @@ export const RETRY_AFTER_SECONDS = 5;
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #servers = new Map<string, ServerTransaction>();
-  readonly #clients = new Map<string, ClientTransaction>();
+  readonly #clients = new TurnoverMap<ClientTransaction>();
   readonly #merged = new Map<string, string>();
+  readonly #forget = ({ key, merge }: ServerTransaction): void => {
+    this.#servers.delete(key);
+    if (merge !== undefined && this.#merged.get(merge) === key) this.#merged.delete(merge);
+  };
 
   constructor(options: TransactionLayerOptions) {
     this.#options = options;
@@ -102,7 +107,7 @@ export class TransactionLayer {
   /** Ends every transaction; those who wait are told of a transport error. */
   stop(): void {
     for (const transaction of [...this.#servers.values()]) transaction.abort();
-    for (const transaction of [...this.#clients.values()]) transaction.abort();
+    for (const transaction of this.#clients.values()) transaction.abort();
   }
 
   #receive(request: SipMessage, via: Via, flow: Flow): void {
@@ -135,10 +140,9 @@ export class TransactionLayer {
     const options = {
       context: this.#options.context,
       flow: this.#options.transport.responseFlow(via, flow),
-      onOver: () => {
-        this.#servers.delete(key);
-        if (merge !== undefined && this.#merged.get(merge) === key) this.#merged.delete(merge);
-      },
+      key,
+      merge,
+      onOver: this.#forget,
     };
     const transaction =
       request.method === 'INVITE'

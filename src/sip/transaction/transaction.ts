@@ -48,6 +48,10 @@ export interface ServerTransactionUser {
 export const NOBODY: ServerTransactionUser = {};
 
 export interface ServerTransaction {
+  /** What it is found by. */
+  readonly key: string;
+  /** What the same request has that came another way; undefined inside dialogs. */
+  readonly merge: string | undefined;
   /** 0 before the first response. */
   readonly lastStatus: number;
   user: ServerTransactionUser;

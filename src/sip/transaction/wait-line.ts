@@ -1,0 +1,115 @@
+/** Waits of one length, which end in the order they began: one alarm, set to the first of them. */
+import type { Clock } from '../../lib/clock.ts';
+
+/** Under load waits end in groups, up to that much late: waking for each costs more than what it does. */
+const GRAIN_MS = 10;
+
+/** Timers of Node count whole milliseconds, and so may ring that much early. */
+const EARLY_MS_MAX = 1;
+
+/** Waits that are kept together. A list of them all would be copied as it grows, while a hundred thousand stand in it. */
+const GROUP_WAITS = 256;
+
+/** Neighbours in a line: no object each, since most of them stand there for 32 seconds and are moved about by the garbage collector. */
+class WaitGroup {
+  readonly endsAtMs: number[] = [];
+  /** Undefined once it has rung or was cancelled. */
+  readonly rings: ((() => void) | undefined)[] = [];
+  next: WaitGroup | undefined;
+}
+
+export class WaitLine {
+  readonly #clock: Clock;
+  readonly #delayMs: number;
+  readonly #onEmpty: () => void;
+  #first = new WaitGroup();
+  #last = this.#first;
+  /** Place in the first group of the first that may not have ended. */
+  #place = 0;
+  #cancelAlarm: () => void;
+
+  /** Made for its first wait, which is to join at once. `onEmpty` is called when its alarm finds nobody, and when it is closed. */
+  constructor(clock: Clock, delayMs: number, onEmpty: () => void) {
+    this.#clock = clock;
+    this.#delayMs = delayMs;
+    this.#onEmpty = onEmpty;
+    this.#cancelAlarm = this.#alarmAfter(delayMs);
+  }
+
+  /** @returns cancels the ring; safe to call twice, and after it rang. */
+  join(ring: () => void): () => void {
+    if (this.#last.rings.length === GROUP_WAITS) {
+      const group = new WaitGroup();
+      this.#last.next = group;
+      this.#last = group;
+    }
+    const group = this.#last;
+    const place = group.rings.push(ring) - 1;
+    group.endsAtMs.push(this.#clock.nowMs() + this.#delayMs);
+    return () => {
+      group.rings[place] = undefined;
+    };
+  }
+
+  /** Forgets its waits, and that there is such a line. */
+  close(): void {
+    this.#cancelAlarm();
+    for (let group: WaitGroup | undefined = this.#first; group !== undefined; group = group.next) {
+      group.rings.fill(undefined);
+    }
+    this.#onEmpty();
+  }
+
+  #alarmAfter(waitMs: number): () => void {
+    return this.#clock.after(waitMs, () => this.#ringAll());
+  }
+
+  /** Whatever one of them throws, the others have theirs. */
+  #ringAll(): void {
+    const nowMs = this.#clock.nowMs();
+    let waitMsMin = 0;
+    try {
+      for (let ring = this.#next(nowMs); ring !== undefined; ring = this.#next(nowMs)) {
+        waitMsMin = GRAIN_MS;
+        ring();
+      }
+    } finally {
+      this.#await(waitMsMin);
+    }
+  }
+
+  /** Takes the first wait off that has ended by then, and the cancelled ones before it. */
+  #next(nowMs: number): (() => void) | undefined {
+    while (this.#isOccupied()) {
+      const { rings, endsAtMs } = this.#first;
+      const ring = rings[this.#place];
+      if (ring !== undefined && (endsAtMs[this.#place] ?? 0) - nowMs >= EARLY_MS_MAX)
+        return undefined;
+      rings[this.#place] = undefined;
+      this.#place += 1;
+      if (ring !== undefined) return ring;
+    }
+    return undefined;
+  }
+
+  /** Whether anybody stands there, cancelled or not; goes on to the next group at the end of the first. */
+  #isOccupied(): boolean {
+    if (this.#place < this.#first.rings.length) return true;
+    const { next } = this.#first;
+    if (next === undefined) return false;
+    // What an old group leads to would be kept as long as the group itself: until the next full collection.
+    this.#first.next = undefined;
+    this.#first = next;
+    this.#place = 0;
+    return true;
+  }
+
+  #await(waitMsMin: number): void {
+    if (!this.#isOccupied()) {
+      this.close();
+      return;
+    }
+    const endsAtMs = this.#first.endsAtMs[this.#place] ?? 0;
+    this.#cancelAlarm = this.#alarmAfter(Math.max(endsAtMs - this.#clock.nowMs(), waitMsMin));
+  }
+}
