@@ -29,7 +29,6 @@ export function liveCallParts(from: {
   readonly log: Logger;
 }): CallParts {
   const { config, store, speech, metrics, newId, log } = from;
-  const transfers = new TransferCap({ clock: systemClock });
   return {
     calls: store.calls,
     qualities: store.qualities,
@@ -47,11 +46,8 @@ export function liveCallParts(from: {
     clock: systemClock,
     log,
     isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
-    talk: (options) => {
-      const { id, accountId } = options.agent;
-      const control = transfers.limit(options.control, id);
-      return openTalk(speech, { ...options, control }, store.accounts.find(accountId));
-    },
+    transfers: new TransferCap({ clock: systemClock }),
+    talk: (options) => openTalk(speech, options, store.accounts.find(options.agent.accountId)),
   };
 }
 

@@ -18,6 +18,7 @@ export async function recover(parts: {
   const { config, log, store, newId } = parts;
   await recoverCalls({
     calls: store.calls,
+    dialogs: store.dialogs.all(),
     recordingPath: (file) => join(config.DATA_DIR, file),
     repairRecording: repairWav,
     newId,

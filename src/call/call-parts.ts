@@ -14,12 +14,13 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
 import type { Leg } from '../telephony/carrier.ts';
+import type { TransferCap } from './transfer-cap.ts';
 
 /** Who speaks for the agent on one call. */
 export interface TalkingParty {
   start(): void;
   digit(digit: string): void;
-  /** Says that somebody is called at a customer's wish to take the caller over, or no longer: meanwhile the caller waits. */
+  /** Says that somebody is called to take the caller over, or no longer: meanwhile the caller waits. */
   handingOver(isUnderWay: boolean): void;
   /** Says that another party is on the line beside the caller, or no longer. */
   company(isThere: boolean): void;
@@ -76,5 +77,7 @@ export interface CallParts {
   readonly log: Logger;
   /** Whether a number rings here: handing a call to it would go round in a circle. */
   readonly isOwnNumber: (number: string) => boolean;
+  /** Counts transfers and holds them within bounds; absent where nobody is dialled. */
+  readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;
 }

@@ -125,7 +125,7 @@ export class InboundRouter {
       isCancelled = true;
     });
     try {
-      return await incoming.answer();
+      return await incoming.answer({ callId: call.id });
     } catch (error) {
       const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
       const isTheirFault = error instanceof CarrierError && error.sipStatus < 500;

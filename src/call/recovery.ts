@@ -2,11 +2,14 @@
 import { stat } from 'node:fs/promises';
 import type { Call, CallStore } from '../domain/call.ts';
 import type { NewId } from '../domain/ids.ts';
+import type { OpenDialog } from '../domain/open-dialog.ts';
 import type { Logger } from '../lib/logger.ts';
-import { ended } from './call-record.ts';
+import { answered, ended } from './call-record.ts';
 
 export interface RecoveryParts {
   readonly calls: CallStore;
+  /** What SIP has written down of answered calls. */
+  readonly dialogs: readonly OpenDialog[];
   /** Where a call's recording lies. */
   readonly recordingPath: (file: string) => string;
   /** Makes a recording that was cut off playable. */
@@ -45,10 +48,26 @@ function lastSignOf(call: Call, recordedAt: Date | undefined, parts: RecoveryPar
   return new Date(call.environment === 'test' ? lastMs : Math.min(lastMs, parts.now.getTime()));
 }
 
+/** A call is on record as answered a moment after SIP has written its dialog down: what lies between is put right. */
+function withAnswer(
+  call: Call,
+  answers: ReadonlyMap<string, Date>,
+  { calls, newId }: RecoveryParts,
+): Call {
+  const answeredAt = answers.get(call.carrierCallSid ?? '');
+  if (call.status !== 'ringing' || answeredAt === undefined) return call;
+  const facts = { now: answeredAt, recordingFile: call.recordingFile, eventId: newId('evt') };
+  const change = answered(call, facts);
+  calls.update(change.call, change.events);
+  return change.call;
+}
+
 /** Gives each unfinished call its end (`failed`, `error`), its event and a playable recording. @returns how many. */
 export async function recoverCalls(parts: RecoveryParts): Promise<number> {
   const unfinished = parts.calls.findUnfinished();
-  for (const call of unfinished) {
+  const answers = new Map(parts.dialogs.map(({ sipCallId, openedAt }) => [sipCallId, openedAt]));
+  for (const left of unfinished) {
+    const call = withAnswer(left, answers, parts);
     const recordedAt = await recordedUntil(call, parts);
     const endedAt = lastSignOf(call, recordedAt, parts);
     if (recordedAt !== undefined) await repair(call, parts);

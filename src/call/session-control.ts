@@ -11,9 +11,10 @@ import type { Leg, ThreeWayCall } from '../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import type { SessionTimeline } from './session-timeline.ts';
+import type { CallTransfers, TransferRefusal } from './transfer-cap.ts';
 
 export interface SessionControlOptions {
-  readonly parts: Pick<CallParts, 'calls' | 'clock' | 'newId' | 'isOwnNumber'>;
+  readonly parts: Pick<CallParts, 'calls' | 'clock' | 'newId' | 'isOwnNumber' | 'transfers'>;
   readonly leg: Leg;
   /** Gives the call as it stands. */
   readonly call: () => Call;
@@ -27,15 +28,28 @@ export interface SessionControlOptions {
 /** What whoever picks up hears first, alone. */
 type Words = () => AsyncIterable<Int16Array>;
 
+const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
+  made: 'this call was handed over already',
+  'had-its-attempts': 'this call had its attempts',
+  'too-many-today': 'too many were made on calls of its agent today',
+};
+
 /** The control of one call. */
 export class SessionControl {
   /** What the agent may ask for. */
   readonly ofAgent: CallControl = {
-    transfer: (number, summary, announcement) => this.#transfer(number, summary, announcement),
-    bringIn: (number, summary, announcement) => this.#bringIn(number, summary, announcement),
+    transfer: async (number, summary, announcement) => {
+      this.#countAgents();
+      await this.#transfer(number, summary, announcement);
+    },
+    bringIn: async (number, summary, announcement) => {
+      this.#countAgents();
+      await this.#bringIn(number, summary, announcement);
+    },
     appointmentBooked: (facts) => this.#book(facts),
   };
   readonly #options: SessionControlOptions;
+  readonly #attempts: CallTransfers | undefined;
   /** Hand-overs that are under way or about to begin; the leg takes one at a time. */
   #transfers = 0;
   /** While another party is on the line beside the caller. */
@@ -43,11 +57,13 @@ export class SessionControl {
 
   constructor(options: SessionControlOptions) {
     this.#options = options;
+    this.#attempts = options.parts.transfers?.ofCall(options.call().agentId);
   }
 
   /** Begins to hand the caller over, or to bring somebody in, at a customer's wish. */
   beginTransfer(number: string, manner: TransferManner): TransferStart {
     if (this.#transfers > 0 || this.#threeWay !== undefined) return 'transferring';
+    if (this.#attempts?.begin('customer') !== undefined) return 'too-many-today';
     this.#transfers += 1;
     queueMicrotask(() => {
       this.#transfers -= 1;
@@ -75,18 +91,14 @@ export class SessionControl {
     );
   }
 
-  /** The caller, who waits, need not speak meanwhile; and an agent that knows nothing of it must not hang up on silence. */
   async #transferAsAsked(number: string, { mode, summary }: TransferManner): Promise<void> {
     const party = this.#options.party();
     const announcement = mode === 'cold' ? undefined : party?.announcement(summary);
-    party?.handingOver(true);
     try {
       if (mode === 'three-way') await this.#bringIn(number, summary, announcement);
       else await this.#transfer(number, summary, announcement);
     } catch (error) {
       this.#notTransferred(error);
-    } finally {
-      party?.handingOver(false);
     }
   }
 
@@ -94,6 +106,7 @@ export class SessionControl {
     const { leg, timeline } = this.#options;
     await this.#dial(number, () => leg.transfer(number, announcement && { announcement }));
     // Whether by REFER or joined by us, the two parties speak without the agent.
+    this.#attempts?.made();
     this.#bridged(number, summary, 'left');
     timeline.add('transfer');
   }
@@ -114,16 +127,30 @@ export class SessionControl {
     });
   }
 
-  /** @throws {Error} when the number rings here. */
+  /** @throws {Error} when the agent may not try once more. */
+  #countAgents(): void {
+    const refusal = this.#attempts?.begin('agent');
+    if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${REFUSALS[refusal]}`);
+  }
+
+  /**
+   * The caller, who waits, need not speak meanwhile; and an agent that knows nothing of it, or has done with its tool, must
+   * not hang up on silence.
+   *
+   * @throws {Error} when the number rings here.
+   */
   async #dial<T>(number: string, reach: () => Promise<T>): Promise<T> {
     if (this.#options.parts.isOwnNumber(number)) {
       throw new Error('Cannot hand the call over: the number rings here, which would be a loop');
     }
+    const party = this.#options.party();
     this.#transfers += 1;
+    party?.handingOver(true);
     try {
       return await reach();
     } finally {
       this.#transfers -= 1;
+      party?.handingOver(false);
     }
   }
 

@@ -1,22 +1,38 @@
-/** Another party on the line beside the caller: what the agent is told of it; pure */
+/** Another party on the line beside the caller, or one that does not come: what the agent is told of it; pure */
 import { countAhead } from './ahead.ts';
 import { addToHistory, dropReply } from './reply.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import { change, type Draft } from './turn-state.ts';
 
+/** How the agent behaves as long as the other party is there. */
+export const COMPANY_RULE =
+  'Answer whoever speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
+  'When they need you no more, say goodbye and use end_call: the two talk on without you.';
+
 const JOINED =
   '(The other party is on the line now: it, the caller and you all hear one another. Introduce the two in a sentence. ' +
-  'After that answer whoever speaks to you; to what they say to each other, answer with nothing but "…". ' +
-  'When they need you no more, say goodbye and use end_call: the two talk on without you.)';
+  `After that: ${COMPANY_RULE})`;
 
 const LEFT = '(The other party has hung up. You are alone with the caller again.)';
 
+const NOT_HANDED_OVER = '(The other party did not take the call. The caller is still with you.)';
+
 /** The agent has something to say about it, once it has the floor. */
 export function onCompany(draft: Draft, { isThere, atMs }: TurnEventOf<'company'>): void {
+  note(draft, isThere ? JOINED : LEFT, atMs);
+  change(draft, { hasCompany: isThere });
+}
+
+/** As above: the caller waits to hear what came of it. */
+export function onNotHandedOver(draft: Draft, { atMs }: TurnEventOf<'not-handed-over'>): void {
+  note(draft, NOT_HANDED_OVER, atMs);
+}
+
+function note(draft: Draft, text: string, atMs: number): void {
   if (draft.state.reply?.stage === 'ahead') {
     countAhead(draft, 'miss');
     dropReply(draft, atMs);
   }
-  addToHistory(draft, isThere ? JOINED : LEFT);
-  change(draft, { hasCompany: isThere, isOwedAnswer: true, hasCheckedIn: false });
+  addToHistory(draft, text);
+  change(draft, { isOwedAnswer: true, hasCheckedIn: false });
 }

@@ -5,9 +5,9 @@ import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { Ear } from '../speech/hearing.ts';
 import type { Synthesizer } from '../speech/synthesizer.ts';
-import type { ToolContext } from '../tool/tool.ts';
 import { announcementOf } from './announcement.ts';
 import { happeningOf, voiceHappening } from './audio-happening.ts';
+import { COMPANY_RULE } from './company.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
 import { HistoryKeeper } from './history-keeper.ts';
 import { prefixFor } from './prompt.ts';
@@ -15,6 +15,7 @@ import { ReplyVoice } from './reply-voice.ts';
 import { type RuleOptions, rulesFor } from './rules-for.ts';
 import { TakingDown } from './taking-down.ts';
 import { think } from './thinking.ts';
+import { runTool } from './tool-run.ts';
 import type { TurnEffect } from './turn-effect.ts';
 import type { TurnHappening } from './turn-event.ts';
 import { takeTurnEvent } from './turn-machine.ts';
@@ -71,13 +72,14 @@ export class Conversation {
     this.#tell({ kind: 'digit', digit });
   }
 
-  /** Takes that somebody is called at a customer's wish to take the caller over, or no longer. Until then silence ends nothing. */
+  /** Takes that somebody is called to take the caller over, or no longer. Until then silence ends nothing. */
   handingOver(isUnderWay: boolean): void {
     this.#tell({ kind: 'handing-over', isUnderWay });
   }
 
   /** Takes that another party is on the line beside the caller, or no longer. */
   company(isThere: boolean): void {
+    this.#history.keepTo(isThere ? COMPANY_RULE : undefined);
     this.#tell({ kind: 'company', isThere });
   }
 
@@ -223,26 +225,9 @@ export class Conversation {
     return think({ reply, model, messages, tools, history: this.#history, signal, tell, log });
   }
 
-  async #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
-    const { clock, tools, control, onEvent } = this.#options;
-    const startMs = clock.nowMs();
-    let isBooked = false;
-    const context: ToolContext = {
-      transfer: (number, summary, mode = 'cold') => {
-        const words = mode === 'cold' ? undefined : this.announcement(summary);
-        return control[mode === 'three-way' ? 'bringIn' : 'transfer'](number, summary, words);
-      },
-      appointmentBooked: (appointment) => {
-        control.appointmentBooked(appointment);
-        isBooked = true;
-      },
-    };
-    const outcome = await tools.run(call, context, signal);
-    const isKnown = tools.descriptions.some(({ name }) => name === call.name);
-    const isDone = isBooked || outcome.next !== undefined;
-    const name = isKnown ? call.name : 'unknown';
-    const tookMs = clock.nowMs() - startMs;
-    onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs });
-    if (!signal.aborted) this.#tell({ kind: 'tool-finished', reply, call, outcome });
+  #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
+    const { announcement } = this;
+    const tell = (happening: TurnHappening) => this.#tell(happening);
+    return runTool({ ...this.#options, reply, call, signal, announcement, tell });
   }
 }

@@ -62,6 +62,7 @@ export class HistoryKeeper {
   /** As last asked, without the system prompt. */
   #history: readonly ChatMessage[] = [];
   #system: readonly ChatMessage[] = [];
+  #rule: string | undefined;
   #background: AbortController | undefined;
 
   constructor(parts: Parts) {
@@ -90,6 +91,15 @@ export class HistoryKeeper {
     return { messages: fitting, onUsage };
   }
 
+  /**
+   * Keeps the model to a rule that was told in the course of the call, until another takes its place or none. It stands
+   * where it was told as long as that is shown, since a prompt that changes at its beginning is read anew; then in the
+   * system prompt.
+   */
+  keepTo(rule: string | undefined): void {
+    this.#rule = rule;
+  }
+
   /** The model has answered: time for a summary, if one is due. */
   answered(): void {
     const { verbatimMax, summariseAt } = this.#room;
@@ -112,7 +122,16 @@ export class HistoryKeeper {
   /** What the model is shown. */
   #shown(): readonly ChatMessage[] {
     const summary = this.#summary === '' ? [] : [summaryMessage(this.#summary)];
-    return [...this.#system, ...summary, ...this.#history.slice(this.#covered)];
+    const rest = this.#history.slice(this.#covered);
+    return [...this.#systemBefore(rest), ...summary, ...rest];
+  }
+
+  #systemBefore(rest: readonly ChatMessage[]): readonly ChatMessage[] {
+    const rule = this.#rule;
+    if (rule === undefined || rest.some(({ content }) => content.includes(rule))) {
+      return this.#system;
+    }
+    return this.#system.map((message) => ({ ...message, content: `${message.content}\n${rule}` }));
   }
 
   #length(): number {

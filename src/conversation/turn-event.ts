@@ -80,8 +80,10 @@ export type TurnHappening =
       readonly isComplete: boolean;
     }
   | { readonly kind: 'digit'; readonly digit: string }
-  /** Somebody is called at a customer's wish to take the caller over, or no longer. */
+  /** Somebody is called to take the caller over, or no longer. */
   | { readonly kind: 'handing-over'; readonly isUnderWay: boolean }
+  /** Nobody took the caller over whom the agent had called, and it is too late for the tool to say so. */
+  | { readonly kind: 'not-handed-over' }
   /** Another party hears the caller and the agent from now on, or is gone. */
   | { readonly kind: 'company'; readonly isThere: boolean }
   | { readonly kind: 'media-lost' }

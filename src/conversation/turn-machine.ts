@@ -19,7 +19,7 @@ import {
   onPlayoutPaused,
   settleAside,
 } from './barge-in.ts';
-import { onCompany } from './company.ts';
+import { onCompany, onNotHandedOver } from './company.ts';
 import { onDigit, onDigitsTimer } from './digits.ts';
 import { closeWith, endNow, stopNow } from './ending.ts';
 import { onFillerTimer } from './filler.ts';
@@ -69,6 +69,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'playout-finished': onPlayoutFinished,
   digit: (draft, event) => onDigit(draft, event.digit, event.atMs),
   'handing-over': (draft, event) => change(draft, { isHandingOver: event.isUnderWay }),
+  'not-handed-over': onNotHandedOver,
   company: onCompany,
   'media-lost': (draft, event) =>
     endNow(draft, { kind: 'failed', reason: 'no audio comes from the caller' }, event.atMs),

@@ -1,5 +1,5 @@
 /** API keys: what one looks like, what it may do, and the contract of the store that keeps their hashes; pure */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Environment } from './account.ts';
 import type { Scope } from './agent.ts';
 import { base62, type RandomBytes } from './ids.ts';
@@ -115,7 +115,7 @@ export function newSigningSecret(random: RandomBytes): string {
 
 /** SHA-256 of the whole key, lowercase hexadecimal. */
 export function hashOfKey(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
 /** Describes a key from its text, for keeping beside its hash. */

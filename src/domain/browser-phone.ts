@@ -8,6 +8,9 @@ export const BROWSER_DOMAIN = 'offhook.invalid';
 /** What the one who calls from a browser is called in a call's record. */
 export const BROWSER_CALLER = 'browser';
 
+/** Header of the answer by which a page knows its own call: two may call the same agent at one time. */
+export const CALL_ID_HEADER = 'X-Service-Call';
+
 /** Connections of browsers at once, and so calls: each costs as much as ten from the telephone network. */
 export const BROWSER_CALLS_MAX = 10;
 

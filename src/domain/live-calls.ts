@@ -1,8 +1,11 @@
 /** What the interface may ask of calls that are going on. */
 import type { TransferManner } from './transfer-mode.ts';
 
-/** What became of the wish to hand a caller over: begun, or not because of another one, or because nobody is there. */
-export type TransferStart = 'begun' | 'transferring' | 'not-in-progress';
+/**
+ * What became of the wish to hand a caller over: begun, or not because of another one, because nobody is there, or
+ * because the calls of the agent were handed over too often since 00:00 UTC.
+ */
+export type TransferStart = 'begun' | 'transferring' | 'not-in-progress' | 'too-many-today';
 
 export interface LiveCalls {
   /**

@@ -29,8 +29,9 @@ export function recordingLink(
   options: { readonly publicUrl: string; readonly secret: string; readonly expiresAt: Date },
 ): string {
   const { publicUrl, secret, expiresAt } = options;
-  const query = new URLSearchParams({ ...signRecordingLink(callId, expiresAt, secret) });
-  return `${publicUrl}/api/calls/${callId}/recording?${query}`;
+  // Digits and hexadecimal need no escaping.
+  const { expires, signature } = signRecordingLink(callId, expiresAt, secret);
+  return `${publicUrl}/api/calls/${callId}/recording?expires=${expires}&signature=${signature}`;
 }
 
 /** @throws {ServiceError} FORBIDDEN when the link was changed or has expired. */

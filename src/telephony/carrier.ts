@@ -78,6 +78,14 @@ export class CarrierError extends Error {
   }
 }
 
+/** What goes along with an answer. */
+export interface AnswerOptions {
+  /** What the call is called here, for a caller who is to know; carriers are not told. */
+  readonly callId?: string;
+  /** Headers beside those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Somebody rings. Exactly one of `answer` and `reject` is called. */
 export interface IncomingCall {
   /** Identifier that the carrier knows the call by: the SIP Call-ID. */
@@ -95,7 +103,7 @@ export interface IncomingCall {
   ring(): void;
 
   /** @throws {CarrierError} when the caller gave up, or no common codec or port is there. */
-  answer(): Promise<Leg>;
+  answer(options?: AnswerOptions): Promise<Leg>;
 }
 
 export interface OutgoingCall {

@@ -41,6 +41,9 @@ export interface Tool {
   /** How long it may take; 10 s unless given. */
   readonly timeoutMs?: number;
 
+  /** What the model is told when it takes longer and goes on by itself; that it was not done unless given. */
+  readonly lateText?: string;
+
   /**
    * Does it. The arguments have been checked against `description.parameters`.
    *

@@ -49,8 +49,10 @@ export class Toolbox {
       const outcome = await this.#withinTime(tool, call, context, signal);
       return { ...outcome, text: outcome.text.slice(0, RESULT_LENGTH_MAX) };
     } catch (error) {
+      const isLate = error instanceof ToolTimeout;
+      if (isLate && tool.lateText !== undefined) return { text: tool.lateText };
       // The error's own words may hold a number that the model is not to know.
-      const reason = error instanceof ToolTimeout ? 'it took too long' : 'it was refused or failed';
+      const reason = isLate ? 'it took too long' : 'it was refused or failed';
       return { text: `Not done: ${reason}. Tell the caller that it did not work.` };
     }
   }

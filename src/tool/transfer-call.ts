@@ -11,6 +11,11 @@ import {
 /** The other party's telephone rings for up to 30 s, and whoever picks it up may be told first what it is about. */
 const TRANSFER_TIMEOUT_MS = 60_000;
 
+/** A carrier that was asked by REFER rings for as long as it likes, and nobody can call it back. */
+const LATE_TEXT =
+  'Nobody has answered yet, and it still rings there. The caller is handed over as soon as somebody answers; you will be told if nobody does. ' +
+  'Tell the caller so, and do not call again meanwhile.';
+
 const SUMMARY_CHARS_MAX = 500;
 
 /** Makes the tool for one call. The model sees labels, never numbers. */
@@ -21,6 +26,7 @@ export function createTransferCall(rules: TransferRules): Tool {
   return {
     isAfterWords: true,
     timeoutMs: TRANSFER_TIMEOUT_MS,
+    lateText: LATE_TEXT,
     description: {
       name: 'transfer_call',
       description:

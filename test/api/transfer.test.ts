@@ -89,6 +89,20 @@ test.each([
   expect([status, body.error.message]).toEqual([409, `Cannot transfer the call: ${why}`]);
 });
 
+test('POST /api/calls/{callId}/transfer answers 429 to the end of the UTC day where its agent had its transfers', async () => {
+  const { api, transfer } = await openWorld({}, 'too-many-today');
+  const now = api.store.clock.now();
+
+  const { status, body } = await transfer();
+  const answer = await api.request('POST', '/api/calls/call_1/transfer', { body: { to: TARGET } });
+
+  const waitSeconds = Number(answer.headers.get('retry-after'));
+  const end = new Date(now.getTime() + waitSeconds * 1000);
+  expect([status, body.error.code]).toEqual([429, 'RATE_LIMITED']);
+  expect(waitSeconds).toBeLessThanOrEqual(86_400);
+  expect(end.toISOString()).toMatch(/T00:00:00\.\d{3}Z$/);
+});
+
 test.each([
   ['no number', { to: '112' }, 422, 'UNPROCESSABLE'],
   ['our own number', { to: OURS }, 422, 'UNPROCESSABLE'],

@@ -131,6 +131,53 @@ test('CallRegistry makes no loop of a number that rings here', async () => {
   expect(kindsOf(world)).toEqual(['ringing', 'answered', 'transfer_failed']);
 });
 
+test('CallRegistry dials nobody more for a customer once the calls of the agent had their transfers of the day', async () => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+  leg.transfer = (number) => {
+    leg.transfers.push(number);
+    return Promise.reject(new CarrierError('Cannot transfer the call: the far end said 486', 486));
+  };
+  const { id } = world.call();
+
+  const starts: string[] = [];
+  for (let asked = 0; asked < 201; asked += 1) {
+    starts.push(world.registry.transfer(id, NUMBER));
+    await settle();
+  }
+  const ofAgent = await talk.options.control.transfer(NUMBER, '').catch(String);
+
+  expect(starts.slice(-2)).toEqual(['begun', 'too-many-today']);
+  expect(leg.transfers).toHaveLength(200);
+  expect(ofAgent).toContain('this call had its attempts');
+});
+
+test('CallSession lets its agent try three times, a customer once more, and no agent after a hand-over', async () => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+  const { control } = talk.options;
+  leg.transfer = () => Promise.reject(new CarrierError('Cannot transfer the call: busy', 486));
+
+  const answers: string[] = [];
+  for (let tried = 0; tried < 4; tried += 1) {
+    answers.push(String(await control.transfer(NUMBER, '').catch((error: unknown) => error)));
+  }
+  leg.transfer = () => Promise.resolve();
+  const start = world.registry.transfer(world.call().id, NUMBER);
+  await settle();
+  const after = String(await control.bringIn(NUMBER, '').catch((error: unknown) => error));
+
+  expect(answers.map((answer) => answer.includes('had its attempts'))).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ]);
+  expect(start).toBe('begun');
+  expect(after).toContain('handed over already');
+  expect(leg.broughtIn).toEqual([]);
+});
+
 test('CallRegistry shows an answered call as in progress until it is released', async () => {
   const world = await openCallWorld();
   const { leg, over } = await world.answered();

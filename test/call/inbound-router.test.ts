@@ -56,6 +56,14 @@ test('InboundRouter answers 503 with Retry-After while the server is full, and t
   expect(third.incoming.rejections).toEqual([]);
 });
 
+test('InboundRouter names the call as it is on record when it answers', async () => {
+  const world = await openCallWorld();
+
+  const { incoming } = await world.answered();
+
+  expect(incoming.answers).toEqual([{ callId: world.call().id }]);
+});
+
 test('InboundRouter puts a caller who gives up while it rings on record as no_answer', async () => {
   const world = await openCallWorld();
   const incoming = new ScriptedIncoming(AGENT_NUMBER);

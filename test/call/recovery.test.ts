@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RecoveryParts, recoverCalls } from '../../src/call/recovery.ts';
 import type { Call } from '../../src/domain/call.ts';
+import type { OpenDialog } from '../../src/domain/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
@@ -22,10 +23,24 @@ async function openLeft(fields: Partial<Call>): Promise<TestStore> {
   return store;
 }
 
+/** The SIP dialog of an answered call, as a process wrote it down. */
+const DIALOG: OpenDialog = {
+  id: 'sid@192.0.2.1;ours',
+  sipCallId: 'sid@192.0.2.1',
+  localParty: '<sip:+390612345678@192.0.2.1>;tag=ours',
+  remoteParty: '<sip:+390698765432@192.0.2.2>;tag=theirs',
+  remoteTarget: 'sip:+390698765432@192.0.2.2',
+  routes: [],
+  sequence: 0,
+  channels: [],
+  openedAt: ANSWERED_AT,
+};
+
 function partsOf(store: TestStore, repaired: string[] = []): RecoveryParts {
   let ids = 0;
   return {
     calls: store.calls,
+    dialogs: store.dialogs.all(),
     recordingPath: (file) => join(store.folder, file),
     repairRecording: async (path) => void repaired.push(path),
     newId: (prefix) => {
@@ -49,6 +64,33 @@ test('recoverCalls ends a call that was ringing, as it began', async () => {
     durationSeconds: 0,
     endedAt: new Date(STORE_NOW_MS),
   });
+});
+
+test('recoverCalls knows that a call was answered that was written down so far only by SIP', async () => {
+  const store = await openLeft({ status: 'ringing', carrierCallSid: DIALOG.sipCallId });
+  store.dialogs.save(DIALOG);
+
+  await recoverCalls(partsOf(store));
+
+  expect(store.calls.findById('call_1')).toMatchObject({
+    status: 'failed',
+    endReason: 'error',
+    answeredAt: ANSWERED_AT,
+    endedAt: ANSWERED_AT,
+  });
+  expect(store.events.listByCall('call_1').map(({ kind }) => kind)).toEqual([
+    'call.started',
+    'call.ended',
+  ]);
+});
+
+test('recoverCalls takes nobody else’s dialog for the answer of a call', async () => {
+  const store = await openLeft({ status: 'ringing', carrierCallSid: 'other@192.0.2.1' });
+  store.dialogs.save(DIALOG);
+
+  await recoverCalls(partsOf(store));
+
+  expect(store.calls.findById('call_1')?.answeredAt).toBeNull();
 });
 
 test('recoverCalls tells customers of the end, now', async () => {

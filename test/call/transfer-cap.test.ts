@@ -1,93 +1,76 @@
-/** How often a call, and an agent, may hand callers over. */
+/** How often a call, and the calls of an agent, may be handed over, and by whom. */
 import { expect, test } from 'vitest';
-import { refusalOfTransfer, TransferCap } from '../../src/call/transfer-cap.ts';
+import {
+  refusalOfTransfer,
+  type TransferAsker,
+  TransferCap,
+  type TransferRefusal,
+} from '../../src/call/transfer-cap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-const NUMBER = '+390612345678';
 const NOON_MS = Date.UTC(2026, 10, 20, 12);
 
-function openWorld() {
+function openCap() {
   const clock = new FakeClock(NOON_MS);
-  const cap = new TransferCap({ clock });
-  const dialled: string[] = [];
-  const world = { clock, dialled, isRefused: false };
-  const dial = async (number: string) => {
-    dialled.push(number);
-    if (world.isRefused) throw new Error('refused');
-  };
-  const control = () =>
-    cap.limit(
-      {
-        transfer: (number) => dial(number),
-        bringIn: (number) => dial(number),
-        appointmentBooked: () => undefined,
-      },
-      'agent_1',
-    );
-  return Object.assign(world, { control });
+  return { clock, cap: new TransferCap({ clock }) };
 }
 
-test.each([
-  [{}, undefined],
-  [{ madeInCall: 1 }, 'this call was handed over already'],
-  [{ triedInCall: 2 }, undefined],
-  [{ triedInCall: 3 }, 'this call had its attempts'],
-  [{ triedToday: 199 }, undefined],
-  [{ triedToday: 200 }, 'the agent has made too many today'],
-])('refusalOfTransfer: after %o', (counts, expected) => {
-  const none = { madeInCall: 0, triedInCall: 0, triedToday: 0 };
+test.each<[object, TransferRefusal | undefined, TransferRefusal | undefined]>([
+  [{}, undefined, undefined],
+  [{ madeInCall: 1 }, 'made', undefined],
+  [{ triedInCall: 2 }, undefined, undefined],
+  [{ triedInCall: 3 }, 'had-its-attempts', undefined],
+  [{ triedToday: 199 }, undefined, undefined],
+  [{ triedToday: 200 }, 'too-many-today', 'too-many-today'],
+])('refusalOfTransfer: after %o the agent is told %s, a customer %s', (counts, agents, customers) => {
+  const all = { madeInCall: 0, triedInCall: 0, triedToday: 0, ...counts };
 
-  expect(refusalOfTransfer({ ...none, ...counts })).toBe(expected);
+  expect(refusalOfTransfer(all, 'agent')).toBe(agents);
+  expect(refusalOfTransfer(all, 'customer')).toBe(customers);
 });
 
-test('TransferCap lets a call be handed over once', async () => {
-  const world = openWorld();
-  const control = world.control();
+test('CallTransfers lets the agent hand a call over once', () => {
+  const call = openCap().cap.ofCall('agent_1');
 
-  await control.transfer(NUMBER, '');
+  const first = call.begin('agent');
+  call.made();
 
-  await expect(control.transfer(NUMBER, '')).rejects.toThrow('handed over already');
-  expect(world.dialled).toEqual([NUMBER]);
+  expect([first, call.begin('agent')]).toEqual([undefined, 'made']);
 });
 
-test('TransferCap lets a call try three times, where nobody picks up', async () => {
-  const world = openWorld();
-  const control = world.control();
-  world.isRefused = true;
+test('CallTransfers counts what a customer has tried among the three attempts of a call', () => {
+  const call = openCap().cap.ofCall('agent_1');
 
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    await control.transfer(NUMBER, '').catch(() => undefined);
+  const answers = (['customer', 'agent', 'customer', 'agent', 'customer'] as const).map((asker) =>
+    call.begin(asker),
+  );
+
+  expect(answers).toEqual([undefined, undefined, undefined, 'had-its-attempts', undefined]);
+});
+
+test.each<TransferAsker>([
+  'agent',
+  'customer',
+])('TransferCap lets an %s try 200 times a UTC day on calls of one agent, and again the next', (asker) => {
+  const { cap, clock } = openCap();
+
+  const answers = Array.from({ length: 250 }, () => cap.ofCall('agent_1').begin(asker));
+  const ofAnother = cap.ofCall('agent_2').begin(asker);
+  clock.advance(12 * 3_600_000);
+  const tomorrow = cap.ofCall('agent_1').begin(asker);
+
+  expect(answers.filter((answer) => answer === undefined)).toHaveLength(200);
+  expect(answers.at(-1)).toBe('too-many-today');
+  expect([ofAnother, tomorrow]).toEqual([undefined, undefined]);
+});
+
+test('TransferCap counts the agent and customers together', () => {
+  const { cap } = openCap();
+
+  for (let call = 0; call < 100; call += 1) {
+    cap.ofCall('agent_1').begin('agent');
+    cap.ofCall('agent_1').begin('customer');
   }
 
-  expect(world.dialled).toHaveLength(3);
-});
-
-test('TransferCap counts whoever is brought in, and lets the call be handed over after that', async () => {
-  const world = openWorld();
-  const control = world.control();
-
-  await control.bringIn(NUMBER, '');
-  await control.bringIn(NUMBER, '');
-  await control.transfer(NUMBER, '');
-  const refusal = await control.bringIn(NUMBER, '').catch((error: unknown) => error);
-
-  expect(world.dialled).toHaveLength(3);
-  expect(String(refusal)).toContain('handed over already');
-});
-
-test('TransferCap lets an agent try 200 times a UTC day, and again the next', async () => {
-  const world = openWorld();
-
-  for (let call = 0; call < 250; call += 1) {
-    await world
-      .control()
-      .transfer(NUMBER, '')
-      .catch(() => undefined);
-  }
-  const today = world.dialled.length;
-  world.clock.advance(12 * 3_600_000);
-  await world.control().transfer(NUMBER, '');
-
-  expect(today).toBe(200);
-  expect(world.dialled).toHaveLength(201);
+  expect(cap.ofCall('agent_1').begin('agent')).toBe('too-many-today');
 });

@@ -106,3 +106,25 @@ test('Conversation has to answer again once the other party is gone', async () =
   expect(told).toBe('agent: They are gone.');
   expect(table.transcript().at(-1)).toMatch(/^agent: .*sorry/i);
 });
+
+test('Conversation is told to keep silent also when the two have talked for so long that the first of it is forgotten', async () => {
+  const table = await begin();
+  table.model.answers = Array.from({ length: 13 }, () => says('…'));
+  table.conversation.company(true);
+  await table.pass(4000);
+  const [before] = lastAsked(table);
+
+  for (let turn = 0; turn < 12; turn += 1) {
+    await table.hear(`Then ${'the car went on '.repeat(30)} until ${turn}.`, 1500);
+    await table.pass(8000);
+  }
+  const [meanwhile, ...rest] = lastAsked(table);
+  table.model.answers = [says('They are gone.')];
+  table.conversation.company(false);
+  await table.pass(4000);
+  const [after] = lastAsked(table);
+
+  expect(rest.join()).not.toContain('nothing but "…"');
+  expect(meanwhile).toContain('nothing but "…"');
+  expect([before, after].filter((system) => system?.includes('nothing but'))).toEqual([]);
+});

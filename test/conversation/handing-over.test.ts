@@ -1,5 +1,7 @@
 /** A caller whom somebody hands over at a customer's wish, and who is silent meanwhile. */
 import { expect, test } from 'vitest';
+import type { CallControl } from '../../src/conversation/conversation-port.ts';
+import { calls, says } from './support/fake-parts.ts';
 import { layTable } from './support/table.ts';
 
 const SILENCE_MS = 2000;
@@ -33,4 +35,51 @@ test('Conversation counts silence anew when nobody took the caller over', async 
 
   expect(early).toEqual(['agent: Hello.']);
   expect(table.end()).toEqual({ kind: 'timeout', cause: 'silence' });
+});
+
+/** A caller who has asked for sales, whose telephone rings on, as long as the test says. */
+async function askForSales() {
+  const outcome = Promise.withResolvers<void>();
+  const control: CallControl = {
+    transfer: () => outcome.promise,
+    bringIn: () => outcome.promise,
+    appointmentBooked: () => undefined,
+  };
+  const table = layTable({}, { control });
+  table.model.answers = [
+    [calls('transfer_call', { destination: 'sales' })],
+    says('It still rings there.'),
+    says('They did not pick up.'),
+  ];
+  table.conversation.start();
+  await table.pass(1000);
+  await table.hear('Can I speak to sales?', 1000);
+  // What a call does whenever somebody is dialled.
+  table.conversation.handingOver(true);
+  await table.pass(70_000);
+  return { ...table, outcome };
+}
+
+test('Conversation says that it still rings when a hand-over takes longer than the tool, and that nobody came', async () => {
+  const { outcome, pass, transcript, model, conversation, end } = await askForSales();
+  const meanwhile = transcript().at(-1);
+
+  conversation.handingOver(false);
+  outcome.reject(new Error('the far end said 480'));
+  await pass(4000);
+
+  expect(meanwhile).toBe('agent: It still rings there.');
+  expect(transcript().at(-1)).toBe('agent: They did not pick up.');
+  expect(model.requests.at(-1)?.messages.at(-1)?.content).toContain('did not take the call');
+  expect(end()).toBeUndefined();
+});
+
+test('Conversation says nothing more of a hand-over that is late and succeeds', async () => {
+  const { outcome, pass, transcript, conversation } = await askForSales();
+
+  outcome.resolve();
+  conversation.stop();
+  await pass(4000);
+
+  expect(transcript().at(-1)).toBe('agent: It still rings there.');
 });

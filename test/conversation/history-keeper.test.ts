@@ -72,6 +72,25 @@ test('HistoryKeeper puts a summary in the place of the oldest part, and keeps th
   expect(model.requests[0]?.tools).toBeUndefined();
 });
 
+test('HistoryKeeper puts a rule into the system prompt once the words that held it are summed up, as long as it holds', async () => {
+  const { keeper } = openKeeper();
+  const rule = 'Answer with nothing but "…".';
+  const call = (turns: number) =>
+    callOf(turns).with(2, { role: 'user', content: `(Two are on the line. ${rule})` });
+  keeper.keepTo(rule);
+
+  const [inView] = keeper.fit(call(38)).messages;
+  keeper.answered();
+  await settled();
+  const [summedUp] = keeper.fit(call(39)).messages;
+  keeper.keepTo(undefined);
+  const [over] = keeper.fit(call(40)).messages;
+
+  expect(inView).toEqual(SYSTEM);
+  expect(summedUp).toEqual({ role: 'system', content: `${SYSTEM.content}\n${rule}` });
+  expect(over).toEqual(SYSTEM);
+});
+
 test('HistoryKeeper shows what is to be summed up as data, and takes the summary before it along', async () => {
   const { keeper, model } = openKeeper();
 

@@ -42,7 +42,7 @@ async function call() {
   await browser.take(answer.body.toString());
   await browser.connected();
   browser.speak();
-  return { sip, browser, offer };
+  return { sip, browser, offer, callId: answer.get('x-service-call') };
 }
 
 async function idOfLiveCall(): Promise<string> {
@@ -112,6 +112,23 @@ test('a browser is heard: its keys come by RTP and by INFO, and the agent hangs 
   expect(info.status).toBe(200);
   expect(record).toMatchObject({ id, endReason: 'agent_hangup' });
   expect(keys).toEqual([true, true]);
+});
+
+test('two who call the same agent at one time are told each of their own call', async () => {
+  const [one, other] = await Promise.all([call(), call()]);
+  await eventually(() => one.browser.hasHeardSound && other.browser.hasHeardSound, 'the greetings');
+
+  const pressed = await one.sip.info('Signal=7\r\nDuration=100\r\n');
+  await one.sip.info('Signal=#\r\nDuration=100\r\n');
+  const isOnes = await keyHeard(one.callId ?? '', '7');
+  const { body } = await server.api('GET', `/api/calls/${other.callId}`);
+  await Promise.all([one.sip.bye(), other.sip.bye()]);
+
+  expect(pressed.status).toBe(200);
+  expect(isOnes).toBe(true);
+  expect(one.callId).not.toBe(other.callId);
+  expect(body).toMatchObject({ id: other.callId, agentId, from: 'browser' });
+  expect(JSON.stringify(body.transcript ?? [])).not.toContain('(pressed');
 });
 
 test('a held browser is held, and taken back', async () => {

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { BrowserCall } from '../../src/telephony/browser/browser-call.ts';
-import type { IncomingCall, Leg, ReleaseCause } from '../../src/telephony/carrier.ts';
+import type {
+  AnswerOptions,
+  IncomingCall,
+  Leg,
+  ReleaseCause,
+} from '../../src/telephony/carrier.ts';
 
 /** A call as SIP brings it, and its leg, driven by the test. */
 class ScriptedCall implements IncomingCall {
@@ -8,6 +13,7 @@ class ScriptedCall implements IncomingCall {
   readonly from = 'anonymous';
   readonly to = 'agent_1';
   readonly statuses: number[] = [];
+  readonly answers: (AnswerOptions | undefined)[] = [];
   readonly answered = Promise.withResolvers<Leg>();
   byes = 0;
   cancel: () => void = () => undefined;
@@ -34,7 +40,8 @@ class ScriptedCall implements IncomingCall {
     this.statuses.push(180);
   }
 
-  answer(): Promise<Leg> {
+  answer(options?: AnswerOptions): Promise<Leg> {
+    this.answers.push(options);
     return this.answered.promise;
   }
 }
@@ -67,6 +74,15 @@ test('BrowserCall is from the browser and to its agent, and over once when the l
 
   expect([call.from, call.to, call.carrierCallSid]).toEqual(['browser', 'agent_1', 'sid']);
   expect([over, causes]).toEqual([['over'], [{ kind: 'far-end' }]]);
+});
+
+test('BrowserCall tells its page what the call is called here', async () => {
+  const { call, incoming } = ring();
+  incoming.answered.resolve(incoming.leg);
+
+  await call.answer({ callId: 'call_1' });
+
+  expect(incoming.answers).toEqual([{ headers: { 'X-Service-Call': 'call_1' } }]);
 });
 
 test('BrowserCall.hangUp says BYE, and the end is ours', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { COLLEAGUE, openPair } from './scripted-pair.ts';
-import { settle } from './scripted-srf.ts';
+import { keyByInfo, settle } from './scripted-srf.ts';
 
 test.each([
   [405, ['REFER'], 1],
@@ -63,6 +63,22 @@ test('SrfLeg is released at the hand-over, and its far end stays until the other
   expect(methods(first)).toEqual(['BYE']);
   expect([first.endpoint, other.endpoint].map(({ line }) => line.hasAgent)).toEqual([false, false]);
   expect([first.endpoint, other.endpoint].map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});
+
+test('SrfLeg passes keys by INFO between those whom it has joined, and none to the agent that has left', async () => {
+  const { first, other, seconds } = openPair({ transferBy: 'bridge' });
+  const keys: string[] = [];
+  first.leg.onDigit((digit) => keys.push(digit));
+  const transferred = first.leg.transfer(COLLEAGUE);
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+
+  first.dialog.receive('info', keyByInfo('5'));
+  other.dialog.receive('info', keyByInfo('7'));
+
+  expect(other.endpoint.line.digits).toBe('5');
+  expect(first.endpoint.line.digits).toBe('7');
+  expect(keys).toEqual([]);
 });
 
 test.each([

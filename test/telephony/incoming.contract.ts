@@ -67,6 +67,18 @@ export function describeIncomingCalls(name: string, startPlane: StartPlane): voi
       });
     });
 
+    test('IncomingCall answers with the headers it is given, and keeps our name of the call to itself', async () => {
+      const { invite, answered, incoming } = await ring();
+
+      const answer = { callId: 'call_1', headers: { 'X-Service-Extra': 'one' } };
+      const [, call] = await Promise.all([incoming.answer(answer), answered]);
+      await call.hangUp();
+
+      const { response } = await invite.outcome;
+      expect(response.get('x-service-extra')).toBe('one');
+      expect(response.toBuffer().toString()).not.toContain('call_1');
+    });
+
     test('Carrier tells when the caller gives up', async () => {
       const { invite, answered, incoming } = await ring();
       incoming.ring();

@@ -142,6 +142,11 @@ export class PlainEndpoint implements MediaEndpoint {
   }
 }
 
+/** A key as SIP INFO brings it. */
+export function keyByInfo(digit: string): MessageSettings {
+  return { headers: { 'Content-Type': 'application/dtmf-relay' }, body: `Signal=${digit}\r\n` };
+}
+
 /** Lets everything that is already resolved run. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();

@@ -9,11 +9,17 @@ export class SilentSession implements MediaSession {
   readonly localPort: number = 40_000;
   readonly localAddress = '127.0.0.1';
   readonly remotes: AgreedMedia[] = [];
+  /** Keys that were spelled out to the far end. */
+  digits = '';
   isClosed = false;
   hasAgent = true;
   background: Int16Array | undefined;
   source: MediaSession | undefined;
   mixed: MediaSession | undefined;
+
+  sendDigits(digits: string): void {
+    this.digits += digits;
+  }
 
   setRemote(agreed: AgreedMedia): void {
     this.remotes.push(agreed);
@@ -46,7 +52,6 @@ export class SilentSession implements MediaSession {
   drop(): void {}
   resume(): void {}
   setInterruptible(): void {}
-  sendDigits(): void {}
   record(): void {}
 
   stats(): Promise<never> {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ThreeWayCall } from '../../src/telephony/carrier.ts';
 import { MediaError } from '../../src/telephony/media-gateway.ts';
 import { COLLEAGUE, openPair } from './scripted-pair.ts';
-import { type PlainEndpoint, settle } from './scripted-srf.ts';
+import { keyByInfo, type PlainEndpoint, settle } from './scripted-srf.ts';
 
 type Pair = ReturnType<typeof openPair>;
 
@@ -33,6 +33,34 @@ test('SrfLeg mixes both lines, and joins them when the agent leaves', async () =
   expect(first.endpoint.line).toMatchObject({ mixed: undefined, hasAgent: false });
   expect(first.endpoint.line.source).toBe(other.endpoint.line);
   expect(first.causes).toEqual([{ kind: 'transferred' }]);
+});
+
+test('SrfLeg passes keys that come by INFO on to the other party, and to the agent as long as it is there', async () => {
+  const { first, other, threeWay } = await meet();
+  const keys: string[] = [];
+  first.leg.onDigit((digit) => keys.push(digit));
+
+  first.dialog.receive('info', keyByInfo('5'));
+  other.dialog.receive('info', keyByInfo('7'));
+  await threeWay.leave();
+  first.dialog.receive('info', keyByInfo('1'));
+  other.dialog.receive('info', keyByInfo('2'));
+
+  expect(keys).toEqual(['5', '7']);
+  expect(other.endpoint.line.digits).toBe('51');
+  expect(first.endpoint.line.digits).toBe('72');
+});
+
+test('SrfLeg gives keys that come by INFO to the agent alone once the other party has left', async () => {
+  const { first, other } = await meet();
+  const keys: string[] = [];
+  first.leg.onDigit((digit) => keys.push(digit));
+
+  other.dialog.receive('destroy');
+  first.dialog.receive('info', keyByInfo('5'));
+
+  expect(keys).toEqual(['5']);
+  expect(other.endpoint.line.digits).toBe('');
 });
 
 test('SrfLeg ends its caller when the other party hangs up while the agent leaves', async () => {

@@ -112,12 +112,15 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       const fromCaller = await pressed;
       theirs.line.press('7');
       await expect.poll(() => keys, { timeout: 3_000 }).toEqual(['7']);
+      await call.pressByInfo('1');
+      await theirs.pressByInfo('2');
       await expect
         .poll(() => [call.line.digits, theirs.line.digits], { timeout: 3_000 })
-        .toEqual(['7', '5']);
+        .toEqual(['72', '51']);
       await call.hangUp();
 
       expect(fromCaller).toMatchObject({ digit: '5' });
+      expect(keys).toEqual(['7', '1', '2']);
       await theirs.ended;
     });
 

@@ -170,6 +170,21 @@ test('Toolbox gives a tool up that takes too long, and stops it', async () => {
   expect(wasStopped).toBe(true);
 });
 
+test('Toolbox says of a transfer that rings on that nobody has answered yet, and not that it failed', async () => {
+  const clock = new FakeClock();
+  const box = toolboxFor({ names: ['transfer_call'], transferRules: RULES, clock });
+  const transfer = () => new Promise<never>(() => undefined);
+
+  const call = callOf('transfer_call', { destination: 'sales' });
+  const running = box.run(call, { ...idle, transfer }, never);
+  clock.advance(60_000);
+  const { text, next } = await running;
+
+  expect(text).toContain('Nobody has answered yet');
+  expect(text).not.toContain('Not done');
+  expect(next).toBeUndefined();
+});
+
 test('Toolbox leaves no timer behind', async () => {
   const { box, clock } = boxOf(toolOf(() => Promise.resolve({ text: 'done' })));
 

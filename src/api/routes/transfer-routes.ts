@@ -1,9 +1,10 @@
 /** `POST /api/calls/{callId}/transfer`: takes a call over from its agent. */
 import { createRoute } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
+import type { TransferStart } from '../../domain/live-calls.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { TransferManner } from '../../domain/transfer-mode.ts';
 import { transferTarget } from '../../domain/transfer-rules.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
@@ -14,6 +15,8 @@ import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 import { transferCallSchema, transferringCallSchema } from '../schemas/transfer-schemas.ts';
 import { existing } from './call-routes.ts';
+
+const DAY_MS = 86_400_000;
 
 const transferRoute = createRoute({
   tags: ['Calls'],
@@ -27,7 +30,8 @@ const transferRoute = createRoute({
     'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +
     'answers; then the call ends as `transferred`, and `call.bridged` goes before `call.ended`. Where nobody answers there, the call goes on, and its ' +
     'timeline says `transfer_failed`. With `mode` `three-way` the call goes on with all three: `call.bridged` has `agentRole` `participant`, and the call ' +
-    'ends as `transferred` when the agent leaves. 409 where the call is not in progress, or is being transferred already.',
+    'ends as `transferred` when the agent leaves. 409 where the call is not in progress, or is being transferred already. ' +
+    '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
   request: { params: callPathSchema, query: noQuery, body: jsonBody(transferCallSchema) },
   responses: {
     202: jsonResponse('The other party is being called.', transferringCallSchema),
@@ -43,7 +47,9 @@ export function addTransferRoutes(api: CheckedRoutes, deps: ApiDeps): void {
         const call = existing(deps.calls.find(scopeOf(context), callId));
         if (call.status !== 'in_progress') throw notInProgress();
         const { to, ...manner } = context.valid('json');
-        begin(call, numberFor(to, call, { ...deps, context }), manner, deps);
+        const number = numberFor(to, call, { ...deps, context });
+        const start = deps.liveCalls.transfer(call.id, number, manner);
+        if (start !== 'begun') throw refusalOf(start, context, deps.clock);
         return { status: 202, body: { id: callId, status: 'transferring' as const } };
       },
     }),
@@ -64,13 +70,33 @@ function numberFor(
   });
 }
 
-/** @throws {ServiceError} CONFLICT when nobody is there to be handed over, or it is done already. */
-function begin(call: Call, number: string, manner: TransferManner, { liveCalls }: ApiDeps): void {
-  const start = liveCalls.transfer(call.id, number, manner);
-  if (start === 'not-in-progress') throw notInProgress();
-  if (start === 'transferring') {
-    throw new ServiceError('CONFLICT', 'Cannot transfer the call: it is being transferred already');
+/** CONFLICT when nobody is there to be handed over, or it is done already; RATE_LIMITED to the end of the UTC day. */
+function refusalOf(
+  start: Exclude<TransferStart, 'begun'>,
+  context: ApiContext,
+  clock: Clock,
+): ServiceError {
+  switch (start) {
+    case 'not-in-progress':
+      return notInProgress();
+    case 'transferring':
+      return new ServiceError(
+        'CONFLICT',
+        'Cannot transfer the call: it is being transferred already',
+      );
+    case 'too-many-today':
+      context.header('Retry-After', String(secondsToNextDay(clock.now())));
+      return new ServiceError(
+        'RATE_LIMITED',
+        'Cannot transfer the call: too many transfers were tried on calls of its agent today (UTC)',
+      );
+    default:
+      return start satisfies never;
   }
+}
+
+function secondsToNextDay(now: Date): number {
+  return Math.ceil((DAY_MS - (now.getTime() % DAY_MS)) / 1000);
 }
 
 function notInProgress(): ServiceError {

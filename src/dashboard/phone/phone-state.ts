@@ -5,6 +5,8 @@ export type PhoneStatus = 'idle' | 'asking' | 'connecting' | 'ringing' | 'talkin
 
 export interface PhoneState {
   readonly status: PhoneStatus;
+  /** The call as the server's record has it; null until somebody answered. */
+  readonly callId: string | null;
   /** Milliseconds of the page's clock; null until somebody answered. */
   readonly answeredAtMs: number | null;
   readonly endedAtMs: number | null;
@@ -21,7 +23,7 @@ export type PhoneEvent =
   | { readonly kind: 'dialled' }
   | { readonly kind: 'heard' }
   | { readonly kind: 'rang' }
-  | { readonly kind: 'answered'; readonly atMs: number }
+  | { readonly kind: 'answered'; readonly callId: string | null; readonly atMs: number }
   | { readonly kind: 'muted'; readonly isMuted: boolean }
   | { readonly kind: 'pressed'; readonly digit: string }
   | { readonly kind: 'hungUp'; readonly by: 'here' | 'there'; readonly atMs: number }
@@ -29,6 +31,7 @@ export type PhoneEvent =
 
 export const AT_REST: PhoneState = {
   status: 'idle',
+  callId: null,
   answeredAtMs: null,
   endedAtMs: null,
   endedBy: null,
@@ -64,7 +67,7 @@ export function afterPhoneEvent(state: PhoneState, event: PhoneEvent): PhoneStat
     case 'rang':
       return moved(state, 'ringing', {});
     case 'answered':
-      return moved(state, 'talking', { answeredAtMs: event.atMs });
+      return moved(state, 'talking', { callId: event.callId, answeredAtMs: event.atMs });
     case 'muted':
       return isBusy(state) ? { ...state, isMuted: event.isMuted } : state;
     case 'pressed':

@@ -37,7 +37,8 @@ export interface Line {
 
 export interface LineListener {
   readonly onRinging: () => void;
-  readonly onAnswered: () => void;
+  /** @param callId the call as the server's record has it; null where it did not say. */
+  readonly onAnswered: (callId: string | null) => void;
   /** Told once, however it ended; the problem is null after a BYE. */
   readonly onEnded: (problem: PhoneProblem | null) => void;
 }
@@ -136,12 +137,12 @@ export class Phone<Mic extends Microphone> {
   }
 
   #listener(attempt: Attempt): LineListener {
-    const ifCurrent = (event: () => PhoneEvent) => () => {
-      if (this.#attempt === attempt) this.#move(event());
+    const move = (event: PhoneEvent) => {
+      if (this.#attempt === attempt) this.#move(event);
     };
     return {
-      onRinging: ifCurrent(() => ({ kind: 'rang' })),
-      onAnswered: ifCurrent(() => ({ kind: 'answered', atMs: this.#parts.nowMs() })),
+      onRinging: () => move({ kind: 'rang' }),
+      onAnswered: (callId) => move({ kind: 'answered', callId, atMs: this.#parts.nowMs() }),
       onEnded: (problem) => {
         if (problem !== null) return this.#fail(attempt, problem);
         this.#end(attempt, { kind: 'hungUp', by: 'there', atMs: this.#parts.nowMs() });

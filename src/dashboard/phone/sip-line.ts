@@ -3,9 +3,13 @@ import { Inviter } from 'sip.js/lib/api/inviter.js';
 import type { SessionDescriptionHandlerFactory } from 'sip.js/lib/api/session-description-handler-factory.js';
 import { SessionState } from 'sip.js/lib/api/session-state.js';
 import { UserAgent } from 'sip.js/lib/api/user-agent.js';
+import type { IncomingResponse } from 'sip.js/lib/core/messages/incoming-response.js';
 import { dtmfRelay } from './keys.ts';
 import type { Line, LineListener, PhoneTicket } from './phone.ts';
 import { PhoneError, type PhoneProblem, problemOf, problemOfSip } from './phone-problem.ts';
+
+/** The server names the call in its answer. */
+const CALL_ID_HEADER = 'X-Service-Call';
 
 const CONNECT_SECONDS_MAX = 10;
 
@@ -79,6 +83,7 @@ class SipLine implements Line {
     const requestDelegate = {
       // 100 Trying does not come here.
       onProgress: () => this.#listener.onRinging(),
+      onAccept: ({ message }: IncomingResponse) => this.#onAccept(message),
       onReject: ({ message }: Response) =>
         this.#end(problemOfSip(message.statusCode ?? 500, message.reasonPhrase ?? '')),
     };
@@ -87,12 +92,15 @@ class SipLine implements Line {
       .catch((error: unknown) => this.#end(problemOf(error)));
   }
 
+  /** Comes when the session is established, and also when the answer could not be used. */
+  #onAccept(message: IncomingResponse['message']): void {
+    if (!this.#isAnswered) return;
+    this.#listener.onAnswered(message.getHeader(CALL_ID_HEADER) ?? null);
+  }
+
   /** The end of a session that was never answered comes just before its reason, which is told instead. */
   #onState(state: SessionState): void {
-    if (state === SessionState.Established) {
-      this.#isAnswered = true;
-      this.#listener.onAnswered();
-    }
+    if (state === SessionState.Established) this.#isAnswered = true;
     if (state !== SessionState.Terminated) return;
     if (this.#isAnswered) this.#end(null);
     else queueMicrotask(() => this.#end({ kind: 'refused', detail: 'no usable answer' }));

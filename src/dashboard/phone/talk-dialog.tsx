@@ -16,7 +16,7 @@ import { usePhone } from './use-phone.ts';
 
 export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
   const { phone, state } = usePhone(agentId);
-  const call = useOwnCall(agentId, state.status);
+  const call = useOwnCall(state.callId);
   const isOpen = isBusy(state) && state.status !== 'asking';
   const choice = useMicrophoneChoice(isOpen, (deviceId) => phone.changeMicrophone(deviceId));
   const levelDbfs = useCallback(() => phone.levelDbfs, [phone]);

@@ -1,6 +1,14 @@
 /** A call from a browser, known by the agent that it is for; it ends with the connection that it came by. */
+import { CALL_ID_HEADER } from '../../domain/browser-phone.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { IncomingCall, Leg, ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
+import type {
+  AnswerOptions,
+  IncomingCall,
+  Leg,
+  ReleaseCause,
+  ThreeWayCall,
+  TransferOptions,
+} from '../carrier.ts';
 
 export interface BrowserCallOptions {
   /** The call as SIP knows it. */
@@ -46,9 +54,11 @@ export class BrowserCall implements IncomingCall {
     this.#options.incoming.ring();
   }
 
-  async answer(): Promise<Leg> {
+  /** The page is told which call is its own. */
+  async answer({ callId }: AnswerOptions = {}): Promise<Leg> {
+    const headers = callId === undefined ? {} : { [CALL_ID_HEADER]: callId };
     try {
-      const leg = await this.#options.incoming.answer();
+      const leg = await this.#options.incoming.answer({ headers });
       this.#leg = leg;
       const ours = new BrowserLeg(leg, {
         isLost: () => this.#isGivenUp,

@@ -6,6 +6,7 @@ import type { MediaEndpoint } from '../media-gateway.ts';
 import type { Trunk } from '../trunks.ts';
 import { type CallSecond, HandOver, type SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
+import type { ReferNotice } from './referral.ts';
 import { ThreeWayTalk } from './three-way-talk.ts';
 
 /** Two people talk no longer than this: by then a line was left open. */
@@ -90,14 +91,20 @@ export class Company {
     });
   }
 
-  /** Takes the body of a NOTIFY. */
-  notified(sipfrag: string, isTerminated: boolean): void {
-    this.#attempt?.notified(sipfrag, isTerminated);
+  /** Takes what the far end tells of a REFER. */
+  notified(notice: ReferNotice): void {
+    this.#attempt?.notified(notice);
   }
 
   /** The far end has left by its own will. */
   farEndLeft(): void {
     this.#attempt?.farEndLeft();
+  }
+
+  /** Passes a key of the far end's that came by INFO to whoever else hears it; keys in the sound cross by themselves. */
+  press(digit: string): void {
+    this.#threeWay?.press(digit);
+    this.#partner?.endpoint.line.sendDigits(digit);
   }
 
   /** Our BYE goes out: a third one does not listen to silence until it is answered. Safe to call twice. */
@@ -133,6 +140,7 @@ export class Company {
     const { clock, endpoint } = this.#options;
     this.#refuseEnding(partner);
     this.#partner = partner;
+    partner.onDigit((digit) => endpoint.line.sendDigits(digit));
     this.#stopTimer = clock.after(JOINED_MS_MAX, () => this.#host.end());
     this.#host.released({ kind: 'transferred' });
     // Where it has hung up in the same moment, this is called at once.

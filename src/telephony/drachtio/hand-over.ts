@@ -8,7 +8,7 @@ import { ringbackFor } from '../ringback.ts';
 import type { Trunk } from '../trunks.ts';
 import { announce } from './announcement.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
-import { Referral } from './referral.ts';
+import { type ReferNotice, Referral } from './referral.ts';
 import { reasonOf } from './srf.ts';
 
 /** The leg of a second call, which can be joined with the first. */
@@ -92,9 +92,9 @@ export class HandOver {
     return this.#bridge(announcement, mixSound);
   }
 
-  /** Takes the body of a NOTIFY. */
-  notified(sipfrag: string, isTerminated: boolean): void {
-    this.#referral?.notified(sipfrag, isTerminated);
+  /** Takes what the far end tells of a REFER. */
+  notified(notice: ReferNotice): void {
+    this.#referral?.notified(notice);
   }
 
   /** The far end has left by its own will: where it was to go by itself, it has. */

@@ -1,7 +1,7 @@
 /** A call that a carrier brings us over drachtio, until it is answered or refused. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { IncomingCall, Leg } from '../carrier.ts';
+import type { AnswerOptions, IncomingCall, Leg } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
 import { TRANSACTION_MS, within } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
@@ -86,13 +86,13 @@ export class SrfIncomingCall implements IncomingCall {
     if (this.#state === 'ringing') this.#options.answer.send(180);
   }
 
-  async answer(): Promise<Leg> {
+  async answer({ headers = {} }: AnswerOptions = {}): Promise<Leg> {
     if (this.#state !== 'ringing') throw this.#error(GAVE_UP, 487);
     this.#state = 'answering';
     const endpoint = await this.#openMedia();
     try {
       if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
-      const leg = await this.#accept(endpoint);
+      const leg = await this.#accept(endpoint, headers);
       this.#state = 'answered';
       return leg;
     } catch (error) {
@@ -124,9 +124,10 @@ export class SrfIncomingCall implements IncomingCall {
     }
   }
 
-  async #accept(endpoint: MediaEndpoint): Promise<SrfLeg> {
+  async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
     const { request, trunk } = this.#options;
-    const leg = await this.#createDialog(endpoint, (dialog) => {
+    const parts = { localSdp: endpoint.localSdp, headers };
+    const leg = await this.#createDialog(parts, (dialog) => {
       this.#leg = new SrfLeg({
         ...this.#options,
         dialog,
@@ -151,12 +152,12 @@ export class SrfIncomingCall implements IncomingCall {
    * connection, is handed out before any promise is.
    */
   async #createDialog(
-    endpoint: MediaEndpoint,
+    parts: Parameters<SrfClient['createUAS']>[2],
     adopt: (dialog: SrfDialog) => SrfLeg,
   ): Promise<SrfLeg> {
     const { srf, request, answer, clock } = this.#options;
     const created = new Promise<SrfLeg>((resolve, reject) => {
-      srf.createUAS(request, answer, { localSdp: endpoint.localSdp }, (error, dialog) => {
+      srf.createUAS(request, answer, parts, (error, dialog) => {
         if (dialog !== undefined) resolve(adopt(dialog));
         else if (this.#hasEnded) reject(this.#error(GAVE_UP, 487, error));
         else reject(this.#error(reasonOf(error), 500, error));

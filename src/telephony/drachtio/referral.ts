@@ -3,10 +3,28 @@ import { CarrierError } from '../carrier.ts';
 import { within } from '../limit.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { sendInDialog } from './in-dialog-request.ts';
-import { reasonOf } from './srf.ts';
+import { reasonOf, type SrfRequest } from './srf.ts';
 
 /** How long the other party may ring: as long as a Proxy lets an INVITE ring at least. RFC 3261, 16.6. */
 const OUTCOME_MS_MAX = 180_000;
+
+/** What a NOTIFY tells. */
+export interface ReferNotice {
+  /** The status line of the call that the far end makes. */
+  readonly sipfrag: string;
+  /** Whether it is the last one. */
+  readonly isTerminated: boolean;
+  /** CSeq of the REFER that it is about; undefined where it does not say, as the first of a dialog need not. */
+  readonly sequence: string | undefined;
+}
+
+/** Reads a NOTIFY. @see RFC 3515 section 2.4.6 */
+export function noticeOf(notify: SrfRequest): ReferNotice {
+  const [, sequence] = /;\s*id\s*=\s*(\d+)/i.exec(notify.get('event') ?? '') ?? [];
+  const state = notify.get('subscription-state') ?? '';
+  const isTerminated = /^\s*terminated\b/i.test(state);
+  return { sipfrag: notify.body ?? '', isTerminated, sequence };
+}
 
 /** One REFER and the NOTIFYs that tell its outcome. @see RFC 3515, RFC 5589 section 6.1 */
 export class Referral {
@@ -15,6 +33,8 @@ export class Referral {
   readonly #outcome = Promise.withResolvers<void>();
   #isAccepted = false;
   #isRefused = false;
+  /** Its CSeq; known once it is answered. */
+  #sequence: string | undefined;
 
   /** @param target SIP URI of who is to be called. */
   constructor(peer: DialogPeer, target: string) {
@@ -50,8 +70,10 @@ export class Referral {
     }
   }
 
-  /** Takes the body of a NOTIFY: the status line of the call that the far end makes. */
-  notified(sipfrag: string, isTerminated: boolean): void {
+  /** What is told late of a REFER before this one changes nothing. */
+  notified({ sipfrag, isTerminated, sequence }: ReferNotice): void {
+    const areKnown = sequence !== undefined && this.#sequence !== undefined;
+    if (areKnown && sequence !== this.#sequence) return;
     const [, code] = /^SIP\/2\.0 (\d{3})\b/.exec(sipfrag.trimStart()) ?? [];
     const status = Number(code ?? 0);
     if (status >= 200 && status < 300) this.#outcome.resolve();
@@ -73,9 +95,11 @@ export class Referral {
 
   async #refer(): Promise<void> {
     const { dialog } = this.#peer;
-    const { status } = await sendInDialog(this.#peer, 'REFER', {
+    const response = await sendInDialog(this.#peer, 'REFER', {
       headers: { 'Refer-To': `<${this.#target}>`, 'Referred-By': `<${dialog.local.uri}>` },
     });
+    const { status } = response;
+    this.#sequence = /^\s*(\d+)/.exec(response.get('cseq') ?? '')?.[1];
     // 481 and 408 say nothing of what it can do: the call itself is gone.
     this.#isRefused = status >= 300 && status !== 481 && status !== 408;
     if (status >= 300) throw failure(status);

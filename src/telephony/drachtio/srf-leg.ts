@@ -9,6 +9,7 @@ import type { DialogPeer } from './in-dialog-request.ts';
 import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
 import { Negotiation } from './negotiation.ts';
+import { noticeOf } from './referral.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
@@ -184,13 +185,15 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   #onInfo(request: SrfRequest, answer: SrfAnswer): void {
     const digit = answerInfo(request, answer);
-    if (digit !== undefined) this.#onDigit(digit);
+    if (digit === undefined) return;
+    this.#company.press(digit);
+    // An agent that is gone from the line has no use for keys.
+    if (this.#cause === undefined) this.#onDigit(digit);
   }
 
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {
     answer.send(200);
-    const state = request.get('subscription-state') ?? '';
-    this.#company.notified(request.body ?? '', /^\s*terminated\b/i.test(state));
+    this.#company.notified(noticeOf(request));
   }
 }
 

@@ -111,7 +111,7 @@ export interface SrfClient {
   createUAS(
     request: SrfRequest,
     answer: SrfAnswer,
-    options: { readonly localSdp: string },
+    options: { readonly localSdp: string; readonly headers: Readonly<Record<string, string>> },
     callback: SrfCallback<SrfDialog>,
   ): void;
 

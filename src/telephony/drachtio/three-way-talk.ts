@@ -23,13 +23,16 @@ export class ThreeWayTalk implements ThreeWayCall {
   #onAlone: () => void = () => {};
 
   constructor(options: ThreeWayTalkOptions) {
-    const { guest, onDigit } = options;
+    const { endpoint, guest, onDigit } = options;
     this.#options = options;
     guest.audio.onEvent((event) => {
       if (event.kind === 'digit' && this.isOn) onDigit(event.digit);
     });
     guest.onDigit((digit) => {
-      if (this.isOn) onDigit(digit);
+      if (!this.isOn) return;
+      onDigit(digit);
+      // Keys in the sound cross by themselves; those by INFO come this way alone.
+      endpoint.line.sendDigits(digit);
     });
     guest.onReleased(() => this.#guestLeft());
   }
@@ -37,6 +40,11 @@ export class ThreeWayTalk implements ThreeWayCall {
   /** Whether all three are there. */
   get isOn(): boolean {
     return this.#state === 'on';
+  }
+
+  /** Passes a key of the caller's on that came by INFO. */
+  press(digit: string): void {
+    if (this.isOn) this.#options.guest.endpoint.line.sendDigits(digit);
   }
 
   onAlone(listener: () => void): void {

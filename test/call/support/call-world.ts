@@ -2,6 +2,7 @@
 import type { CallMetrics, CallParts, TalkOptions } from '../../../src/call/call-parts.ts';
 import { CallRegistry } from '../../../src/call/call-registry.ts';
 import { InboundRouter } from '../../../src/call/inbound-router.ts';
+import { TransferCap } from '../../../src/call/transfer-cap.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Call, CallStore } from '../../../src/domain/call.ts';
 import { StoreError } from '../../../src/domain/store-error.ts';
@@ -105,6 +106,7 @@ function partsOf(
     },
     clock: store.clock,
     log: silentLogger,
+    transfers: new TransferCap(store),
     isOwnNumber: (number) => store.agents.findByPhoneNumber(number) !== undefined,
     talk: (options) => given.world().onTalk(options),
   };

@@ -4,6 +4,7 @@ import type { ConversationEvent } from '../../../src/conversation/conversation-p
 import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
 import { HeardRing } from '../../../src/media/heard-ring.ts';
 import type {
+  AnswerOptions,
   IncomingCall,
   Leg,
   ReleaseCause,
@@ -115,6 +116,7 @@ export class ScriptedIncoming implements IncomingCall {
   readonly from = '+390612345678';
   readonly to: string;
   readonly rejections: { readonly sipStatus: number; readonly retryAfterSeconds?: number }[] = [];
+  readonly answers: AnswerOptions[] = [];
   readonly #answer = Promise.withResolvers<Leg>();
   #onCancelled: () => void = () => undefined;
 
@@ -145,7 +147,8 @@ export class ScriptedIncoming implements IncomingCall {
 
   ring(): void {}
 
-  answer(): Promise<Leg> {
+  answer(options: AnswerOptions = {}): Promise<Leg> {
+    this.answers.push(options);
     return this.#answer.promise;
   }
 }

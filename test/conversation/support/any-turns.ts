@@ -82,6 +82,7 @@ export const happening: fc.Arbitrary<TurnHappening> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('digit'), digit: fc.constantFrom('1', '#', 'x') }),
   fc.record({ kind: fc.constant('handing-over'), isUnderWay: fc.boolean() }),
+  fc.record({ kind: fc.constant('not-handed-over') }),
   fc.record({ kind: fc.constant('timer'), timer: fc.constantFrom(...TIMERS) }),
 ) as fc.Arbitrary<TurnHappening>;
 

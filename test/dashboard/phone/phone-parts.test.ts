@@ -1,9 +1,7 @@
-/** Keys, levels, microphones and the own call: what the phone decides without a browser. */
+/** Keys, levels, microphones and the address: what the phone decides without a browser. */
 import { expect, test } from 'vitest';
-import type { LiveCall } from '../../../src/dashboard/live-state.ts';
 import { dtmfRelay, KEYS, keyOf } from '../../../src/dashboard/phone/keys.ts';
 import { chosenOf, microphonesOf } from '../../../src/dashboard/phone/microphone-choice.ts';
-import { ownCallOf } from '../../../src/dashboard/phone/own-call.ts';
 import { socketAddress } from '../../../src/dashboard/phone/socket-address.ts';
 import { levelDbfs } from '../../../src/dashboard/phone/sound-level.ts';
 import { digitOf } from '../../../src/telephony/drachtio/dtmf-info.ts';
@@ -42,20 +40,6 @@ test('chosenOf is the remembered microphone only while it is there', () => {
 
   expect(chosenOf(microphones, 'a')).toBe('a');
   expect(chosenOf(microphones, 'gone')).toBe('');
-});
-
-test('ownCallOf is the new call from a browser to the agent', () => {
-  const call = (id: string, from: string, agentId: string) =>
-    ({ id, from, agentId }) as unknown as LiveCall;
-  const calls = [
-    call('phone', '+12025550187', 'agent_1'),
-    call('other', 'browser', 'agent_2'),
-    call('own', 'browser', 'agent_1'),
-    call('before', 'browser', 'agent_1'),
-  ];
-
-  expect(ownCallOf(calls, 'agent_1', new Set(['before']))?.id).toBe('own');
-  expect(ownCallOf(calls, 'agent_1', new Set(['before', 'own']))).toBeUndefined();
 });
 
 test.each([

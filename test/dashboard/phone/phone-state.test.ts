@@ -13,7 +13,7 @@ import {
 const DIALLED: PhoneEvent = { kind: 'dialled' };
 const HEARD: PhoneEvent = { kind: 'heard' };
 const RANG: PhoneEvent = { kind: 'rang' };
-const ANSWERED: PhoneEvent = { kind: 'answered', atMs: 5000 };
+const ANSWERED: PhoneEvent = { kind: 'answered', callId: 'call_1', atMs: 5000 };
 const HUNG_UP: PhoneEvent = { kind: 'hungUp', by: 'here', atMs: 65_000 };
 const FAILED: PhoneEvent = { kind: 'failed', problem: { kind: 'socketLost' }, atMs: 9000 };
 
@@ -61,6 +61,12 @@ test('a new call forgets the one before', () => {
   );
 
   expect(state).toEqual({ ...AT_REST, status: 'asking' });
+});
+
+test('a call is known by the name that its own answer gave it, to the end and no longer', () => {
+  expect(after(DIALLED, HEARD, RANG).callId).toBeNull();
+  expect(after(DIALLED, HEARD, RANG, ANSWERED, HUNG_UP).callId).toBe('call_1');
+  expect(after(DIALLED, HEARD, RANG, ANSWERED, HUNG_UP, DIALLED).callId).toBeNull();
 });
 
 test('keys pressed are kept in order, and the oldest go first', () => {

@@ -58,13 +58,14 @@ test('Phone opens microphone and line, and follows the call to its end', async (
   const statuses = [phone.state.status];
   listener()?.onRinging();
   statuses.push(phone.state.status);
-  listener()?.onAnswered();
+  listener()?.onAnswered('call_1');
   statuses.push(phone.state.status);
   phone.press('5');
   listener()?.onEnded(null);
 
   expect(statuses).toEqual(['connecting', 'ringing', 'talking']);
-  expect(phone.state).toMatchObject({ status: 'ended', endedBy: 'there', pressed: '5' });
+  expect(phone.state.endedBy).toBe('there');
+  expect(phone.state).toMatchObject({ status: 'ended', callId: 'call_1', pressed: '5' });
   expect(done).toEqual([
     'microphone headset',
     'line ws://here/sip',
@@ -145,7 +146,7 @@ test('Phone ends the call when its microphone is unplugged', async () => {
   const { phone, done, listener, lose } = world();
 
   await phone.call('');
-  listener()?.onAnswered();
+  listener()?.onAnswered('call_1');
   lose();
 
   expect(phone.state).toMatchObject({ status: 'ended', problem: { kind: 'microphoneLost' } });

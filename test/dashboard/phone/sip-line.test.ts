@@ -21,7 +21,7 @@ async function open(options: { readonly hasTones?: boolean } = {}) {
   let break_ = () => {};
   const listener: LineListener = {
     onRinging: () => told.push('ringing'),
-    onAnswered: () => told.push('answered'),
+    onAnswered: (callId) => told.push(callId === null ? 'answered' : `answered ${callId}`),
     onEnded: (problem) => told.push(problem === null ? 'ended' : problem.kind),
   };
   const media = {
@@ -77,6 +77,15 @@ test('openSipLine tells of ringing and of the answer, and passes the answer’s 
   await server.request('ACK');
 
   await expect.poll(() => told, EVENTUALLY).toEqual(['ringing', 'v=0 answer', 'answered']);
+});
+
+test('openSipLine tells by what name the server knows the call', async () => {
+  const { told } = await open();
+
+  const headers = ['X-Service-Call: call_1'];
+  server.answer(await server.request('INVITE'), '200 OK', 'v=0 answer', headers);
+
+  await expect.poll(() => told, EVENTUALLY).toContain('answered call_1');
 });
 
 test('hangUp of a call that goes on says BYE, and lets the socket go', async () => {

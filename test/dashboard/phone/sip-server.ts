@@ -54,7 +54,7 @@ export class SipServer {
   }
 
   /** Answers a request, such as `200 OK`. */
-  answer({ text }: SipRequest, status: string, body = ''): void {
+  answer({ text }: SipRequest, status: string, body = '', headers: readonly string[] = []): void {
     const to = headerOf(text, 'To');
     const lines = [
       `SIP/2.0 ${status}`,
@@ -64,6 +64,7 @@ export class SipServer {
       `Call-ID: ${headerOf(text, 'Call-ID')}`,
       `CSeq: ${headerOf(text, 'CSeq')}`,
       'Contact: <sip:agent@server.invalid;transport=ws>',
+      ...headers,
       ...(body === '' ? [] : ['Content-Type: application/sdp']),
       `Content-Length: ${body.length}`,
     ];
