@@ -13,7 +13,7 @@ import {
   requestsAnHour,
   windowOf,
 } from '../../src/domain/rate-limit.ts';
-import { LINK_LIFETIME_MS, signRecordingLink } from '../../src/domain/recording-link.ts';
+import { LINK_LIFETIME_MS, recordingLink } from '../../src/domain/recording-link.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { LINK_SECRET, type RestWorld } from './rest-world.ts';
 
@@ -103,8 +103,8 @@ export class RestPeer {
     if (call === undefined) return errorAnswer(404, 'CALL_NOT_FOUND', requestId);
     const transcript = calls.transcript(callId);
     const expiresAt = new Date(systemClock.now().getTime() + LINK_LIFETIME_MS);
-    const proof = signRecordingLink(callId, expiresAt, LINK_SECRET);
-    const recordingUrl = `http://127.0.0.1/api/calls/${callId}/recording?${new URLSearchParams({ ...proof })}`;
+    const link = { publicUrl: 'http://127.0.0.1', secret: LINK_SECRET, expiresAt };
+    const recordingUrl = recordingLink(callId, link);
     return { status: 200, body: callView(call, { transcript, recordingUrl }) };
   }
 

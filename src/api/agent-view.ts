@@ -18,7 +18,7 @@ export function patchedAgentView(agent: Agent): z.infer<typeof patchedAgentSchem
 }
 
 export function agentView(agent: AgentWithUsage): z.infer<typeof agentSchema> {
-  const { transferTargets, pronunciations, ...settings } = agent.settings;
+  const { settings } = agent;
   return {
     id: agent.id,
     name: agent.name,
@@ -29,9 +29,11 @@ export function agentView(agent: AgentWithUsage): z.infer<typeof agentSchema> {
     phoneNumber: agent.phoneNumber,
     tools: [...agent.tools],
     settings: {
-      ...settings,
-      transferTargets: [...transferTargets],
-      pronunciations: [...pronunciations],
+      maxDurationSeconds: settings.maxDurationSeconds,
+      silenceTimeoutSeconds: settings.silenceTimeoutSeconds,
+      interruptible: settings.interruptible,
+      transferTargets: [...settings.transferTargets],
+      pronunciations: [...settings.pronunciations],
     },
     status: agent.status,
     totalCallsToday: agent.totalCallsToday,

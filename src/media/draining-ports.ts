@@ -37,10 +37,12 @@ export class DrainingPorts {
   empty(ports: PortPair): (line: number) => void {
     const clock = this.#clock;
     const draining: Draining = { ports, heardAtMs: clock.nowMs(), cancel: () => undefined };
-    const onDatagram = () => {
-      draining.heardAtMs = clock.nowMs();
+    const noting = {
+      onDatagram: () => {
+        draining.heardAtMs = clock.nowMs();
+      },
     };
-    ports.listen({ onRtp: onDatagram, onRtcp: onDatagram });
+    ports.listen({ rtp: noting, rtcp: noting });
     return (line) => {
       this.#draining.set(line, draining);
       draining.cancel = clock.after(this.#drainMs, () => this.#free(line));

@@ -32,6 +32,8 @@ const BLOCKS = 3000 / (BLOCK_FRAMES * FRAME_MS);
 export class EnergyDetector {
   /** Of the newest blocks, the oldest written over; those that are still to come are as loud as can be. */
   readonly #blockMeansDbfs = new Float64Array(BLOCKS).fill(0);
+  /** The least of them. */
+  #quietestDbfs = 0;
   #block = 0;
   #blockSumDbfs = 0;
   #blockFrames = 0;
@@ -95,15 +97,25 @@ export class EnergyDetector {
     this.#blockSumDbfs += frameDbfs;
     this.#blockFrames += 1;
     if (this.#blockFrames < BLOCK_FRAMES) return;
-    this.#blockMeansDbfs[this.#block] = this.#blockSumDbfs / BLOCK_FRAMES;
-    this.#block = (this.#block + 1) % BLOCKS;
+    this.#learnBlock(this.#blockSumDbfs / BLOCK_FRAMES);
     this.#blockSumDbfs = 0;
     this.#blockFrames = 0;
-    let floorDbfs = 0;
-    // By index: an iterator makes an object of each number.
-    for (let index = 0; index < BLOCKS; index += 1) {
-      floorDbfs = Math.min(floorDbfs, this.#blockMeansDbfs[index] ?? 0);
-    }
-    this.#floorDbfs = floorDbfs;
   }
+
+  #learnBlock(meanDbfs: number): void {
+    const oldest = this.#blockMeansDbfs[this.#block] ?? 0;
+    this.#blockMeansDbfs[this.#block] = meanDbfs;
+    this.#block = (this.#block + 1) % BLOCKS;
+    if (meanDbfs <= this.#quietestDbfs) this.#quietestDbfs = meanDbfs;
+    else if (oldest <= this.#quietestDbfs) this.#quietestDbfs = leastOf(this.#blockMeansDbfs);
+    this.#floorDbfs = this.#quietestDbfs;
+  }
+}
+
+function leastOf(values: Float64Array): number {
+  let least = 0;
+  // By index: an iterator makes an object of each number.
+  for (let index = 0; index < values.length; index += 1)
+    least = Math.min(least, values[index] ?? 0);
+  return least;
 }

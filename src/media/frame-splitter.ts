@@ -1,21 +1,24 @@
 /** Cuts sound of any length into 20 ms frames; pure */
 import { FRAME_SAMPLES } from './audio-stream.ts';
 
-export class FrameSplitter {
-  #rest: Int16Array = new Int16Array(0);
-  readonly #single: Int16Array[] = [];
+const NOTHING = new Int16Array(0);
 
-  /** Takes samples; returns the frames that they complete, in a list that is used again, and keeps what is over. */
+export class FrameSplitter {
+  #rest = NOTHING;
+
+  /** Whether nothing is over: then 160 samples are a frame as they are. */
+  get isEmpty(): boolean {
+    return this.#rest.length === 0;
+  }
+
+  /** Takes samples; returns the frames that they complete, and keeps what is over. */
   split(pcm: Int16Array): readonly Int16Array[] {
-    if (this.#rest.length === 0 && pcm.length === FRAME_SAMPLES) {
-      this.#single[0] = pcm;
-      return this.#single;
-    }
     const all = new Int16Array(this.#rest.length + pcm.length);
     all.set(this.#rest);
     all.set(pcm, this.#rest.length);
     const frames = Math.floor(all.length / FRAME_SAMPLES);
-    this.#rest = all.slice(frames * FRAME_SAMPLES);
+    const rest = all.slice(frames * FRAME_SAMPLES);
+    this.#rest = rest.length === 0 ? NOTHING : rest;
     return Array.from({ length: frames }, (_, index) =>
       all.subarray(index * FRAME_SAMPLES, (index + 1) * FRAME_SAMPLES),
     );

@@ -37,11 +37,16 @@ const ENCODE: Readonly<Record<G711Law, Uint8Array>> = {
   ),
 };
 
-/** Turns bytes into signed 16-bit samples, one each, written to the beginning of `target`. */
-export function decodeG711Into(law: G711Law, bytes: Uint8Array, target: Int16Array): void {
+/** Turns the bytes from `from` on into signed 16-bit samples, one each, until `target` is full. */
+export function decodeG711Into(
+  law: G711Law,
+  bytes: Uint8Array,
+  target: Int16Array,
+  from = 0,
+): void {
   const table = DECODE[law];
-  for (let index = 0; index < bytes.length; index += 1) {
-    target[index] = table[bytes[index] ?? 0] ?? 0;
+  for (let index = 0; index < target.length; index += 1) {
+    target[index] = table[bytes[from + index] ?? 0] ?? 0;
   }
 }
 

@@ -14,9 +14,11 @@ export function levelDbfs(pcm: Int16Array): number {
 export function meanPower(pcm: Int16Array): number {
   const even = pcm.length & ~1;
   // Two sums, since a processor adds to one of them while it waits for the other.
-  let [power, other] = [0, 0];
+  let power = 0;
+  let other = 0;
   for (let index = 0; index < even; index += 2) {
-    const [sample, next] = [pcm[index] ?? 0, pcm[index + 1] ?? 0];
+    const sample = pcm[index] ?? 0;
+    const next = pcm[index + 1] ?? 0;
     power += sample * sample;
     other += next * next;
   }

@@ -24,6 +24,11 @@ export class LineFeed {
     if (other !== undefined) other.#sink = this;
   }
 
+  /** Whether another line sends on what this one hears. */
+  get hasSink(): boolean {
+    return this.#sink !== undefined;
+  }
+
   /** Sends on what this line has heard, where somebody wants it. */
   pass(packet: RtpPacket, content: CodecName | 'key' | undefined, nowMs: number): void {
     if (this.#sink === undefined || content === undefined) return;

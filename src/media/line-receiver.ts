@@ -1,18 +1,22 @@
 /** The listening half of a line: packets in, an unbroken stream of 20 ms frames and digits out. */
 import { DigitReceiver, type PressedDigit } from '../rtp/digit-receiver.ts';
-import type { RtpPacket } from '../rtp/packet.ts';
+import { PacketInHand, type RtpPacket } from '../rtp/packet.ts';
 import { Reception } from '../rtp/reception.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
 import { type OrderedPacket, PacketOrder } from '../rtp/sequence.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
 import { decodeG711Into } from './g711.ts';
 
-export interface LineReceiverOptions {
+/** The line that a receiver listens for. */
+export interface ListeningLine {
   /** Hears the caller: sound in order, silence where there was none. The memory is used again afterwards. */
-  readonly onPcm: (pcm: Int16Array, atMs: number) => void;
-  readonly onDigit: (digit: PressedDigit) => void;
+  hear(pcm: Int16Array, atMs: number): void;
+
+  /** Takes a key of the caller. */
+  press(digit: PressedDigit): void;
+
   /** Called once when no packet has come for 15 s, and again only after one has come. */
-  readonly onLost: () => void;
+  loseMedia(): void;
 }
 
 /** Time without packets, not on hold, after which the caller's sound counts as lost. */
@@ -49,25 +53,32 @@ const COMFORT_NOISE = 13;
 /** Wants packets that `SourceLock` has let through, and a tick every 20 ms. */
 export class LineReceiver {
   readonly reception = new Reception();
-  readonly #options: LineReceiverOptions;
+  readonly #line: ListeningLine;
   readonly #order = new PacketOrder();
   readonly #digits = new DigitReceiver();
-  #agreed: AgreedMedia | undefined;
+  // What was agreed on lies here and not in an object of its own: each thing to be fetched costs, with hundreds of lines.
+  #isOpen = false;
+  #codec: CodecName = 'PCMU';
+  #payloadType: number | undefined;
+  #keyPayloadType: number | undefined;
+  /** On hold there is nothing to hear: music for those who wait is not the caller's voice. */
+  #isListening = false;
   /** Instant up to which sound or silence has been passed on. */
-  #heardUntilMs = 0;
-  #lastPacketAtMs = 0;
-  #tickedAtMs = 0;
+  #heardUntilMs = Number.NEGATIVE_INFINITY;
+  #lastPacketAtMs = Number.NEGATIVE_INFINITY;
+  #tickedAtMs = Number.NEGATIVE_INFINITY;
   /** The instant of the ticks that made up for a stall of ours. */
-  #stalledAtMs: number | undefined;
+  #stalledAtMs = Number.NEGATIVE_INFINITY;
   #isLost = false;
   #isResting = false;
   #isSilentByClock = false;
   #silenceByClockSamples = 0;
-  #nextTimestamp: number | undefined;
+  /** NaN where any may follow: at the beginning of a stream. */
+  #nextTimestamp = Number.NaN;
   #packetMs = FRAME_MS;
 
-  constructor(options: LineReceiverOptions) {
-    this.#options = options;
+  constructor(line: ListeningLine) {
+    this.#line = line;
   }
 
   /** Packets that came when their place had been filled already. */
@@ -76,31 +87,34 @@ export class LineReceiver {
   }
 
   setRemote(agreed: AgreedMedia, nowMs: number): void {
-    if (this.#agreed === undefined) {
+    if (!this.#isOpen) {
+      this.#isOpen = true;
       this.#heardUntilMs = nowMs;
       this.#tickedAtMs = nowMs;
     }
-    this.#agreed = agreed;
+    this.#codec = agreed.codec;
+    this.#payloadType = agreed.payloadType;
+    this.#keyPayloadType = agreed.telephoneEventPayloadType;
+    this.#isListening = agreed.mayReceive && agreed.maySend;
     this.#lastPacketAtMs = nowMs;
     this.#isResting = false;
   }
 
   /** Whether the packet holds something that was agreed on: voice, keys, comfort noise. */
-  understands(packet: RtpPacket): boolean {
-    const { payloadType, payload } = packet;
-    if (payload.length === 0 || payload.length > PAYLOAD_BYTES_MAX) return false;
+  understands({ payloadType, payloadBytes }: PacketInHand): boolean {
+    if (payloadBytes === 0 || payloadBytes > PAYLOAD_BYTES_MAX) return false;
     const isVoice = this.#codecOf(payloadType) !== undefined;
-    const isKey = payloadType === this.#agreed?.telephoneEventPayloadType;
+    const isKey = payloadType === this.#keyPayloadType;
     return isVoice || isKey || payloadType === COMFORT_NOISE;
   }
 
   /** What a packet holds that another line could send on; undefined for comfort noise. */
   contentOf({ payloadType }: RtpPacket): CodecName | 'key' | undefined {
-    const isKey = payloadType === this.#agreed?.telephoneEventPayloadType;
+    const isKey = payloadType === this.#keyPayloadType;
     return isKey ? 'key' : this.#codecOf(payloadType);
   }
 
-  receive(packet: RtpPacket, nowMs: number): void {
+  receive(packet: PacketInHand, nowMs: number): void {
     this.reception.count(packet, nowMs);
     this.showLife(nowMs);
     this.#isResting = packet.payloadType === COMFORT_NOISE;
@@ -116,14 +130,14 @@ export class LineReceiver {
 
   /** Gives up on late packets, fills silence in, notices loss. Called every 20 ms. */
   tick(nowMs: number): void {
-    if (this.#agreed === undefined || this.#hasStalled(nowMs)) return;
+    if (!this.#isOpen || this.#hasStalled(nowMs)) return;
     this.#hearAll(this.#order.expire(nowMs), nowMs);
-    for (const digit of this.#digits.expire(nowMs)) this.#options.onDigit(digit);
+    for (const digit of this.#digits.expire(nowMs)) this.#line.press(digit);
     this.#fillByClock(nowMs);
     const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
     if (mayBeLost && nowMs - this.#lastPacketAtMs >= MEDIA_LOST_MS) {
       this.#isLost = true;
-      this.#options.onLost();
+      this.#line.loseMedia();
     }
   }
 
@@ -137,13 +151,8 @@ export class LineReceiver {
     return nowMs === this.#stalledAtMs;
   }
 
-  /** On hold there is nothing to hear: music for those who wait is not the caller's voice. */
-  get #isListening(): boolean {
-    return this.#agreed?.mayReceive === true && this.#agreed.maySend;
-  }
-
   #codecOf(payloadType: number): CodecName | undefined {
-    if (payloadType === this.#agreed?.payloadType) return this.#agreed.codec;
+    if (payloadType === this.#payloadType) return this.#codec;
     return STATIC_PAYLOAD_TYPES[payloadType];
   }
 
@@ -151,33 +160,35 @@ export class LineReceiver {
     for (const { packet, isRestart } of packets) this.#hear(packet, isRestart, nowMs);
   }
 
-  #hear(packet: RtpPacket, isRestart: boolean, nowMs: number): void {
-    if (packet.payloadType === this.#agreed?.telephoneEventPayloadType) {
-      for (const digit of this.#digits.accept(packet, nowMs)) this.#options.onDigit(digit);
+  #hear(packet: PacketInHand | RtpPacket, isRestart: boolean, nowMs: number): void {
+    if (packet.payloadType === this.#keyPayloadType) {
+      for (const digit of this.#digits.accept(packet, nowMs)) this.#line.press(digit);
       return;
     }
     const codec = this.#codecOf(packet.payloadType);
     if (codec === undefined || !this.#isListening) return;
-    if (isRestart) this.#nextTimestamp = undefined;
+    if (isRestart) this.#nextTimestamp = Number.NaN;
     this.#fillGap(packet, nowMs);
-    const pcm = this.#decode(codec, packet.payload);
+    const pcm = this.#decode(codec, packet);
     this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
     this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
     this.#pass(pcm, nowMs);
   }
 
   /** Decodes into memory that is used again for the next packet. */
-  #decode(codec: CodecName, payload: Uint8Array): Int16Array {
-    const pcm = payload.length === FRAME_SAMPLES ? usualPcm : new Int16Array(payload.length);
+  #decode(codec: CodecName, packet: PacketInHand | RtpPacket): Int16Array {
+    const isUsual = packet instanceof PacketInHand && packet.payloadBytes === FRAME_SAMPLES;
+    const pcm = isUsual ? usualPcm : new Int16Array(packet.payload.length);
     // A key's tone beside its reports is no speech.
     if (this.#digits.isPressed) pcm.fill(0);
-    else decodeG711Into(codec, payload, pcm);
+    else if (isUsual) decodeG711Into(codec, packet.datagram, pcm, packet.payloadAt);
+    else decodeG711Into(codec, packet.payload, pcm);
     return pcm;
   }
 
   /** Puts silence where the timestamps say that something is missing, less what the clock has put there already. */
   #fillGap(packet: RtpPacket, nowMs: number): void {
-    const gap = (packet.timestamp - (this.#nextTimestamp ?? packet.timestamp)) | 0;
+    const gap = (packet.timestamp - this.#nextTimestamp) | 0;
     const missing = gap - this.#silenceByClockSamples;
     this.#silenceByClockSamples = 0;
     this.#isSilentByClock = false;
@@ -198,6 +209,6 @@ export class LineReceiver {
 
   #pass(pcm: Int16Array, atMs: number): void {
     this.#heardUntilMs = atMs;
-    this.#options.onPcm(pcm, atMs);
+    this.#line.hear(pcm, atMs);
   }
 }

@@ -5,6 +5,7 @@ import { parseRtcp, writeRtcp } from '../rtp/rtcp.ts';
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
 import type { Source } from '../rtp/source-lock.ts';
 import type { LineSender } from './line-sender.ts';
+import type { LineNetwork } from './media-line-options.ts';
 
 /** Average time between reports; each is varied by half so that lines do not report together. RFC 3550, 6.2. */
 const REPORT_MS = 5000;
@@ -72,8 +73,19 @@ export class LineReports {
   }
 }
 
+/** Sends a report where the far end wants it: beside its sound, or to a port of its own. */
+export function sendReport(
+  report: Uint8Array,
+  to: { readonly target: Source; readonly agreed: AgreedMedia; readonly network: LineNetwork },
+): void {
+  const { target, agreed, network } = to;
+  const reportsTo = reportTarget(target, agreed);
+  if (agreed.isRtcpMuxed) network.sendRtp(report, target);
+  else if (reportsTo !== undefined) network.sendRtcp(report, reportsTo);
+}
+
 /** Where reports go that have a port of their own; undefined where there is no such port. */
-export function reportTarget(
+function reportTarget(
   { address, port }: Source,
   agreed: Pick<AgreedMedia, 'port' | 'rtcpPort'>,
 ): Source | undefined {

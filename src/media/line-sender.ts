@@ -13,18 +13,18 @@ import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
 import type { LineMixer } from './line-mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { Rider, SendWheel } from './send-wheel.ts';
+import { SpeechMemory } from './speech-memory.ts';
 import { type StreamPlace, StreamSplice } from './stream-splice.ts';
 
-export interface LineSenderOptions {
-  readonly wheel: SendWheel;
-  /** The wheel's seat of this line. */
-  readonly rider: Rider;
-  readonly nextUint32: () => number;
-  /** Puts a datagram on the network; the bytes are ours again when it returns. */
-  readonly transmit: (datagram: Uint8Array) => void;
-  readonly emit: (event: AudioEvent) => void;
-  /** Hears what the far end hears, for the recording. The memory is used again afterwards. */
-  readonly onFrame: (pcm: Int16Array, nowMs: number) => void;
+/** The line that a sender talks for. It has the wheel's seat. */
+export interface TalkingLine extends Rider {
+  /** Puts a datagram on the network; the bytes are the sender's again when it returns. */
+  transmit(datagram: Uint8Array): void;
+
+  emit(event: AudioEvent): void;
+
+  /** Hears what the far end hears. The memory is used again afterwards. */
+  overhear(pcm: Int16Array, nowMs: number): void;
 }
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
@@ -33,6 +33,9 @@ export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 const frame = new Int16Array(FRAME_SAMPLES);
 const usualDatagram = new Uint8Array(RTP_HEADER_BYTES + FRAME_SAMPLES);
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
+
+/** Of all lines of the thread. */
+const speechMemory = new SpeechMemory();
 
 /** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;
@@ -46,9 +49,10 @@ const AHEAD_TOLERANCE_MS = 1;
  * so timestamps have no seam and a call of any length has no drift.
  */
 export class LineSender {
-  readonly playout = new Playout();
+  readonly playout = new Playout(speechMemory);
   readonly ssrc: number;
-  readonly #options: LineSenderOptions;
+  readonly #line: TalkingLine;
+  readonly #wheel: SendWheel;
   readonly #digits = new DigitSender();
   readonly #splice = new StreamSplice();
   readonly #background = new BackgroundLoop();
@@ -57,19 +61,26 @@ export class LineSender {
   #digitPayloadType: number | undefined;
   #maySend = false;
   #sequence: number;
+  /** 32 bits as a signed number, for which no object has to be made. */
   #timestamp: number;
   #packetsSent = 0;
   #bytesSent = 0;
   #aheadMs = 0;
   #isTalking = false;
+  #isSpliced = false;
   #forwardedAtMs = Number.NEGATIVE_INFINITY;
   #mixer: LineMixer | undefined;
 
-  constructor(options: LineSenderOptions) {
-    this.#options = options;
-    this.ssrc = options.nextUint32();
-    this.#sequence = options.nextUint32() & 0xffff;
-    this.#timestamp = options.nextUint32();
+  constructor(
+    line: TalkingLine,
+    options: { readonly wheel: SendWheel; readonly nextUint32: () => number },
+  ) {
+    const { wheel, nextUint32 } = options;
+    this.#line = line;
+    this.#wheel = wheel;
+    this.ssrc = nextUint32();
+    this.#sequence = nextUint32() & 0xffff;
+    this.#timestamp = nextUint32() | 0;
   }
 
   get packetsSent(): number {
@@ -79,7 +90,7 @@ export class LineSender {
   /** The figures of a sender report. */
   get progress(): { timestamp: number; packetsSent: number; bytesSent: number } {
     const { packetsSent } = this;
-    return { timestamp: this.#timestamp, packetsSent, bytesSent: this.#bytesSent };
+    return { timestamp: this.#timestamp >>> 0, packetsSent, bytesSent: this.#bytesSent };
   }
 
   setRemote(agreed: AgreedMedia): void {
@@ -108,7 +119,7 @@ export class LineSender {
   forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
     if (!this.#maySend || this.#isTalking || this.#digits.isBusy) return;
     const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
-    const ours = { sequence: this.#sequence, timestamp: this.#timestamp };
+    const ours = { sequence: this.#sequence, timestamp: this.#timestamp >>> 0 };
     const place = payloadType === undefined ? undefined : this.#splice.place(packet, ours);
     if (place === undefined || payloadType === undefined) return;
     const { payload } = packet;
@@ -118,21 +129,21 @@ export class LineSender {
       transcodeG711Into({ from: content, to: this.#codec }, payload, datagram, RTP_HEADER_BYTES);
     }
     const hasMarker = packet.hasMarker || place.isNew;
+    this.#isSpliced = true;
     this.#forwardedAtMs = nowMs;
     // The other clock may be the faster one; what we say after it shall not lie before it.
-    if (((place.timestamp - this.#timestamp) | 0) > 0) this.#timestamp = place.timestamp;
+    if (((place.timestamp - this.#timestamp) | 0) > 0) this.#timestamp = place.timestamp | 0;
     this.#transmit(datagram, payloadType, hasMarker, place);
   }
 
   /** Starts the talkspurt now if there is something to say and the line's beat may move. */
   startTalking(nowMs: number): void {
     if (this.#isTalking || !this.#maySend || this.#digits.isBusy || !this.playout.hasAudio) return;
-    const { wheel, rider } = this.#options;
-    const earlyMs = wheel.waitMs(rider);
+    const earlyMs = this.#wheel.waitMs(this.#line);
     if (this.#aheadMs + earlyMs > FRAME_MS + AHEAD_TOLERANCE_MS) return;
     this.#aheadMs += earlyMs;
     this.#talk(nowMs);
-    wheel.move(rider, FRAME_MS);
+    this.#wheel.move(this.#line, FRAME_MS);
   }
 
   /** Sends what is due. Called by the wheel every 20 ms. */
@@ -149,25 +160,24 @@ export class LineSender {
     if (generation === undefined || !playout.takeInto(frame)) return;
     this.#sendFrame(frame, nowMs, !this.#isTalking);
     this.#isTalking = true;
-    if (isFirst) this.#options.emit({ kind: 'playout-started', generation, atMs: nowMs });
+    if (isFirst) this.#line.emit({ kind: 'playout-started', generation, atMs: nowMs });
     this.report(playout.endIfPlayed());
   }
 
   /** Tells that a reply is over, if it is. */
   report(finished: FinishedReply | undefined): void {
-    if (finished !== undefined) this.#options.emit({ kind: 'playout-finished', ...finished });
+    if (finished !== undefined) this.#line.emit({ kind: 'playout-finished', ...finished });
   }
 
   #beSilent(nowMs: number): void {
     this.#isTalking = false;
     if (this.#aheadMs >= AHEAD_TOLERANCE_MS) {
-      const { wheel, rider } = this.#options;
-      wheel.move(rider, this.#aheadMs);
+      this.#wheel.move(this.#line, this.#aheadMs);
       this.#aheadMs = 0;
     } else if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
       this.#sendFrame(this.#background.next() ?? SILENT_FRAME, nowMs, false);
     } else {
-      this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
+      this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
     }
   }
 
@@ -177,8 +187,8 @@ export class LineSender {
     if (pcm === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
     else encodeG711Into(this.#codec, pcm, datagram, RTP_HEADER_BYTES);
     this.#send(datagram, this.#payloadType, hasMarker, 0);
-    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
-    this.#options.onFrame(pcm, nowMs);
+    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
+    this.#line.overhear(pcm, nowMs);
   }
 
   /** Sends a key's report in place of audio; the reply under way waits meanwhile. */
@@ -190,12 +200,13 @@ export class LineSender {
       datagram.set(key.payload, RTP_HEADER_BYTES);
       this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);
     }
-    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) >>> 0;
-    this.#options.onFrame(SILENT_FRAME, nowMs);
+    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
+    this.#line.overhear(SILENT_FRAME, nowMs);
   }
 
   #send(datagram: Uint8Array, payloadType: number, hasMarker: boolean, ageSamples: number): void {
-    this.#splice.cut();
+    if (this.#isSpliced) this.#splice.cut();
+    this.#isSpliced = false;
     header.sequence = this.#sequence;
     header.timestamp = (this.#timestamp - ageSamples) >>> 0;
     this.#transmit(datagram, payloadType, hasMarker, header);
@@ -217,6 +228,6 @@ export class LineSender {
     if (sequenceDistance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
     this.#packetsSent += 1;
     this.#bytesSent += datagram.length - RTP_HEADER_BYTES;
-    this.#options.transmit(datagram);
+    this.#line.transmit(datagram);
   }
 }

@@ -67,9 +67,7 @@ export class LineSession implements MediaSession {
   }
 
   say(generation: number, pcm: Int16Array): void {
-    // A copy, since what is transferred is gone here, and callers keep set phrases to say again.
-    const copy = pcm.slice();
-    this.#tell({ kind: 'say', line: this.#line, generation, pcm: copy }, [copy.buffer]);
+    if (!this.#isClosing) this.#worker.say(this.#line, generation, pcm);
   }
 
   finish(generation: number): void {
@@ -197,8 +195,8 @@ export class LineSession implements MediaSession {
     this.#tell({ kind, line: this.#line, generation });
   }
 
-  #tell(message: ToWorker, transfer: ArrayBuffer[] = []): void {
-    if (!this.#isClosing) this.#worker.tell(message, transfer);
+  #tell(message: ToWorker): void {
+    if (!this.#isClosing) this.#worker.tell(message);
   }
 
   /** Lets nobody wait for what will not come. */

@@ -2,17 +2,21 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Source } from '../rtp/source-lock.ts';
 
-/**
- * Takes a datagram. The bytes lie in memory that is used again for the next one: whoever needs them later copies them.
- *
- * @param atMs when it was read, `Clock.nowMs()`; those that were read together have one instant.
- */
-export type OnDatagram = (datagram: Uint8Array, source: Source, atMs: number) => void;
+/** Takes what comes to a socket. An object and not a function: with hundreds of them, each thing to be fetched costs. */
+export interface DatagramListener {
+  /**
+   * Takes a datagram. The bytes lie in memory that is used again for the next one: whoever needs them later copies them.
+   *
+   * @param source the same object as before, as far as the sockets can tell, when the sender is the same.
+   * @param atMs when it was read, `Clock.nowMs()`; those that were read together have one instant.
+   */
+  onDatagram(datagram: Uint8Array, source: Source, atMs: number): void;
+}
 
 /** One bound UDP socket for IPv4. Not connected, so that strangers are seen, and a NAT's true port can be learnt. */
 export interface LineSocket {
   /** Says who takes what comes; until then it is thrown away. */
-  listen(onDatagram: OnDatagram): void;
+  listen(listener: DatagramListener): void;
 
   /**
    * Sends in this turn of the event loop or not at all: where the system has no room, or the datagram has more than

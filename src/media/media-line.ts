@@ -1,41 +1,37 @@
 /** One call's sound inside the media worker: both halves of the line, the recorder, and barge-in. */
-import { isRtcp, parseRtp } from '../rtp/packet.ts';
+import type { PressedDigit } from '../rtp/digit-receiver.ts';
+import { isRtcp, PacketInHand } from '../rtp/packet.ts';
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
 import { type Source, SourceLock } from '../rtp/source-lock.ts';
-import type { AudioEvent, AudioStats } from './audio-stream.ts';
+import { type AudioEvent, type AudioStats, FRAME_SAMPLES } from './audio-stream.ts';
 import { EnergyDetector } from './energy-detector.ts';
 import { FrameSplitter } from './frame-splitter.ts';
 import type { HeardRing } from './heard-ring.ts';
 import { levelDbfs, SILENCE_DBFS } from './level.ts';
 import type { LevelMeter } from './level-meter.ts';
 import { LineFeed } from './line-feed.ts';
-import { LineReceiver } from './line-receiver.ts';
-import { LineReports, reportTarget } from './line-reports.ts';
-import { LineSender, SILENT_FRAME } from './line-sender.ts';
-import type { Rider, SendWheel } from './send-wheel.ts';
+import { LineReceiver, type ListeningLine } from './line-receiver.ts';
+import { LineReports, sendReport } from './line-reports.ts';
+import { LineSender, SILENT_FRAME, type TalkingLine } from './line-sender.ts';
+import type { DatagramListener } from './line-sockets.ts';
+import type { LineNetwork, MediaLineOptions } from './media-line-options.ts';
 import { WavRecorder } from './wav-recorder.ts';
 
-export interface MediaLineOptions {
-  readonly heard: HeardRing;
-  readonly meter: LevelMeter;
-  readonly wheel: SendWheel;
-  /** The IP address that SIP came from. */
-  readonly signallingAddress: string;
-  readonly nextUint32: () => number;
-  readonly transmitRtp: (datagram: Uint8Array, target: Source) => void;
-  readonly transmitRtcp: (datagram: Uint8Array, target: Source) => void;
-  readonly emit: (event: AudioEvent) => void;
-}
+/** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const packet = new PacketInHand();
 
 /** Driven by datagrams, by the wheel, and by what the main thread asks for. Reads no clock: instants are given. */
-export class MediaLine implements Rider {
+export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   /** Joins it with other lines. */
   readonly feed: LineFeed;
   readonly #options: MediaLineOptions;
+  readonly #network: LineNetwork;
+  readonly #heard: HeardRing;
+  readonly #meter: LevelMeter;
   readonly #lock = new SourceLock();
   readonly #detector = new EnergyDetector();
   readonly #splitter = new FrameSplitter();
-  readonly #receiver: LineReceiver;
+  readonly #receiver = new LineReceiver(this);
   readonly #sender: LineSender;
   readonly #reports: LineReports;
   #agreed: AgreedMedia | undefined;
@@ -47,20 +43,11 @@ export class MediaLine implements Rider {
 
   constructor(options: MediaLineOptions) {
     this.#options = options;
-    const { wheel, nextUint32, emit } = options;
-    this.#receiver = new LineReceiver({
-      onPcm: (pcm, atMs) => this.#hear(pcm, atMs),
-      onDigit: (digit) => {
-        this.feed.press(digit.digit);
-        if (this.#hasAgent) emit({ kind: 'digit', ...digit });
-      },
-      onLost: () => emit({ kind: 'media-lost' }),
-    });
-    this.#sender = new LineSender({
-      ...{ wheel, rider: this, nextUint32, emit },
-      transmit: (datagram) => this.#transmit(datagram),
-      onFrame: (pcm, nowMs) => this.#played(pcm, nowMs),
-    });
+    this.#network = options.network;
+    this.#heard = options.heard;
+    this.#meter = options.meter;
+    const { wheel, nextUint32 } = options;
+    this.#sender = new LineSender(this, { wheel, nextUint32 });
     this.feed = new LineFeed(this.#sender);
     const { reception } = this.#receiver;
     this.#reports = new LineReports({ sender: this.#sender, reception, nextUint32 });
@@ -78,16 +65,23 @@ export class MediaLine implements Rider {
     this.#sender.setRemote(agreed);
   }
 
+  onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
+    try {
+      this.onRtp(datagram, source, nowMs);
+    } catch (error) {
+      this.#options.onFault(error);
+    }
+  }
+
   onRtp(datagram: Uint8Array, source: Source, nowMs: number): void {
-    const packet = parseRtp(datagram);
-    if (packet === undefined) {
+    if (!packet.read(datagram)) {
       if (isRtcp(datagram)) this.onRtcp(datagram, source, nowMs);
       else this.#malformed += 1;
     } else if (!this.#receiver.understands(packet)) {
       this.#malformed += 1;
     } else if (this.#lock.accept(source, packet, nowMs)) {
       this.#receiver.receive(packet, nowMs);
-      this.feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
+      if (this.feed.hasSink) this.feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
     }
   }
 
@@ -190,31 +184,52 @@ export class MediaLine implements Rider {
   async close(nowMs: number): Promise<void> {
     this.#options.wheel.remove(this);
     this.feed.stop();
+    this.#sender.playout.clear();
     if (this.#sender.packetsSent > 0) this.#transmitReport(this.#reports.goodbye(nowMs));
     await this.#recorder?.close();
   }
 
-  #hear(pcm: Int16Array, atMs: number): void {
+  hear(pcm: Int16Array, atMs: number): void {
     if (!this.#hasAgent) return;
     this.#recorder?.add('caller', pcm, atMs);
     const heard = this.feed.hear(pcm);
-    this.#options.heard.write(heard, atMs);
-    const { meter } = this.#options;
-    for (const frame of this.#splitter.split(heard)) {
-      const change = this.#detector.hear(frame, atMs);
-      if (meter.isOn) meter.note('caller', this.#detector.levelDbfs);
-      if (change === undefined) continue;
-      this.#options.emit(change);
-      if (change.kind === 'voice-started') this.#pauseForCaller();
-    }
+    this.#heard.write(heard, atMs);
+    if (heard.length === FRAME_SAMPLES && this.#splitter.isEmpty) this.#listen(heard, atMs);
+    else for (const frame of this.#splitter.split(heard)) this.#listen(frame, atMs);
   }
 
-  /** The far end hears this frame. */
-  #played(pcm: Int16Array, nowMs: number): void {
+  press(digit: PressedDigit): void {
+    this.feed.press(digit.digit);
+    if (this.#hasAgent) this.emit({ kind: 'digit', ...digit });
+  }
+
+  loseMedia(): void {
+    this.emit({ kind: 'media-lost' });
+  }
+
+  emit(event: AudioEvent): void {
+    this.#options.emit(event);
+  }
+
+  transmit(datagram: Uint8Array): void {
+    const { target } = this.#lock;
+    if (target !== undefined) this.#network.sendRtp(datagram, target);
+  }
+
+  overhear(pcm: Int16Array, nowMs: number): void {
     this.#recorder?.add('agent', pcm, nowMs);
     this.#tap?.write(pcm, nowMs);
-    const { meter } = this.#options;
-    if (meter.isOn) meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
+    if (!this.#meter.isOn) return;
+    this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
+  }
+
+  /** Listens for a voice in 20 ms. */
+  #listen(frame: Int16Array, atMs: number): void {
+    const change = this.#detector.hear(frame, atMs);
+    if (this.#meter.isOn) this.#meter.note('caller', this.#detector.levelDbfs);
+    if (change === undefined) return;
+    this.emit(change);
+    if (change.kind === 'voice-started') this.#pauseForCaller();
   }
 
   /** Stops talking at once; what is left is kept until the turn machine says resume or drop. */
@@ -224,19 +239,12 @@ export class MediaLine implements Rider {
     const isTalking = generation !== undefined && playedMs > 0 && !playout.isPaused;
     if (!isTalking || !this.#isInterruptible) return;
     playout.pause();
-    this.#options.emit({ kind: 'playout-paused', generation, playedMs });
-  }
-
-  #transmit(datagram: Uint8Array): void {
-    const { target } = this.#lock;
-    if (target !== undefined) this.#options.transmitRtp(datagram, target);
+    this.emit({ kind: 'playout-paused', generation, playedMs });
   }
 
   #transmitReport(report: Uint8Array): void {
     const { target } = this.#lock;
     if (target === undefined || this.#agreed === undefined) return;
-    const reportsTo = reportTarget(target, this.#agreed);
-    if (this.#agreed.isRtcpMuxed) this.#options.transmitRtp(report, target);
-    else if (reportsTo !== undefined) this.#options.transmitRtcp(report, reportsTo);
+    sendReport(report, { target, agreed: this.#agreed, network: this.#network });
   }
 }

@@ -5,6 +5,7 @@ import type { AudioEvent, AudioStats } from './audio-stream.ts';
 import type { HeardRingBuffer } from './heard-ring.ts';
 import type { LevelMeterBuffer } from './level-meter.ts';
 import type { SocketsReport } from './line-sockets.ts';
+import type { SpeechRingBuffer } from './speech-ring.ts';
 
 /** What holds for all workers. */
 export interface WorkerSettings {
@@ -20,6 +21,8 @@ export interface WorkerSettings {
 export interface WorkerStart extends WorkerSettings {
   /** Wakes the worker for what is urgent. */
   readonly alarm: AlarmMemory;
+  /** Brings what is said. */
+  readonly speech: SpeechRingBuffer;
 }
 
 /** A line is known by a number that is never used again. */
@@ -43,8 +46,8 @@ export type ToWorker =
       readonly kind: 'say';
       readonly line: number;
       readonly generation: number;
-      /** Transferred: the sender has it no more. */
-      readonly pcm: Int16Array;
+      /** So many samples of the speech ring, or, where that had no room, the samples; transferred: the sender has them no more. */
+      readonly speech: number | Int16Array;
     }
   | { readonly kind: 'interruptible'; readonly line: number; readonly isInterruptible: boolean }
   | { readonly kind: 'digits'; readonly line: number; readonly digits: string }

@@ -4,6 +4,7 @@ import type { Logger } from '../lib/logger.ts';
 import { Alarm, newAlarmMemory } from './alarm.ts';
 import type { SocketsReport } from './line-sockets.ts';
 import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
+import { SpeechRing } from './speech-ring.ts';
 
 export type StartWorker = (settings: WorkerStart) => Worker;
 
@@ -43,6 +44,7 @@ export const startMediaWorker: StartWorker = (settings) =>
 export class MediaWorkerHandle {
   readonly #worker: Worker;
   readonly #alarm: Alarm;
+  readonly #speech = new SpeechRing();
   readonly #log: Logger;
   readonly #lines = new Map<number, (message: LineMessage) => void>();
   readonly #busyLines = new Set<number>();
@@ -64,7 +66,10 @@ export class MediaWorkerHandle {
     this.#log = options.log;
     const alarm = newAlarmMemory();
     this.#alarm = new Alarm(alarm);
-    this.#worker = options.startWorker({ ...options.settings, alarm });
+    this.#worker = options.startWorker({
+      ...options.settings,
+      ...{ alarm, speech: this.#speech.buffer },
+    });
     this.#worker.on('message', (message: FromWorker) => this.#handle(message));
     this.#worker.on('error', (error) => {
       this.#log.error({ err: error }, 'media worker failed');
@@ -115,6 +120,16 @@ export class MediaWorkerHandle {
     if (IS_URGENT[message.kind] && !this.#isFlushing) {
       this.#isFlushing = true;
       queueMicrotask(() => this.#flush());
+    }
+  }
+
+  /** Sends speech, in order with all messages. The samples are copied: callers keep set phrases to say again. */
+  say(line: number, generation: number, pcm: Int16Array): void {
+    if (this.#speech.write(pcm)) {
+      this.tell({ kind: 'say', line, generation, speech: pcm.length });
+    } else {
+      const copy = pcm.slice();
+      this.tell({ kind: 'say', line, generation, speech: copy }, [copy.buffer]);
     }
   }
 

@@ -7,16 +7,17 @@ import { DrainingPorts } from './draining-ports.ts';
 import { HeardRing } from './heard-ring.ts';
 import { LevelMeter } from './level-meter.ts';
 import type { LineFeed } from './line-feed.ts';
-import type { LineSockets, OnDatagram } from './line-sockets.ts';
+import type { DatagramListener, LineSockets } from './line-sockets.ts';
 import { MediaLine } from './media-line.ts';
 import type { FromWorker, ToWorker, WorkerStart } from './media-protocol.ts';
 import { openSockets } from './open-sockets.ts';
 import { PortPair } from './port-pair.ts';
 import { SendWheel } from './send-wheel.ts';
+import { SpeechRing } from './speech-ring.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
 /** A request about an open line. */
-type LineRequest = Exclude<ToWorker, { kind: 'open' | 'stop' | 'reclaim' }>;
+type LineRequest = Exclude<ToWorker, { kind: 'open' | 'stop' | 'reclaim' | 'say' }>;
 
 interface OpenLine {
   readonly line: MediaLine;
@@ -26,6 +27,7 @@ interface OpenLine {
 class MediaWorker {
   readonly #port: MessagePort;
   readonly #settings: WorkerStart;
+  readonly #speech: SpeechRing;
   readonly #sockets: LineSockets;
   readonly #clock: Clock = systemClock;
   readonly #wheel: SendWheel;
@@ -36,6 +38,7 @@ class MediaWorker {
     const { settings, sockets } = options;
     this.#port = port;
     this.#settings = settings;
+    this.#speech = new SpeechRing(settings.speech);
     this.#sockets = sockets;
     this.#draining = new DrainingPorts({
       clock: this.#clock,
@@ -66,8 +69,10 @@ class MediaWorker {
       void this.#stop();
     } else if (message.kind === 'reclaim') {
       if (!this.#draining.reclaim(message.line)) this.#tell({ kind: 'kept', line: message.line });
+    } else if (message.kind === 'say') {
+      this.#say(message);
     } else {
-      this.#handleGuarded(message);
+      this.#guard(message.line, () => this.#handleLine(message));
     }
   }
 
@@ -81,15 +86,15 @@ class MediaWorker {
         wheel: this.#wheel,
         signallingAddress,
         nextUint32: () => randomBytes(4).readUInt32BE(),
-        transmitRtp: (datagram, target) => ports.sendRtp(datagram, target),
-        transmitRtcp: (datagram, target) => ports.sendRtcp(datagram, target),
+        network: ports,
         emit: (event) => this.#tell({ kind: 'event', line: id, event }),
+        onFault: (error) => this.#fail(id, error),
       });
       this.#lines.set(id, { line, ports });
-      ports.listen({
-        onRtp: this.#guarded(id, (...datagram) => line.onRtp(...datagram)),
-        onRtcp: this.#guarded(id, (...datagram) => line.onRtcp(...datagram)),
-      });
+      const rtcp: DatagramListener = {
+        onDatagram: (...report) => this.#guard(id, () => line.onRtcp(...report)),
+      };
+      ports.listen({ rtp: line, rtcp });
       this.#tell({ kind: 'opened', line: id });
     } catch (error) {
       const { code = '', message } = error as NodeJS.ErrnoException;
@@ -97,11 +102,12 @@ class MediaWorker {
     }
   }
 
-  #handleGuarded(message: LineRequest): void {
+  /** A fault of ours in one line ends that line, never the hundreds beside it. */
+  #guard(id: number, act: () => void): void {
     try {
-      this.#handleLine(message);
+      act();
     } catch (error) {
-      this.#fail(message.line, error);
+      this.#fail(id, error);
     }
   }
 
@@ -116,9 +122,6 @@ class MediaWorker {
         break;
       case 'begin':
         line.begin(message.generation);
-        break;
-      case 'say':
-        this.#say(line, message, nowMs);
         break;
       case 'finish':
         line.finish(message.generation, nowMs);
@@ -173,20 +176,15 @@ class MediaWorker {
     return this.#lines.get(id ?? 0)?.line.feed;
   }
 
-  #say(line: MediaLine, message: Extract<ToWorker, { kind: 'say' }>, nowMs: number): void {
-    const { line: id, generation, pcm } = message;
-    if (!line.say(generation, pcm, nowMs)) this.#tell({ kind: 'overflow', line: id, generation });
-  }
-
-  /** A fault of ours in one line ends that line, never the hundreds beside it. */
-  #guarded(id: number, act: OnDatagram): OnDatagram {
-    return (datagram, source, atMs) => {
-      try {
-        act(datagram, source, atMs);
-      } catch (error) {
-        this.#fail(id, error);
-      }
+  /** Takes speech out of the ring for a line that is gone as well: what comes after it is another line's. */
+  #say({ line: id, generation, speech }: Extract<ToWorker, { kind: 'say' }>): void {
+    const say = (pcm: Int16Array) => {
+      const hadRoom = this.#lines.get(id)?.line.say(generation, pcm, this.#clock.nowMs());
+      if (hadRoom === false) this.#tell({ kind: 'overflow', line: id, generation });
     };
+    const sayGuarded = (pcm: Int16Array) => this.#guard(id, () => say(pcm));
+    if (typeof speech === 'number') this.#speech.read(speech, sayGuarded);
+    else sayGuarded(speech);
   }
 
   #fail(id: number, error: unknown): void {

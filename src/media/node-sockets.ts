@@ -4,7 +4,7 @@ import { isIPv4 } from 'node:net';
 import { systemClock } from '../lib/clock.ts';
 import type { Source } from '../rtp/source-lock.ts';
 import type { Alarm } from './alarm.ts';
-import type { LineSocket, LineSockets, OnDatagram, SocketsReport } from './line-sockets.ts';
+import type { DatagramListener, LineSocket, LineSockets, SocketsReport } from './line-sockets.ts';
 import { steadyClock } from './steady-clock.ts';
 
 export class NodeSockets implements LineSockets {
@@ -41,21 +41,21 @@ export class NodeSockets implements LineSockets {
 class NodeSocket implements LineSocket {
   readonly #socket: Socket;
   readonly #onClose: () => void;
-  #onDatagram: OnDatagram | undefined;
+  #listener: DatagramListener | undefined;
   #isClosed = false;
 
   constructor(socket: Socket, onClose: () => void) {
     this.#socket = socket;
     this.#onClose = onClose;
     socket.on('message', (datagram, source) =>
-      this.#onDatagram?.(datagram, source, systemClock.nowMs()),
+      this.#listener?.onDatagram(datagram, source, systemClock.nowMs()),
     );
     // An ICMP answer (the far end's port has closed) comes up as an error; the media time-out deals with it.
     socket.on('error', () => undefined);
   }
 
-  listen(onDatagram: OnDatagram): void {
-    if (!this.#isClosed) this.#onDatagram = onDatagram;
+  listen(listener: DatagramListener): void {
+    if (!this.#isClosed) this.#listener = listener;
   }
 
   send(datagram: Uint8Array, target: Source): void {
@@ -68,7 +68,7 @@ class NodeSocket implements LineSocket {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#onDatagram = undefined;
+    this.#listener = undefined;
     this.#onClose();
     this.#socket.close();
   }

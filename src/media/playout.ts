@@ -1,5 +1,6 @@
 /** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
+import { BLOCK_SAMPLES, SpeechMemory } from './speech-memory.ts';
 
 /** Longest reply that is kept ahead; what goes beyond it is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
@@ -14,10 +15,14 @@ export interface FinishedReply {
 
 interface Reply {
   readonly generation: number;
-  /** What was said and not yet sent, in order. */
-  readonly chunks: Int16Array[];
-  /** Samples of the first chunk that are gone. */
+  /** The block that frames are taken from; undefined while nothing waits. */
+  block: Int16Array | undefined;
+  /** Those after it, in order; all but the last of all are full. */
+  readonly later: Int16Array[];
+  /** Samples of the block in hand that are gone: whole frames. */
   offset: number;
+  /** Samples in the last block, its gone ones included. */
+  filled: number;
   queuedSamples: number;
   playedSamples: number;
   hasEnd: boolean;
@@ -26,8 +31,14 @@ interface Reply {
 
 /** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
 export class Playout {
+  readonly #memory: SpeechMemory;
   #newest = Number.NEGATIVE_INFINITY;
   #reply: Reply | undefined;
+
+  /** @param memory shared with other lines where there are many. A reply that is neither played nor dropped keeps its blocks. */
+  constructor(memory = new SpeechMemory()) {
+    this.#memory = memory;
+  }
 
   /** The reply under way. */
   get generation(): number | undefined {
@@ -55,19 +66,18 @@ export class Playout {
     const cutOff = this.#end(false);
     this.#newest = generation;
     this.#reply = {
-      ...{ generation, chunks: [], offset: 0, queuedSamples: 0, playedSamples: 0 },
-      ...{ hasEnd: false, isPaused: false },
+      ...{ generation, block: undefined, later: [], offset: 0, filled: BLOCK_SAMPLES },
+      ...{ queuedSamples: 0, playedSamples: 0, hasEnd: false, isPaused: false },
     };
     return cutOff;
   }
 
-  /** Adds audio; returns whether all of it found room. Ignored for any reply but the one under way. */
+  /** Adds a copy of audio; returns whether all of it found room. Ignored for any reply but the one under way. */
   say(generation: number, pcm: Int16Array): boolean {
     const reply = this.#find(generation);
     if (reply === undefined || reply.hasEnd || pcm.length === 0) return true;
     const room = Math.min(pcm.length, SAMPLES_MAX - reply.queuedSamples);
-    if (room > 0) reply.chunks.push(pcm.subarray(0, room));
-    reply.queuedSamples += room;
+    this.#append(reply, room === pcm.length ? pcm : pcm.subarray(0, room));
     return room === pcm.length;
   }
 
@@ -82,6 +92,12 @@ export class Playout {
   /** Forgets the reply; returns it. */
   drop(generation: number): FinishedReply | undefined {
     return this.#find(generation) === undefined ? undefined : this.#end(false);
+  }
+
+  /** Forgets the reply, and takes no other one. */
+  clear(): void {
+    this.#newest = Number.POSITIVE_INFINITY;
+    this.#end(false);
   }
 
   /** Holds the rest back. */
@@ -101,12 +117,13 @@ export class Playout {
    */
   takeInto(frame: Int16Array): boolean {
     const reply = this.#reply;
-    if (reply === undefined || !this.hasAudio) return false;
+    if (reply?.block === undefined || !this.hasAudio) return false;
+    const { block, offset } = reply;
     const length = Math.min(FRAME_SAMPLES, reply.queuedSamples);
-    for (let filled = 0; filled < length; ) filled += copyInto(reply, frame, filled);
+    // Sample by sample: for so few, a view costs more than the copy.
+    for (let index = 0; index < length; index += 1) frame[index] = block[offset + index] ?? 0;
     if (length < FRAME_SAMPLES) frame.fill(0, length);
-    reply.queuedSamples -= length;
-    reply.playedSamples += length;
+    this.#skip(reply, length);
     return true;
   }
 
@@ -120,30 +137,48 @@ export class Playout {
     return this.#reply?.generation === generation ? this.#reply : undefined;
   }
 
+  #append(reply: Reply, pcm: Int16Array): void {
+    for (let added = 0; added < pcm.length; ) {
+      const last = reply.filled < BLOCK_SAMPLES ? lastOf(reply) : this.#extend(reply);
+      const part = pcm.subarray(added, added + BLOCK_SAMPLES - reply.filled);
+      last?.set(part, reply.filled);
+      reply.filled += part.length;
+      added += part.length;
+    }
+    reply.queuedSamples += pcm.length;
+  }
+
+  #extend(reply: Reply): Int16Array {
+    const block = this.#memory.claim();
+    if (reply.block === undefined) reply.block = block;
+    else reply.later.push(block);
+    reply.filled = 0;
+    return block;
+  }
+
+  /** Goes on behind a frame, and gives its block back when that was the last of it. */
+  #skip(reply: Reply, length: number): void {
+    reply.queuedSamples -= length;
+    reply.playedSamples += length;
+    reply.offset += length;
+    if (reply.offset < BLOCK_SAMPLES) return;
+    if (reply.block !== undefined) this.#memory.release(reply.block);
+    reply.block = reply.later.shift();
+    reply.offset = 0;
+  }
+
   #end(isComplete: boolean): FinishedReply | undefined {
     const reply = this.#reply;
     this.#reply = undefined;
-    return reply === undefined
-      ? undefined
-      : { generation: reply.generation, playedMs: toMs(reply.playedSamples), isComplete };
+    if (reply === undefined) return undefined;
+    const { generation, playedSamples, block, later } = reply;
+    for (const kept of block === undefined ? later : [block, ...later]) this.#memory.release(kept);
+    return { generation, playedMs: toMs(playedSamples), isComplete };
   }
 }
 
-/** Copies from the first chunk to `frame` from `at` on; returns how many samples. */
-function copyInto(reply: Reply, frame: Int16Array, at: number): number {
-  const [chunk] = reply.chunks;
-  if (chunk === undefined) return FRAME_SAMPLES;
-  const length = Math.min(frame.length - at, chunk.length - reply.offset);
-  // Sample by sample: for so few, a view costs more than the copy.
-  for (let index = 0; index < length; index += 1) {
-    frame[at + index] = chunk[reply.offset + index] ?? 0;
-  }
-  reply.offset += length;
-  if (reply.offset === chunk.length) {
-    reply.chunks.shift();
-    reply.offset = 0;
-  }
-  return length;
+function lastOf({ block, later }: Reply): Int16Array | undefined {
+  return later.at(-1) ?? block;
 }
 
 function toMs(samples: number): number {

@@ -1,6 +1,6 @@
 /** The two UDP sockets of a line: RTP on an even port, RTCP one above. */
 import type { Source } from '../rtp/source-lock.ts';
-import type { LineSocket, LineSockets, OnDatagram } from './line-sockets.ts';
+import type { DatagramListener, LineSocket, LineSockets } from './line-sockets.ts';
 
 export class PortPair {
   readonly #rtp: LineSocket;
@@ -28,9 +28,9 @@ export class PortPair {
     }
   }
 
-  listen(listeners: { readonly onRtp: OnDatagram; readonly onRtcp: OnDatagram }): void {
-    this.#rtp.listen(listeners.onRtp);
-    this.#rtcp.listen(listeners.onRtcp);
+  listen(listeners: { readonly rtp: DatagramListener; readonly rtcp: DatagramListener }): void {
+    this.#rtp.listen(listeners.rtp);
+    this.#rtcp.listen(listeners.rtcp);
   }
 
   sendRtp(datagram: Uint8Array, target: Source): void {

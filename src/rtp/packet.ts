@@ -37,6 +37,8 @@ const HAS_PADDING = 0x20;
 const HAS_EXTENSION = 0x10;
 const HAS_MARKER = 0x80;
 
+const NOTHING = new Uint8Array(0);
+
 /**
  * Reads a datagram.
  *
@@ -44,25 +46,59 @@ const HAS_MARKER = 0x80;
  * @see RFC 3550 appendix A.1
  */
 export function parseRtp(datagram: Uint8Array): RtpPacket | undefined {
-  const length = datagram.length;
-  const first = byteAt(datagram, 0);
-  if (length < RTP_HEADER_BYTES || first >> 6 !== 2 || isRtcp(datagram)) return undefined;
-  let start = RTP_HEADER_BYTES + (first & 0x0f) * 4;
-  if ((first & HAS_EXTENSION) !== 0) {
-    if (start + 4 > length) return undefined;
-    start += 4 + uint16At(datagram, start + 2) * 4;
+  const packet = new PacketInHand();
+  return packet.read(datagram) ? plainCopy(packet, packet.payload) : undefined;
+}
+
+/** A packet that may be kept when the datagram's memory is used again. */
+export function keptCopy(packet: RtpPacket): RtpPacket {
+  return plainCopy(packet, packet.payload.slice());
+}
+
+/** A packet that is read over and over, so that no object has to be made for each datagram. */
+export class PacketInHand implements RtpPacket {
+  payloadType = 0;
+  hasMarker = false;
+  sequence = 0;
+  timestamp = 0;
+  ssrc = 0;
+  /** Where the payload is, without a view being made of it. */
+  datagram: Uint8Array = NOTHING;
+  payloadAt = 0;
+  payloadBytes = 0;
+
+  get payload(): Uint8Array {
+    return this.datagram.subarray(this.payloadAt, this.payloadAt + this.payloadBytes);
   }
-  const end = length - ((first & HAS_PADDING) !== 0 ? byteAt(datagram, length - 1) : 0);
-  if (start > end || ((first & HAS_PADDING) !== 0 && end === length)) return undefined;
-  const second = byteAt(datagram, 1);
-  return {
-    payloadType: second & 0x7f,
-    hasMarker: (second & HAS_MARKER) !== 0,
-    sequence: uint16At(datagram, 2),
-    timestamp: uint32At(datagram, 4),
-    ssrc: uint32At(datagram, 8),
-    payload: datagram.subarray(start, end),
-  };
+
+  /** Reads a datagram as `parseRtp` does. @returns false, with what was read before, when it is not RTP. */
+  read(datagram: Uint8Array): boolean {
+    const length = datagram.length;
+    const first = byteAt(datagram, 0);
+    if (length < RTP_HEADER_BYTES || first >> 6 !== 2 || isRtcp(datagram)) return false;
+    let start = RTP_HEADER_BYTES + (first & 0x0f) * 4;
+    if ((first & HAS_EXTENSION) !== 0) {
+      if (start + 4 > length) return false;
+      start += 4 + uint16At(datagram, start + 2) * 4;
+    }
+    const end = length - ((first & HAS_PADDING) !== 0 ? byteAt(datagram, length - 1) : 0);
+    if (start > end || ((first & HAS_PADDING) !== 0 && end === length)) return false;
+    const second = byteAt(datagram, 1);
+    this.payloadType = second & 0x7f;
+    this.hasMarker = (second & HAS_MARKER) !== 0;
+    this.sequence = uint16At(datagram, 2);
+    this.timestamp = uint32At(datagram, 4);
+    this.ssrc = uint32At(datagram, 8);
+    this.datagram = datagram;
+    this.payloadAt = start;
+    this.payloadBytes = end - start;
+    return true;
+  }
+}
+
+function plainCopy(packet: RtpPacket, payload: Uint8Array): RtpPacket {
+  const { payloadType, hasMarker, sequence, timestamp, ssrc } = packet;
+  return { payloadType, hasMarker, sequence, timestamp, ssrc, payload };
 }
 
 /** Tells RTCP from RTP where both come through one port. @see RFC 5761 section 4 */

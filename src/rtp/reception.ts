@@ -23,7 +23,8 @@ const MISORDER_MAX = 100;
 
 /** Figures of one SSRC's stream, and totals over the streams before it. @see RFC 3550 appendices A.1, A.3, A.8 */
 export class Reception {
-  #ssrc: number | undefined;
+  /** NaN before the first packet. */
+  #ssrc = Number.NaN;
   #baseSequence = 0;
   #highestSequence = 0;
   #received = 0;
@@ -31,7 +32,8 @@ export class Reception {
   #lostBefore = 0;
   #expectedAtReport = 0;
   #receivedAtReport = 0;
-  #transitSamples: number | undefined;
+  /** NaN before the first packet of a stream. */
+  #transitSamples = Number.NaN;
   #jitterSamples = 0;
   #senderReport: { readonly ntpMiddle: number; readonly atMs: number } | undefined;
 
@@ -66,7 +68,7 @@ export class Reception {
 
   /** What to report now; undefined before the first packet. */
   report(nowMs: number): ReportBlock | undefined {
-    if (this.#ssrc === undefined) return undefined;
+    if (Number.isNaN(this.#ssrc)) return undefined;
     const expected = this.#expected - this.#expectedAtReport;
     const lost = expected - (this.#received - this.#receivedAtReport);
     this.#expectedAtReport = this.#expected;
@@ -85,7 +87,7 @@ export class Reception {
   }
 
   get #expected(): number {
-    return this.#ssrc === undefined ? 0 : this.#highestSequence - this.#baseSequence + 1;
+    return Number.isNaN(this.#ssrc) ? 0 : this.#highestSequence - this.#baseSequence + 1;
   }
 
   #restart(packet: RtpPacket): void {
@@ -96,17 +98,16 @@ export class Reception {
     this.#received = 0;
     this.#expectedAtReport = 0;
     this.#receivedAtReport = 0;
-    this.#transitSamples = undefined;
+    this.#transitSamples = Number.NaN;
     this.#senderReport = undefined;
   }
 
   #countJitter(packet: RtpPacket, arrivedAtMs: number): void {
     const transitSamples = arrivedAtMs * SAMPLES_PER_MS - packet.timestamp;
-    const before = this.#transitSamples ?? transitSamples;
+    const difference = Math.abs(transitSamples - this.#transitSamples);
     this.#transitSamples = transitSamples;
-    const difference = Math.abs(transitSamples - before);
+    const known = Number.isNaN(difference) ? 0 : difference;
     // A leap of more than a second is a restarted timestamp, not the network.
-    if (difference > 8000) return;
-    this.#jitterSamples += (difference - this.#jitterSamples) / 16;
+    if (known <= 8000) this.#jitterSamples += (known - this.#jitterSamples) / 16;
   }
 }

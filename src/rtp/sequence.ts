@@ -1,5 +1,5 @@
 /** Puts packets back in the order they were sent, waiting a little for late ones and never for good; pure */
-import { type RtpPacket, sequenceDistance } from './packet.ts';
+import { keptCopy, type RtpPacket, sequenceDistance } from './packet.ts';
 
 /** A packet in its place. */
 export interface OrderedPacket {
@@ -19,6 +19,9 @@ const MISORDER_MAX = 100;
 
 const NONE: readonly OrderedPacket[] = [];
 
+/** One for all, so that nothing has to be fetched for each line to see that it is empty. */
+const NONE_HELD: readonly Held[] = [];
+
 interface Held {
   readonly packet: RtpPacket;
   readonly arrivedAtMs: number;
@@ -30,10 +33,11 @@ interface Held {
  * sender, and a carrier that moves a call starts anew in the middle of it.
  */
 export class PacketOrder {
-  #ssrc: number | undefined;
+  /** NaN, which no packet has, before the first one. */
+  #ssrc = Number.NaN;
   /** Sequence number that comes next, 16 bits. */
   #next = 0;
-  #held: Held[] = [];
+  #held = NONE_HELD;
   #late = 0;
 
   /** Packets that were thrown away: their turn was over, or they came twice. */
@@ -68,10 +72,8 @@ export class PacketOrder {
       const passed = this.#pass(packet);
       return this.isHolding ? [passed, ...this.#passHeld()] : [passed];
     }
-    // The datagram's memory is used again, and this packet stays longer.
-    const kept = { ...packet, payload: packet.payload.slice() };
-    this.#held.push({ packet: kept, arrivedAtMs: nowMs });
-    this.#held.sort((one, other) => this.#distance(one) - this.#distance(other));
+    const held = [...this.#held, { packet: keptCopy(packet), arrivedAtMs: nowMs }];
+    this.#held = held.sort((one, other) => this.#distance(one) - this.#distance(other));
     return this.#held.length > HELD_MAX ? this.#giveUpMissing() : [];
   }
 
@@ -84,7 +86,7 @@ export class PacketOrder {
 
   #restart(packet: RtpPacket): readonly OrderedPacket[] {
     const leftOver = this.#held.map((held) => ({ packet: held.packet, isRestart: false }));
-    this.#held = [];
+    this.#held = NONE_HELD;
     this.#ssrc = packet.ssrc;
     this.#next = (packet.sequence + 1) & 0xffff;
     return [...leftOver, { packet, isRestart: true }];
@@ -104,14 +106,16 @@ export class PacketOrder {
       [first] = this.#held
     ) {
       passed.push(this.#pass(first.packet));
-      this.#held.shift();
+      this.#held = this.#held.slice(1);
     }
     return passed;
   }
 
   #giveUpMissing(): readonly OrderedPacket[] {
-    const first = this.#held.shift();
-    return first === undefined ? [] : [this.#pass(first.packet), ...this.#passHeld()];
+    const [first] = this.#held;
+    if (first === undefined) return [];
+    this.#held = this.#held.slice(1);
+    return [this.#pass(first.packet), ...this.#passHeld()];
   }
 
   #isHeld(sequence: number): boolean {

@@ -36,9 +36,9 @@ interface Candidate extends Source {
  */
 export class SourceLock {
   #expected: ExpectedSource | undefined;
-  #expectedAtMs = 0;
+  #expectedAtMs = Number.NEGATIVE_INFINITY;
   #locked: Source | undefined;
-  #lockedHeardAtMs = 0;
+  #lockedHeardAtMs = Number.NEGATIVE_INFINITY;
   #candidate: Candidate | undefined;
   #rejected = 0;
 
@@ -64,18 +64,20 @@ export class SourceLock {
 
   /** Whether a valid RTP packet is to be believed. */
   accept(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
-    if (this.#locked !== undefined && isSame(this.#locked, source)) {
+    if (source === this.#locked) {
       this.#lockedHeardAtMs = nowMs;
       return true;
     }
-    if (this.#mayLock(source, packet, nowMs)) {
-      this.#locked = { address: source.address, port: source.port };
-      this.#lockedHeardAtMs = nowMs;
-      this.#candidate = undefined;
-      return true;
+    const isKnown = this.#locked !== undefined && isSame(this.#locked, source);
+    if (!isKnown && !this.#mayLock(source, packet, nowMs)) {
+      this.#rejected += 1;
+      return false;
     }
-    this.#rejected += 1;
-    return false;
+    if (!isKnown) this.#candidate = undefined;
+    // The object itself: sockets give the same one for as long as the sender is the same.
+    this.#locked = source;
+    this.#lockedHeardAtMs = nowMs;
+    return true;
   }
 
   #mayLock(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {

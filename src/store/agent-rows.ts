@@ -1,4 +1,4 @@
-/** Turns rows of the agents table into agents and back, and into the text of a list's items; pure */
+/** Turns rows of the agents table into agents and back; pure */
 import type { Environment } from '../domain/account.ts';
 import {
   type Agent,
@@ -8,7 +8,6 @@ import {
   type AgentWithUsage,
   DEFAULT_AGENT_SETTINGS,
 } from '../domain/agent.ts';
-import { instantText } from './instant.ts';
 import type { AgentRow } from './schema.ts';
 
 /** What a customer can change of an agent; versions keep these. */
@@ -75,7 +74,14 @@ export function agentRowOf(agent: Agent): AgentRow {
 }
 
 export function agentOf(row: AgentRow): Agent {
-  return { ...headOf(row), ...contentOf(row) };
+  return {
+    ...contentOf(row),
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+  };
 }
 
 export function contentOf(row: Pick<AgentRow, (typeof AGENT_CONTENT_COLUMNS)[number]>) {
@@ -98,31 +104,8 @@ export function withUsage(row: AgentRow & UsageColumns): AgentWithUsage {
 }
 
 export function summaryOf(row: SummaryRow & UsageColumns): AgentSummary {
-  return { ...headOf(row), ...usageOf(row) };
-}
-
-/**
- * A row as the text of an object: to make an agent and a view of it first takes as long as reading the row.
- *
- * @see the interface specification, "List agents": names and order are those of its items.
- */
-export function agentItemText(row: SummaryRow & UsageColumns): string {
-  return JSON.stringify({
-    id: row.id,
-    name: row.name,
-    status: row.status,
-    voice: row.voice,
-    language: row.language,
-    phoneNumber: row.phone_number,
-    totalCallsToday: row.calls_today,
-    totalMinutesToday: minutesOf(row.seconds_today),
-    createdAt: instantText(row.created_at),
-    updatedAt: instantText(row.updated_at),
-  });
-}
-
-function headOf(row: SummaryRow): Omit<AgentSummary, keyof ReturnType<typeof usageOf>> {
   return {
+    ...usageOf(row),
     id: row.id,
     accountId: row.account_id,
     environment: row.environment as Environment,

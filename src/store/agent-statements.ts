@@ -2,6 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AgentStatus, Scope } from '../domain/agent.ts';
 import { AGENT_COLUMNS, AGENT_SUMMARY_COLUMNS, type UsageColumns } from './agent-rows.ts';
+import { agentTextColumns } from './agent-text.ts';
 import type { Database } from './database.ts';
 import { type AgentRow, build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
@@ -97,20 +98,25 @@ function isNumber(number: RawBuilder<string | null>): RawBuilder<boolean> {
   return sql`unlikely(phone_number = ${number})`;
 }
 
-/** A page of the agents that `filter` leaves, and how many there are in all. */
+/** A page of the agents that `filter` leaves, as rows and as text, and how many there are in all. */
 function preparePage(
   database: Database,
   filter: (take: Take<Page>) => ReturnType<typeof agentsOf>,
 ) {
+  const pageOf = (take: Take<Page>) =>
+    filter(take)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(take('limit'))
+      .offset(take('offset'));
   return {
     rows: database.prepare((take: Take<Page>) =>
-      filter(take)
+      pageOf(take)
         .select(AGENT_SUMMARY_COLUMNS)
-        .select(usageSince(take('midnight')))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(take('limit'))
-        .offset(take('offset')),
+        .select(usageSince(take('midnight'))),
+    ),
+    texts: database.prepare((take: Take<Page>) =>
+      pageOf(take).select(agentTextColumns(callsSince(take('midnight')))),
     ),
     total: database.prepare((take: Take<Page>) =>
       filter(take).select((expression) => expression.fn.countAll<number>().as('n')),
@@ -125,14 +131,19 @@ function agentsOf(take: Take<Scope>) {
     .where('environment', '=', take('environment'));
 }
 
-/** What each agent did since midnight, read from the index of its calls alone. */
+/** What each agent did since midnight. */
 function usageSince(midnight: RawBuilder<number>) {
-  const today = sql`calls where calls.agent_id = agents.id and sort_at >= ${midnight}
-    and started_at is not null`;
+  const today = callsSince(midnight);
   return [
     sql<number>`(select count(*) from ${today})`.as('calls_today' satisfies keyof UsageColumns),
     sql<number>`(select coalesce(sum(duration_seconds), 0) from ${today})`.as(
       'seconds_today' satisfies keyof UsageColumns,
     ),
   ] as const;
+}
+
+/** The calls of an agent, read from their index alone. */
+function callsSince(midnight: RawBuilder<number>): RawBuilder<unknown> {
+  return sql`calls where calls.agent_id = agents.id and sort_at >= ${midnight}
+    and started_at is not null`;
 }

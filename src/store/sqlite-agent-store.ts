@@ -10,13 +10,18 @@ import type {
 } from '../domain/agent.ts';
 import { changedFields } from '../domain/agent-version.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import { agentItemText, agentOf, agentRowOf, summaryOf, withUsage } from './agent-rows.ts';
+import { agentOf, agentRowOf, summaryOf, withUsage } from './agent-rows.ts';
 import { prepareAgentReads, prepareAgentWrites } from './agent-statements.ts';
+import { agentItemText } from './agent-text.ts';
 import type { Database } from './database.ts';
 import type { AgentRow } from './schema.ts';
 import type { SqliteAgentVersionStore } from './sqlite-agent-version-store.ts';
 
 const DAY_MS = 86_400_000;
+
+type PageStatements = ReturnType<typeof prepareAgentReads>['every'];
+
+type PageValues = Parameters<PageStatements['rows']['all']>[0];
 
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {
@@ -74,8 +79,8 @@ export class SqliteAgentStore implements AgentStore {
   }
 
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage {
-    const { rows, total } = this.#page(scope, query, now);
-    return { agents: rows.map(summaryOf), total };
+    const { found, total } = this.#page(scope, query, now, ({ rows }, values) => rows.all(values));
+    return { agents: found.map(summaryOf), total };
   }
 
   listText(
@@ -83,8 +88,10 @@ export class SqliteAgentStore implements AgentStore {
     query: AgentQuery,
     now: Date,
   ): { readonly items: string; readonly total: number } {
-    const { rows, total } = this.#page(scope, query, now);
-    return { items: rows.map(agentItemText).join(','), total };
+    const { found, total } = this.#page(scope, query, now, ({ texts }, values) =>
+      texts.all(values),
+    );
+    return { items: found.map(agentItemText).join(','), total };
   }
 
   findByPhoneNumber(phoneNumber: string): Agent | undefined {
@@ -92,14 +99,21 @@ export class SqliteAgentStore implements AgentStore {
     return row === undefined ? undefined : agentOf(row);
   }
 
-  #page(scope: Scope, query: AgentQuery, now: Date) {
-    const { status, limit, offset } = query;
-    const values = { ...scope, status, limit, offset, midnight: midnightMs(now) };
+  /** One agent more than asked for shows whether there are more: only then somebody has to count them. */
+  #page<Row>(
+    scope: Scope,
+    { status, limit, offset }: AgentQuery,
+    now: Date,
+    read: (page: PageStatements, values: PageValues) => readonly Row[],
+  ): { readonly found: readonly Row[]; readonly total: number } {
+    const values = { ...scope, status, limit: limit + 1, offset, midnight: midnightMs(now) };
     const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
-    return this.#database.read(() => ({
-      rows: page.rows.all(values),
-      total: page.total.get(values)?.n ?? 0,
-    }));
+    return this.#database.read(() => {
+      const rows = read(page, values);
+      const isLast = rows.length <= limit && (rows.length > 0 || offset === 0);
+      const total = isLast ? offset + rows.length : (page.total.get(values)?.n ?? 0);
+      return { found: rows.slice(0, limit), total };
+    });
   }
 
   /** @throws {ServiceError} CONFLICT when another agent has the number. */

@@ -61,11 +61,13 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     const other = await sockets.bind({ address: LOOPBACK, port: OTHER_PORT });
     const peer = await peerAt();
     const order: string[] = [];
-    const closeBoth = (name: string) => () => {
-      order.push(name);
-      socket.close();
-      other.close();
-    };
+    const closeBoth = (name: string) => ({
+      onDatagram: () => {
+        order.push(name);
+        socket.close();
+        other.close();
+      },
+    });
     socket.listen(closeBoth('one'));
     other.listen(closeBoth('other'));
 

@@ -45,7 +45,7 @@ function openFlood() {
     loop.remove(SOCKET);
     loop.stop();
   });
-  loop.add(SOCKET, 1);
+  loop.add(SOCKET);
   return { loop, isOn };
 }
 

@@ -67,9 +67,14 @@ export class TestLine {
       wheel: this.wheel,
       signallingAddress: options.signallingAddress ?? FAR_END.address,
       nextUint32: () => (number += 1_000_003),
-      transmitRtp: (datagram, target) => this.#note(datagram, target),
-      transmitRtcp: (datagram, target) => this.sentRtcp.push({ datagram, target }),
+      network: {
+        sendRtp: (datagram, target) => this.#note(datagram, target),
+        sendRtcp: (datagram, target) => this.sentRtcp.push({ datagram, target }),
+      },
       emit: (event) => this.events.push(event),
+      onFault: (error) => {
+        throw error;
+      },
     });
   }
 

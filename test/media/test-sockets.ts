@@ -39,8 +39,10 @@ export async function listeningSocket(open: Open, port: number) {
 
 export function listenTo(socket: LineSocket): Datagram[] {
   const taken: Datagram[] = [];
-  socket.listen((bytes, source) => {
-    taken.push({ text: Buffer.from(bytes).toString(), size: bytes.length, source });
+  socket.listen({
+    onDatagram: (bytes, source) => {
+      taken.push({ text: Buffer.from(bytes).toString(), size: bytes.length, source });
+    },
   });
   return taken;
 }

@@ -5,7 +5,6 @@ import { ADDRESS_BYTES } from './socket-address.ts';
 
 /** Whose datagrams are read. */
 export interface Reader {
-  readonly fd: number;
   /** Takes one; `port` and `host` are its sender's, as `DatagramSlots` has them. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void;
 }
@@ -19,23 +18,26 @@ export class Inbox {
   readonly #slots: DatagramSlots;
   readonly #addressBytes = newMemory(1);
   readonly #addressBytesAt: number;
-  readonly #readers: (Reader | undefined)[] = new Array(SLOTS).fill(undefined);
+  readonly #readerOf: (fd: number) => Reader | undefined;
+  readonly #fds = new Int32Array(SLOTS);
   readonly #sizes = new Int32Array(SLOTS);
   #count = 0;
 
-  constructor(libc: Libc) {
+  /** @param readerOf finds who takes what a descriptor brought; nobody, where a datagram before it has closed that. */
+  constructor(libc: Libc, readerOf: (fd: number) => Reader | undefined) {
     this.#libc = libc;
+    this.#readerOf = readerOf;
     this.#slots = new DatagramSlots(libc);
     this.#addressBytesAt = libc.addressOf(this.#addressBytes);
   }
 
   /** Reads one datagram, if there is one and room for it. */
-  read(reader: Reader): void {
+  read(fd: number): void {
     const slot = this.#count;
     if (slot === SLOTS) return;
     this.#addressBytes[0] = ADDRESS_BYTES;
     const size = this.#libc.recvfrom(
-      reader.fd,
+      fd,
       this.#slots.datagramAt(slot),
       DATAGRAM_BYTES_MAX,
       0,
@@ -44,7 +46,7 @@ export class Inbox {
     );
     // Less than nothing: none is there any more, or this has taken an error that told of one sent earlier.
     if (size < 0) return;
-    this.#readers[slot] = reader;
+    this.#fds[slot] = fd;
     this.#sizes[slot] = size;
     this.#count += 1;
   }
@@ -55,8 +57,7 @@ export class Inbox {
     this.#count = 0;
     for (let slot = 0; slot < count; slot += 1) {
       const datagram = this.#slots.view(slot, this.#sizes[slot] ?? 0);
-      const reader = this.#readers[slot];
-      this.#readers[slot] = undefined;
+      const reader = this.#readerOf(this.#fds[slot] ?? 0);
       reader?.take(datagram, this.#slots.portOf(slot), this.#slots.hostOf(slot), nowMs);
     }
   }

@@ -17,22 +17,17 @@ export class LinuxSockets implements LineSockets {
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
   readonly #loop: PacketLoop;
-  readonly #open = new Map<number, UdpSocket>();
-  /** Of the newest socket; a number is never used again, so that an event of a closed socket reaches no other. */
-  #id = 0;
+  /** By descriptor. All datagrams of a batch are read before the first is handed over, so that none of them is another's. */
+  readonly #open: (UdpSocket | undefined)[] = [];
   #isStopped = false;
 
   private constructor(libc: Libc) {
     this.#libc = libc;
-    this.#inbox = new Inbox(libc);
+    this.#inbox = new Inbox(libc, (fd) => this.#open[fd]);
     this.#outbox = new Outbox(libc);
     this.#loop = new PacketLoop({
       libc,
-      read: (id) => {
-        // One that was closed by a packet before it in the batch is there no more.
-        const socket = this.#open.get(id);
-        if (socket !== undefined) this.#inbox.read(socket);
-      },
+      read: (fd) => this.#inbox.read(fd),
       deliver: (nowMs) => this.#inbox.deliver(nowMs),
       send: () => this.#outbox.flush(),
     });
@@ -48,18 +43,16 @@ export class LinuxSockets implements LineSockets {
   }
 
   async bind(place: Source): Promise<LineSocket> {
-    this.#id += 1;
-    const id = this.#id;
     const socket = new UdpSocket({
       ...{ libc: this.#libc, outbox: this.#outbox, place },
       onClose: ({ fd }) => {
-        this.#open.delete(id);
+        this.#open[fd] = undefined;
         this.#loop.remove(fd);
       },
     });
-    this.#open.set(id, socket);
+    this.#open[socket.fd] = socket;
     try {
-      this.#loop.add(socket.fd, id);
+      this.#loop.add(socket.fd);
     } catch (error) {
       socket.close();
       throw error;
@@ -70,7 +63,7 @@ export class LinuxSockets implements LineSockets {
   stop(): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    for (const socket of this.#open.values()) socket.close();
+    for (const socket of this.#open) socket?.close();
     this.#loop.stop();
   }
 }

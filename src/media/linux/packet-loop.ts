@@ -7,7 +7,7 @@ import type { Libc } from './libc.ts';
 interface PacketLoopOptions {
   readonly libc: Libc;
   /** Reads one datagram of a socket that has some. */
-  readonly read: (id: number) => void;
+  readonly read: (fd: number) => void;
   /** Hands over what was read. */
   readonly deliver: (nowMs: number) => void;
   /** Sends what has been put down. */
@@ -74,12 +74,11 @@ export class PacketLoop {
   /**
    * Waits for a socket's packets.
    *
-   * @param id what `read` is told.
    * @throws {Error} with the system's `code`; `remove` is due all the same.
    */
-  add(fd: number, id: number): void {
+  add(fd: number): void {
     this.#size += 1;
-    this.#sockets.add(fd, id);
+    this.#sockets.add(fd, fd);
     this.#schedule();
   }
 
@@ -129,12 +128,24 @@ export class PacketLoop {
     } while (this.#isNeeded && nowMs < endAtMs && !this.#sleep(nowMs, endAtMs));
   }
 
+  /** Rings what is due, the earliest first. */
   #ringDue(nowMs: number): void {
-    for (const entry of this.#rings) {
-      if (entry.dueAtMs > nowMs) continue;
-      this.#rings.delete(entry);
-      entry.ring();
+    for (
+      let next = this.#next();
+      next !== undefined && next.dueAtMs <= nowMs;
+      next = this.#next()
+    ) {
+      this.#rings.delete(next);
+      next.ring();
     }
+  }
+
+  #next(): Ring | undefined {
+    let next: Ring | undefined;
+    for (const ring of this.#rings) {
+      if (next === undefined || ring.dueAtMs < next.dueAtMs) next = ring;
+    }
+    return next;
   }
 
   /** Takes all datagrams that have come. */
@@ -152,8 +163,7 @@ export class PacketLoop {
 
   /** @returns whether the event loop has something to do. */
   #sleep(nowMs: number, endAtMs: number): boolean {
-    let untilMs = endAtMs;
-    for (const { dueAtMs } of this.#rings) untilMs = Math.min(untilMs, dueAtMs);
+    const untilMs = Math.min(endAtMs, this.#next()?.dueAtMs ?? endAtMs);
     if (untilMs <= nowMs) return false;
     const gatheredAtMs = this.#tookAtMs + GATHER_MS;
     const isGathering = nowMs < gatheredAtMs;

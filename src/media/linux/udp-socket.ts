@@ -1,6 +1,6 @@
 /** One UDP socket by the system's own calls: no object, string or callback of Node's for a packet. */
 import type { Source } from '../../rtp/source-lock.ts';
-import type { LineSocket, OnDatagram } from '../line-sockets.ts';
+import type { DatagramListener, LineSocket } from '../line-sockets.ts';
 import type { Reader } from './inbox.ts';
 import { checked, type Libc, newMemory } from './libc.ts';
 import type { Outbox } from './outbox.ts';
@@ -15,17 +15,17 @@ const addressBytes = new Uint8Array(addressWords.buffer);
 
 export class UdpSocket implements LineSocket, Reader {
   readonly fd: number;
-  readonly #libc: Libc;
   readonly #outbox: Outbox;
-  readonly #onClose: (socket: UdpSocket) => void;
+  #isClosed = false;
   #target: Source | undefined;
   #targetPort = 0;
   #targetHost = 0;
+  #listener: DatagramListener | undefined;
   #source: Source = { address: '', port: 0 };
   #sourcePort = 0;
   #sourceHost = 0;
-  #onDatagram: OnDatagram | undefined;
-  #isClosed = false;
+  readonly #libc: Libc;
+  readonly #onClose: (socket: UdpSocket) => void;
 
   /** @throws {Error} with the system's `code`. */
   constructor(options: {
@@ -54,8 +54,8 @@ export class UdpSocket implements LineSocket, Reader {
     }
   }
 
-  listen(onDatagram: OnDatagram): void {
-    if (!this.#isClosed) this.#onDatagram = onDatagram;
+  listen(listener: DatagramListener): void {
+    if (!this.#isClosed) this.#listener = listener;
   }
 
   send(datagram: Uint8Array, target: Source): void {
@@ -65,7 +65,7 @@ export class UdpSocket implements LineSocket, Reader {
 
   /** The sender is nearly always the one before, and is then known again without a string. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
-    if (this.#onDatagram === undefined) return;
+    if (this.#listener === undefined) return;
     if (port !== this.#sourcePort || host !== this.#sourceHost) {
       this.#sourcePort = port;
       this.#sourceHost = host;
@@ -73,13 +73,13 @@ export class UdpSocket implements LineSocket, Reader {
       addressWords[1] = host;
       this.#source = readAddress(addressBytes);
     }
-    this.#onDatagram(datagram, this.#source, nowMs);
+    this.#listener.onDatagram(datagram, this.#source, nowMs);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#onDatagram = undefined;
+    this.#listener = undefined;
     // What was sent before the close leaves, and the descriptor's number may soon be another one's.
     this.#outbox.flush();
     this.#onClose(this);

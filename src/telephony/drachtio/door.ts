@@ -60,9 +60,13 @@ export class Door {
   }
 }
 
-/** Refuses; with 503, says when to try again. */
-export function refuse(answer: SrfAnswer, status: number): void {
+/** Refuses; with 503, which is a 500 to carriers otherwise, says when to try again. RFC 3261, 21.5.4. */
+export function refuse(
+  answer: SrfAnswer,
+  status: number,
+  retryAfterSeconds = status === 503 ? RETRY_AFTER_SECONDS : undefined,
+): void {
   const headers: Record<string, string> =
-    status === 503 ? { 'Retry-After': String(RETRY_AFTER_SECONDS) } : {};
+    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
   answer.send(status, { headers });
 }

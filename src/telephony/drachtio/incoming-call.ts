@@ -9,6 +9,7 @@ import { MediaError } from '../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
 import type { Trunk } from '../trunks.ts';
 import type { DialogBook } from './dialog-book.ts';
+import { refuse } from './door.ts';
 import type { CallSecond } from './hand-over.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf, sdpOf } from './srf.ts';
@@ -175,10 +176,7 @@ export class SrfIncomingCall implements IncomingCall {
   #refuse(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
     const { answer, onOver } = this.#options;
     this.#state = 'rejected';
-    const { retryAfterSeconds } = options;
-    const headers: Record<string, string> =
-      retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
-    answer.send(sipStatus, { headers });
+    refuse(answer, sipStatus, options.retryAfterSeconds);
     onOver();
   }
 

@@ -1,0 +1,25 @@
+/** What a line is made with: where it hears to, how it reaches the network, whom it tells. */
+import type { Source } from '../rtp/source-lock.ts';
+import type { AudioEvent } from './audio-stream.ts';
+import type { HeardRing } from './heard-ring.ts';
+import type { LevelMeter } from './level-meter.ts';
+import type { SendWheel } from './send-wheel.ts';
+
+/** A line's way out to the network. */
+export interface LineNetwork {
+  sendRtp(datagram: Uint8Array, target: Source): void;
+  sendRtcp(datagram: Uint8Array, target: Source): void;
+}
+
+export interface MediaLineOptions {
+  readonly heard: HeardRing;
+  readonly meter: LevelMeter;
+  readonly wheel: SendWheel;
+  /** The IP address that SIP came from. */
+  readonly signallingAddress: string;
+  readonly nextUint32: () => number;
+  readonly network: LineNetwork;
+  readonly emit: (event: AudioEvent) => void;
+  /** Called with what a datagram led to that is a fault of ours. */
+  readonly onFault: (error: unknown) => void;
+}

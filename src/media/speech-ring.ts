@@ -1,0 +1,66 @@
+/** Speech on its way to a media thread, in memory shared by two threads: one writer, one reader, no locks. */
+
+/** What travels between threads; wrap it in a `SpeechRing` on arrival. */
+export type SpeechRingBuffer = SharedArrayBuffer;
+
+/** A minute of speech, for all lines of a thread: each `say` is taken out as soon as its message comes. A power of two. */
+export const SPEECH_RING_SAMPLES = 2 ** 19;
+
+const HEADER_BYTES = 8;
+const WRITTEN = 0;
+const READ = 1;
+
+/**
+ * What is handed over in messages has to be allocated by the one thread and collected by the other, which costs
+ * collections that hold its packets up. Here only the number of samples travels in the message.
+ *
+ *     Int32 0  samples written since the ring was made, 32 bits
+ *     Int32 1  samples read, likewise
+ *     then     the samples, signed 16-bit, position modulo the capacity
+ */
+export class SpeechRing {
+  readonly buffer: SpeechRingBuffer;
+  readonly #counts: Int32Array;
+  readonly #samples: Int16Array;
+
+  constructor(buffer: SpeechRingBuffer = SpeechRing.allocate()) {
+    this.buffer = buffer;
+    this.#counts = new Int32Array(buffer, 0, 2);
+    this.#samples = new Int16Array(buffer, HEADER_BYTES, SPEECH_RING_SAMPLES);
+  }
+
+  static allocate(): SpeechRingBuffer {
+    return new SharedArrayBuffer(HEADER_BYTES + SPEECH_RING_SAMPLES * Int16Array.BYTES_PER_ELEMENT);
+  }
+
+  /** Adds a copy. For the writer alone. @returns false, and adds nothing, when there is no room for all of it. */
+  write(pcm: Int16Array): boolean {
+    const written = Atomics.load(this.#counts, WRITTEN);
+    const waiting = (written - Atomics.load(this.#counts, READ)) >>> 0;
+    if (waiting + pcm.length > SPEECH_RING_SAMPLES) return false;
+    const at = placeOf(written);
+    const straight = Math.min(pcm.length, SPEECH_RING_SAMPLES - at);
+    this.#samples.set(pcm.subarray(0, straight), at);
+    this.#samples.set(pcm.subarray(straight), 0);
+    Atomics.store(this.#counts, WRITTEN, written + pcm.length);
+    return true;
+  }
+
+  /**
+   * Takes out the oldest samples. For the reader alone, which has been told of so many.
+   *
+   * @param take is given them in order, in up to two views into the ring that are valid during the call only.
+   */
+  read(length: number, take: (pcm: Int16Array) => void): void {
+    const read = Atomics.load(this.#counts, READ);
+    const at = placeOf(read);
+    const straight = Math.min(length, SPEECH_RING_SAMPLES - at);
+    take(this.#samples.subarray(at, at + straight));
+    if (straight < length) take(this.#samples.subarray(0, length - straight));
+    Atomics.store(this.#counts, READ, read + length);
+  }
+}
+
+function placeOf(count: number): number {
+  return count & (SPEECH_RING_SAMPLES - 1);
+}
