@@ -18,6 +18,8 @@ interface Options {
   readonly metrics: Metrics;
   readonly tracing?: CallTracing | undefined;
   readonly ladders?: LadderKeeper;
+  /** Which threads there are already; those only that come after `watchThreads` unless given. */
+  readonly threads?: ThreadUse | undefined;
   readonly log: Logger;
 }
 
@@ -27,11 +29,12 @@ export class LiveAdmission {
   readonly watch: AdmissionWatch;
   readonly #options: Options;
   readonly #lag = new EventLoopLag();
-  readonly #threads = new ThreadUse(systemClock);
+  readonly #threads: ThreadUse;
   #loopUse = performance.eventLoopUtilization();
 
   constructor(options: Options) {
     this.#options = options;
+    this.#threads = options.threads ?? new ThreadUse(systemClock);
     const { callsMax, log, tracing, ladders } = options;
     this.watch = new AdmissionWatch({
       measure: () => this.#measure(),
@@ -45,9 +48,13 @@ export class LiveAdmission {
     this.registry = new AdmittingRegistry({ callsMax, watch: this.watch, onGone });
   }
 
-  /** Before other threads are started. */
-  start(): void {
+  /** Before other threads are started. Safe to call twice. */
+  watchThreads(): void {
     this.#threads.start();
+  }
+
+  /** To be called once. */
+  start(): void {
     this.#lag.start();
     this.watch.start();
     this.#options.metrics.admission.watch(() => {

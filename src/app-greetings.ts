@@ -1,9 +1,9 @@
-/** Composition root: starts the voice, and has it speak ahead of time what agents say on every call. */
+/** Composition root: has the voice speak ahead of time what agents say on every call. */
 import { phrasesFor } from './conversation/phrases.ts';
 import type { Agent } from './domain/agent.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
-import type { SpeechRequest, Synthesizer } from './speech/synthesizer.ts';
+import type { SpeechRequest } from './speech/synthesizer.ts';
 import type { Store } from './store/store.ts';
 
 /** Those changed last; what others say is kept from their first call on. */
@@ -16,26 +16,6 @@ interface Options {
   readonly store: Pick<Store, 'accounts' | 'agents'>;
   readonly speech: { readonly synthesizer: { prepare(request: SpeechRequest): Promise<void> } };
   readonly log: Logger;
-}
-
-/**
- * Starts what speaks, and what it speaks ahead.
- *
- * @returns stops both; safe to call twice.
- * @throws {SynthesisError} when nothing can speak; then nothing runs.
- */
-export async function startVoice(
-  options: Options & {
-    readonly speech: { readonly synthesizer: Pick<Synthesizer, 'start' | 'stop'> };
-  },
-): Promise<() => Promise<void>> {
-  const { synthesizer } = options.speech;
-  await synthesizer.start();
-  const stopGreetings = startGreetings(options);
-  return async () => {
-    stopGreetings();
-    await synthesizer.stop();
-  };
 }
 
 /** Begins to prepare greetings and fillers of active agents, one after the other. @returns stops it; safe to call twice. */

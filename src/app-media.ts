@@ -8,7 +8,7 @@ import type { Logger } from './lib/logger.ts';
 import { MediaEngine } from './media/media-engine.ts';
 import type { CarrierReport } from './telephony/carrier.ts';
 import { DirectGateway } from './telephony/direct/direct-gateway.ts';
-import { FreeSwitchGateway } from './telephony/freeswitch/freeswitch-gateway.ts';
+import type { FreeSwitchGateway } from './telephony/freeswitch/freeswitch-gateway.ts';
 import type { MediaGateway } from './telephony/media-gateway.ts';
 import { parseServers, type ServerAddress } from './telephony/server-list.ts';
 
@@ -65,6 +65,8 @@ function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
       await engine.stop();
     },
     gatewayFor: async (srf, orphanChannels) => {
+      // drachtio-fsmrf is a hundred modules, which nobody needs who has no FreeSWITCH.
+      const { FreeSwitchGateway } = await import('./telephony/freeswitch/freeswitch-gateway.ts');
       const secret = config.FREESWITCH_SECRET;
       const parts = { engine, servers, secret, srf, clock, log, orphanChannels };
       const gateway = new FreeSwitchGateway(parts);

@@ -1,6 +1,5 @@
 /** Composition root: what hears, speaks and thinks. */
 import { composeModel, type ModelParts } from './app-llm.ts';
-import { sttEngines } from './app-recognizers.ts';
 import { composeVoices } from './app-voices.ts';
 import type { Config } from './config.ts';
 import type { ConversationOptions } from './conversation/conversation.ts';
@@ -9,12 +8,9 @@ import type { Clock } from './lib/clock.ts';
 import type { LanguageModelCounts } from './lib/language-model-metrics.ts';
 import type { Logger } from './lib/logger.ts';
 import type { ModelTimes } from './lib/model-metrics.ts';
-import { chooseHearing } from './speech/choose-hearing.ts';
 import type { EngineReport, Hearing } from './speech/hearing.ts';
 import { MeasuredHearing } from './speech/measured-hearing.ts';
 import type { PhraseCache } from './speech/phrase-cache.ts';
-import { sileroEngine } from './speech/silero/silero-engine.ts';
-import { smartTurnEngine } from './speech/turn/smart-turn-engine.ts';
 
 export interface SpeechParts extends ModelParts {
   readonly hearing: Hearing;
@@ -26,24 +22,16 @@ export interface SpeechParts extends ModelParts {
 
 interface Options {
   readonly config: Config;
+  readonly hearing: Hearing;
   readonly clock: Clock;
   readonly log: Logger;
   readonly times: ModelTimes;
   readonly counts: LanguageModelCounts;
 }
 
-/** Chooses the engines by the settings and what is installed. Nothing is started. */
+/** Chooses what speaks and thinks by the settings and what is installed. Nothing is started. */
 export async function composeSpeech(options: Options): Promise<SpeechParts> {
-  const { config, clock, log, times } = options;
-  const hearing = chooseHearing({
-    vad: config.VAD,
-    stt: config.STT,
-    turn: config.TURN,
-    modelsDir: config.MODELS_DIR,
-    clock,
-    logger: log,
-    engines: { silero: sileroEngine, recognizers: sttEngines, smartTurn: smartTurnEngine },
-  });
+  const { hearing, times } = options;
   return {
     hearing: new MeasuredHearing({ hearing, times }),
     ...(await composeVoices(options)),

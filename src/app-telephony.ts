@@ -40,6 +40,7 @@ export class Telephony {
   readonly #trunks: readonly Trunk[];
   readonly #table: TrunkTable;
   readonly #lines = new TrunkLines();
+  #mediaStarted: Promise<void> | undefined;
   #carrier: CarrierPool | undefined;
 
   /** @throws {Error} naming the trunk file and what is wrong in it. */
@@ -56,6 +57,12 @@ export class Telephony {
     this.#media = openMediaSide(options);
   }
 
+  /** Starts the threads that carry sound; nothing comes in yet. Asked again, it waits for the start that has begun. */
+  startMedia(): Promise<void> {
+    this.#mediaStarted ??= this.#media.start();
+    return this.#mediaStarted;
+  }
+
   /**
    * Calls come in when it resolves. Servers elsewhere that are out of reach are no failure: `reports` says so.
    *
@@ -65,7 +72,7 @@ export class Telephony {
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
     const { clock, log } = this.#options;
     const book = new DialogBook({ store: dialogs, clock, log });
-    await this.#media.start();
+    await this.startMedia();
     const servers = await this.#sip.start();
     this.#carrier = new CarrierPool(
       await Promise.all(servers.map((server) => this.#member(server, book))),

@@ -5,49 +5,68 @@ import type { Logger } from './lib/logger.ts';
 import type { Metrics } from './lib/metrics.ts';
 import type { Store } from './store/store.ts';
 import { Deliverer } from './webhook/deliverer.ts';
-import { HttpSender } from './webhook/http-sender.ts';
+import type { HttpSender, HttpSenderOptions } from './webhook/http-sender.ts';
 import { nameResolver } from './webhook/resolve-name.ts';
 
-/**
- * Starts to deliver webhooks. It goes on while the server drains; to be stopped before the store is closed.
- *
- * @returns stops it; safe to call twice.
- */
-export function startWebhooks(from: {
+interface Options {
   readonly config: Config;
   readonly store: Store;
   readonly metrics: Metrics;
   readonly version: string;
   readonly log: Logger;
-}): () => Promise<void> {
-  const { config, store, metrics, version, log } = from;
-  const clock = systemClock;
-  const sender = new HttpSender({
-    rules: {
-      allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-      allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-    },
-    resolve: nameResolver(),
-    clock,
-    version,
-  });
-  const deliverer = new Deliverer({
-    outbox: store.outbox,
-    sender,
-    meter: metrics.webhooks,
-    clock,
-    log,
-    waitsSeconds: config.WEBHOOK_BACKOFF_SECONDS,
-    jitter: Math.random,
-  });
-  metrics.webhooks.watchOutbox(() => {
-    const { pending, oldestAt } = store.outbox.counts();
-    const ageMs = oldestAt === null ? 0 : clock.now().getTime() - oldestAt.getTime();
-    return { pending, oldestSeconds: Math.max(0, ageMs) / 1000 };
-  });
-  deliverer.start();
-  return async () => {
-    await deliverer.stop();
-    await sender.close();
-  };
+}
+
+/** Delivers webhooks, also while the server drains. */
+export class Webhooks {
+  readonly #options: Options;
+  #sender: HttpSender | undefined;
+  #deliverer: Deliverer | undefined;
+  #isStopped = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Loads what sends them: the hundred modules of undici, which neither calls nor requests wait for. */
+  async start(): Promise<void> {
+    const { HttpSender } = await import('./webhook/http-sender.ts');
+    if (this.#isStopped) return;
+    const { config, store, metrics, log } = this.#options;
+    this.#sender = new HttpSender(this.#senderOptions());
+    this.#deliverer = new Deliverer({
+      outbox: store.outbox,
+      sender: this.#sender,
+      meter: metrics.webhooks,
+      clock: systemClock,
+      log,
+      waitsSeconds: config.WEBHOOK_BACKOFF_SECONDS,
+      jitter: Math.random,
+    });
+    metrics.webhooks.watchOutbox(() => {
+      const { pending, oldestAt } = store.outbox.counts();
+      const ageMs = oldestAt === null ? 0 : systemClock.now().getTime() - oldestAt.getTime();
+      return { pending, oldestSeconds: Math.max(0, ageMs) / 1000 };
+    });
+    this.#deliverer.start();
+  }
+
+  /** To be called before the store is closed. Safe to call twice, and before the start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#deliverer?.stop();
+    await this.#sender?.close();
+  }
+
+  #senderOptions(): HttpSenderOptions {
+    const { config, version } = this.#options;
+    return {
+      rules: {
+        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      },
+      resolve: nameResolver(),
+      clock: systemClock,
+      version,
+    };
+  }
 }

@@ -1,75 +1,30 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createApi } from './api/api.ts';
 import { HttpServer } from './api/http-server.ts';
 import { LiveAdmission } from './app-admission.ts';
 import { recordingSecretOf, startAnalysis } from './app-analysis.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './app-browser.ts';
-import { liveCallParts, liveDialer, liveRouter, RECORDINGS } from './app-calls.ts';
+import { liveCallParts, liveDialer, liveRouter } from './app-calls.ts';
 import { openDashboard, setupUrlOf } from './app-dashboard.ts';
-import { startVoice } from './app-greetings.ts';
+import { startGreetings } from './app-greetings.ts';
 import { Health } from './app-health.ts';
 import { type LadderKeeper, openLadders } from './app-ladder.ts';
 import { openLive } from './app-live.ts';
+import type { AppParts } from './app-parts.ts';
 import { recover } from './app-recovery.ts';
 import { startRetention } from './app-retention.ts';
 import { Sandbox } from './app-sandbox.ts';
-import { composeSpeech, type SpeechParts } from './app-speech.ts';
-import { Telephony } from './app-telephony.ts';
-import { type CallTracing, openTracing } from './app-tracing.ts';
-import { startWebhooks } from './app-webhooks.ts';
+import { Webhooks } from './app-webhooks.ts';
 import { agentChat } from './call/agent-chat.ts';
 import type { CallParts } from './call/call-parts.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
-import { type Config, databaseFileOf } from './config.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
 import { trustedProxies } from './domain/trusted-proxies.ts';
 import { systemClock } from './lib/clock.ts';
-import type { Logger } from './lib/logger.ts';
-import { Metrics } from './lib/metrics.ts';
 import { randomPool } from './lib/random-pool.ts';
-import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
-import { openStore, type Store } from './store/store.ts';
 import { startText, welcomeText } from './welcome.ts';
-
-interface AppOptions {
-  readonly config: Config;
-  readonly log: Logger;
-  /** Shows text to the operator. */
-  readonly print: (text: string) => void;
-}
-
-const PACKAGE = new URL('../package.json', import.meta.url);
-
-/** Makes the server's parts; nothing listens yet. @throws {Error} naming what is missing and what to do. */
-export async function openApp(options: AppOptions): Promise<App> {
-  const { config, log } = options;
-  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
-  const clock = systemClock;
-  const telephony = new Telephony({ config, version, clock, log });
-  const metrics = new Metrics({ version });
-  const { modelTimes: times, languageModel: counts } = metrics;
-  const speech = await composeSpeech({ config, clock, log, times, counts });
-  mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
-  const file = databaseFileOf(config);
-  const lock = lockDatabase(file);
-  const store = await openStore({ file, clock, log });
-  const tracing = await openTracing({ config, version, store, log });
-  return new App({ ...options, version, metrics, lock, store, speech, telephony, tracing });
-}
-
-interface AppParts extends AppOptions {
-  readonly version: string;
-  readonly metrics: Metrics;
-  readonly lock?: DatabaseLock;
-  readonly store: Store;
-  readonly speech: SpeechParts;
-  readonly telephony: Telephony;
-  readonly tracing?: CallTracing | undefined;
-}
 
 export class App {
   readonly #parts: AppParts;
@@ -121,32 +76,55 @@ export class App {
     const { config, metrics, print, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
-    this.#stops.push(store.startCheckpoints());
     this.#stops.push(() => this.#parts.tracing?.stop());
     this.#stops.push(() => this.#ladders.stop());
+    this.#stops.push(() => speech.hearing.stop());
+    this.#stops.push(() => speech.synthesizer.stop());
+    this.#stops.push(() => telephony.stop());
+    this.#admission.watchThreads();
+    this.#stops.push(() => this.#admission.stop());
     const secrets = this.#bootstrap();
     // At once: they are kept as hashes only, and a start that fails later must not lose them.
     if (secrets !== undefined) print(welcomeText(secrets));
     await recover({ ...this.#parts, newId: this.#newId });
-    this.#stops.push(startWebhooks(this.#parts));
+    const webhooks = new Webhooks(this.#parts);
+    this.#stops.push(() => webhooks.stop());
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     metrics.start();
     this.#stops.push(() => metrics.stop());
-    this.#stops.push(() => speech.hearing.stop());
-    await speech.hearing.start();
-    this.#stops.push(await startVoice(this.#parts));
     this.#stops.push(() => speech.model.stop());
     this.#stops.push(() => this.#health.stop());
-    await this.#health.start();
+    await Promise.all([
+      speech.hearing.start(),
+      speech.synthesizer.start(),
+      telephony.startMedia(),
+      this.#health.start(),
+    ]);
+    this.#stops.push(startGreetings(this.#parts));
     this.#stops.push(startRetention(this.#parts));
     this.#stops.push(startAnalysis({ ...this.#parts, newId: this.#newId }));
-    // From here on: a start is busy, and there is nobody yet whom that could slow down.
-    this.#admission.start();
-    this.#stops.push(() => this.#admission.stop());
+    await this.#takeCalls();
+    this.#stops.push(() => this.#http.stop());
+    const port = await this.#http.start();
+    // Before the port is closed: a live view would keep its connection open.
+    this.#stops.push(() => store.liveFeed.close());
+    this.#stops.push(() => this.#live.liveSound.close());
+    // Not before: until then SQLite does it itself.
+    this.#stops.push(store.startCheckpoints());
+    await webhooks.start();
+    this.#health.logEngines();
+    const setupUrl = setupUrlOf(this.#dashboard, config);
+    print(startText({ config, port, report: this.#health.report(false), setupUrl }));
+  }
+
+  /** From here on there are calls. */
+  async #takeCalls(): Promise<void> {
+    const { telephony, store } = this.#parts;
     const admission = this.#admission;
+    // Not before: a start is busy, and there is nobody yet whom that could slow down.
+    admission.start();
     const router = liveRouter({ store, admission, callParts: this.#callParts });
-    this.#stops.push(() => telephony.stop());
     await telephony.start((incoming) => void router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#browser.stop());
     await this.#browser.start((incoming, findAgent) => void router.take(incoming, findAgent));
@@ -154,14 +132,6 @@ export class App {
     this.#dialer.start();
     this.#stops.push(() => this.#sandbox.stop());
     this.#sandbox.start();
-    this.#stops.push(() => this.#http.stop());
-    const port = await this.#http.start();
-    // Before the port is closed: a live view would keep its connection open.
-    this.#stops.push(() => store.liveFeed.close());
-    this.#stops.push(() => this.#live.liveSound.close());
-    this.#health.logEngines();
-    const setupUrl = setupUrlOf(this.#dashboard, config);
-    print(startText({ config, port, report: this.#health.report(false), setupUrl }));
   }
 
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */

@@ -2,7 +2,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { loadEnvFile } from 'node:process';
 import { z } from 'zod';
 import { LLM_SETTINGS, llmContradictions } from './config-llm.ts';
 import type { Plan } from './domain/account.ts';
@@ -209,7 +208,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 export function readProcessConfig(): Config {
   // ONNX Runtime sends what it runs to its makers unless this is there before it is loaded, in children too.
   process.env.ORT_DISABLE_TELEMETRY = '1';
-  if (existsSync('.env')) loadEnvFile('.env');
+  if (existsSync('.env')) process.loadEnvFile('.env');
   return readConfig(process.env);
 }
 

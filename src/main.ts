@@ -1,6 +1,7 @@
 /** The server's process: settings in, signals in, exit status out. */
 import { flushCompileCache } from 'node:module';
-import { type App, openApp } from './app.ts';
+import type { App } from './app.ts';
+import { beginHearing } from './app-hearing.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
 import { type Logger, openLogger } from './lib/logger.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
@@ -29,7 +30,17 @@ function giveUp(error: unknown): never {
 
 async function serve(config: Config): Promise<void> {
   const log = openLogger(config.LOG_LEVEL);
-  const app = await openApp({ config, log, print: (text) => console.log(text) }).catch(giveUp);
+  // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
+  // while this thread loads what comes next.
+  const hearing = beginHearing({ config, log });
+  const { openParts } = await import('./app-parts.ts');
+  const print = (text: string) => console.log(text);
+  const parts = await openParts({ config, log, hearing, print }).catch(async (error: unknown) => {
+    await hearing.stop();
+    return giveUp(error);
+  });
+  const { App } = await import('./app.ts');
+  const app = new App(parts);
   // A fault of one call must not end the hundreds beside it. What throws outright still ends the process: then nobody
   // knows what state it is in, and the next start puts the calls on record.
   process.on('unhandledRejection', (error) => {

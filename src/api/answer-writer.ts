@@ -8,12 +8,23 @@ import type { ApiAnswer } from './api-answer.ts';
 /** How long a client may go on sending what nobody reads, once it has its answer. */
 const UNREAD_MS = 500;
 
-/** @throws {TypeError} when a header cannot be written; then nothing has been. */
+/** How long a client may take nothing of what waits for it. */
+const STALLED_MS = 30_000;
+
+/**
+ * @param parts.stalledMs how long a client may take nothing; 30 s unless given.
+ * @throws {TypeError} when a header cannot be written; then nothing has been.
+ */
 export function writeAnswer(
   outgoing: ServerResponse,
   { status, headers, body }: ApiAnswer,
-  { clock, log = silentLogger }: { readonly clock: Clock; readonly log?: Logger },
+  parts: {
+    readonly clock: Clock;
+    readonly log?: Logger | undefined;
+    readonly stalledMs?: number | undefined;
+  },
 ): void {
+  const { clock, log = silentLogger, stalledMs = STALLED_MS } = parts;
   outgoing.writeHead(status, headers);
   const isUnread = hasUnread(outgoing.req);
   if (body instanceof ReadableStream) {
@@ -22,6 +33,20 @@ export function writeAnswer(
   } else if (isUnread) endWhenRead(outgoing, body, clock);
   else if (body === null) outgoing.end();
   else outgoing.end(body);
+  // Nearly always the kernel has taken it all by now.
+  if (outgoing.writableLength > 0 || !outgoing.writableEnded) hangUpOnStall(outgoing, stalledMs);
+}
+
+/**
+ * Hangs up on a client that takes nothing: it would keep its connection, and the stream with its file, for ever. Node's own
+ * timer, because Node alone sees whether a slow client has taken some. It rings as well when there is nothing to take.
+ */
+function hangUpOnStall(outgoing: ServerResponse, stalledMs: number): void {
+  outgoing.setTimeout(stalledMs, () => {
+    if (outgoing.writableLength > 0) outgoing.destroy();
+  });
+  // Node would leave the timer to the next answer on the connection, which may take longer to begin. Goes before Node's own listener.
+  outgoing.prependOnceListener('finish', () => outgoing.setTimeout(0));
 }
 
 /** Whether some of the request's body may still come. */

@@ -1,5 +1,5 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { NewId } from '../domain/ids.ts';
@@ -8,6 +8,7 @@ import { ServiceError } from '../domain/service-error.ts';
 import { type IsTrustedProxy, trustNoProxy } from '../domain/trusted-proxies.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Logger, silentLogger } from '../lib/logger.ts';
+import { createServer } from '../lib/node-http.ts';
 import { writeAnswer } from './answer-writer.ts';
 import type { ApiAnswer } from './api-answer.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -54,6 +55,8 @@ export interface HttpServerOptions {
   /** Whose X-Forwarded-For is believed; without it, nobody's. */
   readonly isTrustedProxy?: IsTrustedProxy;
   readonly log?: Logger;
+  /** As `writeAnswer` has it. */
+  readonly stalledMs?: number;
 }
 
 export class HttpServer {

@@ -1,7 +1,7 @@
 /** Answers where Node has no response to answer with, and hangs up. */
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../lib/clock.ts';
+import { STATUS_CODES } from '../lib/node-http.ts';
 import type { ApiAnswer } from './api-answer.ts';
 
 /** How long the other side may take to hang up in turn: else it would keep the connection for ever. */

@@ -1,8 +1,12 @@
 /** A map of what comes and goes by the thousand, whose values are let go the moment they are taken out; pure */
 
-/** Where a value stands; empty once it was taken out. */
-interface Place<V> {
+/** Where a value stands; empty once it was taken out. A class, as V8 may hold what an object literal makes for long-lived. */
+class Place<V> {
   value: V | undefined;
+
+  constructor(value: V) {
+    this.value = value;
+  }
 }
 
 /**
@@ -24,7 +28,7 @@ export class TurnoverMap<V extends object> {
   /** A value that has the key already is let go. */
   set(key: string, value: V): void {
     this.delete(key);
-    this.#places.set(key, { value });
+    this.#places.set(key, new Place(value));
   }
 
   /** Whether there was anything of that key. */

@@ -96,7 +96,11 @@ export interface Hearing {
   /** How far the turn model is to be believed, from 0 (there is none) to 1. */
   readonly turnTrust: number;
 
-  /** @throws {Error} naming the model file and the remedy when an engine that was asked for by name cannot load. */
+  /**
+   * Asked again, it waits for the start that has begun.
+   *
+   * @throws {Error} naming the model file and the remedy when an engine that was asked for by name cannot load.
+   */
   start(): Promise<void>;
 
   /** Stops threads and children politely, within 2 s. Safe to call twice. */

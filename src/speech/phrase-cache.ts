@@ -32,6 +32,7 @@ export class PhraseCache implements Synthesizer {
   readonly #preparing = new Map<string, Promise<void>>();
   readonly #onceSaid = new Set<string>();
   #sizeBytes = 0;
+  #started: Promise<void> | undefined;
 
   constructor({ synthesizer, sizeBytesMax }: PhraseCacheOptions) {
     this.#synthesizer = synthesizer;
@@ -43,11 +44,14 @@ export class PhraseCache implements Synthesizer {
     return this.#sizeBytes;
   }
 
+  /** Asked again, it waits for the start that has begun. */
   start(): Promise<void> {
-    return this.#synthesizer.start();
+    this.#started ??= this.#synthesizer.start();
+    return this.#started;
   }
 
   async stop(): Promise<void> {
+    this.#started = undefined;
     this.#phrases.clear();
     this.#onceSaid.clear();
     this.#sizeBytes = 0;

@@ -46,6 +46,7 @@ export class ThreadedHearing implements Hearing {
   #reports: readonly EngineReport[] = [];
   #isTurnTiny = false;
   #lastId = 0;
+  #started: Promise<void> | undefined;
   #isStopping = false;
   #cancelRestart: () => void = () => undefined;
 
@@ -72,7 +73,12 @@ export class ThreadedHearing implements Hearing {
     return this.#isTurnTiny ? TINY_TURN_TRUST : 1;
   }
 
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#started ??= this.#startOnce();
+    return this.#started;
+  }
+
+  async #startOnce(): Promise<void> {
     this.#isStopping = false;
     const { detector, recognizer, turn } = await this.#launch();
     const plan = this.#plans.turn;
@@ -90,6 +96,7 @@ export class ThreadedHearing implements Hearing {
   }
 
   async stop(): Promise<void> {
+    this.#started = undefined;
     this.#isStopping = true;
     this.#isUp = false;
     this.#cancelRestart();

@@ -111,8 +111,11 @@ test.each([
 
   const response = await api.request('GET', PATH, { headers: { Range: range } });
 
-  expect(response.headers.get('Content-Range')).toBe('bytes */14');
-  expect(response.headers.get('Content-Type')).toBe('application/json');
+  const header = (name: string) => response.headers.get(name);
+  expect(header('Content-Range')).toBe('bytes */14');
+  expect(header('Content-Type')).toBe('application/json');
+  expect([header('ETag'), header('Content-Disposition')]).toEqual([null, null]);
+  expect(header('Cache-Control')).toBe('no-store');
   await expect(response.json()).resolves.toMatchObject({
     error: { code: 'VALIDATION_ERROR', status: 416, details: [{ path: 'Range' }] },
   });

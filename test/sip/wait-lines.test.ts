@@ -137,3 +137,18 @@ test('WaitLines rings each once that was not cancelled, where thousands come and
   expect(rung.length).toBe(3333);
   expect(clock.waiting).toBe(0);
 });
+
+test('WaitLines rings in their order waits that fill more than one group, and forgets them all when it stops', () => {
+  const { clock, lines, rung, wait } = open();
+
+  for (let number = 0; number < 1000; number++) wait(`${number}`, 500);
+  clock.advance(500);
+  const first = [...rung];
+  for (let number = 0; number < 1000; number++) wait(`${number}`, 500);
+  lines.stop();
+  clock.advance(500);
+
+  expect(first).toEqual(Array.from({ length: 1000 }, (_, number) => `${number}`));
+  expect(rung.length).toBe(1000);
+  expect(clock.waiting).toBe(0);
+});

@@ -20,6 +20,17 @@ async function hear(audio: AsyncIterable<Int16Array>): Promise<number[]> {
   return samples;
 }
 
+test('PhraseCache starts its engine once, and again once it was stopped', async () => {
+  const { synthesizer, cache } = cacheOf();
+
+  await Promise.all([cache.start(), cache.start()]);
+  const startsAtFirst = synthesizer.starts;
+  await cache.stop();
+  await cache.start();
+
+  expect([startsAtFirst, synthesizer.starts]).toEqual([1, 2]);
+});
+
 test('PhraseCache says a prepared phrase without asking its engine again', async () => {
   const { synthesizer, cache } = cacheOf();
   await cache.prepare(GREETING);

@@ -20,6 +20,10 @@ test('Hearing reports stand-ins, and says what they are', () => {
   expect(hearing.reports()[1]?.reason).toContain('a closed set of phrases only');
 });
 
+test('Hearing asked again to start waits for the start that has begun', () => {
+  expect(hearing.start()).toBe(hearing.start());
+});
+
 test('Hearing tells when a voice began and gives its words', async () => {
   const heard = new HeardRing();
   const ear = hearing.open({ heard, language: 'en' });

@@ -13,6 +13,7 @@ export class ScriptedSynthesizer implements Synthesizer {
   readonly asked: SpeechRequest[] = [];
   /** How many were spoken to their end. */
   finished = 0;
+  starts = 0;
   isRunning = false;
 
   constructor(samplesPerLetter = 80) {
@@ -20,6 +21,7 @@ export class ScriptedSynthesizer implements Synthesizer {
   }
 
   async start(): Promise<void> {
+    this.starts += 1;
     this.isRunning = true;
   }
 

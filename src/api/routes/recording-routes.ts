@@ -57,14 +57,15 @@ export function addRecordingRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Sent> {
   const { path, sizeBytes, version } = await recordingFileOf(call, deps.dataFolder);
   const etag = `"${version}"`;
+  const isSame = isHeld(context.request.header('If-None-Match'), etag);
+  const range = isSame ? undefined : rangeOf(context, etag, sizeBytes);
   context.header('Accept-Ranges', 'bytes');
+  if (range === 'unsatisfiable') return refuseRange(context, sizeBytes);
   context.header('ETag', etag);
   context.header('Cache-Control', 'private, no-cache');
   context.header('Content-Type', 'audio/wav');
   context.header('Content-Disposition', `inline; filename="${call.id}.wav"`);
-  if (isHeld(context.request.header('If-None-Match'), etag)) return context.body(null, 304);
-  const range = rangeOf(context, etag, sizeBytes);
-  if (range === 'unsatisfiable') return refuseRange(context, sizeBytes);
+  if (isSame) return context.body(null, 304);
   if (range === undefined) return sendBytes(context, path, { first: 0, last: sizeBytes - 1 }, 200);
   context.header('Content-Range', `bytes ${range.first}-${range.last}/${sizeBytes}`);
   return sendBytes(context, path, range, 206);
@@ -81,9 +82,9 @@ function rangeOf(
   return parseByteRange(context.request.header('Range'), sizeBytes);
 }
 
+/** Says nothing else of the recording: what is sent is not it, and nobody may keep it in its place. RFC 9110, 15.5.17. */
 function refuseRange(context: ApiContext, sizeBytes: number): Sent {
   context.header('Content-Range', `bytes */${sizeBytes}`);
-  context.header('Content-Type', 'application/json');
   const error = new ServiceError(
     'VALIDATION_ERROR',
     'Cannot send the range: the recording ends before it',

@@ -13,6 +13,8 @@ import type { DialogEnd, DialogHooks } from './dialog-hooks.ts';
 import type { DialogState } from './dialog-state.ts';
 import { dialogId, requestInDialog, routeUri, withTarget } from './dialog-state.ts';
 
+const NO_METHODS: ReadonlySet<string> = new Set();
+
 const MAKES_SESSION = new Set(['INVITE', 'UPDATE']);
 
 export interface DialogCoreOptions {
@@ -29,7 +31,6 @@ export class DialogCore {
   readonly context: EngineContext;
   readonly digest: DigestClient | undefined;
   readonly #hooks: DialogHooks;
-  readonly #sleepers = new Set<() => void>();
   state: DialogState;
   phase: 'early' | 'confirmed' | 'ended' = 'early';
   /** Whose INVITE or UPDATE with an offer has no final response yet. */
@@ -42,7 +43,9 @@ export class DialogCore {
   localSession: Buffer | undefined;
   #flow: Flow;
   #forgetFlow: () => void = doNothing;
-  #peerAllows: ReadonlySet<string> = new Set();
+  #peerAllows: ReadonlySet<string> = NO_METHODS;
+  /** Made for the first who waits: most calls have none. */
+  #sleepers: Set<() => void> | undefined;
 
   constructor(options: DialogCoreOptions) {
     const { state } = options;
@@ -120,10 +123,11 @@ export class DialogCore {
     return new Promise((resolve) => {
       const wake = () => {
         cancel();
-        this.#sleepers.delete(wake);
+        this.#sleepers?.delete(wake);
         resolve();
       };
       const cancel = this.context.clock.after(waitMs, wake);
+      this.#sleepers ??= new Set();
       this.#sleepers.add(wake);
     });
   }
@@ -139,7 +143,7 @@ export class DialogCore {
     this.#forgetFlow();
     this.ackWait?.settle(null);
     this.provisionals?.stop();
-    for (const wake of [...this.#sleepers]) wake();
+    for (const wake of [...(this.#sleepers ?? [])]) wake();
     this.#hooks.onEnded(end);
     if (isLast) this.#hooks.onOver();
   }

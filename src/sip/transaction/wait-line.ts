@@ -13,8 +13,9 @@ const GROUP_WAITS = 256;
 /** Neighbours in a line: no object each, since most of them stand there for 32 seconds and are moved about by the garbage collector. */
 class WaitGroup {
   readonly endsAtMs: number[] = [];
-  /** Undefined once it has rung or was cancelled. */
-  readonly rings: ((() => void) | undefined)[] = [];
+  size = 0;
+  /** Undefined once it has rung or was cancelled. Of full length from the start: a list that grows leaves a copy behind which nobody clears. */
+  readonly rings: ((() => void) | undefined)[] = new Array(GROUP_WAITS).fill(undefined);
   next: WaitGroup | undefined;
 }
 
@@ -38,13 +39,14 @@ export class WaitLine {
 
   /** @returns cancels the ring; safe to call twice, and after it rang. */
   join(ring: () => void): () => void {
-    if (this.#last.rings.length === GROUP_WAITS) {
+    if (this.#last.size === GROUP_WAITS) {
       const group = new WaitGroup();
       this.#last.next = group;
       this.#last = group;
     }
     const group = this.#last;
-    const place = group.rings.push(ring) - 1;
+    const place = group.size++;
+    group.rings[place] = ring;
     group.endsAtMs.push(this.#clock.nowMs() + this.#delayMs);
     return () => {
       group.rings[place] = undefined;
@@ -94,7 +96,7 @@ export class WaitLine {
 
   /** Whether anybody stands there, cancelled or not; goes on to the next group at the end of the first. */
   #isOccupied(): boolean {
-    if (this.#place < this.#first.rings.length) return true;
+    if (this.#place < this.#first.size) return true;
     const { next } = this.#first;
     if (next === undefined) return false;
     // What an old group leads to would be kept as long as the group itself: until the next full collection.

@@ -1,0 +1,64 @@
+/** Composition root: makes the server's parts, and begins what takes long. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RECORDINGS } from './app-calls.ts';
+import { composeSpeech, type SpeechParts } from './app-speech.ts';
+import { Telephony } from './app-telephony.ts';
+import { type CallTracing, openTracing } from './app-tracing.ts';
+import { type Config, databaseFileOf } from './config.ts';
+import { systemClock } from './lib/clock.ts';
+import type { Logger } from './lib/logger.ts';
+import { Metrics } from './lib/metrics.ts';
+import { ThreadUse } from './lib/thread-use.ts';
+import type { Hearing } from './speech/hearing.ts';
+import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
+import { openStore, type Store } from './store/store.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Shows text to the operator. */
+  readonly print: (text: string) => void;
+}
+
+export interface AppParts extends AppOptions {
+  readonly version: string;
+  readonly metrics: Metrics;
+  readonly lock?: DatabaseLock;
+  readonly store: Store;
+  readonly speech: SpeechParts;
+  readonly telephony: Telephony;
+  readonly threads?: ThreadUse;
+  readonly tracing?: CallTracing | undefined;
+}
+
+const PACKAGE = new URL('../package.json', import.meta.url);
+
+/**
+ * Makes the parts. What takes long goes on in threads and processes when it resolves; nothing listens yet.
+ *
+ * @param options.hearing whoever has begun it stops it where this fails.
+ * @throws {Error} naming what is missing and what to do.
+ */
+export async function openParts(
+  options: AppOptions & { readonly hearing: Hearing },
+): Promise<AppParts> {
+  const { config, log, print, hearing } = options;
+  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  const clock = systemClock;
+  const telephony = new Telephony({ config, version, clock, log });
+  const threads = new ThreadUse(clock);
+  threads.start();
+  // Whoever waits for what begins here is told of failures.
+  telephony.startMedia().catch(() => undefined);
+  const metrics = new Metrics({ version });
+  const { modelTimes: times, languageModel: counts } = metrics;
+  const speech = await composeSpeech({ config, hearing, clock, log, times, counts });
+  speech.synthesizer.start().catch(() => undefined);
+  mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
+  const file = databaseFileOf(config);
+  const lock = lockDatabase(file);
+  const store = await openStore({ file, clock, log });
+  const tracing = await openTracing({ config, version, store, log });
+  return { config, log, print, version, metrics, lock, store, speech, telephony, threads, tracing };
+}

@@ -1,0 +1,54 @@
+/** A 2xx that waits for its ACK: when it is repeated, when it is given up, and that it holds no alarm behind its end. */
+import { expect, test } from 'vitest';
+import type { SipMessage } from '../../src/sip/message/message.ts';
+import { Outcome } from '../../src/sip/outcome.ts';
+import { AckWait } from '../../src/sip/transaction/ack-wait.ts';
+import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { request } from './messages.ts';
+
+function open() {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const ack = new Outcome<SipMessage | null>();
+  const wait = new AckWait({
+    clock,
+    timers: STANDARD_TIMERS,
+    sequence: 1,
+    ack,
+    repeat: () => told.push(`repeat at ${clock.nowMs()}`),
+    onTimeout: () => told.push(`given up at ${clock.nowMs()}`),
+  });
+  return { clock, told, ack, wait };
+}
+
+test('AckWait repeats at T1, then at twice that up to T2, and gives up at 64*T1', async () => {
+  const { clock, told, wait } = open();
+
+  clock.advance(100_000);
+
+  expect(told).toEqual([
+    ...[500, 1500, 3500, 7500, 11_500, 15_500, 19_500, 23_500, 27_500, 31_500].map(
+      (atMs) => `repeat at ${atMs}`,
+    ),
+    'given up at 32000',
+  ]);
+  expect(await wait.acknowledged).toBeNull();
+  expect(clock.waiting).toBe(0);
+});
+
+test('AckWait has one alarm at a time, and none once it is settled', async () => {
+  const { clock, told, wait } = open();
+  const ack = request('ACK');
+
+  clock.advance(600);
+  const alarms = clock.waiting;
+  wait.settle(ack);
+  wait.settle(null);
+  clock.advance(100_000);
+
+  expect(alarms).toBe(1);
+  expect(clock.waiting).toBe(0);
+  expect(told).toEqual(['repeat at 500']);
+  expect(await wait.acknowledged).toBe(ack);
+});
