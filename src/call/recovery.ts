@@ -1,5 +1,4 @@
 /** At start: ends the calls that a process before this one left unfinished. */
-import { stat } from 'node:fs/promises';
 import type { Call, CallStore } from '../domain/call.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { OpenDialog } from '../domain/open-dialog.ts';
@@ -12,38 +11,41 @@ export interface RecoveryParts {
   readonly dialogs: readonly OpenDialog[];
   /** Where a call's recording lies. */
   readonly recordingPath: (file: string) => string;
-  /** Makes a recording that was cut off playable. */
-  readonly repairRecording: (path: string) => Promise<unknown>;
+  /** Makes a recording that was cut off playable, and says how long it plays. @throws {Error} of the file system. */
+  readonly repairRecording: (path: string) => Promise<Recorded>;
   readonly newId: NewId;
   readonly now: Date;
   readonly log: Logger;
 }
 
-/** When the recording was last written to; undefined when it never was. */
-async function recordedUntil(call: Call, parts: RecoveryParts): Promise<Date | undefined> {
+interface Recorded {
+  readonly soundMs: number;
+}
+
+/** Makes the recording playable, and says how much of the call it holds; undefined when it was never written. */
+async function recordedOf(call: Call, parts: RecoveryParts): Promise<Recorded | undefined> {
   if (call.recordingFile === null) return undefined;
   try {
-    return (await stat(parts.recordingPath(call.recordingFile))).mtime;
+    return await parts.repairRecording(parts.recordingPath(call.recordingFile));
   } catch (error) {
-    parts.log.warn({ callId: call.id, err: error }, 'an interrupted call has no recording');
-    return undefined;
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const message = isMissing
+      ? 'an interrupted call has no recording'
+      : 'recording could not be repaired';
+    parts.log.warn({ callId: call.id, err: error }, message);
+    return isMissing ? undefined : { soundMs: 0 };
   }
 }
 
-async function repair(call: Call, parts: RecoveryParts): Promise<void> {
-  if (call.recordingFile === null) return;
-  try {
-    await parts.repairRecording(parts.recordingPath(call.recordingFile));
-  } catch (error) {
-    parts.log.warn({ callId: call.id, err: error }, 'recording could not be repaired');
-  }
-}
-
-/** The last sign of life of a call: its recording's last write, its last words, or its answer. */
-function lastSignOf(call: Call, recordedAt: Date | undefined, parts: RecoveryParts): Date {
+/**
+ * The last sign of life of a call: the end of its recording, its last words, or its answer. A recording ends where its
+ * sound does: the file's own time is that of a copy, once a backup has been brought back.
+ */
+function lastSignOf(call: Call, recorded: Recorded | undefined, parts: RecoveryParts): Date {
   const words = parts.calls.transcript(call.id).map(({ at }) => at);
-  const signs = [call.createdAt, call.startedAt, call.answeredAt, recordedAt, ...words];
-  const lastMs = Math.max(...signs.map((at) => at?.getTime() ?? 0));
+  const signs = [call.createdAt, call.startedAt, call.answeredAt, ...words];
+  const recordedUntilMs = (call.answeredAt?.getTime() ?? 0) + (recorded?.soundMs ?? 0);
+  const lastMs = Math.max(recordedUntilMs, ...signs.map((at) => at?.getTime() ?? 0));
   // Simulated time runs ahead of the clock on the wall.
   return new Date(call.environment === 'test' ? lastMs : Math.min(lastMs, parts.now.getTime()));
 }
@@ -68,16 +70,15 @@ export async function recoverCalls(parts: RecoveryParts): Promise<number> {
   const answers = new Map(parts.dialogs.map(({ sipCallId, openedAt }) => [sipCallId, openedAt]));
   for (const left of unfinished) {
     const call = withAnswer(left, answers, parts);
-    const recordedAt = await recordedUntil(call, parts);
-    const endedAt = lastSignOf(call, recordedAt, parts);
-    if (recordedAt !== undefined) await repair(call, parts);
+    const recorded = await recordedOf(call, parts);
+    const endedAt = lastSignOf(call, recorded, parts);
     const facts = {
       endedAt,
       eventAt: parts.now,
       reason: 'error' as const,
       eventId: parts.newId('evt'),
     };
-    const recordingFile = recordedAt === undefined ? null : call.recordingFile;
+    const recordingFile = recorded === undefined ? null : call.recordingFile;
     const change = ended({ ...call, recordingFile }, facts);
     parts.calls.update(change.call, change.events);
   }

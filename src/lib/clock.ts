@@ -21,7 +21,18 @@ export const systemClock: Clock = {
   nowMs: () => performance.timeOrigin + performance.now(),
   now: () => new Date(),
   after: (delayMs, ring) => {
+    if (delayMs > TIMER_MS_MAX) return afterLong(delayMs, ring);
     const timer = setTimeout(ring, delayMs);
     return () => clearTimeout(timer);
   },
 };
+
+/** 25 days. Node's timers ring at once when they are given more. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+function afterLong(delayMs: number, ring: () => void): () => void {
+  let cancel = systemClock.after(TIMER_MS_MAX, () => {
+    cancel = systemClock.after(delayMs - TIMER_MS_MAX, ring);
+  });
+  return () => cancel();
+}

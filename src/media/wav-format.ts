@@ -56,6 +56,7 @@ export function readWavHeader(
   const isPcm16 = header.readUInt16LE(20) === 1 && header.readUInt16LE(34) === 16;
   if (names !== 'RIFF,WAVE,fmt ,data' || !isPcm16) return undefined;
   const channels = header.readUInt16LE(22);
-  if (channels === 0) return undefined;
-  return { channels, rateHz: header.readUInt32LE(24), dataBytes: header.readUInt32LE(40) };
+  const rateHz = header.readUInt32LE(24);
+  if (channels === 0 || rateHz === 0) return undefined;
+  return { channels, rateHz, dataBytes: header.readUInt32LE(40) };
 }

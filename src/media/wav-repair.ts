@@ -2,8 +2,13 @@
 import { open } from 'node:fs/promises';
 import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from './wav-format.ts';
 
-/** What was found and done. `not-wav` files are left as they are. */
-export type WavRepair = 'whole' | 'repaired' | 'not-wav';
+/** What was found and done. */
+export interface WavRepair {
+  /** `not-wav` files are left as they are. */
+  readonly outcome: 'whole' | 'repaired' | 'not-wav';
+  /** How long the file plays now. */
+  readonly soundMs: number;
+}
 
 /**
  * Sets the sizes in the header to what the file really holds, and cuts off a last frame that is not whole.
@@ -18,14 +23,19 @@ export async function repairWav(path: string): Promise<WavRepair> {
     const header = Buffer.alloc(WAV_HEADER_BYTES);
     await file.read(header, 0, WAV_HEADER_BYTES, 0);
     const shape = readWavHeader(header);
-    if (shape === undefined || size < WAV_HEADER_BYTES) return 'not-wav';
+    if (shape === undefined || size < WAV_HEADER_BYTES) return NOT_WAV;
     const frameBytes = shape.channels * 2;
     const dataBytes = Math.floor((size - WAV_HEADER_BYTES) / frameBytes) * frameBytes;
-    if (shape.dataBytes === dataBytes && size === WAV_HEADER_BYTES + dataBytes) return 'whole';
+    const soundMs = (dataBytes / frameBytes / shape.rateHz) * 1000;
+    if (shape.dataBytes === dataBytes && size === WAV_HEADER_BYTES + dataBytes) {
+      return { outcome: 'whole', soundMs };
+    }
     await file.truncate(WAV_HEADER_BYTES + dataBytes);
     await file.write(wavHeader(shape, dataBytes), 0, WAV_HEADER_BYTES, 0);
-    return 'repaired';
+    return { outcome: 'repaired', soundMs };
   } finally {
     await file.close();
   }
 }
+
+const NOT_WAV = { outcome: 'not-wav', soundMs: 0 } as const;

@@ -9,8 +9,10 @@ import { endWaitingCalls } from './backup-queue.ts';
 import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
 import { openDatabase } from './database.ts';
 
+const LOG_SUFFIXES = ['-wal', '-shm'] as const;
+
 /** A database is up to three files while it is in use, or after a crash. */
-const SUFFIXES = ['', '-wal', '-shm'] as const;
+const SUFFIXES = ['', ...LOG_SUFFIXES] as const;
 
 /** There is a database where the backup is to go. */
 export class DatabasePresentError extends Error {
@@ -83,6 +85,8 @@ async function bringIn(
       to: from.dataFolder,
       mode: from.manifest.recordings.included ? 'copy' : 'none',
     });
+    // Whoever only reads leaves an empty log behind.
+    for (const suffix of LOG_SUFFIXES) rmSync(`${incoming}${suffix}`, { force: true });
     return { migrations, recordings, callsEnded };
   } catch (error) {
     removeDatabase(incoming);

@@ -1,16 +1,20 @@
-import { utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RecoveryParts, recoverCalls } from '../../src/call/recovery.ts';
 import type { Call } from '../../src/domain/call.ts';
 import type { OpenDialog } from '../../src/domain/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { readWavHeader, wavHeader } from '../../src/media/wav-format.ts';
+import { repairWav } from '../../src/media/wav-repair.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 
 const ANSWERED_AT = new Date('2026-11-20T12:00:05.000Z');
 
 const NOW = new Date('2026-11-20T13:00:00.000Z');
+
+const ANSWERED = { status: 'in_progress', answeredAt: ANSWERED_AT } as const;
 
 function after(answerMs: number): Date {
   return new Date(ANSWERED_AT.getTime() + answerMs);
@@ -36,13 +40,13 @@ const DIALOG: OpenDialog = {
   openedAt: ANSWERED_AT,
 };
 
-function partsOf(store: TestStore, repaired: string[] = []): RecoveryParts {
+function partsOf(store: TestStore): RecoveryParts {
   let ids = 0;
   return {
     calls: store.calls,
     dialogs: store.dialogs.all(),
     recordingPath: (file) => join(store.folder, file),
-    repairRecording: async (path) => void repaired.push(path),
+    repairRecording: repairWav,
     newId: (prefix) => {
       ids += 1;
       return `${prefix}_${ids}`;
@@ -94,7 +98,7 @@ test('recoverCalls takes nobody else’s dialog for the answer of a call', async
 });
 
 test('recoverCalls tells customers of the end, now', async () => {
-  const store = await openLeft({ status: 'in_progress', answeredAt: ANSWERED_AT });
+  const store = await openLeft(ANSWERED);
 
   await recoverCalls(partsOf(store));
 
@@ -104,31 +108,41 @@ test('recoverCalls tells customers of the end, now', async () => {
 });
 
 test('recoverCalls ends an answered call where its recording ends, and repairs that', async () => {
-  const store = await openLeft({
-    status: 'in_progress',
-    answeredAt: ANSWERED_AT,
-    recordingFile: 'call_1.wav',
-  });
+  const store = await openLeft({ ...ANSWERED, recordingFile: 'call_1.wav' });
   const file = join(store.folder, 'call_1.wav');
-  writeFileSync(file, 'RIFF');
-  utimesSync(file, after(30_000), after(30_000));
-  const repaired: string[] = [];
+  const shape = { channels: 2, rateHz: 8000 };
+  // Brought back from a backup, long after the call.
+  writeFileSync(file, Buffer.concat([wavHeader(shape, 0), Buffer.alloc(30 * 32_000)]));
+  utimesSync(file, NOW, NOW);
 
-  await recoverCalls(partsOf(store, repaired));
+  await recoverCalls(partsOf(store));
 
-  expect(repaired).toEqual([file]);
+  expect(readWavHeader(readFileSync(file))?.dataBytes).toBe(30 * 32_000);
   expect(store.calls.findById('call_1')).toMatchObject({
     status: 'failed',
     endReason: 'error',
+    endedAt: after(30_000),
     durationSeconds: 30,
+    recordingFile: 'call_1.wav',
+  });
+});
+
+test('recoverCalls keeps a recording that cannot be repaired, and ends the call at its last words', async () => {
+  const store = await openLeft({ ...ANSWERED, recordingFile: 'call_1.wav' });
+  store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
+  const repairRecording = () => Promise.reject(new Error('the disk fails'));
+
+  await recoverCalls({ ...partsOf(store), repairRecording });
+
+  expect(store.calls.findById('call_1')).toMatchObject({
+    endedAt: after(7000),
     recordingFile: 'call_1.wav',
   });
 });
 
 test('recoverCalls ends an answered call without a recording at its last words', async () => {
   const store = await openLeft({
-    status: 'in_progress',
-    answeredAt: ANSWERED_AT,
+    ...ANSWERED,
     recordingFile: 'never-written.wav',
   });
   store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: after(7000) });
@@ -143,7 +157,7 @@ test('recoverCalls ends an answered call without a recording at its last words',
 });
 
 test('recoverCalls never ends a call in the future, whatever the clock was', async () => {
-  const store = await openLeft({ status: 'in_progress', answeredAt: ANSWERED_AT });
+  const store = await openLeft(ANSWERED);
   const tomorrow = new Date(NOW.getTime() + 86_400_000);
   store.calls.addTranscriptEntry('call_1', { role: 'user', text: 'Hi', at: tomorrow });
 

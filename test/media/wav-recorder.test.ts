@@ -81,39 +81,43 @@ test('repairWav gives a file back its sizes that a crash cut off', async () => {
   await recorder.close();
   await appendFile(path, Buffer.alloc(1003, 7));
 
-  const outcome = await repairWav(path);
+  const repair = await repairWav(path);
 
   const file = await readFile(path);
-  expect(outcome).toBe('repaired');
+  expect(repair).toEqual({ outcome: 'repaired', soundMs: 1031.25 });
   expect(file.length).toBe(WAV_HEADER_BYTES + 32_000 + 1000);
   expect(readWavHeader(file)?.dataBytes).toBe(33_000);
   expect(file.readUInt32LE(4)).toBe(file.length - 8);
 });
 
 test.each([
-  ['a file that is whole', 32_000, 'whole'],
-  ['a header without sound', 0, 'whole'],
-  ['a file cut off in the header', -10, 'not-wav'],
+  ['a file that is whole', 32_000, { outcome: 'whole', soundMs: 1000 }],
+  ['a header without sound', 0, { outcome: 'whole', soundMs: 0 }],
+  ['a file cut off in the header', -10, { outcome: 'not-wav', soundMs: 0 }],
 ])('repairWav leaves %s as it is', async (_name, dataBytes, expected) => {
   const path = await freshPath();
   await writeFile(path, wavHeader({ channels: 2, rateHz: 8000 }, Math.max(0, dataBytes)));
   await truncate(path, WAV_HEADER_BYTES + dataBytes);
   const before = await stat(path);
 
-  const outcome = await repairWav(path);
+  const repair = await repairWav(path);
 
-  expect(outcome).toBe(expected);
+  expect(repair).toEqual(expected);
   expect((await stat(path)).size).toBe(before.size);
 });
 
-test('repairWav leaves files alone that are no WAV', async () => {
+test.each([
+  ['something else', Buffer.from('something else entirely, and long enough to hold a header')],
+  ['sound without channels', wavHeader({ channels: 0, rateHz: 8000 }, 4)],
+  ['sound of no time', wavHeader({ channels: 2, rateHz: 0 }, 4)],
+])('repairWav leaves files alone that are no WAV: %s', async (_name, bytes) => {
   const path = await freshPath();
-  await writeFile(path, 'something else entirely, and long enough to hold a header');
+  await writeFile(path, bytes);
 
-  const outcome = await repairWav(path);
+  const repair = await repairWav(path);
 
-  expect(outcome).toBe('not-wav');
-  expect(await readFile(path, 'utf8')).toMatch(/^something else/);
+  expect(repair).toEqual({ outcome: 'not-wav', soundMs: 0 });
+  expect(await readFile(path)).toEqual(bytes);
 });
 
 const hasSox = isInstalled('soxi');

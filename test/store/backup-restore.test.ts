@@ -104,6 +104,15 @@ test('restoreBackup brings the old log into the old database before it renames e
   expect(calls).toBe(1);
 });
 
+test('restoreBackup leaves nothing in the data folder but what is in use', async () => {
+  const folder = await backUpQueue();
+  const dataFolder = testFolder();
+
+  await restoreTo(dataFolder, folder);
+
+  expect(readdirSync(dataFolder)).toEqual(['offhook.db', 'offhook.db.lock']);
+});
+
 test('restoreBackup replaces a database that is damaged', async () => {
   const store = await openTestStore();
   const folder = join(testFolder(), 'backup');

@@ -1,25 +1,33 @@
-/** A call that comes in and that we cannot take after all: what its carrier is told. */
+/** A call that comes in and that we cannot take after all: what its carrier is told, and what we are. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
-import { openSrf } from '../../src/telephony/drachtio/srf.ts';
-import { MediaError } from '../../src/telephony/media-gateway.ts';
+import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
+import { MediaError, type MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { KeptAnswer, request } from './scripted-srf.ts';
+import { KeptAnswer, PlainEndpoint, request } from './scripted-srf.ts';
 
-/** A call whose sound cannot be set up. */
-function ringWithout(problem: MediaError) {
+function ring(srf: SrfClient, open: MediaGateway['open']) {
   const answer = new KeptAnswer();
   const call = new SrfIncomingCall({
-    ...{ srf: openSrf(), request: request(), answer, trunk: undefined, book: undefined },
-    media: {
-      start: async () => undefined,
-      stop: async () => undefined,
-      open: () => Promise.reject(problem),
-    },
+    ...{ srf, request: request(), answer, trunk: undefined, book: undefined },
+    media: { start: async () => undefined, stop: async () => undefined, open },
     ...{ clock: new FakeClock(), log: silentLogger, onOver: () => undefined },
   });
   return { call, answer };
+}
+
+/** A call whose sound cannot be set up. */
+function ringWithout(problem: MediaError) {
+  return ring(openSrf(), () => Promise.reject(problem));
+}
+
+/** A call whose answer the server refuses. */
+function ringRefused(why: string) {
+  const createUAS: SrfClient['createUAS'] = (_request, _answer, _parts, done) => done(why);
+  const endpoint = new PlainEndpoint();
+  const srf = Object.assign(openSrf(), { createUAS });
+  return { ...ring(srf, async () => endpoint), endpoint };
 }
 
 test.each([
@@ -39,4 +47,17 @@ test('SrfIncomingCall that still rings when the server stops is refused with 503
   await call.end();
 
   expect(answer.sent).toEqual({ status: 503, parts: { headers: { 'Retry-After': '30' } } });
+});
+
+test.each([
+  ['transaction not found', 487],
+  ['Response not sent due to unknown transaction', 487],
+  ['no transport', 500],
+])('SrfIncomingCall whose answer is refused with "%s" ends with %i', async (why, sipStatus) => {
+  const { call, endpoint } = ringRefused(why);
+
+  const answered = call.answer();
+
+  await expect(answered).rejects.toMatchObject({ name: 'CarrierError', sipStatus });
+  expect(endpoint.isClosed).toBe(true);
 });

@@ -12,7 +12,7 @@ import type { DialogBook } from './dialog-book.ts';
 import { refuse } from './door.ts';
 import type { CallSecond } from './hand-over.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
-import { reasonOf, sdpOf } from './srf.ts';
+import { isTransactionGone, reasonOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
 import { domainOf, hostOfUri } from './trunk-address.ts';
 
@@ -159,8 +159,9 @@ export class SrfIncomingCall implements IncomingCall {
     const { srf, request, answer, clock } = this.#options;
     const created = new Promise<SrfLeg>((resolve, reject) => {
       srf.createUAS(request, answer, parts, (error, dialog) => {
+        const isGivenUp = this.#hasEnded || isTransactionGone(error);
         if (dialog !== undefined) resolve(adopt(dialog));
-        else if (this.#hasEnded) reject(this.#error(GAVE_UP, 487, error));
+        else if (isGivenUp) reject(this.#error(GAVE_UP, 487, error));
         else reject(this.#error(reasonOf(error), 500, error));
       });
     });

@@ -158,6 +158,20 @@ export function codeOf(error: unknown): unknown {
   return 'code' in error ? error.code : codeOf(error.cause);
 }
 
+/**
+ * Whether the server refused an answer because its request is over: the caller has given up, and word of that may come
+ * after the refusal.
+ */
+export function isTransactionGone(error: unknown): boolean {
+  return GONE.has(reasonOf(error));
+}
+
+/** Our own server's words, and drachtio-server's. */
+const GONE: ReadonlySet<string> = new Set([
+  'transaction not found',
+  'Response not sent due to unknown transaction',
+]);
+
 /** What an error says, whichever of drachtio-srf's shapes it has. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
