@@ -10,10 +10,19 @@ import { nameResolver } from './webhook/resolve-name.ts';
 
 interface Options {
   readonly config: Config;
-  readonly store: Store;
+  readonly store: Pick<Store, 'outbox'>;
   readonly metrics: Metrics;
   readonly version: string;
   readonly log: Logger;
+}
+
+/** Has metrics tell what waits to be sent. */
+export function watchOutbox({ store, metrics }: Pick<Options, 'store' | 'metrics'>): void {
+  metrics.webhooks.watchOutbox(() => {
+    const { pending, oldestAt } = store.outbox.counts();
+    const ageMs = oldestAt === null ? 0 : systemClock.now().getTime() - oldestAt.getTime();
+    return { pending, oldestSeconds: Math.max(0, ageMs) / 1000 };
+  });
 }
 
 /** Delivers webhooks, also while the server drains. */
@@ -41,11 +50,6 @@ export class Webhooks {
       log,
       waitsSeconds: config.WEBHOOK_BACKOFF_SECONDS,
       jitter: Math.random,
-    });
-    metrics.webhooks.watchOutbox(() => {
-      const { pending, oldestAt } = store.outbox.counts();
-      const ageMs = oldestAt === null ? 0 : systemClock.now().getTime() - oldestAt.getTime();
-      return { pending, oldestSeconds: Math.max(0, ageMs) / 1000 };
     });
     this.#deliverer.start();
   }

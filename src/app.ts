@@ -15,7 +15,7 @@ import type { AppParts } from './app-parts.ts';
 import { recover } from './app-recovery.ts';
 import { startRetention } from './app-retention.ts';
 import { Sandbox } from './app-sandbox.ts';
-import { Webhooks } from './app-webhooks.ts';
+import { Webhooks, watchOutbox } from './app-webhooks.ts';
 import { agentChat } from './call/agent-chat.ts';
 import type { CallParts } from './call/call-parts.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
@@ -25,6 +25,9 @@ import { trustedProxies } from './domain/trusted-proxies.ts';
 import { systemClock } from './lib/clock.ts';
 import { randomPool } from './lib/random-pool.ts';
 import { startText, welcomeText } from './welcome.ts';
+
+/** For those who waited for the start. */
+const BREATH_MS = 100;
 
 export class App {
   readonly #parts: AppParts;
@@ -89,6 +92,7 @@ export class App {
     await recover({ ...this.#parts, newId: this.#newId });
     const webhooks = new Webhooks(this.#parts);
     this.#stops.push(() => webhooks.stop());
+    watchOutbox(this.#parts);
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     metrics.start();
@@ -110,12 +114,10 @@ export class App {
     // Before the port is closed: a live view would keep its connection open.
     this.#stops.push(() => store.liveFeed.close());
     this.#stops.push(() => this.#live.liveSound.close());
-    // Not before: until then SQLite does it itself.
-    this.#stops.push(store.startCheckpoints());
-    await webhooks.start();
     this.#health.logEngines();
     const setupUrl = setupUrlOf(this.#dashboard, config);
     print(startText({ config, port, report: this.#health.report(false), setupUrl }));
+    await this.#startRest(webhooks);
   }
 
   /** From here on there are calls. */
@@ -132,6 +134,14 @@ export class App {
     this.#dialer.start();
     this.#stops.push(() => this.#sandbox.stop());
     this.#sandbox.start();
+  }
+
+  /** Starts what neither calls nor requests wait for: to load it would hold up the first of them. */
+  async #startRest(webhooks: Webhooks): Promise<void> {
+    await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
+    if (this.#stopped !== undefined) return;
+    this.#stops.push(this.#parts.store.startCheckpoints());
+    await webhooks.start();
   }
 
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */

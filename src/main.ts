@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { App } from './app.ts';
 import { beginHearing } from './app-hearing.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
+import { trustImports } from './lib/exact-imports.ts';
 import { type Logger, openLogger } from './lib/logger.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
 
@@ -30,6 +31,7 @@ function giveUp(error: unknown): never {
 
 async function serve(config: Config): Promise<void> {
   const log = openLogger(config.LOG_LEVEL);
+  const distrustImports = trustImports();
   // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
   // while this thread loads what comes next.
   const hearing = beginHearing({ config, log });
@@ -53,6 +55,7 @@ async function serve(config: Config): Promise<void> {
     await app.stop();
     giveUp(error);
   }
+  distrustImports();
   // Where NODE_COMPILE_CACHE names a folder; Node would write it at the end, which a crash has none of.
   flushCompileCache();
 }

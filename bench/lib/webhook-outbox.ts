@@ -117,9 +117,12 @@ export async function deliver(store: Store, successes: number): Promise<number> 
     jitter: Math.random,
   });
   deliverer.start();
-  // Without a number to wait for, an outbox that is empty is the end.
+  // Without a number to wait for, an outbox that stays empty is the end: between two batches of events it is so as well.
+  let answeredBefore = -1;
   const look = setInterval(() => {
-    if (successes === Number.POSITIVE_INFINITY && isEmpty(store)) done.resolve();
+    const isStill = answered === answeredBefore && isEmpty(store);
+    if (successes === Number.POSITIVE_INFINITY && isStill) done.resolve();
+    answeredBefore = answered;
   }, LOOK_MS);
   await done.promise;
   clearInterval(look);

@@ -34,7 +34,7 @@ export interface OutboxCounts {
   readonly oldestAt: Date | null;
 }
 
-/** What the deliverer reads and writes. Every method is one transaction. */
+/** What the deliverer reads and writes. A process may die inside or between its methods, and nothing is lost. */
 export interface Outbox {
   /** Rings after events were written or deliveries made due. */
   readonly bell: Bell;

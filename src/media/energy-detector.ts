@@ -56,6 +56,11 @@ export class EnergyDetector {
     return this.#levelDbfs;
   }
 
+  /** See `keepPrefetched`. */
+  prefetch(): number {
+    return this.#voicedRun + this.#blockSumDbfs;
+  }
+
   /**
    * Hears a frame.
    *

@@ -7,6 +7,9 @@ const RATE_HZ = 8000;
 const CAPACITY_SAMPLES = (RATE_HZ * RING_MS) / 1000;
 const HEADER_BYTES = 16;
 
+/** A processor fetches memory by so much. */
+const FETCHED_SAMPLES = 32;
+
 /** What travels between threads; wrap it in a `HeardRing` on arrival. */
 export type HeardRingBuffer = SharedArrayBuffer;
 
@@ -51,6 +54,16 @@ export class HeardRing {
   /** Oldest position that is still there. */
   get oldest(): number {
     return Math.max(0, this.end - CAPACITY_SAMPLES);
+  }
+
+  /** Reads where the next so many samples will be written: see `keepPrefetched`. */
+  prefetch(length: number): number {
+    const start = this.end;
+    let sum = 0;
+    for (let index = 0; index < length; index += FETCHED_SAMPLES) {
+      sum += this.#samples[(start + index) % CAPACITY_SAMPLES] ?? 0;
+    }
+    return sum;
   }
 
   /** Adds samples. For the media worker alone. */

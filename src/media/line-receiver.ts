@@ -4,7 +4,7 @@ import { PacketInHand, type RtpPacket } from '../rtp/packet.ts';
 import { Reception } from '../rtp/reception.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
 import { type OrderedPacket, PacketOrder } from '../rtp/sequence.ts';
-import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
+import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
 import { decodeG711Into } from './g711.ts';
 
 /** The line that a receiver listens for. */
@@ -15,8 +15,8 @@ export interface ListeningLine {
   /** Takes a key of the caller. */
   press(digit: PressedDigit): void;
 
-  /** Called once when no packet has come for 15 s, and again only after one has come. */
-  loseMedia(): void;
+  /** Told `media-lost` once when no packet has come for 15 s, and again only after one has come. */
+  emit(event: AudioEvent): void;
 }
 
 /** Time without packets, not on hold, after which the caller's sound counts as lost. */
@@ -122,6 +122,17 @@ export class LineReceiver {
     else this.#hearAll(this.#order.accept(packet, nowMs), nowMs);
   }
 
+  /** See `keepPrefetched`. */
+  prefetch(): number {
+    const instants = this.#heardUntilMs + this.#lastPacketAtMs;
+    return instants + this.#order.prefetch() + this.reception.prefetch();
+  }
+
+  /** See `keepPrefetched`. */
+  prefetchTick(): number {
+    return this.#heardUntilMs + this.#tickedAtMs + this.#order.prefetch();
+  }
+
   /** Notes that the far end is there, by whatever packet. */
   showLife(nowMs: number): void {
     this.#lastPacketAtMs = nowMs;
@@ -137,7 +148,7 @@ export class LineReceiver {
     const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
     if (mayBeLost && nowMs - this.#lastPacketAtMs >= MEDIA_LOST_MS) {
       this.#isLost = true;
-      this.#line.loseMedia();
+      this.#line.emit({ kind: 'media-lost' });
     }
   }
 

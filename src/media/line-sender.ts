@@ -7,31 +7,23 @@ import {
   writeRtpHeader,
 } from '../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
-import { type AudioEvent, FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
+import { FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
 import { BackgroundLoop } from './background-loop.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
 import type { LineMixer } from './line-mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
-import type { Rider, SendWheel } from './send-wheel.ts';
+import type { SendWheel } from './send-wheel.ts';
 import { SpeechMemory } from './speech-memory.ts';
 import { type StreamPlace, StreamSplice } from './stream-splice.ts';
-
-/** The line that a sender talks for. It has the wheel's seat. */
-export interface TalkingLine extends Rider {
-  /** Puts a datagram on the network; the bytes are the sender's again when it returns. */
-  transmit(datagram: Uint8Array): void;
-
-  emit(event: AudioEvent): void;
-
-  /** Hears what the far end hears. The memory is used again afterwards. */
-  overhear(pcm: Int16Array, nowMs: number): void;
-}
+import type { TalkingLine } from './talking-line.ts';
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
 /** The frame and the packet in hand. All lines share them, so that they stay in the processor's nearest memory. */
 const frame = new Int16Array(FRAME_SAMPLES);
-const usualDatagram = new Uint8Array(RTP_HEADER_BYTES + FRAME_SAMPLES);
+const usualDatagram = new Uint8Array(new ArrayBuffer(RTP_HEADER_BYTES + FRAME_SAMPLES));
+const datagramWords = new Int32Array(usualDatagram.buffer);
+const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
 /** Of all lines of the thread. */
@@ -95,6 +87,7 @@ export class LineSender {
 
   setRemote(agreed: AgreedMedia): void {
     this.#codec = agreed.codec;
+    this.playout.encodeAs(agreed.codec);
     this.#payloadType = agreed.payloadType;
     this.#digitPayloadType = agreed.telephoneEventPayloadType;
     this.#maySend = agreed.maySend;
@@ -146,6 +139,11 @@ export class LineSender {
     this.#wheel.move(this.#line, FRAME_MS);
   }
 
+  /** See `keepPrefetched`. */
+  prefetch(): number {
+    return this.#packetsSent + this.#timestamp + this.playout.prefetch();
+  }
+
   /** Sends what is due. Called by the wheel every 20 ms. */
   tick(nowMs: number): void {
     if (this.#maySend && this.#digits.isBusy) this.#sendKey(nowMs);
@@ -157,11 +155,23 @@ export class LineSender {
     const { playout } = this;
     const { generation } = playout;
     const isFirst = playout.playedMs === 0;
-    if (generation === undefined || !playout.takeInto(frame)) return;
-    this.#sendFrame(frame, nowMs, !this.#isTalking);
+    if (generation === undefined || !this.#sendWords(nowMs)) return;
     this.#isTalking = true;
     if (isFirst) this.#line.emit({ kind: 'playout-started', generation, atMs: nowMs });
     this.report(playout.endIfPlayed());
+  }
+
+  /** Sends the reply's next frame, if it has one. */
+  #sendWords(nowMs: number): boolean {
+    const { playout } = this;
+    const isTaken =
+      this.#mixer === undefined &&
+      !this.#line.isOverheard &&
+      playout.takeEncoded(this.#codec, datagramWords, PAYLOAD_AT_WORD);
+    if (isTaken) this.#sendPayload(!this.#isTalking);
+    else if (playout.takeInto(frame)) this.#sendFrame(frame, nowMs, !this.#isTalking);
+    else return false;
+    return true;
   }
 
   /** Tells that a reply is over, if it is. */
@@ -183,12 +193,16 @@ export class LineSender {
 
   #sendFrame(words: Int16Array, nowMs: number, hasMarker: boolean): void {
     const pcm = this.#mixer === undefined ? words : this.#mixer.say(words);
-    const datagram = usualDatagram;
-    if (pcm === SILENT_FRAME) datagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
-    else encodeG711Into(this.#codec, pcm, datagram, RTP_HEADER_BYTES);
-    this.#send(datagram, this.#payloadType, hasMarker, 0);
-    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
+    if (pcm === SILENT_FRAME) usualDatagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
+    else encodeG711Into(this.#codec, pcm, usualDatagram, RTP_HEADER_BYTES);
+    this.#sendPayload(hasMarker);
     this.#line.overhear(pcm, nowMs);
+  }
+
+  /** Sends the datagram in hand, whose payload has been written. */
+  #sendPayload(hasMarker: boolean): void {
+    this.#send(usualDatagram, this.#payloadType, hasMarker, 0);
+    this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
   }
 
   /** Sends a key's report in place of audio; the reply under way waits meanwhile. */

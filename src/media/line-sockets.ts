@@ -4,6 +4,9 @@ import type { Source } from '../rtp/source-lock.ts';
 
 /** Takes what comes to a socket. An object and not a function: with hundreds of them, each thing to be fetched costs. */
 export interface DatagramListener {
+  /** Reads what `onDatagram` will want (see `keepPrefetched`). Called for all of a batch before the first is handed over. */
+  prefetchDatagram?(): number;
+
   /**
    * Takes a datagram. The bytes lie in memory that is used again for the next one: whoever needs them later copies them.
    *

@@ -3,18 +3,19 @@ import type { PressedDigit } from '../rtp/digit-receiver.ts';
 import { isRtcp, PacketInHand } from '../rtp/packet.ts';
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
 import { type Source, SourceLock } from '../rtp/source-lock.ts';
-import { type AudioEvent, type AudioStats, FRAME_SAMPLES } from './audio-stream.ts';
-import { EnergyDetector } from './energy-detector.ts';
-import { FrameSplitter } from './frame-splitter.ts';
+import type { AudioEvent, AudioStats } from './audio-stream.ts';
+import { CallerEar } from './caller-ear.ts';
+import type { VoiceChange } from './energy-detector.ts';
 import type { HeardRing } from './heard-ring.ts';
 import { levelDbfs, SILENCE_DBFS } from './level.ts';
 import type { LevelMeter } from './level-meter.ts';
 import { LineFeed } from './line-feed.ts';
 import { LineReceiver, type ListeningLine } from './line-receiver.ts';
 import { LineReports, sendReport } from './line-reports.ts';
-import { LineSender, SILENT_FRAME, type TalkingLine } from './line-sender.ts';
+import { LineSender, SILENT_FRAME } from './line-sender.ts';
 import type { DatagramListener } from './line-sockets.ts';
 import type { LineNetwork, MediaLineOptions } from './media-line-options.ts';
+import type { TalkingLine } from './talking-line.ts';
 import { WavRecorder } from './wav-recorder.ts';
 
 /** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
@@ -26,12 +27,10 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   readonly feed: LineFeed;
   readonly #options: MediaLineOptions;
   readonly #network: LineNetwork;
-  readonly #heard: HeardRing;
   readonly #meter: LevelMeter;
   readonly #lock = new SourceLock();
-  readonly #detector = new EnergyDetector();
-  readonly #splitter = new FrameSplitter();
   readonly #receiver = new LineReceiver(this);
+  readonly #ear: CallerEar;
   readonly #sender: LineSender;
   readonly #reports: LineReports;
   #agreed: AgreedMedia | undefined;
@@ -44,9 +43,9 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   constructor(options: MediaLineOptions) {
     this.#options = options;
     this.#network = options.network;
-    this.#heard = options.heard;
     this.#meter = options.meter;
-    const { wheel, nextUint32 } = options;
+    const { wheel, nextUint32, heard, meter } = options;
+    this.#ear = new CallerEar({ heard, meter, onVoice: (change) => this.#noteVoice(change) });
     this.#sender = new LineSender(this, { wheel, nextUint32 });
     this.feed = new LineFeed(this.#sender);
     const { reception } = this.#receiver;
@@ -63,6 +62,10 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     if (address !== '0.0.0.0') this.#lock.expect({ address, port, signallingAddress }, nowMs);
     this.#receiver.setRemote(agreed, nowMs);
     this.#sender.setRemote(agreed);
+  }
+
+  prefetchDatagram(): number {
+    return this.#lock.prefetch() + this.#receiver.prefetch() + this.#ear.prefetch();
   }
 
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
@@ -172,6 +175,10 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     };
   }
 
+  prefetchRide(): number {
+    return this.#receiver.prefetchTick() + this.#sender.prefetch() + (this.#meter.isOn ? 1 : 0);
+  }
+
   /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */
   ride(nowMs: number): void {
     this.#receiver.tick(nowMs);
@@ -192,19 +199,12 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   hear(pcm: Int16Array, atMs: number): void {
     if (!this.#hasAgent) return;
     this.#recorder?.add('caller', pcm, atMs);
-    const heard = this.feed.hear(pcm);
-    this.#heard.write(heard, atMs);
-    if (heard.length === FRAME_SAMPLES && this.#splitter.isEmpty) this.#listen(heard, atMs);
-    else for (const frame of this.#splitter.split(heard)) this.#listen(frame, atMs);
+    this.#ear.hear(this.feed.hear(pcm), atMs);
   }
 
   press(digit: PressedDigit): void {
     this.feed.press(digit.digit);
     if (this.#hasAgent) this.emit({ kind: 'digit', ...digit });
-  }
-
-  loseMedia(): void {
-    this.emit({ kind: 'media-lost' });
   }
 
   emit(event: AudioEvent): void {
@@ -216,6 +216,10 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     if (target !== undefined) this.#network.sendRtp(datagram, target);
   }
 
+  get isOverheard(): boolean {
+    return this.#recorder !== undefined || this.#tap !== undefined || this.#meter.isOn;
+  }
+
   overhear(pcm: Int16Array, nowMs: number): void {
     this.#recorder?.add('agent', pcm, nowMs);
     this.#tap?.write(pcm, nowMs);
@@ -223,11 +227,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
   }
 
-  /** Listens for a voice in 20 ms. */
-  #listen(frame: Int16Array, atMs: number): void {
-    const change = this.#detector.hear(frame, atMs);
-    if (this.#meter.isOn) this.#meter.note('caller', this.#detector.levelDbfs);
-    if (change === undefined) return;
+  #noteVoice(change: VoiceChange): void {
     this.emit(change);
     if (change.kind === 'voice-started') this.#pauseForCaller();
   }

@@ -1,11 +1,15 @@
 /** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
-import { BLOCK_SAMPLES, SpeechMemory } from './speech-memory.ts';
+import { encodeG711Into, type G711Law } from './g711.ts';
+import { BLOCK_SAMPLES, FRAME_WORDS, type SpeechBlock, SpeechMemory } from './speech-memory.ts';
 
 /** Longest reply that is kept ahead; what goes beyond it is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
 
 const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
+
+/** A processor fetches memory by so much. */
+const FETCHED_WORDS = 16;
 
 export interface FinishedReply {
   readonly generation: number;
@@ -13,20 +17,25 @@ export interface FinishedReply {
   readonly isComplete: boolean;
 }
 
-interface Reply {
+/** A class, so that all of it lies in one piece of memory. */
+class Reply {
   readonly generation: number;
   /** The block that frames are taken from; undefined while nothing waits. */
-  block: Int16Array | undefined;
-  /** Those after it, in order; all but the last of all are full. */
-  readonly later: Int16Array[];
+  block: SpeechBlock | undefined;
   /** Samples of the block in hand that are gone: whole frames. */
-  offset: number;
+  offset = 0;
+  queuedSamples = 0;
+  playedSamples = 0;
+  hasEnd = false;
+  isPaused = false;
   /** Samples in the last block, its gone ones included. */
-  filled: number;
-  queuedSamples: number;
-  playedSamples: number;
-  hasEnd: boolean;
-  isPaused: boolean;
+  filled = BLOCK_SAMPLES;
+  /** The blocks after the one in hand, in order; all but the last of all are full. */
+  readonly later: SpeechBlock[] = [];
+
+  constructor(generation: number) {
+    this.generation = generation;
+  }
 }
 
 /** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
@@ -34,10 +43,16 @@ export class Playout {
   readonly #memory: SpeechMemory;
   #newest = Number.NEGATIVE_INFINITY;
   #reply: Reply | undefined;
+  #law: G711Law | undefined;
 
   /** @param memory shared with other lines where there are many. A reply that is neither played nor dropped keeps its blocks. */
   constructor(memory = new SpeechMemory()) {
     this.#memory = memory;
+  }
+
+  /** Has what is said from now on encoded as it comes, many frames at once: for `takeEncoded`. */
+  encodeAs(law: G711Law): void {
+    this.#law = law;
   }
 
   /** The reply under way. */
@@ -65,11 +80,20 @@ export class Playout {
     if (generation <= this.#newest) return undefined;
     const cutOff = this.#end(false);
     this.#newest = generation;
-    this.#reply = {
-      ...{ generation, block: undefined, later: [], offset: 0, filled: BLOCK_SAMPLES },
-      ...{ queuedSamples: 0, playedSamples: 0, hasEnd: false, isPaused: false },
-    };
+    this.#reply = new Reply(generation);
     return cutOff;
+  }
+
+  /** Reads the frame that `takeEncoded` would give, so that it lies near: see `keepPrefetched`. */
+  prefetch(): number {
+    const reply = this.#reply;
+    if (reply?.block === undefined) return 0;
+    const { words } = reply.block;
+    const from = firstWordOf(reply, reply.block);
+    let sum = 0;
+    for (let index = 0; index < FRAME_WORDS; index += FETCHED_WORDS)
+      sum += words[from + index] ?? 0;
+    return sum;
   }
 
   /** Adds a copy of audio; returns whether all of it found room. Ignored for any reply but the one under way. */
@@ -121,9 +145,27 @@ export class Playout {
     const { block, offset } = reply;
     const length = Math.min(FRAME_SAMPLES, reply.queuedSamples);
     // Sample by sample: for so few, a view costs more than the copy.
-    for (let index = 0; index < length; index += 1) frame[index] = block[offset + index] ?? 0;
+    for (let index = 0; index < length; index += 1) frame[index] = block.pcm[offset + index] ?? 0;
     if (length < FRAME_SAMPLES) frame.fill(0, length);
     this.#skip(reply, length);
+    return true;
+  }
+
+  /**
+   * Takes the next 160 samples as G.711, into the words of `target` from `at` on.
+   *
+   * @returns whether there were any, all 160 of them, in that law; if not, `takeInto` may still have some.
+   */
+  takeEncoded(law: G711Law, target: Int32Array, at: number): boolean {
+    const reply = this.#reply;
+    if (reply?.block?.law !== law || reply.isPaused) return false;
+    if (reply.queuedSamples < FRAME_SAMPLES) return false;
+    const { words } = reply.block;
+    const from = firstWordOf(reply, reply.block);
+    for (let index = 0; index < FRAME_WORDS; index += 1) {
+      target[at + index] = words[from + index] ?? 0;
+    }
+    this.#skip(reply, FRAME_SAMPLES);
     return true;
   }
 
@@ -139,17 +181,25 @@ export class Playout {
 
   #append(reply: Reply, pcm: Int16Array): void {
     for (let added = 0; added < pcm.length; ) {
-      const last = reply.filled < BLOCK_SAMPLES ? lastOf(reply) : this.#extend(reply);
+      const last = (reply.filled < BLOCK_SAMPLES && lastOf(reply)) || this.#extend(reply);
       const part = pcm.subarray(added, added + BLOCK_SAMPLES - reply.filled);
-      last?.set(part, reply.filled);
+      this.#fill(last, part, reply.filled);
       reply.filled += part.length;
       added += part.length;
     }
     reply.queuedSamples += pcm.length;
   }
 
-  #extend(reply: Reply): Int16Array {
+  #fill(block: SpeechBlock, pcm: Int16Array, at: number): void {
+    block.pcm.set(pcm, at);
+    // The law has changed in the middle of a block.
+    if (block.law !== this.#law) block.law = undefined;
+    else if (this.#law !== undefined) encodeG711Into(this.#law, pcm, block.bytes, block.at + at);
+  }
+
+  #extend(reply: Reply): SpeechBlock {
     const block = this.#memory.claim();
+    block.law = this.#law;
     if (reply.block === undefined) reply.block = block;
     else reply.later.push(block);
     reply.filled = 0;
@@ -177,8 +227,13 @@ export class Playout {
   }
 }
 
-function lastOf({ block, later }: Reply): Int16Array | undefined {
+function lastOf({ block, later }: Reply): SpeechBlock | undefined {
   return later.at(-1) ?? block;
+}
+
+/** Where the next frame is among the block's words. */
+function firstWordOf({ offset }: Reply, { at }: SpeechBlock): number {
+  return (at + offset) / Int32Array.BYTES_PER_ELEMENT;
 }
 
 function toMs(samples: number): number {

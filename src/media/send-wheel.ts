@@ -1,9 +1,13 @@
 /** The media clock: calls every rider once each 20 ms, by absolute deadlines, a millisecond's riders at a time. */
 import type { Clock } from '../lib/clock.ts';
 import { FRAME_MS } from './audio-stream.ts';
+import { keepPrefetched } from './prefetched.ts';
 
 /** What is called every 20 ms. */
 export interface Rider {
+  /** Reads what `ride` will want (see `keepPrefetched`). Called for all who are due before the first of them rides. */
+  prefetchRide?(): number;
+
   ride(nowMs: number): void;
 }
 
@@ -16,6 +20,8 @@ interface Seat {
 
 /** After a longer stall (a suspended machine) the missed rounds are skipped rather than caught up. */
 const CATCH_UP_MS_MAX = 200;
+
+const NOBODY: ReadonlySet<Seat> = new Set();
 
 /** A timer may ring this much early: it counts whole milliseconds. */
 const EARLY_MS = 0.1;
@@ -119,7 +125,9 @@ export class SendWheel {
   }
 
   #callSlot(nowMs: number): void {
-    for (const seat of this.#slots[this.#turn % FRAME_MS] ?? []) {
+    const slot = this.#slots[this.#turn % FRAME_MS] ?? NOBODY;
+    prefetch(slot);
+    for (const seat of slot) {
       if (seat.turn > this.#turn) continue;
       seat.turn = this.#turn + FRAME_MS;
       this.#call(seat.rider, nowMs);
@@ -134,4 +142,10 @@ export class SendWheel {
       this.#onFault(rider, error);
     }
   }
+}
+
+function prefetch(seats: ReadonlySet<Seat>): void {
+  let sum = 0;
+  for (const { rider } of seats) sum += rider.prefetchRide?.() ?? 0;
+  keepPrefetched(sum);
 }

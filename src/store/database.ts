@@ -54,6 +54,15 @@ export class Database {
     return guarded(this.file, () => this.#transaction.immediate(work) as Result);
   }
 
+  get isOpen(): boolean {
+    return this.#sqlite.open;
+  }
+
+  /** Whether a `write` is under way. */
+  get isInTransaction(): boolean {
+    return this.#sqlite.inTransaction;
+  }
+
   /** Says after how many pages in the log the next write brings them in. */
   setLogPages(pages: number): void {
     this.#sqlite.pragma(`wal_autocheckpoint=${pages}`);

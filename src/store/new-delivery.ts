@@ -1,31 +1,69 @@
-/** How a delivery begins: the columns that its row is made with, and what they hold. */
-import { type RawBuilder, sql } from 'kysely';
+/** How a delivery comes into its table: the row of one endpoint and one event, with what came of it so far; pure */
+import { DELIVERY_COLUMNS } from './delivery-rows.ts';
+import { build } from './schema.ts';
+import type { Take } from './statement.ts';
 import type { WebhookDeliveryRow } from './webhook-rows.ts';
 
-/** The other columns are null until there is an answer. */
-export const NEW_DELIVERY_COLUMNS = [
-  'id',
-  'account_id',
-  'environment',
-  'endpoint_id',
-  'event_id',
-  'event_kind',
-  'event_at',
-  'status',
-  'attempts',
-  'next_attempt_at',
-  'created_at',
-] as const satisfies readonly (keyof WebhookDeliveryRow)[];
+/** What came of a delivery so far. */
+export type Outcome = Pick<
+  WebhookDeliveryRow,
+  | 'id'
+  | 'status'
+  | 'attempts'
+  | 'next_attempt_at'
+  | 'last_status_code'
+  | 'last_error'
+  | 'finished_at'
+>;
 
-/** Values of the columns from `event_id` on, for a delivery that is due at once. The events table is to be called `event`. */
-export function dueAtOnce(now: RawBuilder<number>) {
-  return [
-    'event.id as event_id',
-    'event.kind as event_kind',
-    'event.created_at as event_at',
-    sql<string>`'pending'`.as('status'),
-    sql<number>`0`.as('attempts'),
-    now.as('next_attempt_at'),
-    now.as('created_at'),
-  ] as const;
+/** What a row is made from, besides its endpoint and its event. */
+export interface NewDelivery extends Outcome {
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly madeAtMs: number;
+}
+
+/** Due at once, as every delivery begins. */
+export function dueAtOnce(id: string, madeAtMs: number): Outcome {
+  return {
+    id,
+    status: 'pending',
+    attempts: 0,
+    next_attempt_at: madeAtMs,
+    last_status_code: null,
+    last_error: null,
+    finished_at: null,
+  };
+}
+
+/** Adds no row where the endpoint or the event is gone. */
+export function insertDelivery(take: Take<NewDelivery>) {
+  return build
+    .insertInto('webhook_deliveries')
+    .columns(DELIVERY_COLUMNS)
+    .expression(selectDelivery(take));
+}
+
+/** Columns as in `DELIVERY_COLUMNS`. */
+function selectDelivery(take: Take<NewDelivery>) {
+  return build
+    .selectFrom('webhook_endpoints as endpoint')
+    .innerJoin('events as event', (join) => join.on('event.id', '=', take('eventId')))
+    .where('endpoint.id', '=', take('endpointId'))
+    .select([
+      take('id').as('id'),
+      'endpoint.account_id',
+      'endpoint.environment',
+      'endpoint.id as endpoint_id',
+      'event.id as event_id',
+      'event.kind as event_kind',
+      'event.created_at as event_at',
+      take('status').as('status'),
+      take('attempts').as('attempts'),
+      take('next_attempt_at').as('next_attempt_at'),
+      take('last_status_code').as('last_status_code'),
+      take('last_error').as('last_error'),
+      take('madeAtMs').as('created_at'),
+      take('finished_at').as('finished_at'),
+    ]);
 }

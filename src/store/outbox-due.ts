@@ -1,14 +1,17 @@
 /** Finds the deliveries that are due, so that no endpoint's backlog stands in the way of another's. */
 import { sql } from 'kysely';
 import { PREVIOUS_SECRET_KEPT_MS } from '../domain/account.ts';
-import type { DueDelivery, OutboxCounts } from '../domain/outbox.ts';
+import type { DueDelivery, Outbox, OutboxCounts } from '../domain/outbox.ts';
 import type { Database } from './database.ts';
+import type { HeldDeliveries, HeldDelivery } from './held-deliveries.ts';
 import { dateOf } from './instant.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
 
 /** To look for the oldest among more than these would hold up the conversations on the same thread. */
 const LOOKED_AT_MAX = 100_000;
+
+type DueOptions = Parameters<Outbox['due']>[0];
 
 interface DueValues {
   readonly now: number;
@@ -25,6 +28,7 @@ interface DueRow {
   readonly eventId: string;
   readonly attempts: number;
   readonly body: string;
+  readonly dueAtMs: number;
 }
 
 interface ReceiverValues {
@@ -73,7 +77,7 @@ function selectEarliest(take: Take<DueValues>) {
 function selectDue(take: Take<DueValues>) {
   const selected = sql<DueRow>`(
     select earliest.id, earliest.endpoint_id as "endpointId", earliest.event_id as "eventId",
-      earliest.attempts, event.body
+      earliest.attempts, event.body, earliest.next_attempt_at as "dueAtMs"
     from (${selectEarliest(take)}) earliest
     cross join events event on event.id = earliest.event_id
     order by earliest.next_attempt_at, earliest.id)`;
@@ -128,29 +132,26 @@ function prepareDue(database: Database) {
 /** Reads what waits in the outbox. */
 export class OutboxDue {
   readonly #statements: ReturnType<typeof prepareDue>;
+  readonly #held: HeldDeliveries;
 
-  constructor(database: Database) {
+  constructor(database: Database, held: HeldDeliveries) {
     this.#statements = prepareDue(database);
+    this.#held = held;
   }
 
-  find(options: {
-    readonly now: Date;
-    readonly limit: number;
-    readonly perEndpoint: number;
-    readonly exceptEndpoints: readonly string[];
-    readonly except: ReadonlySet<string>;
-  }): readonly DueDelivery[] {
+  find(options: DueOptions): readonly DueDelivery[] {
     const now = options.now.getTime();
-    const rows = this.#statements.due.all({
+    const written = this.#statements.due.all({
       now,
       limit: options.limit,
       perEndpoint: options.perEndpoint,
       exceptEndpoints: JSON.stringify(options.exceptEndpoints),
       except: JSON.stringify([...options.except]),
     });
+    const rows = earliestOf([...written, ...this.#held.all.map(dueRowOf)], options);
     if (rows.length === 0) return [];
     const receivers = this.#receiversOf(rows, now - PREVIOUS_SECRET_KEPT_MS);
-    return rows.flatMap(({ attempts, ...delivery }) => {
+    return rows.flatMap(({ attempts, dueAtMs: _, ...delivery }) => {
       const receiver = receivers.get(delivery.endpointId);
       if (receiver === undefined) return [];
       const { url, secret, previousSecret } = receiver;
@@ -165,13 +166,44 @@ export class OutboxDue {
   }
 
   nextAt(): Date | null {
-    return dateOf(this.#statements.next.get({})?.at);
+    return dateOf(earlierOf(this.#held.oldestAtMs, this.#statements.next.get({})?.at));
   }
 
   /** With more than 100,000 deliveries `oldestAt` is the oldest of so many. */
   counts(): OutboxCounts {
     const { pending = 0, oldest = null } = this.#statements.counts.get({}) ?? {};
     const made = oldest === null ? undefined : this.#statements.madeAt.get({ id: oldest });
-    return { pending, oldestAt: dateOf(made?.created_at) };
+    return {
+      pending: pending + this.#held.size,
+      oldestAt: dateOf(earlierOf(this.#held.oldestAtMs, made?.created_at)),
+    };
   }
+}
+
+function earlierOf(
+  oneMs: number | undefined,
+  otherMs: number | null | undefined,
+): number | null | undefined {
+  return oneMs === undefined || (otherMs != null && otherMs < oneMs) ? otherMs : oneMs;
+}
+
+function dueRowOf({ madeAtMs, ...delivery }: HeldDelivery): DueRow {
+  return { ...delivery, attempts: 0, dueAtMs: madeAtMs };
+}
+
+/** The share of an endpoint counts what is held and on its way, as `selectEarliest` counts rows. */
+function earliestOf(
+  rows: DueRow[],
+  { limit, perEndpoint, exceptEndpoints, except }: DueOptions,
+): readonly DueRow[] {
+  const left = new Map(exceptEndpoints.map((endpointId) => [endpointId, 0]));
+  const found: DueRow[] = [];
+  for (const row of rows.sort((one, other) => one.dueAtMs - other.dueAtMs)) {
+    const room = left.get(row.endpointId) ?? perEndpoint;
+    if (room === 0) continue;
+    left.set(row.endpointId, room - 1);
+    if (!except.has(row.id)) found.push(row);
+    if (found.length === limit) break;
+  }
+  return found;
 }

@@ -2,18 +2,17 @@
 import { sql } from 'kysely';
 import type { NewId } from '../domain/ids.ts';
 import type { Database } from './database.ts';
-import { dueAtOnce, NEW_DELIVERY_COLUMNS } from './new-delivery.ts';
+import type { HeldDelivery } from './held-deliveries.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
 
-/** The outbox's reader that makes deliveries, in the table of cursors. */
-const CURSOR = 'webhooks';
-
 interface NewEvent {
   readonly position: number;
+  readonly id: string;
   readonly account_id: string;
   readonly environment: string;
   readonly kind: string;
+  readonly body: string;
 }
 
 interface Listener {
@@ -31,40 +30,31 @@ interface ListenerRow {
   readonly after_position: number;
 }
 
-/** A delivery to make: its id, its event's position, and its endpoint's id. */
-type Draft = readonly [id: string, position: number, endpointId: string];
-
-interface Drafts {
-  /** JSON list of drafts. */
-  readonly drafts: string;
-  readonly now: number;
+/** What was made of a batch of events. */
+interface Made {
+  /** How many were looked at. */
+  readonly events: number;
+  /** Of the newest of them. */
+  readonly position: number;
+  readonly deliveries: readonly HeldDelivery[];
 }
 
 function prepareFanOut(database: Database) {
   return {
-    cursor: database.prepare(() =>
-      build.selectFrom('outbox_cursors').select('position').where('name', '=', CURSOR),
-    ),
-    moveCursor: database.prepare((take: Take<{ position: number }>) =>
-      build
-        .insertInto('outbox_cursors')
-        .orReplace()
-        .values({ name: CURSOR, position: take('position') }),
-    ),
     events: database.prepare((take: Take<{ after: number; limit: number }>) =>
       build
         .selectFrom('events')
-        .select(['position', 'account_id', 'environment', 'kind'])
+        .select(['position', 'id', 'account_id', 'environment', 'kind', 'body'])
         .where('position', '>', take('after'))
         .orderBy('position')
         .limit(take('limit')),
     ),
     listeners: database.prepare(selectListeners),
-    insert: database.prepare((take: Take<Drafts>) =>
+    made: database.prepare((take: Take<{ eventIds: string }>) =>
       build
-        .insertInto('webhook_deliveries')
-        .columns(NEW_DELIVERY_COLUMNS)
-        .expression(selectDrafted(take)),
+        .selectFrom('webhook_deliveries')
+        .select(['event_id', 'endpoint_id'])
+        .where(sql<boolean>`event_id in (select value from json_each(${take('eventIds')}))`),
     ),
   };
 }
@@ -82,21 +72,6 @@ function selectListeners(take: Take<{ scopes: string }>) {
   return build.selectFrom(selected.as('listener')).selectAll();
 }
 
-/** All rows of a batch in one statement: what the event knows is copied inside the database. Columns as in `NEW_DELIVERY_COLUMNS`. */
-function selectDrafted(take: Take<Drafts>) {
-  return build
-    .selectFrom(sql<{ value: string }>`json_each(${take('drafts')})`.as('draft'))
-    .crossJoin('events as event')
-    .whereRef('event.position', '=', sql<number>`draft.value ->> 1`)
-    .select([
-      sql<string>`draft.value ->> 0`.as('id'),
-      'event.account_id',
-      'event.environment',
-      sql<string>`draft.value ->> 2`.as('endpoint_id'),
-      ...dueAtOnce(take('now')),
-    ]);
-}
-
 /** Turns events into deliveries, in the events' order. */
 export class OutboxFanOut {
   readonly #statements: ReturnType<typeof prepareFanOut>;
@@ -107,38 +82,40 @@ export class OutboxFanOut {
     this.#newId = newId;
   }
 
-  /** Whether there are events that were not looked at. */
-  get hasEvents(): boolean {
-    return this.#statements.events.get({ after: this.#position, limit: 1 }) !== undefined;
+  /** Makes the deliveries of the next events behind a position, save those that have a row. */
+  read(options: { readonly after: number; readonly limit: number; readonly nowMs: number }): Made {
+    const { after, limit, nowMs } = options;
+    const events = this.#statements.events.all({ after, limit });
+    if (events.length === 0) return { events: 0, position: after, deliveries: [] };
+    return {
+      events: events.length,
+      position: events.at(-1)?.position ?? after,
+      deliveries: this.#deliveriesOf(events, nowMs),
+    };
   }
 
-  /** @returns how many events were looked at. */
-  run(limit: number, nowMs: number): number {
-    const events = this.#statements.events.all({ after: this.#position, limit });
-    const drafts = this.#draftsOf(events);
-    if (drafts.length > 0) {
-      this.#statements.insert.run({ drafts: JSON.stringify(drafts), now: nowMs });
-    }
-    const newest = events.at(-1);
-    if (newest !== undefined) this.#statements.moveCursor.run({ position: newest.position });
-    return events.length;
-  }
-
-  get #position(): number {
-    return this.#statements.cursor.get({})?.position ?? 0;
-  }
-
-  #draftsOf(events: readonly NewEvent[]): readonly Draft[] {
+  #deliveriesOf(events: readonly NewEvent[], madeAtMs: number): readonly HeldDelivery[] {
     const listeners = this.#listenersTo(events);
-    const drafts: Draft[] = [];
+    const made = this.#madeOf(events);
+    const deliveries: HeldDelivery[] = [];
     for (const event of events) {
       if (event.kind === 'webhook.test') continue;
+      const { id: eventId, position, body } = event;
       for (const listener of listeners.get(scopeOf(event)) ?? []) {
-        if (!listener.kinds.has(event.kind) || event.position <= listener.afterPosition) continue;
-        drafts.push([this.#newId('dlv'), event.position, listener.id]);
+        const { id: endpointId, kinds, afterPosition } = listener;
+        if (!kinds.has(event.kind) || position <= afterPosition) continue;
+        if (made.has(pairOf(eventId, endpointId))) continue;
+        deliveries.push({ id: this.#newId('dlv'), position, endpointId, eventId, body, madeAtMs });
       }
     }
-    return drafts;
+    return deliveries;
+  }
+
+  /** Rows are written ahead of the cursor: a process that died may have left some. */
+  #madeOf(events: readonly NewEvent[]): ReadonlySet<string> {
+    const eventIds = JSON.stringify(events.map(({ id }) => id));
+    const rows = this.#statements.made.all({ eventIds });
+    return new Set(rows.map(({ event_id, endpoint_id }) => pairOf(event_id, endpoint_id)));
   }
 
   /** By scope, in the order of their making. */
@@ -155,6 +132,10 @@ export class OutboxFanOut {
     }
     return listeners;
   }
+}
+
+function pairOf(eventId: string, endpointId: string): string {
+  return `${eventId} ${endpointId}`;
 }
 
 function scopeOf(of: Pick<NewEvent, 'account_id' | 'environment'>): string {

@@ -11,6 +11,7 @@ import type { OpenDialogRow } from './dialog-rows.ts';
 import type { CallQualityRow } from './quality-rows.ts';
 import type { AnalysisJobRow, CallDayRow, IntentDayRow } from './usage-rows.ts';
 import type {
+  FirstAnswerRow,
   OutboxCursorRow,
   WebhookAttemptRow,
   WebhookDeliveryRow,
@@ -180,6 +181,7 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointRow & { readonly after_position: Generated<number> };
   webhook_deliveries: WebhookDeliveryRow;
   webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
+  first_answers: FirstAnswerRow & { readonly position: Generated<number> };
   outbox_cursors: OutboxCursorRow;
   open_dialogs: OpenDialogRow;
   call_qualities: CallQualityRow;

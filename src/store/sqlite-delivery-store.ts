@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Scope } from '../domain/agent.ts';
 import { ATTEMPTS_KEPT } from '../domain/retention.ts';
 import { ServiceError } from '../domain/service-error.ts';
+import { StoreError } from '../domain/store-error.ts';
 import type {
   DeliveryAttempt,
   DeliveryPage,
@@ -16,7 +17,8 @@ import type { Bell } from '../lib/bell.ts';
 import type { Database } from './database.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { ATTEMPT_COLUMNS, attemptOf, DELIVERY_COLUMNS, deliveryOf } from './delivery-rows.ts';
-import { dueAtOnce, NEW_DELIVERY_COLUMNS } from './new-delivery.ts';
+import type { HeldDeliveries } from './held-deliveries.ts';
+import { dueAtOnce, insertDelivery } from './new-delivery.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
 import type { WebhookDeliveryRow } from './webhook-rows.ts';
@@ -31,13 +33,6 @@ interface RangeValues extends Scope {
   readonly status: string;
   readonly endpointId: string | null;
   readonly limit: number;
-  readonly now: number;
-}
-
-interface NewDelivery {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly eventId: string;
   readonly now: number;
 }
 
@@ -89,12 +84,7 @@ function prepareWrites(database: Database) {
     restartRange: database.prepare((take: Take<RangeValues>) =>
       restart(take).where(sql<boolean>`rowid in ${selectRange(take)}`),
     ),
-    add: database.prepare((take: Take<NewDelivery>) =>
-      build
-        .insertInto('webhook_deliveries')
-        .columns(NEW_DELIVERY_COLUMNS)
-        .expression(selectNew(take)),
-    ),
+    add: database.prepare(insertDelivery),
   };
 }
 
@@ -115,43 +105,32 @@ function selectRange(take: Take<RangeValues>) {
     order by delivery.event_at limit ${take('limit')})`;
 }
 
-/** The row of a delivery that is due at once, from its endpoint and its event. Columns as in `NEW_DELIVERY_COLUMNS`. */
-function selectNew(take: Take<NewDelivery>) {
-  return build
-    .selectFrom('webhook_endpoints as endpoint')
-    .innerJoin('events as event', (join) => join.on('event.id', '=', take('eventId')))
-    .where('endpoint.id', '=', take('endpointId'))
-    .select([
-      take('id').as('id'),
-      'endpoint.account_id',
-      'endpoint.environment',
-      'endpoint.id as endpoint_id',
-      ...dueAtOnce(take('now')),
-    ]);
-}
-
 /** Keeps deliveries in SQLite. */
 export class SqliteDeliveryStore implements DeliveryStore {
   readonly #database: Database;
   readonly #bell: Bell;
+  readonly #held: HeldDeliveries;
   readonly #list: DeliveryList;
   readonly #reads: ReturnType<typeof prepareReads>;
   readonly #writes: ReturnType<typeof prepareWrites>;
 
-  /** @param bell rings when deliveries were made due. */
-  constructor(database: Database, bell: Bell) {
+  /** @param parts.bell rings when deliveries were made due. */
+  constructor(database: Database, parts: { readonly held: HeldDeliveries; readonly bell: Bell }) {
     this.#database = database;
-    this.#bell = bell;
+    this.#bell = parts.bell;
+    this.#held = parts.held;
     this.#list = new DeliveryList(database);
     this.#reads = prepareReads(database);
     this.#writes = prepareWrites(database);
   }
 
   list(scope: Scope, query: DeliveryQuery): DeliveryPage {
+    this.#settle();
     return this.#list.list(scope, query);
   }
 
   find(scope: Scope, deliveryId: string): WebhookDelivery | undefined {
+    this.#settle();
     const row = this.#database.read(() => this.#row(scope, deliveryId));
     return row === undefined ? undefined : deliveryOf(row);
   }
@@ -185,18 +164,29 @@ export class SqliteDeliveryStore implements DeliveryStore {
       limit: RESENDS_MAX,
       now: now.getTime(),
     };
+    this.#settle();
     const resent = this.#database.write(() => this.#writes.restartRange.run(values));
     if (resent > 0) this.#bell.ring();
     return resent;
   }
 
   sendTo(endpointId: string, event: { readonly id: string }, deliveryId: string, now: Date): void {
-    const values = { id: deliveryId, endpointId, eventId: event.id, now: now.getTime() };
+    const madeAtMs = now.getTime();
+    const values = { ...dueAtOnce(deliveryId, madeAtMs), endpointId, eventId: event.id, madeAtMs };
     const added = this.#database.write(() => this.#writes.add.run(values));
     if (added === 0) {
       throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
     }
     this.#bell.ring();
+  }
+
+  /** While nothing can be written, what has a row can be read all the same. */
+  #settle(): void {
+    try {
+      this.#held.settle();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+    }
   }
 
   #row(scope: Scope, deliveryId: string): KeptDelivery | undefined {

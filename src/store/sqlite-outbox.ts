@@ -1,27 +1,21 @@
 /** The outbox in SQLite: events become deliveries, deliveries fall due, and what came of them is written in groups. */
 import type { NewId } from '../domain/ids.ts';
 import type { AttemptResult, DueDelivery, Outbox, OutboxCounts } from '../domain/outbox.ts';
+import type { DeliveryAttempt } from '../domain/webhook-delivery.ts';
 import type { Bell } from '../lib/bell.ts';
 import type { Database } from './database.ts';
 import { ATTEMPT_COLUMNS } from './delivery-rows.ts';
+import type { HeldDeliveries, HeldDelivery } from './held-deliveries.ts';
+import type { Outcome } from './new-delivery.ts';
 import { OutboxDue } from './outbox-due.ts';
 import { type EndpointTally, OutboxEndpoints } from './outbox-endpoints.ts';
 import { OutboxFanOut } from './outbox-fan-out.ts';
 import { build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
-import type { WebhookAttemptRow } from './webhook-rows.ts';
-
-interface Outcome {
-  readonly id: string;
-  readonly attempt: number;
-  readonly status: string;
-  readonly next_attempt_at: number | null;
-  readonly last_status_code: number | null;
-  readonly last_error: string | null;
-  readonly finished_at: number | null;
-}
+import type { FirstAnswerRow, WebhookAttemptRow } from './webhook-rows.ts';
 
 const OUTCOME_COLUMNS = [
+  'attempts',
   'status',
   'next_attempt_at',
   'last_status_code',
@@ -35,7 +29,7 @@ function prepareResults(database: Database) {
     finish: database.prepare((take: Take<Outcome & { readonly before: number }>) =>
       build
         .updateTable('webhook_deliveries')
-        .set({ attempts: take('attempt'), ...takeAll(take, OUTCOME_COLUMNS) })
+        .set({ ...takeAll(take, OUTCOME_COLUMNS) })
         .where('id', '=', take('id'))
         .where('attempts', '=', take('before'))
         .returning('endpoint_id'),
@@ -50,32 +44,43 @@ function prepareResults(database: Database) {
 export class SqliteOutbox implements Outbox {
   readonly bell: Bell;
   readonly #database: Database;
+  readonly #held: HeldDeliveries;
   readonly #fanOut: OutboxFanOut;
   readonly #due: OutboxDue;
   readonly #endpoints: OutboxEndpoints;
   readonly #results: ReturnType<typeof prepareResults>;
 
   /** @param options.bell rings when events were written or deliveries made due. */
-  constructor(database: Database, options: { readonly newId: NewId; readonly bell: Bell }) {
-    this.bell = options.bell;
+  constructor(
+    database: Database,
+    options: { readonly held: HeldDeliveries; readonly newId: NewId; readonly bell: Bell },
+  ) {
+    const { held, newId, bell } = options;
+    this.bell = bell;
     this.#database = database;
-    this.#fanOut = new OutboxFanOut(database, options.newId);
-    this.#due = new OutboxDue(database);
+    this.#held = held;
+    this.#fanOut = new OutboxFanOut(database, newId);
+    this.#due = new OutboxDue(database, held);
     this.#endpoints = new OutboxEndpoints(database);
     this.#results = prepareResults(database);
   }
 
-  /** Also fails what waits for endpoints that were disabled. Takes no lock when there is nothing to do. */
+  /**
+   * Also fails what waits for endpoints that were disabled. Takes no lock when there is nothing to write: new deliveries
+   * are held until their first answer. What is held for too long is written first, so that its number stays bounded while
+   * nothing can be written.
+   */
   fanOut({ limit, now }: { readonly limit: number; readonly now: Date }): number {
-    const { hasEvents, hasStranded } = this.#database.read(() => ({
-      hasEvents: this.#fanOut.hasEvents,
+    const nowMs = now.getTime();
+    this.#held.settleLate(nowMs);
+    const { made, hasStranded } = this.#database.read(() => ({
+      made: this.#fanOut.read({ after: this.#held.position, limit, nowMs }),
       hasStranded: this.#endpoints.hasStranded,
     }));
-    if (!hasEvents && !hasStranded) return 0;
-    return this.#database.write(() => {
-      if (hasStranded) this.#endpoints.endStranded(now.getTime());
-      return this.#fanOut.run(limit, now.getTime());
-    });
+    this.#held.hold(made.deliveries, made.position);
+    this.#held.settleLate(nowMs);
+    if (hasStranded) this.#database.write(() => this.#endpoints.endStranded(nowMs));
+    return made.events;
   }
 
   /** What is on its way counts towards `perEndpoint`. */
@@ -88,12 +93,17 @@ export class SqliteOutbox implements Outbox {
   }
 
   record(results: readonly AttemptResult[], now: Date): readonly string[] {
-    return this.#database.write(() => {
+    const nowMs = now.getTime();
+    return this.#held.transaction(() => {
       const tallies = new Map<string, EndpointTally>();
-      for (const result of results) this.#finish(result, tallies);
-      const nowMs = now.getTime();
+      const answers: FirstAnswerRow[] = [];
+      for (const result of results) this.#finish(result, { tallies, answers });
+      this.#held.note(answers, nowMs);
       const disabled = this.#endpoints.count(tallies, nowMs);
-      if (disabled.length > 0) this.#endpoints.endStranded(nowMs);
+      if (disabled.length > 0) {
+        this.#held.writeAll();
+        this.#endpoints.endStranded(nowMs);
+      }
       return disabled;
     });
   }
@@ -102,23 +112,49 @@ export class SqliteOutbox implements Outbox {
     return this.#database.read(() => this.#due.counts());
   }
 
-  /** A delivery whose endpoint was deleted is gone, and its result with it. */
-  #finish(result: AttemptResult, tallies: Map<string, EndpointTally>): void {
-    const { attempt } = result.attempt;
-    const finished = this.#results.finish.get({
-      ...outcomeOf(result),
-      attempt,
-      before: attempt - 1,
-    });
-    if (finished === undefined) return;
-    this.#results.addAttempt.run(attemptRowOf(result));
-    const tally = tallies.get(finished.endpoint_id) ?? {
-      succeeded: false,
-      failures: 0,
-      lastError: '',
-    };
-    tallies.set(finished.endpoint_id, tallied(tally, result));
+  #finish(
+    result: AttemptResult,
+    { tallies, answers }: { tallies: Map<string, EndpointTally>; answers: FirstAnswerRow[] },
+  ): void {
+    const held = this.#held.find(result.deliveryId);
+    if (held !== undefined && result.isSuccess) answers.push(firstAnswerOf(held, result));
+    const endpointId =
+      held !== undefined && result.isSuccess ? held.endpointId : this.#write(result, held);
+    if (endpointId === undefined) return;
+    const tally = tallies.get(endpointId) ?? { succeeded: false, failures: 0, lastError: '' };
+    tallies.set(endpointId, tallied(tally, result));
   }
+
+  /**
+   * Writes the delivery and its attempt. A delivery whose endpoint was deleted is gone, and its result with it.
+   *
+   * @returns whose it is; undefined when it is gone.
+   */
+  #write(result: AttemptResult, held: HeldDelivery | undefined): string | undefined {
+    const outcome = outcomeOf(result);
+    const endpointId =
+      held === undefined
+        ? this.#results.finish.get({ ...outcome, before: outcome.attempts - 1 })?.endpoint_id
+        : this.#held.write(held, outcome);
+    if (endpointId !== undefined) {
+      this.#results.addAttempt.run(attemptRowOf(result.deliveryId, result.attempt));
+    }
+    return endpointId;
+  }
+}
+
+function firstAnswerOf(held: HeldDelivery, { attempt }: AttemptResult): FirstAnswerRow {
+  const { at, duration_ms, status_code, response_text } = attemptRowOf(held.id, attempt);
+  return {
+    delivery_id: held.id,
+    event_position: held.position,
+    endpoint_id: held.endpointId,
+    made_at: held.madeAtMs,
+    started_at: at,
+    duration_ms,
+    status_code,
+    response_text,
+  };
 }
 
 function tallied(tally: EndpointTally, result: AttemptResult): EndpointTally {
@@ -134,7 +170,7 @@ function outcomeOf({ deliveryId, attempt, isSuccess, nextAttemptAt }: AttemptRes
   const failed = nextAttemptAt === null ? 'failed' : 'pending';
   return {
     id: deliveryId,
-    attempt: attempt.attempt,
+    attempts: attempt.attempt,
     status: isSuccess ? 'succeeded' : failed,
     next_attempt_at: isSuccess ? null : (nextAttemptAt?.getTime() ?? null),
     last_status_code: attempt.statusCode,
@@ -143,7 +179,7 @@ function outcomeOf({ deliveryId, attempt, isSuccess, nextAttemptAt }: AttemptRes
   };
 }
 
-function attemptRowOf({ deliveryId, attempt }: AttemptResult): WebhookAttemptRow {
+function attemptRowOf(deliveryId: string, attempt: DeliveryAttempt): WebhookAttemptRow {
   return {
     delivery_id: deliveryId,
     attempt: attempt.attempt,

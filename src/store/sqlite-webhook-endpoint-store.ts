@@ -12,6 +12,7 @@ import {
 import type { Bell } from '../lib/bell.ts';
 import type { Database } from './database.ts';
 import { DeletedEndpoints } from './deleted-endpoints.ts';
+import type { HeldDeliveries } from './held-deliveries.ts';
 import { build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
 import {
@@ -91,14 +92,16 @@ function endpointsOf(take: Take<Scope>) {
 export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   readonly #database: Database;
   readonly #bell: Bell;
+  readonly #held: HeldDeliveries;
   readonly #writes: ReturnType<typeof prepareWrites>;
   readonly #reads: ReturnType<typeof prepareReads>;
   readonly #deleted: DeletedEndpoints;
 
-  /** @param bell rings after changes: what waits for an endpoint that sends no more must not stay pending. */
-  constructor(database: Database, bell: Bell) {
+  /** @param parts.bell rings after changes: what waits for an endpoint that sends no more must not stay pending. */
+  constructor(database: Database, parts: { readonly held: HeldDeliveries; readonly bell: Bell }) {
     this.#database = database;
-    this.#bell = bell;
+    this.#bell = parts.bell;
+    this.#held = parts.held;
     this.#writes = prepareWrites(database);
     this.#reads = prepareReads(database);
     this.#deleted = new DeletedEndpoints(database);
@@ -117,7 +120,9 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
     });
   }
 
+  /** What was made for the endpoint as it was keeps its row, whatever the endpoint is now. */
   update(endpoint: WebhookEndpoint): void {
+    this.#held.settle();
     this.#database.write(() => this.#writes.update.run(endpointRowOf(endpoint)));
     this.#bell.ring();
   }

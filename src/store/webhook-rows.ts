@@ -45,6 +45,18 @@ export interface WebhookAttemptRow {
   readonly response_text: string | null;
 }
 
+/** A delivery that was received at its first attempt and is not among the others yet, with that attempt. */
+export interface FirstAnswerRow {
+  readonly delivery_id: string;
+  readonly event_position: number;
+  readonly endpoint_id: string;
+  readonly made_at: number;
+  readonly started_at: number;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly response_text: string | null;
+}
+
 /** How far a reader of the outbox has come. */
 export interface OutboxCursorRow {
   readonly name: string;

@@ -29,7 +29,7 @@ export class FanOutPace {
 
   /**
    * Fans a batch out, where that is not better left for later: while every slot is taken again as soon as it is free,
-   * rows that lie ready for long make every write dearer. Not for long, as they may be for an endpoint that has room.
+   * deliveries that wait for long are written twice. Not for long, as they may be for an endpoint that has room.
    *
    * @param isBehind whether there was no slot left the last time.
    */

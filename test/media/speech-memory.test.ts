@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { Playout } from '../../src/media/playout.ts';
-import { SpeechMemory } from '../../src/media/speech-memory.ts';
+import { type SpeechBlock, SpeechMemory } from '../../src/media/speech-memory.ts';
 
 /** Memory that knows how many of its blocks are out. */
 class CountedMemory extends SpeechMemory {
   made = 0;
   out = 0;
 
-  override claim(): Int16Array {
+  override claim(): SpeechBlock {
     this.out += 1;
     this.made = Math.max(this.made, this.out);
     return super.claim();
   }
 
-  override release(block: Int16Array): void {
+  override release(block: SpeechBlock): void {
     this.out -= 1;
     super.release(block);
   }

@@ -65,8 +65,8 @@ export class TestServer {
     return this.#exited;
   }
 
-  /** Resolves when `/readyz` says 200. */
-  async ready(): Promise<this> {
+  /** Resolves when `/readyz` says 200. @param everyMs between two times that it is asked */
+  async ready(everyMs = 50): Promise<this> {
     const deadlineMs = performance.now() + START_MS_MAX;
     while (performance.now() < deadlineMs && this.#child.exitCode === null) {
       const isReady = await fetch(`${this.baseUrl}/readyz`).then(
@@ -74,7 +74,7 @@ export class TestServer {
         () => false,
       );
       if (isReady) return this;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
     }
     // Whoever waits has no server to stop.
     this.#child.kill('SIGKILL');

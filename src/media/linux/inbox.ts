@@ -1,10 +1,14 @@
 /** Datagrams that were read and have not been handed over yet. */
+import { keepPrefetched } from '../prefetched.ts';
 import { DATAGRAM_BYTES_MAX, DatagramSlots, SLOTS } from './datagram-slots.ts';
 import { type Libc, newMemory } from './libc.ts';
 import { ADDRESS_BYTES } from './socket-address.ts';
 
 /** Whose datagrams are read. */
 export interface Reader {
+  /** See `keepPrefetched`. */
+  prefetch(): number;
+
   /** Takes one; `port` and `host` are its sender's, as `DatagramSlots` has them. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void;
 }
@@ -55,10 +59,19 @@ export class Inbox {
   deliver(nowMs: number): void {
     const count = this.#count;
     this.#count = 0;
+    this.#prefetch(count);
     for (let slot = 0; slot < count; slot += 1) {
       const datagram = this.#slots.view(slot, this.#sizes[slot] ?? 0);
       const reader = this.#readerOf(this.#fds[slot] ?? 0);
       reader?.take(datagram, this.#slots.portOf(slot), this.#slots.hostOf(slot), nowMs);
     }
+  }
+
+  #prefetch(count: number): void {
+    let sum = 0;
+    for (let slot = 0; slot < count; slot += 1) {
+      sum += this.#readerOf(this.#fds[slot] ?? 0)?.prefetch() ?? 0;
+    }
+    keepPrefetched(sum);
   }
 }

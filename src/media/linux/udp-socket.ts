@@ -63,6 +63,10 @@ export class UdpSocket implements LineSocket, Reader {
     this.#outbox.put(this.fd, datagram, this.#targetPort, this.#targetHost);
   }
 
+  prefetch(): number {
+    return this.#sourcePort + (this.#listener?.prefetchDatagram?.() ?? 0);
+  }
+
   /** The sender is nearly always the one before, and is then known again without a string. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
     if (this.#listener === undefined) return;

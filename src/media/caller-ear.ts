@@ -1,0 +1,45 @@
+/** The caller's sound inside a line: kept for the listening thread, and watched for a voice. */
+import { FRAME_SAMPLES } from './audio-stream.ts';
+import { EnergyDetector, type VoiceChange } from './energy-detector.ts';
+import { FrameSplitter } from './frame-splitter.ts';
+import type { HeardRing } from './heard-ring.ts';
+import type { LevelMeter } from './level-meter.ts';
+
+export class CallerEar {
+  readonly #heard: HeardRing;
+  readonly #meter: LevelMeter;
+  readonly #onVoice: (change: VoiceChange) => void;
+  readonly #splitter = new FrameSplitter();
+  readonly #detector = new EnergyDetector();
+
+  constructor(options: {
+    readonly heard: HeardRing;
+    readonly meter: LevelMeter;
+    /** Told when the caller begins and ceases to speak. */
+    readonly onVoice: (change: VoiceChange) => void;
+  }) {
+    this.#heard = options.heard;
+    this.#meter = options.meter;
+    this.#onVoice = options.onVoice;
+  }
+
+  /** Hears sound of any length. */
+  hear(pcm: Int16Array, atMs: number): void {
+    this.#heard.write(pcm, atMs);
+    if (pcm.length === FRAME_SAMPLES && this.#splitter.isEmpty) this.#listen(pcm, atMs);
+    else for (const frame of this.#splitter.split(pcm)) this.#listen(frame, atMs);
+  }
+
+  /** See `keepPrefetched`. */
+  prefetch(): number {
+    const levels = this.#meter.isOn ? 1 : 0;
+    return levels + this.#detector.prefetch() + this.#heard.prefetch(FRAME_SAMPLES);
+  }
+
+  /** Listens for a voice in 20 ms. */
+  #listen(frame: Int16Array, atMs: number): void {
+    const change = this.#detector.hear(frame, atMs);
+    if (this.#meter.isOn) this.#meter.note('caller', this.#detector.levelDbfs);
+    if (change !== undefined) this.#onVoice(change);
+  }
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { encodeG711, type G711Law } from '../../src/media/g711.ts';
+import { Playout } from '../../src/media/playout.ts';
+import { FAR_END, reply, TestLine } from './test-line.ts';
+
+const HEADER_WORDS = 3;
+
+/** The next frame as it would be sent in that law; undefined where it is not kept so. */
+function take(playout: Playout, law: G711Law): Uint8Array | undefined {
+  const words = new Int32Array(HEADER_WORDS + 40);
+  const isTaken = playout.takeEncoded(law, words, HEADER_WORDS);
+  return isTaken ? new Uint8Array(words.buffer, HEADER_WORDS * 4) : undefined;
+}
+
+function talking(law: G711Law): Playout {
+  const playout = new Playout();
+  playout.encodeAs(law);
+  playout.begin(1);
+  return playout;
+}
+
+test.each([
+  'PCMU',
+  'PCMA',
+] as const)('Playout gives the frames of a reply in %s, however it was said', (law) => {
+  const playout = talking(law);
+  const pcm = reply(25);
+  for (let at = 0; at < pcm.length; at += 333) playout.say(1, pcm.subarray(at, at + 333));
+
+  const frames = Array.from({ length: 25 }, () => take(playout, law));
+
+  expect(Buffer.concat(frames.map((frame) => frame ?? new Uint8Array(0)))).toEqual(
+    Buffer.from(encodeG711(law, pcm)),
+  );
+  expect(playout.playedMs).toBe(500);
+});
+
+test('Playout gives encoded and plain frames in turns, in order', () => {
+  const playout = talking('PCMU');
+  playout.say(1, reply(3));
+  const plain = new Int16Array(160);
+
+  const first = take(playout, 'PCMU');
+  playout.takeInto(plain);
+  const third = take(playout, 'PCMU');
+
+  expect([first?.[0], plain[0], third?.[0]]).toEqual([
+    encodeG711('PCMU', Int16Array.of(1000))[0],
+    1001,
+    encodeG711('PCMU', Int16Array.of(1002))[0],
+  ]);
+});
+
+test.each([
+  ['in another law', (playout: Playout) => take(playout, 'PCMA')],
+  [
+    'while it is paused',
+    (playout: Playout) => {
+      playout.pause();
+      return take(playout, 'PCMU');
+    },
+  ],
+  [
+    'of less than a frame',
+    (playout: Playout) => {
+      take(playout, 'PCMU');
+      playout.finish(1);
+      return take(playout, 'PCMU');
+    },
+  ],
+  [
+    'that a change of law cut in two',
+    (playout: Playout) => {
+      playout.encodeAs('PCMA');
+      playout.say(1, reply(1));
+      return take(playout, 'PCMA') ?? take(playout, 'PCMU');
+    },
+  ],
+])('Playout gives no encoded frame %s', (_when, attempt) => {
+  const playout = talking('PCMU');
+  playout.say(1, reply(2).subarray(0, 200));
+
+  const frame = attempt(playout);
+
+  expect(frame).toBeUndefined();
+});
+
+test('MediaLine sends a reply on in the new codec when that changes in its middle', () => {
+  const line = new TestLine();
+  line.setRemote();
+  line.line.begin(1);
+  line.line.say(1, reply(4), line.nowMs);
+  line.clock.advance(20);
+
+  line.setRemote({ codec: 'PCMA', payloadType: 8 });
+  line.clock.advance(40);
+
+  const spoken = line.sent.filter(({ target }) => target.port === FAR_END.port).slice(0, 4);
+  expect(spoken.map(({ payloadType }) => payloadType)).toEqual([0, 0, 8, 8]);
+  expect(spoken.map(({ payload }) => payload[0])).toEqual([
+    ...encodeG711('PCMU', Int16Array.of(1000, 1001)),
+    ...encodeG711('PCMA', Int16Array.of(1002, 1003)),
+  ]);
+});
