@@ -36,11 +36,10 @@ const HISTORY = { calls: 1000, days: 30 } as const;
 const CALLER_PERCENT_MAX = 70;
 
 /**
- * Requests before any is measured, so many times those of a run: a server runs for days. V8 compiles what a request runs in
- * waves; in the last great one, between 10,000 and 14,000 requests, its threads take 20 to 60 µs of each, of us and of our
- * peers alike.
+ * Requests of a kind before any is measured: a server runs for days. V8 compiles what a request runs in waves; in the last great
+ * one, between 10,000 and 14,000 requests, its threads take 20 to 60 µs of each, of us and of our peers alike.
  */
-const WARM_UP_RUNS = 8;
+const WARM_UP_REQUESTS = 16_000;
 
 /** Pairs that are run at most, so many times those that shall count. */
 const TRIES_MAX = 4;
@@ -147,7 +146,9 @@ async function pairsThatCount(
 }
 
 async function warmUp(server: Server, request: RestRequest, requests: number): Promise<void> {
-  for (let run = 0; run < WARM_UP_RUNS; run += 1) await costOf(server, request, requests);
+  for (let sent = 0; sent < WARM_UP_REQUESTS; sent += requests) {
+    await costOf(server, request, requests);
+  }
 }
 
 function existing(servers: ReadonlyMap<string, Server>, name: string): Server {

@@ -104,10 +104,7 @@ async function compare(options: {
 
   const cpu = ratios(pairs, ({ cpuUsPerCall }) => cpuUsPerCall);
   const failed = pairs.reduce((sum, { a }) => sum + a.failed, 0);
-  const p99Ms = percentile(
-    pairs.map(({ a }) => a.ringingP99Ms),
-    50,
-  );
+  const p99Ms = medianRinging(pairs.map(({ a }) => a));
   const row = {
     subject: subject.name,
     'calls/s': rate,
@@ -119,6 +116,7 @@ async function compare(options: {
     max: cpu.max,
     failed,
     'INVITE→180 p99 ms': p99Ms,
+    'sipp p99 ms': medianRinging(pairs.map(({ b }) => b)),
   };
   const name = (what: string) => `${subject.name}, ${rate}/s: ${what}`;
   const found: Target[] = [
@@ -162,6 +160,13 @@ function scenarioFile(name: string): string {
 
 function isOverdriven({ generatorCpuPercent }: Figures): boolean {
   return generatorCpuPercent > GENERATOR_PERCENT_MAX;
+}
+
+function medianRinging(runs: readonly Figures[]): number {
+  return percentile(
+    runs.map(({ ringingP99Ms }) => ringingP99Ms),
+    50,
+  );
 }
 
 function medianCpu(runs: readonly Figures[]): number {

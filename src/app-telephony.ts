@@ -46,7 +46,8 @@ export class Telephony {
   /** @throws {Error} naming the trunk file and what is wrong in it. */
   constructor(options: Options) {
     this.#options = options;
-    this.#trunks = parseTrunks(readSettingsFile(options.config.SIP_TRUNKS));
+    const { SIP_TRUNKS } = options.config;
+    this.#trunks = parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS);
     this.#table = new TrunkTable(this.#trunks);
     this.trunks = operatorTrunks(this.#trunks, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),

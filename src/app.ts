@@ -124,8 +124,6 @@ export class App {
   async #takeCalls(): Promise<void> {
     const { telephony, store } = this.#parts;
     const admission = this.#admission;
-    // Not before: a start is busy, and there is nobody yet whom that could slow down.
-    admission.start();
     const router = liveRouter({ store, admission, callParts: this.#callParts });
     await telephony.start((incoming) => void router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#browser.stop());
@@ -142,6 +140,8 @@ export class App {
     if (this.#stopped !== undefined) return;
     this.#stops.push(this.#parts.store.startCheckpoints());
     await webhooks.start();
+    // Not before: a start is busy, and no call is to be refused for that.
+    if (this.#stopped === undefined) this.#admission.start();
   }
 
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */

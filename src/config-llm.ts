@@ -1,5 +1,6 @@
 /** The settings of language models, each checked by itself and with the others. */
 import { z } from 'zod';
+import { wholeNumber } from './config-fields.ts';
 
 const engines = z
   .string()
@@ -9,10 +10,10 @@ const engines = z
   );
 
 /** Less does not hold a system prompt and a few turns; more than this no model has. */
-const contextTokens = z.coerce.number().int().min(1024).max(1_000_000);
+const contextTokens = wholeNumber(1024, 1_000_000);
 
 /** The agent apologises after 15 s: a model that is given longer leaves no time for the next one. */
-const waitMs = z.coerce.number().int().min(100).max(60_000);
+const waitMs = wholeNumber(100, 60_000);
 
 /** In the words of the environment; part of the whole in `config.ts`. */
 export const LLM_SETTINGS = {
@@ -33,7 +34,7 @@ export const LLM_SETTINGS = {
     .string()
     .regex(/^[\w][\w.-]*$/, 'expected the name of a file in llm, without .gguf')
     .default('qwen3-4b'),
-  LLAMA_CPP_CALLS: z.coerce.number().int().min(1).max(64).default(4),
+  LLAMA_CPP_CALLS: wholeNumber(1, 64).default(4),
   OPENAI_API_KEY: z.string().min(1).optional(),
 };
 

@@ -1,8 +1,8 @@
 /** Settings from the environment and `.env`: validated whole at start, the only place that reads them. */
 import { existsSync, readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { baseUrl, host, port, positive, wholeNumber } from './config-fields.ts';
 import { LLM_SETTINGS, llmContradictions } from './config-llm.ts';
 import type { Plan } from './domain/account.ts';
 import { isProxyNetwork } from './domain/trusted-proxies.ts';
@@ -13,24 +13,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
-const positive = z.coerce.number().positive();
-
-/** An IP address, or a name: four numbers with dots between them are an address, or nothing. */
-const host = z
-  .string()
-  .refine(
-    (text) => isIP(text) !== 0 || (/^[A-Za-z0-9.-]{1,253}$/.test(text) && !/^[\d.]+$/.test(text)),
-    'expected an IP address or a host name',
-  );
-
-/** The base of a web server's addresses; what is appended would be lost behind a query. */
-const baseUrl = z
-  .url({ protocol: /^https?$/ })
-  .refine((text) => !/[?#]/.test(text), 'expected an address without ? and #')
-  // Addresses are shown, in the log and at /readyz.
-  .refine((text) => !text.includes('@'), 'expected no password');
 
 const portRange = z
   .string()
@@ -106,7 +89,10 @@ const SCHEMA = z.object({
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()
-    .refine((url) => !/^postgres(ql)?:/.test(url), 'PostgreSQL is not supported by this version')
+    .refine((url) => !/^postgres(ql)?:/i.test(url), {
+      message: 'expected the path of a file: PostgreSQL is not supported by this version',
+      abort: true,
+    })
     .refine((url) => !/^[a-z][a-z0-9+.-]*:/i.test(url), 'expected the path of a file')
     .optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -125,7 +111,7 @@ const SCHEMA = z.object({
   SIP_PORT: port.default(5060),
   SIP_TRUNKS: z.string().min(1).default('sip-config/trunks.json'),
   RTP_PORTS: portRange.default({ first: 20_000, last: 20_999 }),
-  MAX_CALLS: z.coerce.number().int().min(1).max(100_000).default(200),
+  MAX_CALLS: wholeNumber(1, 100_000).default(200),
   DRACHTIO_HOST: servers.default('127.0.0.1'),
   DRACHTIO_PORT: port.default(9022),
   DRACHTIO_SECRET: z.string().default('cymru'),
@@ -145,7 +131,7 @@ const SCHEMA = z.object({
   OPENAI_BASE_URL: baseUrl.optional(),
   SCRIPT_FILE: z.string().min(1).optional(),
   SANDBOX_SPEED: positive.default(10),
-  DRAIN_TIMEOUT_SECONDS: z.coerce.number().int().min(0).default(3600),
+  DRAIN_TIMEOUT_SECONDS: wholeNumber(0, 999_999_999).default(3600),
   PLANS_WITHOUT_OUTBOUND: plans.default([]),
   WEBHOOK_ALLOW_LOCAL: flag.default(false),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),

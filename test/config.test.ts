@@ -59,6 +59,26 @@ test.each([
 });
 
 test.each([
+  ['PORT', 'abc', 'expected a whole number from 0 to 65535'],
+  ['PORT', '0x10', 'expected a whole number from 0 to 65535'],
+  ['SIP_PORT', '1e3', 'expected a whole number from 0 to 65535'],
+  ['MAX_CALLS', '1.5', 'expected a whole number from 1 to 100000'],
+  ['DRAIN_TIMEOUT_SECONDS', '-1', 'expected a whole number from 0 to 999999999'],
+  ['LLAMA_CPP_CALLS', '65', 'expected a whole number from 1 to 64'],
+  ['SANDBOX_SPEED', 'fast', 'expected a number above 0'],
+  ['PUBLIC_URL', 'ftp://x', 'expected an address such as https://voice.example'],
+  [
+    'DATABASE_URL',
+    'postgres://x',
+    'expected the path of a file: PostgreSQL is not supported by this version',
+  ],
+])('readConfig says once what it expected of %s=%s', (name, value, message) => {
+  const read = () => readConfig({ [name]: value });
+
+  expect(read).toThrow(new ConfigError(`Cannot start with these settings:\n  ${name}: ${message}`));
+});
+
+test.each([
   ['HOST', '::'],
   ['HOST', '0.0.0.0'],
   ['SIP_HOST', 'localhost'],

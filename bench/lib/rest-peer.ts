@@ -1,7 +1,7 @@
 /** What the peers of the rest benchmark do for each request: the same reads and writes, the same headers and bodies. */
 
 import { agentView, createdAgentView } from '../../src/api/agent-view.ts';
-import { callView, commonView } from '../../src/api/call-view.ts';
+import { commonView, transcriptEntryView } from '../../src/api/call-view.ts';
 import { securityHeaders } from '../../src/api/middleware/security-headers.ts';
 import type { Account } from '../../src/domain/account.ts';
 import type { AgentSummary, Scope } from '../../src/domain/agent.ts';
@@ -105,7 +105,9 @@ export class RestPeer {
     const expiresAt = new Date(systemClock.now().getTime() + LINK_LIFETIME_MS);
     const link = { publicUrl: 'http://127.0.0.1', secret: LINK_SECRET, expiresAt };
     const recordingUrl = recordingLink(callId, link);
-    return { status: 200, body: callView(call, { transcript, recordingUrl }) };
+    const said = transcript.length === 0 ? {} : { transcript: transcript.map(transcriptEntryView) };
+    const { summary, metadata } = call;
+    return { status: 200, body: { ...commonView(call), ...said, summary, recordingUrl, metadata } };
   }
 
   createAgent(scope: Scope, body: AgentBody): Answer {

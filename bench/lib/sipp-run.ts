@@ -1,6 +1,6 @@
 /** Calls made by sipp, the SIP load generator, and what came of them. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/free-ports.ts';
@@ -21,7 +21,7 @@ export interface SippResult {
   readonly successful: number;
   readonly failed: number;
   readonly retransmissions: number;
-  /** From INVITE to 180, where the scenario traces it; NaN where not. */
+  /** From INVITE to 180; NaN where no call rang. */
   readonly ringingP99Ms: number;
   readonly seconds: number;
   /** How busy the generator was: above 70 % of a core its figures are its own. */
@@ -34,8 +34,8 @@ const SAMPLE_MS = 100;
 /** Room for what comes while the generator is not running: a busy machine is not a lossy network. */
 const SOCKET_BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** Response times are written out in heaps of that many. */
-const TRACE_CALLS = 50;
+/** sipp's own response times come from a clock that steps in 4 ms; here every message has its microsecond. */
+const MESSAGES_FILE = 'messages.tsv';
 
 /** Makes the calls, waits until the last is over, and reads sipp's own statistics. */
 export async function runSipp(options: SippCalls): Promise<SippResult> {
@@ -60,7 +60,7 @@ async function callFrom(folder: string, options: SippCalls): Promise<number> {
       ...['-m', String(calls), '-r', String(callsPerSecond), '-d', '0', '-l', '100000'],
       ...['-trace_stat', '-fd', '1', '-stf', 'statistics.csv', '-nostdin', ...extra],
       ...['-buff_size', String(SOCKET_BUFFER_BYTES)],
-      ...['-trace_rtt', '-rtt_freq', String(TRACE_CALLS), '-timeout', '120s'],
+      ...['-trace_shortmsg', '-shortmessage_file', MESSAGES_FILE, '-timeout', '120s'],
     ],
     { cwd: folder, stdio: 'ignore' },
   );
@@ -85,15 +85,34 @@ function readStatistics(folder: string) {
     successful: figure('SuccessfulCall(C)'),
     failed: figure('FailedCall(C)'),
     retransmissions: figure('Retransmissions(C)'),
-    ringingP99Ms: percentile(readTimesMs(folder), 99),
+    ringingP99Ms: percentile(readRingingMs(folder), 99),
   };
 }
 
-/** Lines of `date;milliseconds;name`. */
-function readTimesMs(folder: string): number[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith('_rtt.csv'));
-  return files.flatMap((file) => {
-    const lines = readFileSync(join(folder, file), 'utf8').trim().split('\n').slice(1);
-    return lines.map((line) => Number(line.split(';')[1])).filter(Number.isFinite);
-  });
+/**
+ * How long each call took from its first INVITE to its first 180. One line a message, fields apart by tabs:
+ *
+ * ```
+ * date | time | seconds.microseconds | S or R | Call-ID | CSeq:1 INVITE | start line
+ * ```
+ */
+function readRingingMs(folder: string): number[] {
+  const invitedAtMs = new Map<string, number>();
+  const ringingMs: number[] = [];
+  for (const line of readFileSync(join(folder, MESSAGES_FILE), 'utf8').split('\n')) {
+    const [, , seconds, direction, callId = '', , startLine = ''] = line.split('\t');
+    const atMs = Number(seconds) * 1000;
+    const startedAtMs = invitedAtMs.get(callId);
+    if (direction === 'S' && startLine.startsWith('INVITE ')) {
+      if (startedAtMs === undefined) invitedAtMs.set(callId, atMs);
+    } else if (
+      direction === 'R' &&
+      startLine.startsWith('SIP/2.0 180') &&
+      startedAtMs !== undefined
+    ) {
+      ringingMs.push(atMs - startedAtMs);
+      invitedAtMs.set(callId, Number.NaN);
+    }
+  }
+  return ringingMs.filter(Number.isFinite);
 }

@@ -25,8 +25,10 @@ export function writeAnswer(
   },
 ): void {
   const { clock, log = silentLogger, stalledMs = STALLED_MS } = parts;
-  outgoing.writeHead(status, headers);
   const isUnread = hasUnread(outgoing.req);
+  // Who waits to be asked for a body may never send it: what came next could be either.
+  if (isUnread && outgoing.req.headers.expect !== undefined) outgoing.shouldKeepAlive = false;
+  outgoing.writeHead(status, headers);
   if (body instanceof ReadableStream) {
     if (isUnread) forgetUnread(outgoing.req, clock, () => undefined);
     void pour(body, outgoing, log);

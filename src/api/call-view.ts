@@ -1,26 +1,18 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
-import type { Call, TimelineEntry, TranscriptEntry } from '../domain/call.ts';
+import type { Call, CallText, TimelineEntry, TranscriptEntry } from '../domain/call.ts';
 import type { callItemSchema, callSchema, timelinePageSchema } from './schemas/call-schemas.ts';
 
 type CommonView = Omit<z.infer<typeof callItemSchema>, 'hasTranscript' | 'hasRecording'>;
 
-/** @param parts.recordingUrl null when there is no recording. */
-export function callView(
-  call: Call,
-  parts: {
-    readonly transcript: readonly TranscriptEntry[];
-    readonly recordingUrl: string | null;
-  },
-): z.infer<typeof callSchema> {
-  const { transcript, recordingUrl } = parts;
-  return {
-    ...commonView(call),
-    ...(transcript.length === 0 ? {} : { transcript: transcript.map(transcriptEntryView) }),
-    summary: call.summary,
-    recordingUrl,
-    metadata: call.metadata,
-  };
+/** The text of a whole call. @param recordingUrl null when there is no recording. */
+export function callText(
+  { facts, transcript, summary, metadata }: CallText,
+  recordingUrl: string | null,
+): string {
+  const said = transcript === null ? '' : `"transcript":[${transcript}],`;
+  const url = JSON.stringify(recordingUrl);
+  return `${facts.slice(0, -1)},${said}"summary":${summary},"recordingUrl":${url},"metadata":${metadata}}`;
 }
 
 export function timelineEntryView(

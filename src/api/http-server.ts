@@ -2,26 +2,24 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { NewId } from '../domain/ids.ts';
-import { ANONYMOUS_REQUESTS_AN_HOUR, type RateStore, windowOf } from '../domain/rate-limit.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { type IsTrustedProxy, trustNoProxy } from '../domain/trusted-proxies.ts';
-import type { Clock } from '../lib/clock.ts';
 import { type Logger, silentLogger } from '../lib/logger.ts';
-import { createServer } from '../lib/node-http.ts';
+import { createServer, ServerResponse as NodeResponse } from '../lib/node-http.ts';
 import { writeAnswer } from './answer-writer.ts';
 import type { ApiAnswer } from './api-answer.ts';
 import type { ApiRequest } from './api-request.ts';
-import { clientAddressOf, clientOf } from './client-address.ts';
+import { clientAddressOf } from './client-address.ts';
 import { listen } from './listen.ts';
-import { errorBody } from './middleware/errors.ts';
-import { API_VERSION } from './middleware/request-identity.ts';
 import { NodeRequest } from './node-request.ts';
-import { answerRaw } from './raw-answer.ts';
+import { answerRaw, hangUp } from './raw-answer.ts';
+import { type RefusalOptions, Refusals } from './refusals.ts';
 import { TargetError } from './request-target.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** How late a slow client may be let go. To look at 2,000 connections takes half a millisecond. */
+const CHECK_INTERVAL_MS = 1000;
 const KEEP_ALIVE_MS = 65_000;
 const HEADER_BYTES_MAX = 16 * 1024;
 const CONNECTIONS_MAX = 2000;
@@ -41,20 +39,15 @@ export interface Upgrades {
   stop(): void;
 }
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends RefusalOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
   readonly answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
   /** Without it, every request stays HTTP. */
   readonly upgrades?: Upgrades;
-  readonly newId: NewId;
-  readonly clock: Clock;
-  /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
-  readonly rates?: RateStore;
   /** Whose X-Forwarded-For is believed; without it, nobody's. */
   readonly isTrustedProxy?: IsTrustedProxy;
-  readonly log?: Logger;
   /** As `writeAnswer` has it. */
   readonly stalledMs?: number;
 }
@@ -62,6 +55,7 @@ export interface HttpServerOptions {
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #log: Logger;
+  readonly #refusals: Refusals;
   #server: Server | undefined;
   #isStopping = false;
   /** Connections that are HTTP no more, which Node forgets. */
@@ -70,6 +64,7 @@ export class HttpServer {
   constructor(options: HttpServerOptions) {
     this.#options = options;
     this.#log = options.log ?? silentLogger;
+    this.#refusals = new Refusals(options);
   }
 
   /**
@@ -83,6 +78,7 @@ export class HttpServer {
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_INTERVAL_MS,
         keepAliveTimeout: KEEP_ALIVE_MS,
         maxHeaderSize: HEADER_BYTES_MAX,
         // Node would refuse such a request without the envelope.
@@ -103,6 +99,11 @@ export class HttpServer {
     );
     // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    // Node would ask for the body at once, also where the answer needs none of it.
+    server.on('checkContinue', (request, response) =>
+      this.#take(request, response, closeIdle, () => response.writeContinue()),
+    );
+    server.on('connect', (request) => this.#refuseTunnel(request, closeIdle));
     server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
     await listen(server, this.#options);
     // Such as no more file descriptors for the next connection: those that are there go on.
@@ -130,8 +131,16 @@ export class HttpServer {
     cancel();
   }
 
-  /** @param closeIdle for connections that come to wait for a request after `stop` has closed those that did. */
-  #take(incoming: IncomingMessage, outgoing: ServerResponse, closeIdle: () => void): void {
+  /**
+   * @param closeIdle for connections that come to wait for a request after `stop` has closed those that did.
+   * @param askForBody as `NodeRequest` has it.
+   */
+  #take(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    closeIdle: () => void,
+    askForBody?: () => void,
+  ): void {
     const write = (answer: ApiAnswer) => {
       writeAnswer(outgoing, answer, this.#options);
       if (this.#isStopping || !outgoing.writableEnded) outgoing.once('close', closeIdle);
@@ -142,7 +151,7 @@ export class HttpServer {
       else write(answer);
     };
     try {
-      const request = new NodeRequest(incoming, outgoing, this.#options.host);
+      const request = new NodeRequest(incoming, outgoing, { host: this.#options.host, askForBody });
       const answer = this.#options.answer(request);
       if (answer instanceof Promise) answer.then(write).catch(failed);
       else write(answer);
@@ -158,13 +167,22 @@ export class HttpServer {
       return;
     }
     const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
-    answerRaw(socket, this.#options.clock, this.#refusal(why, socket.remoteAddress));
+    answerRaw(socket, this.#options.clock, this.#refusals.unreadable(why, socket.remoteAddress));
+  }
+
+  /** Nobody tunnels through here: it is answered as other methods that no path knows. RFC 9110, 9.3.6. */
+  #refuseTunnel(incoming: IncomingMessage, closeIdle: () => void): void {
+    const { socket } = incoming;
+    this.#adopt(socket);
+    const outgoing = new NodeResponse(incoming);
+    outgoing.shouldKeepAlive = false;
+    outgoing.assignSocket(socket);
+    outgoing.once('finish', () => hangUp(socket, this.#options.clock));
+    this.#take(incoming, outgoing, closeIdle);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#upgraded.add(socket);
-    socket.once('close', () => this.#upgraded.delete(socket));
-    socket.on('error', () => socket.destroy());
+    this.#adopt(socket);
     try {
       const { upgrades } = this.#options;
       if (upgrades?.takes(request) !== true) {
@@ -173,9 +191,14 @@ export class HttpServer {
       upgrades.take(request, socket, head);
     } catch (error) {
       if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: upgrade failed');
-      const known = error instanceof ServiceError ? error : SERVER_FAILED;
-      answerRaw(socket, this.#options.clock, this.#envelope(known));
+      answerRaw(socket, this.#options.clock, this.#refusals.of(error));
     }
+  }
+
+  #adopt(socket: Duplex): void {
+    this.#upgraded.add(socket);
+    socket.once('close', () => this.#upgraded.delete(socket));
+    socket.on('error', () => socket.destroy());
   }
 
   #clientAddress(incoming: IncomingMessage): string | undefined {
@@ -188,51 +211,13 @@ export class HttpServer {
   /** What neither Node nor the interface answered. */
   #answerFor(error: unknown, incoming: IncomingMessage): ApiAnswer {
     if (error instanceof TargetError) {
-      return this.#refusal('its Host or path is not valid', this.#clientAddress(incoming));
+      const why = 'its Host or path is missing or not valid';
+      return this.#refusals.unreadable(why, this.#clientAddress(incoming));
     }
     this.#log.error({ err: error }, 'http: request failed');
-    return this.#envelope(SERVER_FAILED);
-  }
-
-  #refusal(why: string, address: string | undefined): ApiAnswer {
-    const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
-    return this.#envelope(error, this.#rateHeaders(address));
-  }
-
-  /** Whoever shows a key that nobody can read is counted as everybody without one. */
-  #rateHeaders(address: string | undefined): Readonly<Record<string, string>> {
-    const { rates, clock } = this.#options;
-    if (rates === undefined) return {};
-    const window = windowOf(clock.now());
-    const headers = {
-      'X-RateLimit-Limit': String(ANONYMOUS_REQUESTS_AN_HOUR),
-      'X-RateLimit-Reset': String(window.endsAt.getTime() / 1000),
-    };
-    try {
-      const left = ANONYMOUS_REQUESTS_AN_HOUR - rates.count(`address:${clientOf(address)}`, window);
-      return { ...headers, 'X-RateLimit-Remaining': String(Math.max(0, left)) };
-    } catch (error) {
-      this.#log.error({ err: error }, 'http: request not counted');
-      return { ...headers, 'X-RateLimit-Remaining': '0' };
-    }
-  }
-
-  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): ApiAnswer {
-    const requestId = this.#options.newId('req');
-    const body = JSON.stringify(errorBody(error, requestId));
-    const every = {
-      'Content-Type': 'application/json',
-      'Content-Length': String(Buffer.byteLength(body)),
-      'X-Request-Id': requestId,
-      'X-API-Version': API_VERSION,
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-    };
-    return { status: error.status, headers: Object.entries(every).flat(), body };
+    return this.#refusals.of(error);
   }
 }
-
-const SERVER_FAILED = new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
 
 const MESSAGES: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'its headers are longer than 16 KiB',

@@ -1,7 +1,12 @@
 /** A request of Node's as the interface asks it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApiRequest } from './api-request.ts';
-import { type RequestTarget, requestTarget } from './request-target.ts';
+import { type RequestTarget, requestTarget, TargetError } from './request-target.ts';
+
+interface NodeRequestOptions {
+  readonly host: string;
+  readonly askForBody?: (() => void) | undefined;
+}
 
 export class NodeRequest implements ApiRequest {
   readonly method: string;
@@ -10,21 +15,32 @@ export class NodeRequest implements ApiRequest {
   readonly queryText: string;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
+  readonly #askForBody: (() => void) | undefined;
   #gone: AbortController | undefined;
 
   /**
-   * @param host of requests that name none.
+   * @param options.host of requests that name none.
+   * @param options.askForBody tells a client to send its body, where it waits for that.
    * @throws {TargetError} when its `Host` or path is none.
    */
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse, host: string) {
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, options: NodeRequestOptions) {
     this.#incoming = incoming;
     this.#outgoing = outgoing;
-    // Two of them make a list, which is no host. RFC 9112, 3.2.
-    const target: RequestTarget = requestTarget(incoming.url ?? '', this.header('Host') || host);
+    this.#askForBody = options.askForBody;
     this.method = incoming.method ?? 'GET';
+    const host = this.header('Host');
+    // Only before HTTP/1.1 there may be none. Two of them make a list, which is no host. RFC 9112, 3.2.
+    if (host === undefined && incoming.httpVersion === '1.1') throw new TargetError('No Host');
+    const target: RequestTarget = requestTarget(this.#targetText, host || options.host);
     this.host = target.host;
     this.path = target.path;
     this.queryText = target.queryText;
+  }
+
+  /** What a tunnel is asked for is no path, but another server: then this one is asked as a whole. */
+  get #targetText(): string {
+    const { url = '' } = this.#incoming;
+    return this.method === 'CONNECT' && !url.startsWith('/') ? '' : url;
   }
 
   get remoteAddress(): string | undefined {
@@ -63,6 +79,7 @@ export class NodeRequest implements ApiRequest {
     const incoming = this.#incoming;
     // Of a request that announced none, nothing tells its end any more.
     if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
+    this.#askForBody?.();
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       let sizeBytes = 0;

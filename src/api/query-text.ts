@@ -10,5 +10,9 @@ export function queryOf(text: string): Record<string, string | string[]> {
     const [first = ''] = values;
     return [name, values.length === 1 ? first : values] as const;
   });
-  return Object.fromEntries(entries);
+  // It passes over one without a name, which nobody knows either.
+  const nameless = NAMELESS.exec(text)?.[1];
+  return Object.fromEntries(nameless === undefined ? entries : [...entries, ['', nameless]]);
 }
+
+const NAMELESS = /(?:^|&)=([^&]*)/;

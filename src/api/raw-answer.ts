@@ -17,7 +17,13 @@ export function answerRaw(
   for (let index = 0; index < headers.length; index += 2) {
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   }
-  socket.end(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+  socket.write(`${[...lines, 'Connection: close'].join('\r\n')}\r\n\r\n${body}`);
+  hangUp(socket, clock);
+}
+
+/** Ends the connection once everything is sent. What still comes is forgotten: to refuse it could take away the answer. */
+export function hangUp(socket: Duplex, clock: Clock): void {
+  socket.end();
   socket.resume();
   const cancel = clock.after(LINGER_MS, () => socket.destroy());
   socket.once('close', cancel);

@@ -39,7 +39,7 @@ export function requestTarget(target: string, host: string): RequestTarget {
 function urlOf(target: string, host: string): URL {
   const [path = ''] = target.split('?');
   if (path.includes('\\')) throw new TargetError('The path has a backslash');
-  const isWhole = /^https?:\/\//.test(target);
+  const isWhole = /^https?:\/\//i.test(target);
   if (!isWhole && target !== '' && !target.startsWith('/')) throw new TargetError('No path');
   const text = isWhole ? target : `http://${host}${target}`;
   if (!URL.canParse(text)) throw new TargetError('No address');

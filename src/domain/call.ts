@@ -109,6 +109,19 @@ export interface TimelineEntry {
 /** As much of a queued call as is needed to choose the next one: a long queue is read often. */
 export type WaitingParty = Pick<Call, 'id' | 'from'>;
 
+/** A call as the JSON that the interface shows, in parts. */
+export interface CallText {
+  /** An object: what lists show as well. */
+  readonly facts: string;
+  /** Objects with commas between, in the order of `CallStore.transcript`; null when nothing was said. */
+  readonly transcript: string | null;
+  /** A text in quotes, or `null`. */
+  readonly summary: string;
+  /** An object. */
+  readonly metadata: string;
+  readonly hasRecording: boolean;
+}
+
 /** Keeps calls. Every method is one transaction. */
 export interface CallStore {
   /** Saves a new call together with the events that its creation causes. */
@@ -131,6 +144,9 @@ export interface CallStore {
   timeline(callId: string): readonly TimelineEntry[];
 
   find(scope: Scope, callId: string): Call | undefined;
+
+  /** As `find`, for whoever passes it on unread. */
+  findText(scope: Scope, callId: string): CallText | undefined;
 
   /** Finds a call of whichever account: for the bearer of a link whose signature has been checked. */
   findById(callId: string): Call | undefined;

@@ -1,5 +1,5 @@
 /** What the server tells its operator, without ever telling what callers said or which number they have. */
-import { pino, stdTimeFunctions } from 'pino';
+import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 
 /** Where a plane writes its log. The shape is pino's; planes know only this. */
 export interface Logger {
@@ -40,9 +40,19 @@ export function openLogger(level: LogLevel, destination?: NodeJS.WritableStream)
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: errorFields },
     redact: { paths: HIDDEN_PATHS, censor: '[hidden]' },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** An error with its causes. Most messages end in their cause's, which pino would add to them once more. */
+function errorFields(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const fields = stdSerializers.err(error);
+  const { cause, message } = error;
+  const isTold = cause instanceof Error && message.includes(cause.message);
+  return isTold ? { ...fields, message } : fields;
 }
 
 /** A log that nobody reads. */

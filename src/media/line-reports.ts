@@ -17,7 +17,8 @@ export class LineReports {
   readonly #reception: Reception;
   readonly #nextUint32: () => number;
   readonly #cname: string;
-  #nextAtMs: number | undefined;
+  /** NaN before the first turn. */
+  #nextAtMs = Number.NaN;
 
   constructor(options: {
     readonly sender: LineSender;
@@ -43,9 +44,14 @@ export class LineReports {
     }
   }
 
+  /** See `keepPrefetched`. */
+  prefetch(): number {
+    return this.#nextAtMs;
+  }
+
   /** The report that is due, if one is. */
   due(nowMs: number): Uint8Array | undefined {
-    this.#nextAtMs ??= nowMs + this.#pauseMs();
+    if (Number.isNaN(this.#nextAtMs)) this.#nextAtMs = nowMs + this.#pauseMs();
     if (nowMs < this.#nextAtMs) return undefined;
     this.#nextAtMs = nowMs + this.#pauseMs();
     return this.#write(nowMs, false);

@@ -27,7 +27,7 @@ const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
 /** Of all lines of the thread. */
-const speechMemory = new SpeechMemory();
+const speechMemory = new SpeechMemory({ pieceBlocks: 64 });
 
 /** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;

@@ -112,8 +112,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   }
 
   begin(generation: number): void {
-    if (!this.#hasAgent) return;
-    this.#sender.report(this.#sender.playout.begin(generation));
+    if (this.#hasAgent) this.#sender.report(this.#sender.playout.begin(generation));
   }
 
   /** Adds to the reply; returns false when it had no room for all of it. */
@@ -176,7 +175,8 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   }
 
   prefetchRide(): number {
-    return this.#receiver.prefetchTick() + this.#sender.prefetch() + (this.#meter.isOn ? 1 : 0);
+    const halves = this.#receiver.prefetchTick() + this.#sender.prefetch();
+    return halves + this.#lock.prefetch() + this.#reports.prefetch() + (this.#meter.isOn ? 1 : 0);
   }
 
   /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */

@@ -116,10 +116,12 @@ export class MediaWorkerHandle {
   tell(message: ToWorker, transfer: ArrayBuffer[] = []): void {
     this.#batch.push(message);
     this.#transfer.push(...transfer);
-    if (this.#batch.length === 1) setImmediate(() => this.#flush());
-    if (IS_URGENT[message.kind] && !this.#isFlushing) {
+    if (this.#isFlushing) return;
+    if (IS_URGENT[message.kind]) {
       this.#isFlushing = true;
       queueMicrotask(() => this.#flush());
+    } else if (this.#batch.length === 1) {
+      setImmediate(() => this.#flush());
     }
   }
 

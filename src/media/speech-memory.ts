@@ -11,9 +11,6 @@ export const FRAME_WORDS = FRAME_SAMPLES / Int32Array.BYTES_PER_ELEMENT;
 /** Kept for later at most: 24 MB, about what 500 calls have waiting. What was more is given back to the system. */
 const FREE_BLOCKS_MAX = 5_000;
 
-/** Blocks whose G.711 lies in one piece of memory, found by one view that stays in the processor's nearest memory. */
-const PIECE_BLOCKS = 64;
-
 /**
  * Speech as it was said, and beside it as the far end is sent it: a frame of that is copied in a twentieth of the time
  * that it takes to encode it, and half as much memory has to be fetched.
@@ -33,11 +30,20 @@ export interface SpeechBlock {
 
 /** Shared by lines of one thread. Whoever claims a block gives it back. */
 export class SpeechMemory {
+  readonly #pieceBytes: number;
   readonly #free: SpeechBlock[] = [];
   #bytes = new Uint8Array(0);
   #words = new Int32Array(0);
   /** Bytes of the newest piece that belong to a block. */
   #usedBytes = 0;
+
+  /**
+   * @param options.pieceBlocks how many blocks have their G.711 in one piece of memory, and so share the views of it; more
+   * than one where there are many lines.
+   */
+  constructor({ pieceBlocks = 1 }: { readonly pieceBlocks?: number } = {}) {
+    this.#pieceBytes = pieceBlocks * BLOCK_SAMPLES;
+  }
 
   /** A block with whatever was in it before. */
   claim(): SpeechBlock {
@@ -50,7 +56,7 @@ export class SpeechMemory {
 
   #make(): SpeechBlock {
     if (this.#usedBytes === this.#bytes.length) {
-      this.#bytes = new Uint8Array(PIECE_BLOCKS * BLOCK_SAMPLES);
+      this.#bytes = new Uint8Array(this.#pieceBytes);
       this.#words = new Int32Array(this.#bytes.buffer);
       this.#usedBytes = 0;
     }

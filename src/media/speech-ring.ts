@@ -41,7 +41,7 @@ export class SpeechRing {
     const at = placeOf(written);
     const straight = Math.min(pcm.length, SPEECH_RING_SAMPLES - at);
     this.#samples.set(pcm.subarray(0, straight), at);
-    this.#samples.set(pcm.subarray(straight), 0);
+    if (straight < pcm.length) this.#samples.set(pcm.subarray(straight), 0);
     Atomics.store(this.#counts, WRITTEN, written + pcm.length);
     return true;
   }

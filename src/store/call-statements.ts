@@ -1,7 +1,9 @@
 /** The statements of the store of calls, compiled once. */
 import { sql } from 'kysely';
+import type { Scope } from '../domain/agent.ts';
 import { ROLLED_COLUMNS } from './call-rollups.ts';
 import { CALL_COLUMNS } from './call-rows.ts';
+import { callTextColumns } from './call-text.ts';
 import type { Database } from './database.ts';
 import { build, type CallRow, type TimelineRow, type TranscriptRow } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
@@ -17,6 +19,14 @@ export function prepareCalls(database: Database) {
     ),
     byId: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(CALL_COLUMNS).where('id', '=', take('id')),
+    ),
+    text: database.prepare((take: Take<Scope & { id: string }>) =>
+      build
+        .selectFrom('calls')
+        .select(callTextColumns())
+        .where('id', '=', take('id'))
+        .where('account_id', '=', take('accountId'))
+        .where('environment', '=', take('environment')),
     ),
     rolled: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),

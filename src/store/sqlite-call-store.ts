@@ -8,6 +8,7 @@ import {
   type CallStatus,
   type CallStore,
   type CallSummary,
+  type CallText,
   canMove,
   isOver,
   type TimelineEntry,
@@ -116,6 +117,13 @@ export class SqliteCallStore implements CallStore {
     const call = this.findById(callId);
     const isTheirs = call?.accountId === scope.accountId && call.environment === scope.environment;
     return isTheirs ? call : undefined;
+  }
+
+  findText(scope: Scope, callId: string): CallText | undefined {
+    const row = this.#database.read(() => this.#calls.text.get({ ...scope, id: callId }));
+    if (row === undefined) return undefined;
+    const { has_recording, ...text } = row;
+    return { ...text, hasRecording: has_recording === 1 };
   }
 
   findById(callId: string): Call | undefined {

@@ -97,10 +97,12 @@ const TRUNK = z
  * Reads the trunks of `sip-config/trunks.json`, secrets already put in.
  *
  * @param json an array of trunks; see sip-config/README.md for each field.
- * @throws {TrunkSettingsError} naming every wrong trunk and field.
+ * @param file where the text stands, for whoever has to put it right.
+ * @throws {TrunkSettingsError} naming the file, and every wrong trunk and field.
  */
-export function parseTrunks(json: string): readonly Trunk[] {
-  const settings = parseJson(json);
+export function parseTrunks(json: string, file = 'sip-config/trunks.json'): readonly Trunk[] {
+  const cannot = `Cannot use the SIP trunks of "${file}"`;
+  const settings = parseJson(json, cannot);
   const result = z.array(TRUNK).max(1000).safeParse(settings);
   if (!result.success) {
     const problems = result.error.issues.map(({ path, message }) => {
@@ -108,26 +110,26 @@ export function parseTrunks(json: string): readonly Trunk[] {
       const where = field.length === 0 ? '' : `${field.join('.')}: `;
       return `${nameOf(settings, index)}: ${where}${message}`;
     });
-    throw new TrunkSettingsError(`Cannot use the SIP trunks:\n  ${problems.join('\n  ')}`);
+    throw new TrunkSettingsError(`${cannot}:\n  ${problems.join('\n  ')}`);
   }
   const twice = result.data.find(
     ({ name }, at, all) => all.findIndex((other) => other.name === name) !== at,
   );
   if (twice !== undefined) {
     throw new TrunkSettingsError(
-      `Cannot use the SIP trunks:\n  trunk "${twice.name}": name: another trunk has it already`,
+      `${cannot}:\n  trunk "${twice.name}": name: another trunk has it already`,
     );
   }
   return result.data;
 }
 
-function parseJson(json: string): unknown {
+function parseJson(json: string, cannot: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new TrunkSettingsError('Cannot use the SIP trunks: the text is not JSON', {
-      cause: error,
-    });
+    // The parser's own words quote the text, which holds passwords.
+    const message = `${cannot}: expected a list of trunks as JSON; see sip-config/README.md`;
+    throw new TrunkSettingsError(message, { cause: error });
   }
 }
 

@@ -77,6 +77,7 @@ const UNREADABLE = [
   ['headers over 16 KiB', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
   ['a host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
+  ['no host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n'],
 ] as const;
 
@@ -132,14 +133,6 @@ test('HttpServer serves a request that expects what nobody knows', async () => {
   );
 
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
-});
-
-test('HttpServer serves a request without Host', async () => {
-  const { port } = await startServer();
-
-  const answer = await sendRaw(port, 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n');
-
-  expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
 });
 
 test('HttpServer lets an answer finish when it stops, and takes no new request', async () => {

@@ -80,6 +80,8 @@ describe('POST /api/calls/outbound', () => {
     ['a NUL in a text', '{"a":{"b":"\\u0000"}}', 'metadata.a.b'],
     ['half a character in a text', '{"a":["\\ud800"]}', 'metadata.a.0'],
     ['a NUL in a key', '{"a":{"\\u0000":1}}', 'metadata.a'],
+    ['a number that is too large', '{"a":{"b":1e400}}', 'metadata.a.b'],
+    ['one that is too small', '{"a":[-1e400]}', 'metadata.a.0'],
     ['half a character in a key', '{"\\ud800":1}', 'metadata'],
   ])('answers 400 to metadata with %s, naming where', async (_what, metadata, path) => {
     const api = await openWorld();
@@ -93,7 +95,11 @@ describe('POST /api/calls/outbound', () => {
 
   test('keeps metadata of every shape as it came', async () => {
     const api = await openWorld();
-    const metadata = { a: [1, null, { b: 'é 🦊', constructor: true }], '': -0.5 };
+    const metadata = {
+      a: [1, null, { b: 'é 🦊', constructor: true }],
+      '': -0.5,
+      max: Number.MAX_VALUE,
+    };
 
     await start(api, { metadata });
 

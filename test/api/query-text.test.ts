@@ -9,7 +9,9 @@ test.each([
   ['a+b=c%20d+e', { 'a b': 'c d e' }],
   ['a=b=c', { a: 'b=c' }],
   ['a=%zz&b=%E4', { a: '%zz', b: '%E4' }],
-  ['&&=x', {}],
+  ['&&a=1&', { a: '1' }],
+  ['&&=x', { '': 'x' }],
+  ['a=1&=', { a: '1', '': '' }],
   ['constructor=1', { constructor: '1' }],
   ['%5F_proto__=1', Object.fromEntries([['__proto__', '1']])],
 ])('queryOf reads %s', (text, query) => {

@@ -72,3 +72,21 @@ test('Logger shows dates, leaves the fields that it was given as they were, and 
   expect(line).toMatchObject({ at: '1970-01-01T00:00:00.000Z', key: '[hidden]' });
   expect(fields.key).toBe('kept');
 });
+
+test.each([
+  ['that its message has already', 'Cannot save: disk is full', 'Cannot save: disk is full'],
+  ['that its message has not', 'Cannot save', 'Cannot save: disk is full'],
+])('Logger tells the cause of an error once: one %s', (_case, message, told) => {
+  const error = new Error(message, { cause: new Error('disk is full') });
+
+  const [line] = written((log) => log.error({ err: error }, 'failed'));
+
+  const stack = expect.stringMatching(/caused by: Error: disk/);
+  expect(line).toMatchObject({ err: { message: told, stack } });
+});
+
+test.each(['no reason', null])('Logger writes %s, which was thrown and is no error', (err) => {
+  const [line] = written((log) => log.error({ err }, 'failed'));
+
+  expect(line).toMatchObject({ err });
+});

@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { encodeG711, type G711Law } from '../../src/media/g711.ts';
 import { Playout } from '../../src/media/playout.ts';
+import { readStereo } from '../support/recording.ts';
+import { testFolder } from '../support/test-store.ts';
 import { FAR_END, reply, TestLine } from './test-line.ts';
 
 const HEADER_WORDS = 3;
@@ -101,4 +104,20 @@ test('MediaLine sends a reply on in the new codec when that changes in its middl
     ...encodeG711('PCMU', Int16Array.of(1000, 1001)),
     ...encodeG711('PCMA', Int16Array.of(1002, 1003)),
   ]);
+});
+
+test('MediaLine records a reply as it was said, and not as it was encoded', async () => {
+  const file = join(testFolder(), 'a.wav');
+  const line = new TestLine();
+  line.setRemote();
+  line.line.record(file, line.nowMs);
+  line.line.begin(1);
+
+  line.line.say(1, reply(10), line.nowMs);
+  line.line.finish(1, line.nowMs);
+  line.clock.advance(300);
+  await line.line.close(line.nowMs);
+
+  const right = readStereo(file)?.right ?? new Int16Array();
+  expect(right.filter((sample) => sample !== 0)).toEqual(reply(10));
 });

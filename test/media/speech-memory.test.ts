@@ -37,6 +37,16 @@ test('SpeechMemory gives different blocks to those who hold them at one time', (
   expect(one).not.toBe(other);
 });
 
+test('SpeechMemory gives each block a place of its own in a piece of memory', () => {
+  const memory = new SpeechMemory({ pieceBlocks: 2 });
+
+  const [one, other, third] = [memory.claim(), memory.claim(), memory.claim()];
+
+  expect(other.bytes).toBe(one.bytes);
+  expect(other.at - one.at).toBe(1600);
+  expect(third.bytes).not.toBe(one.bytes);
+});
+
 test.each([
   ['has been played', (playout: Playout) => playAll(playout)],
   ['is dropped', (playout: Playout) => playout.drop(1)],

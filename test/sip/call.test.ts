@@ -147,15 +147,20 @@ test('UserAgent refuses headers that would forge a message', async () => {
   expect(() => alice.invite({ uri: bobUri, from: '<sip:a@b>\r\nX: y' })).toThrow('line break');
 });
 
-test('UserAgent names the address that it cannot have', async () => {
-  pair = await startPair();
-  const [taken] = pair.bob.addresses;
+test.each([
+  'UDP',
+  'TCP',
+] as const)('UserAgent names the %s port that it cannot have, and what to do', async (protocol) => {
   const { UserAgent } = await import('../../src/sip/user-agent.ts');
-  const port = taken?.port ?? 0;
-  const late = new UserAgent({ listen: [{ protocol: 'UDP', address: '127.0.0.1', port }] });
+  const early = new UserAgent({ listen: [{ protocol, address: '127.0.0.1', port: 0 }] });
+  await early.start();
+  const port = early.addresses[0]?.port ?? 0;
+  const late = new UserAgent({ listen: [{ protocol, address: '127.0.0.1', port }] });
 
-  await expect(late.start()).rejects.toThrow(`Cannot listen on UDP "127.0.0.1:${port}"`);
-  await late.stop();
+  await expect(late.start()).rejects.toThrow(
+    `Cannot listen on ${protocol} "127.0.0.1:${port}": another program listens there; stop it, or set SIP_PORT`,
+  );
+  await Promise.all([early.stop(), late.stop()]);
 });
 
 test('UserAgent settles everything that waits when it stops', async () => {

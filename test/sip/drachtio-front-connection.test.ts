@@ -35,7 +35,7 @@ class RawClient {
   }
 
   send(command: string): void {
-    this.socket.write(formatFrame(Buffer.from(command)));
+    this.socket.write(formatFrame(command));
   }
 
   async ask(command: string): Promise<string> {
@@ -212,9 +212,7 @@ test('DrachtioFront.stop closes the port, and may be called twice', async () => 
 });
 
 test('FrameReader gives the same payloads wherever the stream is split', () => {
-  const stream = Buffer.concat(
-    ['a', 'bé|c', 'x'.repeat(500)].map((text) => formatFrame(Buffer.from(text))),
-  );
+  const stream = Buffer.concat(['a', 'bé|c', 'x'.repeat(500)].map((text) => formatFrame(text)));
   const whole = new FrameReader().push(stream).map(String);
 
   for (let at = 0; at <= stream.length; at++) {

@@ -106,7 +106,8 @@ describe('over TCP', () => {
   });
 
   test('a connection that nobody uses is closed, one with a call is kept', async () => {
-    const pair = await startPair('TCP', { bob: { tcpLimits: { idleMs: 60 } } });
+    // Time enough for the INVITE to be read behind its connection, on a machine with other work as well.
+    const pair = await startPair('TCP', { bob: { tcpLimits: { idleMs: 500 } } });
     closers.push(() => stopPair(pair));
     pair.bob.on('invite', (invite) => invite.accept({ body: SDP }));
     const { state } = await dial(pair.bob);

@@ -5,7 +5,7 @@ import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
 import { MediaError, type MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { KeptAnswer, PlainEndpoint, request } from './scripted-srf.ts';
+import { KeptAnswer, PlainEndpoint, request, ScriptedDialog } from './scripted-srf.ts';
 
 function ring(srf: SrfClient, open: MediaGateway['open']) {
   const answer = new KeptAnswer();
@@ -60,4 +60,25 @@ test.each([
 
   await expect(answered).rejects.toMatchObject({ name: 'CarrierError', sipStatus });
   expect(endpoint.isClosed).toBe(true);
+});
+
+test.each([
+  ['describes no usable sound', 'unacceptable', 488],
+  ['never comes, since the caller hangs up', undefined, 487],
+])('SrfIncomingCall whose ACK %s is the far end’s failure, not ours', async (_case, body, sipStatus) => {
+  const dialog = new ScriptedDialog();
+  const taken = Promise.withResolvers<void>();
+  const createUAS: SrfClient['createUAS'] = (_request, _answer, _parts, done) => {
+    done(null, dialog);
+    taken.resolve();
+  };
+  const srf = Object.assign(openSrf(), { createUAS });
+  const { call } = ring(srf, async () => new PlainEndpoint());
+
+  const answered = call.answer();
+  await taken.promise;
+  if (body === undefined) dialog.receive('destroy');
+  else dialog.receive('ack', { body });
+
+  await expect(answered).rejects.toMatchObject({ name: 'CarrierError', sipStatus });
 });

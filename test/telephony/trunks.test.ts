@@ -62,7 +62,7 @@ test.each([
 });
 
 test.each([
-  ['not JSON', '[{', 'the text is not JSON'],
+  ['not JSON', '[{', ': expected a list of trunks as JSON'],
   ['no list', '{}', 'the list of trunks: '],
   [
     'two trunks of one name',
@@ -74,6 +74,16 @@ test.each([
   ],
 ])('parseTrunks refuses %s', (_, json, message) => {
   expect(() => parseTrunks(json)).toThrow(message);
+});
+
+test.each([
+  '[{"password":"secret"',
+  '{}',
+  '[{"name":"a","proxy":"a.example"},{"name":"a","proxy":"a.example"}]',
+])('parseTrunks names the file where %s stands, and quotes nothing of it', (json) => {
+  const read = () => parseTrunks(json, '/etc/trunks.json');
+
+  expect(read).toThrow(/^Cannot use the SIP trunks of "\/etc\/trunks\.json":(?![\s\S]*secret)/);
 });
 
 test('parseTrunks throws nothing but TrunkSettingsError, whatever the JSON', () => {

@@ -44,6 +44,10 @@ export async function readText(
   limit: { readonly bytesMax: number; readonly message: string },
 ): Promise<void> {
   const { request } = context;
+  const coding = request.header('Transfer-Encoding');
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw unreadableBody('', 'expected no Transfer-Encoding but "chunked"');
+  }
   const isTooLong = (announcedBytes(request) ?? 0) > limit.bytesMax;
   const bytes = isTooLong ? undefined : await request.readBody(limit.bytesMax).catch(cutOff);
   if (bytes === undefined) {

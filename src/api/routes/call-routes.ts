@@ -1,11 +1,11 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import type { Call } from '../../domain/call.ts';
+import type { Call, CallText } from '../../domain/call.ts';
 import { given } from '../../domain/patch.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
-import { callView, timelineEntryView } from '../call-view.ts';
+import { callText, timelineEntryView } from '../call-view.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { notFound } from '../middleware/errors.ts';
@@ -81,12 +81,10 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(getRoute, (context) => {
-    const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
-    const transcript = calls.transcript(call.id);
-    return context.json(
-      callView(call, { transcript, recordingUrl: recordingUrl(call, deps) }),
-      200,
-    );
+    const { callId } = context.valid('param');
+    const call = existing(calls.findText(scopeOf(context), callId));
+    const text = callText(call, call.hasRecording ? recordingUrl(callId, deps) : null);
+    return context.body(text, 200, { 'Content-Type': 'application/json' });
   });
 
   api.openapi(timelineRoute, (context) => {
@@ -99,17 +97,16 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 }
 
 /** The same words whether the call never was or is another account's, so that nobody learns which. */
-export function existing(call: Call | undefined): Call {
+export function existing<Found extends Call | CallText>(call: Found | undefined): Found {
   if (call === undefined) {
     throw new ServiceError('CALL_NOT_FOUND', 'Cannot find the call: there is none with this id');
   }
   return call;
 }
 
-/** A link that works for a day without a key; null when there is no recording. */
-function recordingUrl(call: Call, deps: ApiDeps): string | null {
-  if (call.recordingFile === null) return null;
+/** A link that works for a day without a key. */
+function recordingUrl(callId: string, deps: ApiDeps): string {
   const expiresAt = new Date(deps.clock.now().getTime() + LINK_LIFETIME_MS);
   const { publicUrl, recordingSecret: secret } = deps;
-  return recordingLink(call.id, { publicUrl, secret, expiresAt });
+  return recordingLink(callId, { publicUrl, secret, expiresAt });
 }

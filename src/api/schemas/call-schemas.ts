@@ -19,6 +19,15 @@ export const endReasonSchema = z.enum([
   'busy',
 ]);
 
+export const durationSchema = z.int().openapi({
+  description:
+    'Seconds from the answer to the end, each started one counted; 0 when nobody answered. Less than `endedAt` - `startedAt`, which begins with the ringing.',
+});
+
+const WHEN_STARTED = 'When it began to ring, not when it was answered';
+
+export const startedAtSchema = timestamp.openapi({ description: `${WHEN_STARTED}.` });
+
 const common = {
   id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
   agentId: z.string(),
@@ -26,8 +35,8 @@ const common = {
   status,
   from: z.string(),
   to: z.string(),
-  durationSeconds: z.int(),
-  startedAt: timestamp.nullable().openapi({ description: 'null while queued.' }),
+  durationSeconds: durationSchema,
+  startedAt: timestamp.nullable().openapi({ description: `${WHEN_STARTED}; null while queued.` }),
   endedAt: timestamp.nullable().openapi({ description: 'null until the call is over.' }),
   endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
   sentiment: z

@@ -1,7 +1,13 @@
 /** The bodies of the five events that webhook endpoints receive, for the documentation. */
 import { z } from '@hono/zod-openapi';
 import type { CustomerEventKind } from '../../domain/service-event.ts';
-import { directionSchema, endReasonSchema, transcriptEntrySchema } from './call-schemas.ts';
+import {
+  directionSchema,
+  durationSchema,
+  endReasonSchema,
+  startedAtSchema,
+  transcriptEntrySchema,
+} from './call-schemas.ts';
 
 const timestamp = z.iso.datetime();
 
@@ -16,20 +22,20 @@ const carrierCallSid = z.string().openapi({
   description: "The carrier's identifier of the call; empty when the call never reached a carrier.",
 });
 
-const callStarted = z.object({ ...parties, startedAt: timestamp, carrierCallSid });
+const callStarted = z.object({ ...parties, startedAt: startedAtSchema, carrierCallSid });
 
 const callEnded = z.object({
   ...parties,
-  startedAt: timestamp,
+  startedAt: startedAtSchema,
   endedAt: timestamp,
-  durationSeconds: z.int(),
+  durationSeconds: durationSchema,
   endReason: endReasonSchema,
   carrierCallSid,
 });
 
 const callTranscribed = z.object({
   ...ofCall,
-  durationSeconds: z.int(),
+  durationSeconds: durationSchema,
   transcript: z.array(transcriptEntrySchema),
   summary: z.string().nullable(),
   sentiment: z.enum(['positive', 'neutral', 'negative']).nullable(),

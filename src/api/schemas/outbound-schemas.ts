@@ -76,12 +76,13 @@ export const hungUpCallSchema = z
   })
   .openapi('HungUpCall');
 
-/** Names and texts, at any depth, that could not be given back as they came. The body is 32 deep at most. */
+/** Names, texts and numbers, at any depth, that could not be given back as they came. The body is 32 deep at most. */
 function* unkeepable(
   value: unknown,
   path: readonly string[] = [],
 ): Generator<{ readonly path: readonly string[]; readonly message: string }> {
   if (typeof value === 'string' && !isPlainText(value)) yield { path, message: NOT_PLAIN };
+  if (typeof value === 'number' && !Number.isFinite(value)) yield { path, message: NOT_FINITE };
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     if (!isPlainText(key)) yield { path, message: `${NOT_PLAIN} in its keys` };
@@ -91,6 +92,9 @@ function* unkeepable(
 }
 
 const NOT_PLAIN = 'expected well-formed Unicode without NUL';
+
+/** JSON has no bound, and JavaScript takes what is beyond this for infinite. */
+const NOT_FINITE = 'expected a number below 1.8e308';
 
 function whyNotMetadata(value: Readonly<Record<string, unknown>>): string | undefined {
   if (Object.keys(value).length > metadataKeysMax)

@@ -24,6 +24,7 @@ export interface Delivery {
 export class ApplicationLink {
   readonly #socket: Socket;
   readonly #clock: Clock;
+  #isGathering = false;
 
   constructor(options: { socket: Socket; clock: Clock }) {
     this.#socket = options.socket;
@@ -79,10 +80,21 @@ export class ApplicationLink {
     ];
   }
 
-  #send(line: string, octets: Buffer = Buffer.alloc(0)): void {
+  #send(line: string, octets?: Buffer): void {
     if (this.#socket.destroyed) return;
-    const payload = Buffer.concat([Buffer.from(`${randomUUID()}|${line}`, 'utf8'), octets]);
-    this.#socket.write(formatFrame(payload));
+    this.#gather();
+    this.#socket.write(formatFrame(`${randomUUID()}|${line}`, octets));
     if (this.#socket.writableLength > UNREAD_BYTES_MAX) this.#socket.destroy();
+  }
+
+  /** What is said in one turn of the event loop leaves together: one system call, and one wake-up of whoever reads it. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    this.#socket.cork();
+    setImmediate(() => {
+      this.#isGathering = false;
+      this.#socket.uncork();
+    });
   }
 }

@@ -51,9 +51,10 @@ export class FrameReader {
   }
 }
 
-/** Puts the length before a payload. */
-export function formatFrame(payload: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${payload.length}#`, 'latin1'), payload]);
+/** One frame whose payload is a line and the octets behind it. */
+export function formatFrame(line: string, octets: Buffer = Buffer.alloc(0)): Buffer {
+  const lengthBytes = Buffer.byteLength(line) + octets.length;
+  return Buffer.concat([Buffer.from(`${lengthBytes}#${line}`), octets]);
 }
 
 function parseLength(text: string): number {

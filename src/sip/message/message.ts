@@ -147,7 +147,7 @@ export class SipMessage {
 
   /** The first Contact; undefined where there is none, or it is `*`. */
   get contact(): NameAddr | undefined {
-    const [first] = this.list('contact');
+    const first = this.#firstOf('contact');
     if (first === undefined || first === '*') return undefined;
     this.#contact = reading(this.#contact, first, parseNameAddr);
     return this.#contact.result;
@@ -187,6 +187,16 @@ export class SipMessage {
     bytes.write(head, 'latin1');
     if (this.body.length > 0) bytes.set(this.body, head.length);
     return bytes;
+  }
+
+  /** As `list(name)[0]`, for what is asked so often that the lists would be most of a message's garbage. */
+  #firstOf(name: string): string | undefined {
+    for (const [each, value] of this.headers) {
+      if (each !== name) continue;
+      const [first] = splitList(value);
+      if (first !== undefined) return first;
+    }
+    return undefined;
   }
 
   #required(name: string): string {

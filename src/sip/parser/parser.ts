@@ -78,10 +78,13 @@ export function finishMessage(head: MessageHead, rest: Buffer, isStream: boolean
 
 /** The length that the message gives for its body: undefined where none, null where unusable. */
 export function contentLength(message: SipMessage): number | undefined | null {
-  const values = message.all('content-length');
-  if (values.length > 1) return null;
-  const [value] = values;
-  return value === undefined ? undefined : (parseDecimal(value, MESSAGE_BYTES_MAX) ?? null);
+  let lengthBytes: number | undefined | null;
+  for (const [name, value] of message.headers) {
+    if (name !== 'content-length') continue;
+    if (lengthBytes !== undefined) return null;
+    lengthBytes = parseDecimal(value, MESSAGE_BYTES_MAX) ?? null;
+  }
+  return lengthBytes;
 }
 
 /** Line breaks before a message keep connections alive and mean nothing (section 7.5). */

@@ -6,6 +6,7 @@ import { SipError } from '../message/sip-error.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
 import type { Endpoint, Flow } from './flow.ts';
 import { formatEndpoint } from './flow.ts';
+import { listenError } from './listen-error.ts';
 import type { ConnectionLimits } from './tcp-connection.ts';
 import { TcpConnection } from './tcp-connection.ts';
 
@@ -59,10 +60,7 @@ export class TcpTransport {
   async start(): Promise<void> {
     const { address, port, advertisedAddress } = this.#options;
     await new Promise<void>((resolve, reject) => {
-      const fail = (cause: Error) => {
-        const where = `${address}:${port}`;
-        reject(new SipError(503, `Cannot listen on TCP "${where}": ${cause.message}`));
-      };
+      const fail = (cause: Error) => reject(listenError('TCP', { address, port }, cause));
       this.#server.once('error', fail);
       this.#server.listen(port, address, () => {
         this.#server.off('error', fail);

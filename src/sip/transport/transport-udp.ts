@@ -5,6 +5,7 @@ import { isIPv6 } from 'node:net';
 import { SipError } from '../message/sip-error.ts';
 import { doNothing } from '../nothing.ts';
 import type { Endpoint, Flow } from './flow.ts';
+import { listenError } from './listen-error.ts';
 
 /** The part of a datagram socket that is used here, so that tests can lose packets. */
 export interface UdpSocket {
@@ -84,10 +85,7 @@ export class UdpTransport {
   async start(): Promise<void> {
     const { address, port, advertisedAddress } = this.#options;
     await new Promise<void>((resolve, reject) => {
-      const fail = (cause: Error) => {
-        const where = `${address}:${port}`;
-        reject(new SipError(503, `Cannot listen on UDP "${where}": ${cause.message}`));
-      };
+      const fail = (cause: Error) => reject(listenError('UDP', { address, port }, cause));
       this.#socket.on('error', fail);
       this.#socket.bind(port, address, () => {
         this.#socket.off('error', fail);

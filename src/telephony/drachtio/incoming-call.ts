@@ -99,7 +99,8 @@ export class SrfIncomingCall implements IncomingCall {
     } catch (error) {
       await endpoint.close();
       this.#options.onOver();
-      throw error instanceof CarrierError ? error : this.#error(reasonOf(error), 500, error);
+      if (error instanceof CarrierError) throw error;
+      throw this.#error(reasonOf(error), statusOf(error), error);
     }
   }
 
@@ -118,7 +119,7 @@ export class SrfIncomingCall implements IncomingCall {
         ...(trunk && { codecs: trunk.codecs }),
       });
     } catch (error) {
-      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      const sipStatus = statusOf(error);
       if (this.#hasEnded) this.#options.onOver();
       else this.#refuse(sipStatus);
       throw this.#error(reasonOf(error), sipStatus, error);
@@ -188,6 +189,11 @@ export class SrfIncomingCall implements IncomingCall {
       cause === undefined ? {} : { cause },
     );
   }
+}
+
+/** 500 is a failure of ours; what the far end describes and nobody can use is its own. */
+function statusOf(error: unknown): number {
+  return error instanceof MediaError ? error.sipStatus : 500;
 }
 
 /** Who rings. P-Asserted-Identity is a carrier's word, so it is believed from a trunk only. RFC 3325, 5. */

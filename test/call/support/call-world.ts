@@ -128,6 +128,7 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
     transcript: (callId) => calls.transcript(callId),
     timeline: (callId) => calls.timeline(callId),
     find: (scope, callId) => calls.find(scope, callId),
+    findText: (scope, callId) => calls.findText(scope, callId),
     findById: (callId) => calls.findById(callId),
     list: (scope, query) => calls.list(scope, query),
     listText: (scope, query) => calls.listText(scope, query),

@@ -1,0 +1,114 @@
+/** Requests that are HTTP, but rare, over a real connection to the whole interface. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { HttpServer } from '../../src/api/http-server.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { LIVE_KEY, openTestApi } from '../support/test-api.ts';
+
+async function openConnection(): Promise<Socket> {
+  const { answer } = await openTestApi();
+  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
+  const server = new HttpServer({ ...parts, answer });
+  const port = await server.start();
+  onTestFinished(() => server.stop());
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+/** All that is answered until the server hangs up. */
+async function read(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (piece: string) => {
+    text += piece;
+  });
+  await once(socket, 'close');
+  return text;
+}
+
+async function exchange(lines: readonly string[], body = ''): Promise<string> {
+  const socket = await openConnection();
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  return read(socket);
+}
+
+function bodyOf(answer: string): unknown {
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+}
+
+const KEY = `Authorization: Bearer ${LIVE_KEY}`;
+
+test('CONNECT is answered as other methods that a path does not know, and the connection closed', async () => {
+  const answer = await exchange(['CONNECT /api/agents HTTP/1.1', 'Host: a', KEY]);
+
+  expect(answer).toMatch(/^HTTP\/1\.1 404 Not Found\r\n/);
+  expect(answer).toMatch(/^allow: GET, HEAD, POST\r$/im);
+  expect(answer).toMatch(/^connection: close\r$/im);
+  expect(bodyOf(answer)).toMatchObject({ error: { code: 'NOT_FOUND', status: 404 } });
+});
+
+test.each([
+  ['another server', 'CONNECT other.example:80', 404],
+  ['a path without a key', 'CONNECT /api/agents', 401],
+])('CONNECT to %s has the envelope', async (_case, line, status) => {
+  const answer = await exchange([`${line} HTTP/1.1`, 'Host: other.example:80']);
+
+  expect(bodyOf(answer)).toMatchObject({ error: { status } });
+});
+
+test('A request of HTTP/1.1 without Host is refused with the envelope', async () => {
+  const answer = await exchange(['GET /api/agents HTTP/1.1', KEY, 'Connection: close']);
+
+  expect(bodyOf(answer)).toMatchObject({ error: { code: 'VALIDATION_ERROR', status: 400 } });
+});
+
+test.each([
+  ['HTTP/1.0 without Host', ['GET /api/agents HTTP/1.0']],
+  ['HTTP/1.1 with an empty Host', ['GET /api/agents HTTP/1.1', 'Host:']],
+  ['a whole address in capitals', ['GET HTTP://A/api/agents HTTP/1.1', 'Host: a']],
+])('A request of %s is served', async (_case, lines) => {
+  const answer = await exchange([...lines, KEY, 'Connection: close']);
+
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+});
+
+test.each([
+  ['gzip, chunked', 400, 'expected no Transfer-Encoding but \\"chunked\\"'],
+  ['Chunked', 400, 'expected well-formed JSON'],
+])('A body of Transfer-Encoding %s is answered %i', async (coding, status, message) => {
+  const type = 'Content-Type: application/json';
+  const lines = ['POST /api/agents HTTP/1.1', 'Host: a', KEY, type, 'Connection: close'];
+
+  const answer = await exchange([...lines, `Transfer-Encoding: ${coding}`], '1\r\n?\r\n0\r\n\r\n');
+
+  expect(bodyOf(answer)).toMatchObject({ error: { status } });
+  expect(answer).toContain(message);
+});
+
+test.each([
+  ['no key', '/api/agents', 'Content-Length: 2', 401],
+  ['no such path', '/nowhere', 'Content-Length: 2', 404],
+  ['too long a body', '/api/agents', `Content-Length: 5000000\r\n${KEY}`, 400],
+])('A client that waits with its body is answered without it, and then left: %s', async (_case, path, headers, status) => {
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: a', 'Expect: 100-continue', headers];
+
+  const answer = await exchange(lines);
+
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(answer).toMatch(/^connection: close\r$/im);
+});
+
+test('A client that waits with its body is asked for it where it is needed', async () => {
+  const socket = await openConnection();
+  const type = 'Content-Type: application/json';
+  const lines = ['POST /api/agents HTTP/1.1', 'Host: a', KEY, type, 'Content-Length: 1'];
+
+  socket.write(`${[...lines, 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`);
+  const [asked] = await once(socket, 'data');
+  socket.write(`?GET /api/agents HTTP/1.1\r\nHost: a\r\n${KEY}\r\nConnection: close\r\n\r\n`);
+  const answers = await read(socket);
+
+  expect(asked).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+  expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']);
+});

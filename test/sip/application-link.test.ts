@@ -1,0 +1,55 @@
+/** What an application is told over its connection: in order, and what is said in one turn of the event loop in one write. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import { ApplicationLink } from '../../src/sip/drachtio-front/application-link.ts';
+import { FrameReader } from '../../src/sip/drachtio-front/frame-reader.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+async function open() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, '127.0.0.1');
+  const [socket] = await once(server, 'connection');
+  closers.push(() => {
+    client.destroy();
+    socket.destroy();
+    server.close();
+  });
+  return { client, socket, link: new ApplicationLink({ socket, clock: systemClock }) };
+}
+
+test('ApplicationLink sends what is said in one turn of the event loop in one write', async () => {
+  const { client, socket, link } = await open();
+
+  link.accept('first');
+  await Promise.resolve();
+  link.accept('second');
+  const sentBefore = socket.bytesWritten - socket.writableLength;
+  const [chunk] = await once(client, 'data');
+
+  expect(sentBefore).toBe(0);
+  expect(new FrameReader().push(chunk).map((frame) => frame.toString().split('|')[2])).toEqual([
+    'first',
+    'second',
+  ]);
+  expect(socket.writableCorked).toBe(0);
+});
+
+test('ApplicationLink sends what was said before its end', async () => {
+  const { client, link } = await open();
+
+  link.accept('last');
+  link.end();
+  const [chunk] = await once(client, 'data');
+
+  expect(chunk.toString()).toMatch(/\|response\|last\|OK$/);
+});
