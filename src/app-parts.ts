@@ -9,7 +9,7 @@ import { type Config, databaseFileOf } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
-import { ThreadUse } from './lib/thread-use.ts';
+import type { ThreadUse } from './lib/thread-use.ts';
 import type { Hearing } from './speech/hearing.ts';
 import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -41,24 +41,38 @@ const PACKAGE = new URL('../package.json', import.meta.url);
  * @throws {Error} naming what is missing and what to do.
  */
 export async function openParts(
-  options: AppOptions & { readonly hearing: Hearing },
+  options: AppOptions & { readonly hearing: Hearing; readonly threads: ThreadUse },
 ): Promise<AppParts> {
-  const { config, log, print, hearing } = options;
+  const { config, log, hearing } = options;
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
   const clock = systemClock;
   const telephony = new Telephony({ config, version, clock, log });
-  const threads = new ThreadUse(clock);
-  threads.start();
   // Whoever waits for what begins here is told of failures.
   telephony.startMedia().catch(() => undefined);
   const metrics = new Metrics({ version });
   const { modelTimes: times, languageModel: counts } = metrics;
   const speech = await composeSpeech({ config, hearing, clock, log, times, counts });
   speech.synthesizer.start().catch(() => undefined);
+  try {
+    const data = await openData({ config, version, log });
+    return { ...options, version, metrics, speech, telephony, ...data };
+  } catch (error) {
+    await Promise.allSettled([speech.synthesizer.stop(), telephony.stop()]);
+    throw error;
+  }
+}
+
+/** Opens what lies on the disk. */
+async function openData(options: {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Logger;
+}): Promise<Pick<AppParts, 'lock' | 'store' | 'tracing'>> {
+  const { config, log } = options;
   mkdirSync(join(config.DATA_DIR, RECORDINGS), { recursive: true });
   const file = databaseFileOf(config);
   const lock = lockDatabase(file);
-  const store = await openStore({ file, clock, log });
-  const tracing = await openTracing({ config, version, store, log });
-  return { config, log, print, version, metrics, lock, store, speech, telephony, threads, tracing };
+  const store = await openStore({ file, clock: systemClock, log });
+  const tracing = await openTracing({ ...options, store });
+  return { lock, store, tracing };
 }

@@ -3,8 +3,10 @@ import { flushCompileCache } from 'node:module';
 import type { App } from './app.ts';
 import { beginHearing } from './app-hearing.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
+import { systemClock } from './lib/clock.ts';
 import { trustImports } from './lib/exact-imports.ts';
 import { type Logger, openLogger } from './lib/logger.ts';
+import { ThreadUse } from './lib/thread-use.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
 
 /** EX_CONFIG of sysexits.h: the settings are wrong, starting again will not help. */
@@ -34,13 +36,18 @@ async function serve(config: Config): Promise<void> {
   const distrustImports = trustImports();
   // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
   // while this thread loads what comes next.
+  // Before any thread is: it knows those alone that come after it.
+  const threads = new ThreadUse(systemClock);
+  threads.start();
   const hearing = beginHearing({ config, log });
   const { openParts } = await import('./app-parts.ts');
   const print = (text: string) => console.log(text);
-  const parts = await openParts({ config, log, hearing, print }).catch(async (error: unknown) => {
-    await hearing.stop();
-    return giveUp(error);
-  });
+  const parts = await openParts({ config, log, hearing, threads, print }).catch(
+    async (error: unknown) => {
+      await hearing.stop();
+      return giveUp(error);
+    },
+  );
   const { App } = await import('./app.ts');
   const app = new App(parts);
   // A fault of one call must not end the hundreds beside it. What throws outright still ends the process: then nobody

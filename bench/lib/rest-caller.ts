@@ -54,6 +54,7 @@ function sendSome(
       const answer = answerIn(begun);
       if (answer === undefined) return;
       if (answer.status !== status) return fail(`it was answered ${begun.toString()}`);
+      if (Number.isNaN(answer.sizeBytes)) return fail('its answer has no length');
       if (begun.length < answer.sizeBytes) return;
       begun = NOTHING;
       sendOr(socket, next, resolve);

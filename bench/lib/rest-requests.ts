@@ -37,7 +37,7 @@ export const REQUESTS: readonly RestRequest[] = [
   get('show agent', '/api/agents/agent_7', { fastifyMax: 0.8, rawMax: 1 }),
   get('list calls', '/api/calls?limit=20', { fastifyMax: 0.8, rawMax: 1 }),
   get('show call', `/api/calls/${CALL}`, { fastifyMax: 0.8, rawMax: 1 }),
-  post('make agent', '/api/agents', AGENT_BODY, { status: 201, requests: 1500 }),
+  post('make agent', '/api/agents', AGENT_BODY, { status: 201, requests: 4000 }),
   post(
     'start call',
     '/api/calls/outbound',

@@ -176,7 +176,13 @@ export class HttpServer {
     this.#adopt(socket);
     const outgoing = new NodeResponse(incoming);
     outgoing.shouldKeepAlive = false;
-    outgoing.assignSocket(socket);
+    try {
+      outgoing.assignSocket(socket);
+    } catch {
+      // An answer before it still has the connection, and Node hands that over to nobody afterwards.
+      hangUp(socket, this.#options.clock);
+      return;
+    }
     outgoing.once('finish', () => hangUp(socket, this.#options.clock));
     this.#take(incoming, outgoing, closeIdle);
   }

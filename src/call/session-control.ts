@@ -127,8 +127,11 @@ export class SessionControl {
     });
   }
 
-  /** @throws {Error} when the agent may not try once more. */
+  /** @throws {Error} when the agent may not try once more, or somebody is being called already: that rings nobody. */
   #countAgents(): void {
+    if (this.#transfers > 0) {
+      throw new Error('Cannot hand the call over: somebody is being called already');
+    }
     const refusal = this.#attempts?.begin('agent');
     if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${REFUSALS[refusal]}`);
   }
@@ -150,7 +153,7 @@ export class SessionControl {
       return await reach();
     } finally {
       this.#transfers -= 1;
-      party?.handingOver(false);
+      party?.handingOver(this.#transfers > 0);
     }
   }
 

@@ -1,5 +1,4 @@
 /** The headers that say who and where we are and what we can do; pure */
-
 import type { SipMessage } from './message/message.ts';
 import { SERVED_METHODS } from './message/method.ts';
 import { faultOf } from './message/sip-error.ts';

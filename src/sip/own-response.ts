@@ -1,5 +1,4 @@
 /** Responses as our user agent makes them: with its Contact, abilities and name where they belong; pure */
-
 import type { SipMessage } from './message/message.ts';
 import { makeResponse } from './message/response.ts';
 import { addParts } from './message-parts.ts';

@@ -1,5 +1,4 @@
 /** A request from a peer that waits for the application's answer. */
-
 import type { SipMessage } from './message/message.ts';
 import type { ResponseParts } from './outgoing.ts';
 import type { Flow } from './transport/flow.ts';

@@ -90,13 +90,18 @@ export class ThreadedHearing implements Hearing {
         ...(plan === undefined ? [] : [reportOf(plan, turn)]),
       ];
     } catch (error) {
-      await this.stop();
+      await this.#end();
       throw error;
     }
   }
 
   async stop(): Promise<void> {
     this.#started = undefined;
+    await this.#end();
+  }
+
+  /** A start that failed stays the one that whoever asks again is told of. */
+  async #end(): Promise<void> {
     this.#isStopping = true;
     this.#isUp = false;
     this.#cancelRestart();

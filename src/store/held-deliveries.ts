@@ -94,6 +94,13 @@ export class HeldDeliveries {
     this.#readUpTo = position;
   }
 
+  /** Lets go of what was to go to an endpoint that is deleted. */
+  forget(endpointId: string): void {
+    for (const delivery of this.all) {
+      if (delivery.endpointId === endpointId) this.#held.delete(delivery.id);
+    }
+  }
+
   /** Runs `work`, which may write what is held, as one transaction that also moves the cursor. */
   transaction<Result>(work: () => Result): Result {
     this.#written.clear();

@@ -133,6 +133,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
       // Of an endpoint with few deliveries this is all; of others, retention deletes the rest.
       this.#deleted.purge(PRUNED_ROWS_MAX);
     });
+    this.#held.forget(endpointId);
     this.#bell.ring();
   }
 

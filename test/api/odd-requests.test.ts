@@ -57,6 +57,15 @@ test.each([
   expect(bodyOf(answer)).toMatchObject({ error: { status } });
 });
 
+test('CONNECT behind a request that is still being answered ends the connection, and nothing else', async () => {
+  const first = ['GET /api/agents HTTP/1.1', 'Host: a', KEY].join('\r\n');
+
+  const answer = await exchange([`${first}\r\n\r\nCONNECT a:1 HTTP/1.1`, 'Host: a']);
+
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).not.toContain('NOT_FOUND');
+});
+
 test('A request of HTTP/1.1 without Host is refused with the envelope', async () => {
   const answer = await exchange(['GET /api/agents HTTP/1.1', KEY, 'Connection: close']);
 

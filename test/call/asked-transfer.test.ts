@@ -209,3 +209,16 @@ test('Sandbox hands a simulated call over', async () => {
   const timeline = world.store.calls.timeline(id).map(({ kind }) => kind);
   expect(timeline.slice(-2)).toEqual(['transfer', 'ended']);
 });
+
+test('CallRegistry still waits for the one who is being called when the agent wants another called', async () => {
+  const world = await openCallWorld();
+  const { leg, talk } = await world.answered();
+  leg.transfer = () => new Promise(() => undefined);
+
+  world.registry.transfer(world.call().id, NUMBER);
+  await settle();
+  const refusal = await talk.options.control.transfer(NUMBER, '').catch(String);
+
+  expect(refusal).toContain('somebody is being called already');
+  expect(talk.handOvers).toEqual([true]);
+});

@@ -1,4 +1,5 @@
 /** The whole ear on our own tiny models: a call's ring, the hearing thread, the recogniser's child, and the words. */
+import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { HeardRing } from '../../src/media/heard-ring.ts';
@@ -22,6 +23,23 @@ test('Hearing reports stand-ins, and says what they are', () => {
 
 test('Hearing asked again to start waits for the start that has begun', () => {
   expect(hearing.start()).toBe(hearing.start());
+});
+
+test('Hearing that could not start says so to whoever asks again, and begins nothing anew', async () => {
+  const without = hearingWith({ stt: 'whisper' });
+  const threads: Worker[] = [];
+  const note = (worker: Worker) => threads.push(worker);
+  process.on('worker', note);
+
+  const first = await without.start().catch((error: unknown) => error);
+  const second = await without.start().catch((error: unknown) => error);
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('worker', note);
+  await without.stop();
+
+  expect(first).toBeInstanceOf(Error);
+  expect(second).toBe(first);
+  expect(threads).toHaveLength(1);
 });
 
 test('Hearing tells when a voice began and gives its words', async () => {

@@ -165,11 +165,13 @@ test('Outbox.record drops what was received for an endpoint that was deleted, wh
   if (first === undefined || second === undefined) throw new Error('none');
   store.outbox.record([received(first)], at(40));
   store.webhookEndpoints.delete(SCOPE, 'we_1');
+  const dueAfter = store.outbox.nextDueAt();
 
   store.outbox.record([received(second)], at(50));
   store.outbox.fanOut({ limit: 100, now: at(600) });
 
   const tables = ['webhook_deliveries', 'webhook_attempts', 'first_answers', 'webhook_endpoints'];
+  expect(dueAfter).toBeNull();
   expect(tables.map((table) => rows(store, table))).toEqual([0, 0, 0, 0]);
 });
 

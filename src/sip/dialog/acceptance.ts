@@ -1,5 +1,4 @@
 /** What comes of answering a call: the 2xx, its dialog, and later its ACK. */
-
 import type { SipMessage } from '../message/message.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Dialog } from './dialog.ts';

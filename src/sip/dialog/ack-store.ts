@@ -1,5 +1,4 @@
 /** ACKs of 2xx to our INVITEs: made once, repeated for every repeat of the 2xx. RFC 3261, 13.2.2.4. */
-
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
 import { addParts } from '../message-parts.ts';
