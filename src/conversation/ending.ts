@@ -1,5 +1,4 @@
 /** How a conversation ends: a last sentence that nobody interrupts, and then the end; pure */
-
 import { emitCallersWords } from './barge-in.ts';
 import type { ConversationEnd } from './conversation-port.ts';
 import { forgetUtterance } from './listening.ts';

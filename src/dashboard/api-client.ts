@@ -1,5 +1,4 @@
 /** Talks to the server: sessions by cookie, and `/api` with a key that lives in memory and is renewed before its end. */
-
 import { ApiError, errorOf } from './api-error.ts';
 import type { Environment, Session } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';

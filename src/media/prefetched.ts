@@ -1,5 +1,4 @@
 /** Where the results of `prefetch` go, which nobody wants but the compiler. */
-
 const sink = new Float64Array(1);
 
 /**

@@ -1,5 +1,4 @@
 /** Keeps us known to a registrar: REGISTER, refreshed, retried and taken back. RFC 3261, 10.2. */
-
 import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../lib/clock.ts';

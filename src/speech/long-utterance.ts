@@ -1,5 +1,4 @@
 /** An utterance of any length: where it outgrows the recogniser's window, it goes on in another one at a pause. */
-
 import { LINE_RATE_HZ } from '../media/audio-stream.ts';
 import type { RecognizedWord } from './hearing.ts';
 import type {

@@ -1,5 +1,4 @@
 /** Hearing whose recognition is timed. */
-
 import type { ModelTimes } from '../lib/model-metrics.ts';
 import type { Ear, EngineReport, Hearing, Utterance, VoiceEvent } from './hearing.ts';
 

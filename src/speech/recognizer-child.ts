@@ -1,5 +1,4 @@
 /** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
-
 import { obeyParent, tellParent } from '../lib/parent.ts';
 import type { LoadOutcome } from './load-outcome.ts';
 import type { LoadOrder, StopOrder } from './model-child.ts';

@@ -1,5 +1,4 @@
 /** The recogniser processes: an utterance begins where there is least to do, and moves where it would wait for less. */
-
 import type { Clock } from '../lib/clock.ts';
 import { AnswerPace } from './answer-pace.ts';
 import { CallerTurns } from './caller-turns.ts';

@@ -1,5 +1,4 @@
 /** The children of one engine that speaks: each sentence goes to the one with least to do. */
-
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SpeakingChild } from './speaking-child-keeper.ts';

@@ -6,7 +6,7 @@ import { build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
 import type { FirstAnswerRow } from './webhook-rows.ts';
 
-/** Deliveries that one transaction brings in: the more, the fewer pages each takes; so many take some 6 ms, and conversations wait for it. */
+/** Deliveries that one transaction brings in: the more, the fewer pages each takes; so many take some 8 ms, and conversations wait for it. */
 const BROUGHT_IN_MAX = 1000;
 
 const NOTED = [

@@ -1,5 +1,4 @@
 /** What the two directions of a dialog share: its state, its flow, what is in progress, its end. */
-
 import type { DigestClient } from '../digest/digest.ts';
 import type { EngineContext } from '../engine-context.ts';
 import type { SipMessage } from '../message/message.ts';

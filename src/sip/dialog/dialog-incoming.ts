@@ -1,5 +1,4 @@
 /** The peer's requests inside a dialog. */
-
 import type { SipMessage } from '../message/message.ts';
 import {
   addTerms,

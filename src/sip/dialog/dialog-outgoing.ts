@@ -1,5 +1,4 @@
 /** Our requests inside a dialog. */
-
 import type { SipMessage } from '../message/message.ts';
 import { makeResponse } from '../message/response.ts';
 import {

@@ -1,5 +1,4 @@
 /** The messages of one Call-ID: the first ones and the last ones, within bounds. */
-
 import { SipMessage } from '../message/message.ts';
 import type { Endpoint, Flow, Protocol } from '../transport/flow.ts';
 

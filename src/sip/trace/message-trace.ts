@@ -1,5 +1,4 @@
 /** Who is shown every message of an engine, as it comes and goes. */
-
 import type { SipMessage } from '../message/message.ts';
 import type { Flow } from '../transport/flow.ts';
 

@@ -1,5 +1,4 @@
 /** Provisional responses that are repeated until their PRACK comes: the server side of RFC 3262. */
-
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal } from '../message/char-class.ts';
 import type { SipMessage } from '../message/message.ts';

@@ -1,5 +1,4 @@
 /** Sends the same bytes again and again at growing distances: timers A, E and G, and 2xx to INVITE. */
-
 import type { Clock } from '../../lib/clock.ts';
 import { doNothing } from '../nothing.ts';
 

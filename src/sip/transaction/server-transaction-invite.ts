@@ -1,5 +1,4 @@
 /** Server side of INVITE. RFC 3261, 17.2.1, with the Accepted state of RFC 6026. */
-
 import type { SipMessage } from '../message/message.ts';
 import type { MessageIds } from '../message/message-ids.ts';
 import { makeResponse } from '../message/response.ts';

@@ -1,5 +1,4 @@
 /** Server side of every request but INVITE. RFC 3261, 17.2.2. */
-
 import type { SipMessage } from '../message/message.ts';
 import { doNothing } from '../nothing.ts';
 import type { Flow } from '../transport/flow.ts';

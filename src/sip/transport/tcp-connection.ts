@@ -1,5 +1,4 @@
 /** One TCP connection that SIP goes over: framing, keep-alive, and the limits on slow and idle peers. */
-
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/sip-error.ts';

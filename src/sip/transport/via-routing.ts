@@ -1,5 +1,4 @@
 /** What a server writes into the top Via of a request, and where that Via sends the answers; pure */
-
 import { splitList } from '../message/header-list.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf } from '../message/sip-error.ts';
