@@ -16,9 +16,10 @@ interface PacketLoopOptions {
 
 /**
  * Packets that follow one another closer than this are taken together. With few calls up each is taken when it comes;
- * with hundreds, the thousand wake-ups a second in which packets are sent do for those that arrive as well.
+ * with 500, two thousand wake-ups a second do for 25,000 packets. Twice as long spares some 2 % of a line's cost, and the
+ * caller waits for it.
  */
-const GATHER_MS = 1;
+const GATHER_MS = 0.5;
 
 /** The event loop has a turn at least so often: its own timers are not among the things waited for. */
 const TURN_MS_MAX = 10;
