@@ -1,6 +1,6 @@
 /** The image's health check: asks the server of this machine for `/healthz`, and ends with 0 or 1. */
-import { isIPv6 } from 'node:net';
 import { readProcessConfig } from './config.ts';
+import { urlHost } from './lib/url-host.ts';
 
 const TIMEOUT_MS = 4000;
 
@@ -8,7 +8,7 @@ const TIMEOUT_MS = 4000;
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
-  return isIPv6(host) ? `[${host}]` : host;
+  return urlHost(host);
 }
 
 /** @throws {Error} when nobody answers, or not in time. */

@@ -1,4 +1,4 @@
-/** What the peers of the rest benchmark do for each request: the same reads and writes, the same headers and bodies. */
+/** What the peers of the rest benchmark do for each request: the same rows and writes, the same headers and bodies. Of rows read it makes objects, as one does with a framework. */
 
 import { agentView, createdAgentView } from '../../src/api/agent-view.ts';
 import { commonView, transcriptEntryView } from '../../src/api/call-view.ts';

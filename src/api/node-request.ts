@@ -1,6 +1,7 @@
 /** A request of Node's as the interface asks it. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
+import { urlHost } from '../lib/url-host.ts';
 import type { ApiRequest } from './api-request.ts';
 import { type RequestTarget, requestTarget, TargetError } from './request-target.ts';
 
@@ -32,7 +33,7 @@ export class NodeRequest implements ApiRequest {
     const host = this.header('Host');
     // Only before HTTP/1.1 there may be none. Two of them make a list, which is no host. RFC 9112, 3.2.
     if (host === undefined && incoming.httpVersion === '1.1') throw new TargetError('No Host');
-    const target: RequestTarget = requestTarget(this.#targetText, host || hostText(options.host));
+    const target: RequestTarget = requestTarget(this.#targetText, host || urlHost(options.host));
     this.host = target.host;
     this.path = target.path;
     this.queryText = target.queryText;
@@ -101,9 +102,4 @@ export class NodeRequest implements ApiRequest {
       });
     });
   }
-}
-
-/** As an address in a URL is written. RFC 3986, 3.2.2. */
-function hostText(host: string): string {
-  return isIPv6(host) ? `[${host}]` : host;
 }

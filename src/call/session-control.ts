@@ -153,7 +153,7 @@ export class SessionControl {
       return await reach();
     } finally {
       this.#transfers -= 1;
-      party?.handingOver(this.#transfers > 0);
+      party?.handingOver(false);
     }
   }
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import { ATTEMPT_COLUMNS, DELIVERY_COLUMNS } from './delivery-rows.ts';
+import { COPIED_COLUMNS } from './new-delivery.ts';
 import { build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
 import type { FirstAnswerRow } from './webhook-rows.ts';
@@ -49,12 +50,7 @@ function selectDeliveries() {
     .whereRef('endpoint.id', '=', 'noted.endpoint_id')
     .select([
       'noted.delivery_id as id',
-      'endpoint.account_id',
-      'endpoint.environment',
-      'endpoint.id as endpoint_id',
-      'event.id as event_id',
-      'event.kind as event_kind',
-      'event.created_at as event_at',
+      ...COPIED_COLUMNS,
       sql.lit('succeeded').as('status'),
       sql.lit(1).as('attempts'),
       sql.lit(null).as('next_attempt_at'),

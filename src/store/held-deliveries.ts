@@ -122,7 +122,7 @@ export class HeldDeliveries {
   }
 
   /** Notes deliveries that were received at the first attempt, inside `transaction`. */
-  note(answers: readonly FirstAnswerRow[], nowMs: number): void {
+  noteReceived(answers: readonly FirstAnswerRow[], nowMs: number): void {
     for (const { delivery_id } of answers) this.#written.add(delivery_id);
     if (answers.length > 0) this.#answers.note(answers, nowMs);
   }
@@ -134,11 +134,11 @@ export class HeldDeliveries {
   settle(): void {
     if (this.#held.size === 0 && !this.#answers.areThere) return;
     if (this.#database.isInTransaction) this.#answers.bringIn();
-    else this.transaction(() => this.writeAll());
+    else this.transaction(() => this.writeRest());
   }
 
   /** The same inside `transaction`, of what was not written in it. */
-  writeAll(): void {
+  writeRest(): void {
     this.#writePending(this.all.filter(({ id }) => !this.#written.has(id)));
     this.#answers.bringIn();
   }

@@ -23,6 +23,16 @@ export interface NewDelivery extends Outcome {
   readonly madeAtMs: number;
 }
 
+/** What a row copies from its endpoint and its event, in the order of `DELIVERY_COLUMNS`. */
+export const COPIED_COLUMNS = [
+  'endpoint.account_id',
+  'endpoint.environment',
+  'endpoint.id as endpoint_id',
+  'event.id as event_id',
+  'event.kind as event_kind',
+  'event.created_at as event_at',
+] as const;
+
 /** Due at once, as every delivery begins. */
 export function dueAtOnce(id: string, madeAtMs: number): Outcome {
   return {
@@ -52,12 +62,7 @@ function selectDelivery(take: Take<NewDelivery>) {
     .where('endpoint.id', '=', take('endpointId'))
     .select([
       take('id').as('id'),
-      'endpoint.account_id',
-      'endpoint.environment',
-      'endpoint.id as endpoint_id',
-      'event.id as event_id',
-      'event.kind as event_kind',
-      'event.created_at as event_at',
+      ...COPIED_COLUMNS,
       take('status').as('status'),
       take('attempts').as('attempts'),
       take('next_attempt_at').as('next_attempt_at'),

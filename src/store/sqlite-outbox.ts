@@ -98,10 +98,10 @@ export class SqliteOutbox implements Outbox {
       const tallies = new Map<string, EndpointTally>();
       const answers: FirstAnswerRow[] = [];
       for (const result of results) this.#finish(result, { tallies, answers });
-      this.#held.note(answers, nowMs);
+      this.#held.noteReceived(answers, nowMs);
       const disabled = this.#endpoints.count(tallies, nowMs);
       if (disabled.length > 0) {
-        this.#held.writeAll();
+        this.#held.writeRest();
         this.#endpoints.endStranded(nowMs);
       }
       return disabled;

@@ -1,4 +1,5 @@
 /** Reads a list of servers as an operator writes it: `10.0.0.1:9022*3,10.0.0.2`; pure */
+import { urlHost } from '../lib/url-host.ts';
 
 /** One of several servers that do the same work. */
 export interface ServerAddress {
@@ -34,7 +35,7 @@ export function parseServers(text: string, defaultPort: number): readonly Server
 
 /** How logs and `/readyz` call a server. */
 export function placeOf({ host, port }: Pick<ServerAddress, 'host' | 'port'>): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `${urlHost(host)}:${port}`;
 }
 
 function readServer(entry: string, defaultPort: number): ServerAddress | null {

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ApiAnswer } from '../../src/api/api-answer.ts';
 import type { ApiRequest } from '../../src/api/api-request.ts';
-import { HttpServer } from '../../src/api/http-server.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import { connectTo, readAll } from '../support/raw-http.ts';
 
 type Answer = (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
 
@@ -12,29 +10,15 @@ function textAnswer(body: string): ApiAnswer {
   return { status: 200, headers: ['Content-Length', String(Buffer.byteLength(body))], body };
 }
 
-/** A connection to a server that answers so. */
-async function connectTo(answer: Answer): Promise<Socket> {
-  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
-  const server = new HttpServer({ ...parts, answer });
-  const port = await server.start();
-  onTestFinished(() => server.stop());
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  socket.setEncoding('utf8');
-  await once(socket, 'connect');
-  return socket;
-}
-
 /** All that is answered until the server hangs up. */
-async function exchange(answer: Answer, text: string): Promise<string> {
-  const socket = await connectTo(answer);
-  let answered = '';
-  socket.on('data', (piece: string) => {
-    answered += piece;
-  });
+async function exchange(
+  answer: Answer,
+  text: string,
+  options?: Parameters<typeof connectTo>[1],
+): Promise<string> {
+  const socket = await connectTo(answer, options);
   socket.write(text);
-  await once(socket, 'close');
-  return answered;
+  return readAll(socket);
 }
 
 const CLOSE = 'Host: a\r\nConnection: close\r\n';
@@ -132,4 +116,12 @@ test('Requests that come at once are answered in their order', async () => {
   }, `GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGET /quick HTTP/1.1\r\n${CLOSE}\r\n`);
 
   expect((await answered).match(/slow|quick/g)).toEqual(['slow', 'quick']);
+});
+
+test('NodeRequest of HTTP/1.0 without Host has the address that we listen on, IPv6 as well', async () => {
+  const answer = await exchange(({ host }) => textAnswer(host), 'GET / HTTP/1.0\r\n\r\n', {
+    host: '::',
+  });
+
+  expect(answer).toMatch(/\r\n\r\n\[::\]$/);
 });

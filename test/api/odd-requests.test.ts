@@ -1,36 +1,18 @@
 /** Requests that are HTTP, but rare, over a real connection to the whole interface. */
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { HttpServer } from '../../src/api/http-server.ts';
-import { systemClock } from '../../src/lib/clock.ts';
+import type { Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { connectTo, readAll } from '../support/raw-http.ts';
 import { LIVE_KEY, openTestApi } from '../support/test-api.ts';
 
 async function openConnection(): Promise<Socket> {
-  const { answer } = await openTestApi();
-  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
-  const server = new HttpServer({ ...parts, answer });
-  const port = await server.start();
-  onTestFinished(() => server.stop());
-  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
-
-/** All that is answered until the server hangs up. */
-async function read(socket: Socket): Promise<string> {
-  let text = '';
-  socket.on('data', (piece: string) => {
-    text += piece;
-  });
-  await once(socket, 'close');
-  return text;
+  return connectTo((await openTestApi()).answer);
 }
 
 async function exchange(lines: readonly string[], body = ''): Promise<string> {
   const socket = await openConnection();
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
-  return read(socket);
+  return readAll(socket);
 }
 
 function bodyOf(answer: string): unknown {
@@ -116,7 +98,7 @@ test('A client that waits with its body is asked for it where it is needed', asy
   socket.write(`${[...lines, 'Expect: 100-continue'].join('\r\n')}\r\n\r\n`);
   const [asked] = await once(socket, 'data');
   socket.write(`?GET /api/agents HTTP/1.1\r\nHost: a\r\n${KEY}\r\nConnection: close\r\n\r\n`);
-  const answers = await read(socket);
+  const answers = await readAll(socket);
 
   expect(asked).toBe('HTTP/1.1 100 Continue\r\n\r\n');
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']);

@@ -1,34 +1,11 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AnswerBody } from '../../src/api/api-answer.ts';
-import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
-import { systemClock } from '../../src/lib/clock.ts';
-
-type Answer = HttpServerOptions['answer'];
+import type { HttpServerOptions } from '../../src/api/http-server.ts';
+import { connectTo, readAll } from '../support/raw-http.ts';
 
 /** A connection to a server that hangs up on a client which takes nothing for 20 ms. */
-async function connectTo(answer: Answer): Promise<Socket> {
-  const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
-  const server = new HttpServer({ ...parts, answer, stalledMs: 20 });
-  const port = await server.start();
-  onTestFinished(() => server.stop());
-  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
-  onTestFinished(() => void socket.destroy());
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** All that comes until the server hangs up. */
-async function read(socket: Socket): Promise<string> {
-  let text = '';
-  socket.on('data', (piece: string) => {
-    text += piece;
-  });
-  await once(socket, 'close');
-  return text;
-}
+const connectHasty = (answer: HttpServerOptions['answer']) => connectTo(answer, { stalledMs: 20 });
 
 function ok(body: AnswerBody) {
   return { status: 200, headers: [], body };
@@ -44,7 +21,7 @@ test('A client that has stopped reading a stream is hung up on, and the stream i
     pull: (controller) => controller.enqueue(new Uint8Array(1024 * 1024)),
     cancel: () => cancelled.resolve(),
   });
-  const socket = await connectTo(() => ok(stream));
+  const socket = await connectHasty(() => ok(stream));
 
   socket.pause();
   socket.write(GET);
@@ -54,7 +31,7 @@ test('A client that has stopped reading a stream is hung up on, and the stream i
 
 test('A client that has stopped reading a long text is hung up on', async () => {
   const gone = Promise.withResolvers<void>();
-  const socket = await connectTo(({ signal }) => {
+  const socket = await connectHasty(({ signal }) => {
     signal.addEventListener('abort', () => gone.resolve());
     return ok('x'.repeat(64 * 1024 * 1024));
   });
@@ -67,9 +44,9 @@ test('A client that has stopped reading a long text is hung up on', async () => 
 
 test('A client to which a stream has nothing to send keeps its connection', async () => {
   const { readable, writable } = new TransformStream<Uint8Array>();
-  const socket = await connectTo(() => ok(readable));
+  const socket = await connectHasty(() => ok(readable));
   const writer = writable.getWriter();
-  const answered = read(socket);
+  const answered = readAll(socket);
 
   socket.write(GET_SLOW);
   // Node's own timer keeps this time.
@@ -81,11 +58,11 @@ test('A client to which a stream has nothing to send keeps its connection', asyn
 });
 
 test('A client that waits for an answer behind a stream keeps its connection', async () => {
-  const socket = await connectTo(async ({ path }) => {
+  const socket = await connectHasty(async ({ path }) => {
     if (path === '/slow') await wait(100);
     return ok(path === '/slow' ? 'at last' : ReadableStream.from([Buffer.from('one')]));
   });
-  const answered = read(socket);
+  const answered = readAll(socket);
 
   socket.write(GET);
   socket.write(GET_SLOW);

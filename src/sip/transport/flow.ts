@@ -1,4 +1,5 @@
 /** A way to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
+import { urlHost } from '../../lib/url-host.ts';
 
 /** What we open sockets for ourselves. */
 export type ListenProtocol = 'UDP' | 'TCP';
@@ -41,12 +42,7 @@ export interface Flow {
 
 /** An endpoint as Via and Contact write it: `192.0.2.1:5060` or `[2001:db8::1]:5060`. */
 export function formatEndpoint({ address, port }: Endpoint): string {
-  return `${formatHost(address)}:${port}`;
-}
-
-/** An address as URIs write it: IPv6 in brackets. */
-function formatHost(address: string): string {
-  return address.includes(':') && !address.startsWith('[') ? `[${address}]` : address;
+  return `${urlHost(address)}:${port}`;
 }
 
 /** Whether both are the same address and port. */

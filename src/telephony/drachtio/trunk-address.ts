@@ -1,4 +1,5 @@
 /** The addresses by which a trunk is reached, as SIP writes them; pure */
+import { urlHost } from '../../lib/url-host.ts';
 import type { Trunk, TrunkProxy } from '../trunks.ts';
 
 /** Domain of the trunk's numbers and names. */
@@ -26,5 +27,5 @@ export function hostOfUri(uri: string): string {
 }
 
 function hostOf({ host }: TrunkProxy): string {
-  return host.includes(':') ? `[${host}]` : host;
+  return urlHost(host);
 }
