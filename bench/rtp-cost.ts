@@ -22,7 +22,7 @@ interface Peer {
   readonly isPidTold?: boolean;
 }
 
-/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 4] [--gate]`. */
+/** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 6] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const caller = callerCommand();
   const peers = findPeers();
@@ -62,15 +62,13 @@ async function compare(
   options: { readonly caller: Command; readonly calls: number; readonly args: readonly string[] },
 ) {
   const { caller, calls, args } = options;
-  const seconds = numberArg(args, 'seconds', 4);
+  const seconds = numberArg(args, 'seconds', 6);
+  const load = { caller, calls, seconds, hasCoreEach: true };
   const ours = nodeTool('rtp-engine');
   const pairs = await pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 5),
-    a: () => runRtp({ server: ours, caller, calls, seconds, serverArgs: ['plain'] }),
-    b: () => {
-      const { command: server, isPidTold = false } = peer;
-      return runRtp({ server, caller, calls, seconds, isPidTold });
-    },
+    a: () => runRtp({ ...load, server: ours, serverArgs: ['plain'] }),
+    b: () => runRtp({ ...load, server: peer.command, isPidTold: peer.isPidTold === true }),
   });
   for (const pair of pairs) printJson({ bench: 'rtp-cost', peer: peer.name, ...pair });
   const ratio = ratios(pairs, ({ cpuPercentPerCall }) => cpuPercentPerCall);

@@ -83,7 +83,15 @@ function listFailed(desk: Desk, options: WebhookOptions): Result {
     delivery.finishedAt?.toISOString() ?? '-',
     delivery.lastError ?? '',
   ]);
-  return { text: table([head, ...rows], 'No delivery has failed.'), json: deliveries };
+  return {
+    text: table([head, ...rows], 'No delivery has failed.'),
+    json: deliveries.map(shownDelivery),
+  };
+}
+
+/** Under the names of the REST interface. */
+function shownDelivery({ eventKind, ...delivery }: WebhookDelivery): object {
+  return { ...delivery, event: eventKind };
 }
 
 /** Newest first, page by page. */
@@ -119,7 +127,7 @@ function sendOneAgain(desk: Desk, deliveryId: string): Result {
     throw new Error(`There is no delivery "${deliveryId}": "webhooks failed" shows the ids`);
   }
   const delivery = patiently(() => desk.store.deliveries.resend(scope, deliveryId, desk.now));
-  return { text: `The delivery ${deliveryId} goes out again.`, json: delivery };
+  return { text: `The delivery ${deliveryId} goes out again.`, json: shownDelivery(delivery) };
 }
 
 function sendAllAgain(desk: Desk, options: WebhookOptions): Result {

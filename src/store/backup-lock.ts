@@ -1,7 +1,8 @@
 /** Tells whether a server works on a database, and keeps a second one away from it. */
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { makeFolder } from '../lib/make-folder.ts';
 import { storeErrorOf } from './sqlite-error.ts';
 
 /** Another process works on the database. */
@@ -27,7 +28,7 @@ export interface DatabaseLock {
  */
 export function lockDatabase(file: string): DatabaseLock {
   const path = `${file}.lock`;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   let sqlite: Sqlite.Database | undefined;
   try {
     closeSync(openSync(path, 'a', 0o600));

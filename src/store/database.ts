@@ -1,8 +1,9 @@
 /** One SQLite file, open with the settings that keep it whole when the process dies. */
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
+import { makeFolder } from '../lib/make-folder.ts';
 import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts';
 import { migrate, refusePending } from './migrate.ts';
 import { guarded, storeErrorOf } from './sqlite-error.ts';
@@ -93,7 +94,7 @@ export async function openDatabase(options: {
 }): Promise<{ readonly database: Database; readonly migrations: readonly string[] }> {
   const { file, mayMigrate = true } = options;
   const folder = dirname(file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   refuseNetworkFileSystem(folder, options.fileSystemTypeOf);
   const sqlite = openFile(file);
   try {

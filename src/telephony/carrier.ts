@@ -37,7 +37,10 @@ export interface Leg {
   /** Sets the one listener; called once, with the cause, also when the leg had ended before. */
   onReleased(listener: (cause: ReleaseCause) => void): void;
 
-  /** Digits that came by SIP INFO, as the audio stream's `digit` events are for RFC 4733. */
+  /**
+   * Digits that came by SIP INFO, as the audio stream's `digit` events are for RFC 4733. A far end that sends its keys
+   * both ways is heard once.
+   */
   onDigit(listener: (digit: string) => void): void;
 
   /** Starts a stereo WAV file: caller left, agent right. */

@@ -1,4 +1,4 @@
-/** A call's sound where somebody stands between the media engine and the far end: the engine's line, which also ends when that link does. */
+/** A call's sound where somebody stands between the media engine and whoever listens: the engine's line, less what is not to be heard of it. */
 import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../media/audio-stream.ts';
 import type { HeardRing } from '../media/heard-ring.ts';
 import type { LevelMeter } from '../media/level-meter.ts';
@@ -8,12 +8,15 @@ export class LinkedAudio implements AudioStream {
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #isLost = false;
 
-  constructor(line: AudioStream) {
+  /** @param isHeard says of each event of the line whether listeners are told; of all when not given. */
+  constructor(line: AudioStream, isHeard: (event: AudioEvent) => boolean = () => true) {
     this.#line = line;
-    line.onEvent((event) => this.#emit(event));
+    line.onEvent((event) => {
+      if (isHeard(event)) this.#emit(event);
+    });
   }
 
-  /** Says `media-lost`, once. */
+  /** Says `media-lost`, once: the link that stands between has ended. */
   lose(): void {
     this.#emit({ kind: 'media-lost' });
   }

@@ -80,6 +80,9 @@ test.each([
   ['Great 😀 news 👍🏽', 'Great news'],
   ['a snake_case word', 'a snake_case word'],
   ['`code`  and _this_', 'code and this'],
+  ['You pressed 1 2 *. Is that *really* it?', 'You pressed 1 2 *. Is that really it?'],
+  ['Press * or #, please.', 'Press * or #, please.'],
+  ['* Monday\n* Friday', 'Monday Friday'],
 ])('speakable reads %j as "%s"', (text, expected) => {
   expect(
     speakable(text)

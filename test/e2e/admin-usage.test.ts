@@ -68,11 +68,15 @@ test('webhooks: lists what failed and sends it again', async () => {
   const all = await adminJson(dataDir, ['webhooks', 'resend', '--all', '--since', '7d']);
   const later = await adminJson(dataDir, ['webhooks', 'resend', '--all']);
 
-  expect(failed).toMatchObject([{ id: 'dlv_2', attempts: 1 }, { id: 'dlv_1' }]);
+  expect(failed).toMatchObject([
+    { id: 'dlv_2', attempts: 1, event: 'call.ended' },
+    { id: 'dlv_1' },
+  ]);
+  expect(failed[0]).not.toHaveProperty('eventKind');
   expect(table.out).toMatch(/dlv_2 .*connection refused\[31m\n$/);
   expect(table.out).not.toContain('dlv_1');
   expect(none).toEqual([]);
-  expect(one).toMatchObject({ id: 'dlv_1', status: 'pending', attempts: 0 });
+  expect(one).toMatchObject({ id: 'dlv_1', status: 'pending', attempts: 0, event: 'call.ended' });
   expect([all.resent, later.resent]).toEqual([1, 0]);
 });
 

@@ -45,6 +45,16 @@ test('a wrong setting ends the start with 78 and names the setting, before any p
   expect(server.output).toContain('MAX_CALLS');
 });
 
+test.each([
+  ['DATABASE_URL', '/proc/nowhere/offhook.db', '/proc/nowhere'],
+  ['DATA_DIR', '/dev/null', '/dev/null/recordings'],
+])('a %s whose folder cannot be made ends the start with 78 and names both', async (name, value, folder) => {
+  const server = await start({ [name]: value });
+
+  expect(await server.exited).toBe(78);
+  expect(server.output).toContain(`Cannot use ${name}: the folder "${folder}" cannot be made`);
+});
+
 test('a broken trunk file ends the start and names trunk and field', async () => {
   const trunks = join(folder('trunks'), 'trunks.json');
   writeFileSync(trunks, JSON.stringify([{ name: 'acme', proxy: 'sip.example.com:99999' }]));

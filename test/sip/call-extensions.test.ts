@@ -7,7 +7,14 @@ import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
 import type { Pair } from './user-agents.ts';
-import { eventually, losingSocket, next, startPair, stopPair } from './user-agents.ts';
+import {
+  eventually,
+  losingSocket,
+  next,
+  SHORT_TIMERS,
+  startPair,
+  stopPair,
+} from './user-agents.ts';
 
 const HOLD = `${SDP}a=sendonly\r\n`;
 
@@ -163,13 +170,20 @@ describe('reliable provisional responses', () => {
 
   test('end in 504 when no PRACK comes', async () => {
     const lossy = losingSocket((bytes) => bytes.toString().startsWith('PRACK'));
-    pair = await startPair('UDP', { alice: { openUdpSocket: lossy } });
+    const clock = new FakeClock();
+    // The caller gives her PRACK up after 64*T1 as well, and ends the call by BYE; her time stands still, so that his end comes first.
+    const options = { alice: { openUdpSocket: lossy, clock: new FakeClock() }, bob: { clock } };
+    pair = await startPair('UDP', options);
     const { alice, bob, bobUri } = pair;
-    bob.on('invite', (invite) => invite.progress(183));
+    const invited = next<[ServerInvite]>(bob, 'invite');
+    const call = alice.invite({ uri: bobUri, body: SDP, ...REQUIRE });
+    const [invite] = await invited;
+    const { acknowledged } = invite.progress(183);
 
-    const { response } = await alice.invite({ uri: bobUri, body: SDP, ...REQUIRE }).outcome;
+    clock.advance(64 * SHORT_TIMERS.t1Ms);
 
-    expect(response.status).toBe(504);
+    expect((await call.outcome).response.status).toBe(504);
+    expect(await acknowledged).toBeNull();
   });
 });
 
@@ -200,14 +214,16 @@ describe('session timers', () => {
   });
 
   test('end a call whose peer has gone', async () => {
-    let isGone = false;
-    const lossy = losingSocket(() => isGone);
+    const clock = new FakeClock();
+    // Where time stands still nothing is refreshed.
     const { callee } = await answeredCall({
-      alice: { ...ONE_SECOND, openUdpSocket: lossy },
-      bob: ONE_SECOND,
+      alice: { ...ONE_SECOND, clock: new FakeClock() },
+      bob: { ...ONE_SECOND, clock },
     });
-    isGone = true;
+    const ended = next(callee, 'ended');
 
-    expect(await next(callee, 'ended')).toMatchObject([{ cause: 'session-expired' }]);
+    clock.advance(1000);
+
+    expect(await ended).toMatchObject([{ cause: 'session-expired' }]);
   });
 });

@@ -1,6 +1,7 @@
 /** Whole calls between two user agents, over real UDP and TCP. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
 import type { Pair } from './user-agents.ts';
 import { ALL_OVER_MS, eventually, next, startPair, stopPair } from './user-agents.ts';
@@ -122,14 +123,19 @@ test('UserAgent answers OPTIONS, and 503 while it drains', async () => {
 });
 
 test('UserAgent sends 100 while nobody answers, and 480 where nobody listens', async () => {
-  pair = await startPair();
+  const clock = new FakeClock();
+  // Her time stands still: an INVITE that she repeats would be answered with one more 100.
+  pair = await startPair('UDP', { alice: { clock: new FakeClock() }, bob: { clock } });
   const { alice, bob, bobUri } = pair;
   const unheard = await alice.invite({ uri: bobUri, body: SDP }).outcome;
   const provisional: number[] = [];
-  bob.on('invite', (invite) => setTimeout(() => invite.reject(603), 200));
+  const invited = next<[ServerInvite]>(bob, 'invite');
 
   const call = alice.invite({ uri: bobUri, body: SDP });
   call.on('provisional', ({ status }) => provisional.push(status));
+  const [invite] = await invited;
+  clock.advance(200);
+  invite.reject(603);
   const heard = await call.outcome;
 
   expect(unheard.response.status).toBe(480);

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ListenProtocol } from '../../src/sip/transport/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { freePort } from '../support/free-ports.ts';
 import { SDP } from './messages.ts';
 import { eventually, SHORT_TIMERS, startPair, stopPair, uriOf } from './user-agents.ts';
@@ -106,12 +107,14 @@ describe('over TCP', () => {
   });
 
   test('a connection that nobody uses is closed, one with a call is kept', async () => {
-    // Time enough for the INVITE to be read behind its connection, on a machine with other work as well.
-    const pair = await startPair('TCP', { bob: { tcpLimits: { idleMs: 500 } } });
+    const clock = new FakeClock();
+    const pair = await startPair('TCP', { bob: { clock, tcpLimits: { idleMs: 500 } } });
     closers.push(() => stopPair(pair));
     pair.bob.on('invite', (invite) => invite.accept({ body: SDP }));
     const { state } = await dial(pair.bob);
     const { dialog } = await pair.alice.invite({ uri: pair.bobUri, body: SDP }).outcome;
+
+    clock.advance(500);
 
     await eventually(() => state.isClosed, 'the idle connection is closed');
 

@@ -108,19 +108,19 @@ export function describeThreeWay(name: string, startPlane: StartPlane): void {
       leg.onDigit((digit) => keys.push(digit));
       const pressed = eventOf(leg.audio, 'digit');
 
+      await call.pressByInfo('1');
+      await theirs.pressByInfo('2');
+      await expect.poll(() => keys, { timeout: 3_000 }).toEqual(['1', '2']);
       call.line.press('5');
       const fromCaller = await pressed;
       theirs.line.press('7');
-      await expect.poll(() => keys, { timeout: 3_000 }).toEqual(['7']);
-      await call.pressByInfo('1');
-      await theirs.pressByInfo('2');
       await expect
         .poll(() => [call.line.digits, theirs.line.digits], { timeout: 3_000 })
-        .toEqual(['72', '51']);
+        .toEqual(['27', '15']);
       await call.hangUp();
 
       expect(fromCaller).toMatchObject({ digit: '5' });
-      expect(keys).toEqual(['7', '1', '2']);
+      expect(keys).toEqual(['1', '2', '7']);
       await theirs.ended;
     });
 

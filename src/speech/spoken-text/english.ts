@@ -26,6 +26,7 @@ export function english(isBritish: boolean): LanguagePack {
       ...{ minus: 'minus', point: 'point', percent: isBritish ? 'per cent' : 'percent' },
       ...{ and: 'and', to: 'to', at: 'at', dot: 'dot', dash: 'dash', underscore: 'underscore' },
       ...{ slash: 'slash', plus: 'plus', equals: 'equals', number: 'number', per: ' per ' },
+      ...{ star: 'star', hash: isBritish ? 'hash' : 'pound' },
     },
     currencies: CURRENCIES,
     moneyJoin: { text: ' and ', namesCents: true },

@@ -25,6 +25,7 @@ export const french: LanguagePack = {
     },
     ...{ dot: 'point', dash: 'tiret', underscore: 'tiret bas', slash: 'barre oblique' },
     ...{ plus: 'plus', equals: 'égale', number: 'numéro', per: ' par ' },
+    ...{ star: 'étoile', hash: 'dièse' },
   },
   currencies: {
     ...{ '€': { one: 'euro', many: 'euros', cent: 'centime', cents: 'centimes' } },

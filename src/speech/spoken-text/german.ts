@@ -26,6 +26,7 @@ export const german: LanguagePack = {
     ...{ minus: 'minus', point: 'Komma', percent: 'Prozent', and: 'und', to: 'bis', at: 'ät' },
     ...{ dot: 'Punkt', dash: 'Bindestrich', underscore: 'Unterstrich', slash: 'Schrägstrich' },
     ...{ plus: 'plus', equals: 'gleich', number: 'Nummer', per: ' pro ' },
+    ...{ star: 'Stern', hash: 'Raute' },
   },
   currencies: {
     ...{ '€': { one: 'Euro', many: 'Euro', cent: 'Cent', cents: 'Cent' } },

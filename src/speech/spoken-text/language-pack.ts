@@ -65,6 +65,8 @@ export interface LanguagePack {
       | 'plus'
       | 'equals'
       | 'number'
+      | 'star'
+      | 'hash'
       | 'per',
       string
     >

@@ -20,6 +20,7 @@ export const spanish: LanguagePack = {
     ...{ minus: 'menos', point: 'coma', percent: 'por ciento', and: 'y', to: 'a', at: 'arroba' },
     ...{ dot: 'punto', dash: 'guion', underscore: 'guion bajo', slash: 'barra', plus: 'más' },
     ...{ equals: 'igual a', number: 'número', per: ' por ' },
+    ...{ star: 'asterisco', hash: 'almohadilla' },
   },
   currencies: {
     ...{ '€': { one: 'euro', many: 'euros', cent: 'céntimo', cents: 'céntimos' } },

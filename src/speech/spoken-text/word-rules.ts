@@ -39,10 +39,17 @@ function signRules({ words }: LanguagePack): readonly Rule[] {
     pattern: new RegExp(`(?<=\\s|^)${sign}(?=\\s|$)`, 'gu'),
     say: () => say,
   });
+  // At the beginning of a line they are markup.
+  const key = (sign: string, say: string): Rule => ({
+    pattern: new RegExp(`(?<=\\S |\\()${sign}(?=[\\s.,;:!?)]|$)`, 'gu'),
+    say: () => say,
+  });
   return [
     { pattern: /&/gu, say: () => words.and },
     lone('\\+', words.plus),
     lone('=', words.equals),
     lone('@', words.at),
+    key('\\*', words.star),
+    key('#', words.hash),
   ];
 }

@@ -1,6 +1,7 @@
 /** An answered call over drachtio: its SIP dialog and its media endpoint, which live and die together. */
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
+import { LinkedAudio } from '../linked-audio.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { Company, type CompanyOptions } from './company.ts';
 import type { DialogBook, KeptDialog } from './dialog-book.ts';
@@ -8,6 +9,7 @@ import type { SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
+import { KeyWays } from './key-ways.ts';
 import { Negotiation } from './negotiation.ts';
 import { noticeOf } from './referral.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
@@ -24,6 +26,7 @@ export interface SrfLegOptions extends CompanyOptions {
 }
 
 export class SrfLeg implements SecondLeg, StrandedLeg {
+  readonly audio: AudioStream;
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
@@ -32,6 +35,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   readonly #closed = Promise.withResolvers<void>();
   readonly #kept: KeptDialog | undefined;
   readonly #company: Company;
+  readonly #keys = new KeyWays();
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
   #isOver = false;
@@ -42,6 +46,10 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   constructor(options: SrfLegOptions) {
     const { dialog, endpoint } = options;
     this.#options = options;
+    this.audio = new LinkedAudio(
+      endpoint.audio,
+      (event) => event.kind !== 'digit' || this.#keys.inSound(event.digit),
+    );
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
     this.#kept = options.book?.keep(dialog, endpoint.channels ?? []);
@@ -66,10 +74,6 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   get endpoint(): MediaEndpoint {
     return this.#options.endpoint;
-  }
-
-  get audio(): AudioStream {
-    return this.#options.endpoint.audio;
   }
 
   /** Resolves when sound can flow. @throws {MediaError} when it never will. */
@@ -185,7 +189,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   #onInfo(request: SrfRequest, answer: SrfAnswer): void {
     const digit = answerInfo(request, answer);
-    if (digit === undefined) return;
+    if (digit === undefined || !this.#keys.byInfo(digit)) return;
     this.#company.press(digit);
     // An agent that is gone from the line has no use for keys.
     if (this.#cause === undefined) this.#onDigit(digit);

@@ -21,6 +21,7 @@ export const BRITISH: readonly (readonly [string, string])[] = [
   ['16 GB', 'sixteen gigabytes'],
   ['2 l', 'two litres'],
   ['1st', 'first'],
+  ['Press * or #!', 'Press star or hash!'],
   ['2nd', 'second'],
   ['22nd', 'twenty-second'],
   ['the 101st', 'the one hundred and first'],

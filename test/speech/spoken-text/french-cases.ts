@@ -12,6 +12,7 @@ export const FRENCH: readonly (readonly [string, string])[] = [
   ['12,5 %', 'douze virgule cinq pour cent'],
   ['5 km', 'cinq kilomètres'],
   ['5 °C', 'cinq degrés'],
+  ['Appuyez sur * ou #.', 'Appuyez sur étoile ou dièse.'],
   ['1er', 'premier'],
   ['2e', 'deuxième'],
   ['1re', 'première'],

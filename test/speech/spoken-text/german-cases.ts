@@ -16,6 +16,7 @@ export const GERMAN: readonly (readonly [string, string])[] = [
   ['5 km', 'fünf Kilometer'],
   ['1,5 km', 'eins Komma fünf Kilometer'],
   ['100 km/h', 'einhundert Kilometer pro Stunde'],
+  ['Drücken Sie * oder #.', 'Drücken Sie Stern oder Raute.'],
   ['2 Std.', 'zwei Stunden'],
   ['1 Min.', 'ein Min.'],
   ['am 22.11.2026', 'am zweiundzwanzigsten November zweitausendsechsundzwanzig'],

@@ -1,5 +1,6 @@
 /** What is written and how it is to be said, in Spanish. */
 export const SPANISH: readonly (readonly [string, string])[] = [
+  ['Pulse * o #.', 'Pulse asterisco o almohadilla.'],
   ['Tengo 3 gatos', 'Tengo tres gatos'],
   ['1 €', 'un euro'],
   ['21 €', 'veintiún euros'],
