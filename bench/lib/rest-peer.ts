@@ -7,7 +7,7 @@ import type { Account } from '../../src/domain/account.ts';
 import type { AgentSummary, Scope } from '../../src/domain/agent.ts';
 import { createAgent } from '../../src/domain/agent-rules.ts';
 import { hashOfKey } from '../../src/domain/api-key.ts';
-import { queueCall } from '../../src/domain/outbound-rules.ts';
+import { type OutboundDraft, queueCall } from '../../src/domain/outbound-rules.ts';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
   requestsAnHour,
@@ -119,7 +119,7 @@ export class RestPeer {
 
   startCall(
     { scope, account }: NonNullable<Admission['caller']>,
-    draft: { readonly agentId: string; readonly to: string; readonly from: string },
+    draft: OutboundDraft & { readonly agentId: string },
   ): Answer {
     const { store, newId, queue } = this.#world;
     const agent = store.agents.find(scope, draft.agentId);

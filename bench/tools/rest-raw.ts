@@ -39,8 +39,7 @@ function read(url: string, { requestId }: Admission, { scope }: Caller): Answer 
 function write(url: string | undefined, body: string, caller: Caller): Answer {
   const given: unknown = JSON.parse(body);
   if (url === '/api/agents') return peer.createAgent(caller.scope, createAgentSchema.parse(given));
-  const { agentId, to, from = '' } = startCallSchema.parse(given);
-  return peer.startCall(caller, { agentId, to, from });
+  return peer.startCall(caller, startCallSchema.parse(given));
 }
 
 function readBody(request: IncomingMessage, done: (body: string) => void): void {

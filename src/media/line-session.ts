@@ -7,6 +7,7 @@ import type { LevelMeter } from './level-meter.ts';
 import type { ToWorker } from './media-protocol.ts';
 import type { MediaSession } from './media-session.ts';
 import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
+import { SaidSpeech } from './said-speech.ts';
 
 const NO_STATS: AudioStats = {
   packetsReceived: 0,
@@ -27,6 +28,7 @@ export class LineSession implements MediaSession {
   readonly #clock: Clock;
   readonly #line: number;
   readonly #worker: MediaWorkerHandle;
+  readonly #said = new SaidSpeech();
   readonly #waiting = new Map<number, (stats: AudioStats) => void>();
   readonly #closed = Promise.withResolvers<void>();
   readonly #left = Promise.withResolvers<void>();
@@ -67,7 +69,9 @@ export class LineSession implements MediaSession {
   }
 
   say(generation: number, pcm: Int16Array): void {
-    if (!this.#isClosing) this.#worker.say(this.#line, generation, pcm);
+    if (this.#isClosing) return;
+    const aheadMs = this.#said.add(generation, pcm.length, this.#clock.nowMs());
+    this.#worker.say({ line: this.#line, generation, pcm, aheadMs });
   }
 
   finish(generation: number): void {

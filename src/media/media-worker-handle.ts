@@ -11,27 +11,42 @@ export type StartWorker = (settings: WorkerStart) => Worker;
 /** What concerns one line; `gone` means that the worker died under it. */
 export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kind: 'gone' };
 
+/** How long a message may wait for others to go with: the greater, the shorter. */
+type Urgency = typeof SOON | typeof THIS_TURN | typeof AT_ONCE;
+
+/** Within `SOON_MS`. */
+const SOON = 1;
+/** At the end of this turn of the event loop. */
+const THIS_TURN = 2;
 /** What is heard later when it is told later. */
-const IS_URGENT: Readonly<Record<ToWorker['kind'], boolean>> = {
-  open: false,
-  remote: true,
-  begin: false,
-  say: true,
-  finish: true,
-  drop: true,
-  resume: true,
-  interruptible: false,
-  digits: false,
-  record: false,
-  background: false,
-  feed: true,
-  mix: true,
-  leave: true,
-  stats: false,
-  tap: false,
-  close: false,
-  reclaim: false,
-  stop: true,
+const AT_ONCE = 3;
+
+/** One frame: with hundreds of replies under way, some ten pieces of speech share a wake-up. */
+const SOON_MS = 20;
+
+/** Speech that is wanted no sooner may wait: this thread may be held up for most of that, and nobody hears a gap. */
+const AHEAD_MS = 1000;
+
+const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
+  open: THIS_TURN,
+  remote: AT_ONCE,
+  begin: THIS_TURN,
+  say: AT_ONCE,
+  finish: AT_ONCE,
+  drop: AT_ONCE,
+  resume: AT_ONCE,
+  interruptible: THIS_TURN,
+  digits: THIS_TURN,
+  record: THIS_TURN,
+  background: THIS_TURN,
+  feed: AT_ONCE,
+  mix: AT_ONCE,
+  leave: AT_ONCE,
+  stats: THIS_TURN,
+  tap: THIS_TURN,
+  close: THIS_TURN,
+  reclaim: THIS_TURN,
+  stop: AT_ONCE,
 };
 
 /** Time that a worker has to end recordings and exit. */
@@ -54,7 +69,8 @@ export class MediaWorkerHandle {
   #isStopping = false;
   #batch: ToWorker[] = [];
   #transfer: ArrayBuffer[] = [];
-  #isFlushing = false;
+  /** Of the sending that is on its way; 0 when there is none. */
+  #urgency: Urgency | 0 = 0;
 
   constructor(options: {
     readonly settings: WorkerSettings;
@@ -109,35 +125,46 @@ export class MediaWorkerHandle {
     this.#busyLines.delete(line);
   }
 
+  /** Sends a message, in order with all others. */
+  tell(message: ToWorker): void {
+    this.#send(message, URGENCY[message.kind]);
+  }
+
   /**
-   * Sends a message, in order with all others. Waking a thread costs more than what it is told, so what can wait for
-   * the end of this turn of the event loop goes with what cannot, or together at its end.
+   * Sends speech, in order with all messages. The samples are copied: callers keep set phrases to say again.
+   *
+   * @param aheadMs how long what was said before will last.
    */
-  tell(message: ToWorker, transfer: ArrayBuffer[] = []): void {
-    this.#batch.push(message);
-    this.#transfer.push(...transfer);
-    if (this.#isFlushing) return;
-    if (IS_URGENT[message.kind]) {
-      this.#isFlushing = true;
-      queueMicrotask(() => this.#flush());
-    } else if (this.#batch.length === 1) {
-      setImmediate(() => this.#flush());
+  say(speech: {
+    readonly line: number;
+    readonly generation: number;
+    readonly pcm: Int16Array;
+    readonly aheadMs: number;
+  }): void {
+    const { line, generation, pcm, aheadMs } = speech;
+    const urgency = aheadMs >= AHEAD_MS ? SOON : URGENCY.say;
+    if (this.#speech.write(pcm)) {
+      this.#send({ kind: 'say', line, generation, speech: pcm.length }, urgency);
+    } else {
+      const copy = pcm.slice();
+      this.#send({ kind: 'say', line, generation, speech: copy }, urgency, [copy.buffer]);
     }
   }
 
-  /** Sends speech, in order with all messages. The samples are copied: callers keep set phrases to say again. */
-  say(line: number, generation: number, pcm: Int16Array): void {
-    if (this.#speech.write(pcm)) {
-      this.tell({ kind: 'say', line, generation, speech: pcm.length });
-    } else {
-      const copy = pcm.slice();
-      this.tell({ kind: 'say', line, generation, speech: copy }, [copy.buffer]);
-    }
+  /** Waking a thread costs more than what it is told, so what can wait goes with what cannot, or together later. */
+  #send(message: ToWorker, urgency: Urgency, transfer: ArrayBuffer[] = []): void {
+    this.#batch.push(message);
+    this.#transfer.push(...transfer);
+    if (urgency <= this.#urgency) return;
+    this.#urgency = urgency;
+    if (urgency === AT_ONCE) queueMicrotask(() => this.#flush());
+    else if (urgency === THIS_TURN) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), SOON_MS);
   }
 
   #flush(): void {
-    const isUrgent = this.#isFlushing;
-    this.#isFlushing = false;
+    const isUrgent = this.#urgency === AT_ONCE;
+    this.#urgency = 0;
     if (this.#batch.length === 0) return;
     this.#worker.postMessage(this.#batch, this.#transfer);
     if (isUrgent) this.#alarm.ring();

@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
 import { nextAttemptAt } from './attempt-schedule.ts';
 import { FanOutPace } from './fan-out-pace.ts';
+import { LastMoments } from './last-moments.ts';
 import { READ_AHEAD_MAX, ReadAhead } from './read-ahead.ts';
 import { ResultBook } from './result-book.ts';
 import { DELIVERER_LIMITS, Slots } from './slots.ts';
@@ -15,9 +16,6 @@ const LOOK_WHILE_SENDING_MS = 250;
 
 /** Other processes, such as the admin commands, write to the outbox too and cannot ring. */
 const LOOK_AGAIN_MS = 1000;
-
-/** At the end, what is on its way has so long to be answered. */
-const LAST_ANSWERS_MS = 2000;
 
 /** Counts and measures attempts. */
 export interface AttemptMeter {
@@ -51,7 +49,7 @@ export class Deliverer {
   #isLookDue = false;
   #isRunning = false;
   #isTroubled = false;
-  #onIdle: (() => void) | undefined;
+  #last: LastMoments | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(options: DelivererOptions) {
@@ -74,8 +72,8 @@ export class Deliverer {
   }
 
   /**
-   * Takes no more and waits two seconds for what is on its way. Attempts without an answer by then are taken back and
-   * made again, under the same number, by the next process. Safe to call twice.
+   * Sends what is due, for a second, and waits until the next for what is on its way. Attempts without an answer by then
+   * are taken back and made again, under the same number, by the next process. Safe to call twice.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stopOnce();
@@ -83,21 +81,17 @@ export class Deliverer {
   }
 
   async #stopOnce(): Promise<void> {
-    this.#isRunning = false;
     this.#unlisten();
+    this.#last = new LastMoments(this.#options.clock);
+    this.#lookForEvents();
+    await this.#last.sent;
+    this.#isRunning = false;
     this.#cancelLook();
-    if (this.#slots.sending > 0) await this.#lastAnswers();
+    if (this.#slots.sending > 0) await this.#last.answered;
+    this.#last.stop();
     this.#slots.takeAllBack();
     this.#book.flush();
     this.#book.stop();
-  }
-
-  async #lastAnswers(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onIdle = resolve;
-    const cancel = this.#options.clock.after(LAST_ANSWERS_MS, resolve);
-    await promise;
-    cancel();
   }
 
   #lookForEvents(): void {
@@ -128,10 +122,12 @@ export class Deliverer {
       if (this.#fanOut.mayHaveEvents && !this.#isBehind) this.#lookSoon();
       else this.#lookIn(this.#delayMs(now));
       this.#isTroubled = false;
+      if (this.#slots.sending === 0 && !this.#fanOut.mayHaveEvents) this.#last?.nothingToSend();
     } catch (error) {
       this.#isLookDue = false;
       this.#noteTrouble(error);
       this.#lookIn(LOOK_AGAIN_MS);
+      this.#last?.nothingToSend();
     }
   }
 
@@ -205,7 +201,7 @@ export class Deliverer {
       },
       this.#slots.sending === 0,
     );
-    if (this.#slots.sending === 0) this.#onIdle?.();
+    if (this.#slots.sending === 0 && !this.#isRunning) this.#last?.nothingOnItsWay();
   }
 
   /** The place of an answered attempt goes to what was read ahead, without a look at the outbox. */
