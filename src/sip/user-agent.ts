@@ -64,7 +64,12 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
       onResponse: (response, via) => this.#transactions.receiveResponse(response, via),
     });
     this.#transactions = new TransactionLayer({
-      context: { clock, timers: timerTables(timers), stats: this.#stats },
+      context: {
+        clock,
+        timers: timerTables(timers),
+        stats: this.#stats,
+        endAfter: (waitMs, transaction) => clock.endAfter(waitMs, transaction),
+      },
       transport: this.#transport,
       tokens,
       logger,

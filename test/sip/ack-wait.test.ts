@@ -16,7 +16,10 @@ function open() {
     timers: STANDARD_TIMERS,
     sequence: 1,
     ack,
-    repeat: () => told.push(`repeat at ${clock.nowMs()}`),
+    transaction: {
+      repeat: () => told.push(`repeat at ${clock.nowMs()}`),
+      acknowledged: () => told.push(`over at ${clock.nowMs()}`),
+    },
     onTimeout: () => told.push(`given up at ${clock.nowMs()}`),
   });
   return { clock, told, ack, wait };
@@ -31,6 +34,7 @@ test('AckWait repeats at T1, then at twice that up to T2, and gives up at 64*T1'
     ...[500, 1500, 3500, 7500, 11_500, 15_500, 19_500, 23_500, 27_500, 31_500].map(
       (atMs) => `repeat at ${atMs}`,
     ),
+    'over at 32000',
     'given up at 32000',
   ]);
   expect(await wait.acknowledged).toBeNull();
@@ -49,6 +53,6 @@ test('AckWait has one alarm at a time, and none once it is settled', async () =>
 
   expect(alarms).toBe(1);
   expect(clock.waiting).toBe(0);
-  expect(told).toEqual(['repeat at 500']);
+  expect(told).toEqual(['repeat at 500', 'over at 600']);
   expect(await wait.acknowledged).toBe(ack);
 });

@@ -1,12 +1,9 @@
 /** Client transactions: timers A, B, D, E, F, K, M and what the user is told. */
 import { describe, expect, test } from 'vitest';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { EngineStats } from '../../src/sip/engine-stats.ts';
 import { NonInviteClientTransaction } from '../../src/sip/transaction/client-transaction.ts';
 import { InviteClientTransaction } from '../../src/sip/transaction/client-transaction-invite.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { FakeFlow, request, responseTo } from './messages.ts';
+import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 
 function start(method: 'INVITE' | 'OPTIONS', protocol: 'UDP' | 'TCP' = 'UDP') {
   const clock = new FakeClock();
@@ -14,11 +11,7 @@ function start(method: 'INVITE' | 'OPTIONS', protocol: 'UDP' | 'TCP' = 'UDP') {
   const told: string[] = [];
   const sent = request(method);
   const options = {
-    context: {
-      clock,
-      timers: timerTables(STANDARD_TIMERS),
-      stats: new EngineStats({ clock, logger: silentLogger }),
-    },
+    context: transactionContext(clock),
     flow,
     request: sent,
     user: {

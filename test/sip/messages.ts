@@ -1,7 +1,12 @@
-/** Messages for tests of the engine: whole and plain, so that a test names only what matters to it. */
+/** Messages for tests of the engine, whole and plain, and what takes them: so that a test names only what matters to it. */
 
+import type { Clock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { EngineStats } from '../../src/sip/engine-stats.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
+import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
+import type { TransactionContext } from '../../src/sip/transaction/transaction.ts';
 import type { Endpoint, Flow } from '../../src/sip/transport/flow.ts';
 
 export const SDP = [
@@ -54,6 +59,16 @@ export function responseTo(
 function parsed(startLine: string, headers: Readonly<Record<string, string>>): SipMessage {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return parseMessage(Buffer.from([startLine, ...lines, 'Content-Length: 0', '', ''].join('\r\n')));
+}
+
+/** What transactions are given, all their waits on that clock. */
+export function transactionContext(clock: Clock): TransactionContext {
+  return {
+    clock,
+    timers: timerTables(STANDARD_TIMERS),
+    stats: new EngineStats({ clock, logger: silentLogger }),
+    endAfter: (waitMs, transaction) => clock.after(waitMs, () => transaction.abort()),
+  };
 }
 
 /** A flow that keeps what is sent over it. */

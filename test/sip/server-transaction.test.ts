@@ -1,14 +1,12 @@
 /** Server transactions: 100 by themselves, timers G, H, I, J, L. */
 import { describe, expect, test } from 'vitest';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { EngineStats } from '../../src/sip/engine-stats.ts';
 import { idsOf } from '../../src/sip/message/message-ids.ts';
 import { makeResponse } from '../../src/sip/message/response.ts';
 import { NonInviteServerTransaction } from '../../src/sip/transaction/server-transaction.ts';
 import { InviteServerTransaction } from '../../src/sip/transaction/server-transaction-invite.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
+import { mergeKey } from '../../src/sip/transaction/transaction-key.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { FakeFlow, request } from './messages.ts';
+import { FakeFlow, request, transactionContext } from './messages.ts';
 
 function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   const clock = new FakeClock();
@@ -16,11 +14,7 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   const told: string[] = [];
   const received = request(method);
   const options = {
-    context: {
-      clock,
-      timers: timerTables(STANDARD_TIMERS),
-      stats: new EngineStats({ clock, logger: silentLogger }),
-    },
+    context: transactionContext(clock),
     flow,
     request: received,
     key: 'key',
@@ -28,7 +22,7 @@ function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {
   };
   const transaction =
     method === 'INVITE'
-      ? new InviteServerTransaction({ ...options, ids: idsOf(received), source: flow.remote })
+      ? new InviteServerTransaction({ ...options, origin: mergeKey(idsOf(received), received) })
       : new NonInviteServerTransaction(options);
   transaction.delivered();
   transaction.user = { onFailure: () => told.push('failed') };
@@ -152,6 +146,16 @@ describe('InviteServerTransaction', () => {
     expect(flow.sentKinds).toEqual(['200', '200']);
     expect(told).toEqual(['over']);
     expect(clock.waiting).toBe(0);
+  });
+
+  test('repeats no 2xx that is acknowledged', () => {
+    const { flow, transaction, answer } = open('INVITE');
+    answer(200);
+
+    transaction.acknowledged();
+    transaction.repeat();
+
+    expect(flow.sentKinds).toEqual(['200']);
   });
 
   test('tells its user when the connection is lost while it rings', () => {

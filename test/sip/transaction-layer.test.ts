@@ -1,26 +1,25 @@
 /** TransactionLayer: which message belongs to which transaction, and what belongs to none. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { EngineStats } from '../../src/sip/engine-stats.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { makeResponse } from '../../src/sip/message/response.ts';
 import { Tokens } from '../../src/sip/message/tokens.ts';
-import { STANDARD_TIMERS, timerTables } from '../../src/sip/transaction/timers.ts';
 import type { Arrival } from '../../src/sip/transaction/transaction-layer.ts';
 import { TransactionLayer } from '../../src/sip/transaction/transaction-layer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { FakeFlow, request, responseTo } from './messages.ts';
+import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 
 /** A layer with one flow to one peer. */
 function world(transactionsMax = 100) {
   const clock = new FakeClock();
   const flow = new FakeFlow();
-  const stats = new EngineStats({ clock, logger: silentLogger });
+  const context = transactionContext(clock);
+  const { stats } = context;
   const arrivals: Arrival[] = [];
   const acks: SipMessage[] = [];
   let byte = 0;
   const layer = new TransactionLayer({
-    context: { clock, timers: timerTables(STANDARD_TIMERS), stats },
+    context,
     transport: {
       responseFlow: () => flow,
       replyStateless: (refused, _via, _flow, { status }) =>

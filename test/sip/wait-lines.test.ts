@@ -78,6 +78,18 @@ test('WaitLines lets a line go when its alarm finds nobody, and begins anew', ()
   expect(rung).toEqual(['b']);
 });
 
+test('WaitLines.endAfter aborts what was handed to it, in its turn among the waits of that length', () => {
+  const { clock, lines, rung, wait } = open();
+
+  wait('before', 500);
+  lines.endAfter(500, { abort: () => rung.push('ended') });
+  wait('behind', 500);
+  clock.advance(500);
+
+  expect(rung).toEqual(['before', 'ended', 'behind']);
+  expect(clock.waiting).toBe(0);
+});
+
 test('WaitLines rings nothing and holds no alarm after its stop', () => {
   const { clock, lines, rung, wait } = open();
 

@@ -67,7 +67,7 @@ export class DialogIncoming {
       timers,
       sequence,
       ack,
-      repeat: () => transaction.repeat(),
+      transaction,
       onTimeout: () => void this.#outgoing.hangUp({ cause: 'no-ack', message: null }, {}),
     });
   }

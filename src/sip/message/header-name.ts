@@ -39,6 +39,9 @@ const WRITTEN_NAMES: ReadonlyMap<string, string> = new Map([
 /** Names seen so far and how they are written; bounded, since peers may invent names. */
 const written = new Map<string, string>(WRITTEN_NAMES);
 
+/** As `written`, with what stands around a name on the wire. */
+const starts = new Map<string, string>();
+
 /** Spellings seen so far and what they stand for; bounded likewise. */
 const canonical = new Map<string, string>();
 const NAMES_MAX = 512;
@@ -70,6 +73,19 @@ export function wireName(name: string): string {
   const capitalised = name.replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
   if (written.size < NAMES_MAX) written.set(name, capitalised);
   return capitalised;
+}
+
+/**
+ * What ends the line before a header and begins its own: line break, name, colon and space.
+ *
+ * @throws {TypeError} as `wireName` does.
+ */
+export function lineStart(name: string): string {
+  const known = starts.get(name);
+  if (known !== undefined) return known;
+  const start = ['\r\n', wireName(name), ': '].join('');
+  if (starts.size < NAMES_MAX) starts.set(name, start);
+  return start;
 }
 
 /** Whether the text stays within its line, each character an octet. */

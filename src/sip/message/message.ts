@@ -2,7 +2,7 @@
 import type { CSeq } from './cseq.ts';
 import { parseCSeq } from './cseq.ts';
 import { splitList } from './header-list.ts';
-import { isWireText, wireName } from './header-name.ts';
+import { isWireText, lineStart, wireName } from './header-name.ts';
 import type { NameAddr } from './name-addr.ts';
 import { parseNameAddr } from './name-addr.ts';
 import { SipError } from './sip-error.ts';
@@ -175,14 +175,15 @@ export class SipMessage {
    * character that is no octet.
    */
   toBuffer(): Buffer {
-    let head = this.isRequest
-      ? `${sound('method', this.method)} ${sound('Request-URI', this.uri)} SIP/2.0\r\n`
-      : `SIP/2.0 ${this.status} ${sound('reason phrase', this.reason)}\r\n`;
+    // Pieces that are joined once: text that grows leaves something of each step to the garbage collector.
+    const pieces = this.isRequest
+      ? [`${sound('method', this.method)} ${sound('Request-URI', this.uri)} SIP/2.0`]
+      : [`SIP/2.0 ${this.status} ${sound('reason phrase', this.reason)}`];
     for (const [name, value] of this.headers) {
-      if (name === 'content-length') continue;
-      head += `${wireName(name)}: ${sound(name, value)}\r\n`;
+      if (name !== 'content-length') pieces.push(lineStart(name), sound(name, value));
     }
-    head += `Content-Length: ${this.body.length}\r\n\r\n`;
+    pieces.push(lineStart('content-length'), `${this.body.length}\r\n\r\n`);
+    const head = pieces.join('');
     const bytes = Buffer.allocUnsafe(head.length + this.body.length);
     bytes.write(head, 'latin1');
     if (this.body.length > 0) bytes.set(this.body, head.length);

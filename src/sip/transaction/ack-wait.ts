@@ -4,6 +4,7 @@ import type { SipMessage } from '../message/message.ts';
 import { doNothing } from '../nothing.ts';
 import type { Outcome } from '../outcome.ts';
 import type { BaseTimers } from './timers.ts';
+import type { ServerTransaction } from './transaction.ts';
 
 export interface AckWaitOptions {
   readonly clock: Clock;
@@ -12,7 +13,8 @@ export interface AckWaitOptions {
   readonly sequence: number;
   /** Is settled with the ACK, or null when it is given up. */
   readonly ack: Outcome<SipMessage | null>;
-  readonly repeat: () => void;
+  /** What holds the 2xx: repeats it, and is told when there is no more need to. */
+  readonly transaction: Pick<ServerTransaction, 'repeat' | 'acknowledged'>;
   /** No ACK within 64*T1. */
   readonly onTimeout: () => void;
 }
@@ -48,8 +50,10 @@ export class AckWait {
   }
 
   settle(ack: SipMessage | null): void {
+    if (this.isSettled) return;
     this.#cancelAlarm();
     this.#cancelAlarm = doNothing;
+    this.#options.transaction.acknowledged();
     this.#options.ack.settle(ack);
   }
 
@@ -67,6 +71,6 @@ export class AckWait {
     }
     this.#waitMs = Math.min(2 * this.#waitMs, this.#options.timers.t2Ms);
     this.#cancelAlarm = this.#setAlarm();
-    this.#options.repeat();
+    this.#options.transaction.repeat();
   }
 }

@@ -14,13 +14,12 @@ import type {
   TransactionContext,
 } from './transaction.ts';
 import { NOBODY, sendCounted, timersOver } from './transaction.ts';
-import { ownerKey } from './transaction-key.ts';
+import { isOrigin } from './transaction-key.ts';
 
 export interface InviteServerTransactionOptions extends ServerTransactionOptions {
   readonly request: SipMessage;
-  readonly ids: MessageIds;
-  /** Where the request came from. */
-  readonly source: Endpoint;
+  /** By which its CANCEL is known: what `mergeKey` says of it, inside of dialogs too. */
+  readonly origin: string;
 }
 
 /**
@@ -44,7 +43,7 @@ export class InviteServerTransaction implements ServerTransaction {
   #lastBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
   #request: SipMessage | undefined;
-  readonly #owner: string;
+  readonly #origin: string;
   #cancelTimer: () => void = doNothing;
   #forgetFlow: () => void;
 
@@ -57,7 +56,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.merge = options.merge;
     this.#onOver = options.onOver;
     this.#request = request;
-    this.#owner = ownerKey(options.ids, options.source.address);
+    this.#origin = options.origin;
     this.#forgetFlow = flow.onClosed(() => this.abort());
   }
 
@@ -67,7 +66,7 @@ export class InviteServerTransaction implements ServerTransaction {
 
   /** Whether a CANCEL comes from whoever sent the INVITE: it goes hop by hop, so from the same address. */
   isOwnedBy(ids: MessageIds, source: Endpoint): boolean {
-    return this.#owner === ownerKey(ids, source.address);
+    return isOrigin(this.#origin, ids) && this.#flow.remote.address === source.address;
   }
 
   /** Whether the INVITE can still be taken back. */
@@ -109,6 +108,10 @@ export class InviteServerTransaction implements ServerTransaction {
     if (mayRepeat && this.#lastBytes !== undefined) {
       sendCounted(this.#context, this.#flow, this.#lastBytes, true);
     }
+  }
+
+  acknowledged(): void {
+    if (this.#state === 'accepted') this.#lastBytes = undefined;
   }
 
   abort(): void {
@@ -159,7 +162,7 @@ export class InviteServerTransaction implements ServerTransaction {
 
   /** Nothing will cancel this wait, so it keeps nothing to cancel it by. */
   #endAfter(waitMs: number): void {
-    this.#context.clock.after(waitMs, () => this.abort());
+    this.#context.endAfter(waitMs, this);
   }
 
   #stopTimers(): void {

@@ -74,7 +74,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#cancelTimer();
     // Nothing will cancel this one, so it keeps nothing to cancel it by.
     if (this.#timers.jMs === 0) this.abort();
-    else this.#context.clock.after(this.#timers.jMs, () => this.abort());
+    else this.#context.endAfter(this.#timers.jMs, this);
   }
 
   repeat(): void {
@@ -82,6 +82,9 @@ export class NonInviteServerTransaction implements ServerTransaction {
       sendCounted(this.#context, this.#flow, this.#lastBytes, true);
     }
   }
+
+  /** Nobody acknowledges its answer. */
+  acknowledged(): void {}
 
   abort(): void {
     if (this.#isOver) return;

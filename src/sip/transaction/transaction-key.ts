@@ -33,9 +33,9 @@ export function mergeKey(ids: MessageIds, { method }: SipMessage): string {
   return [ids.callId, ids.fromTag, ids.sequence, method].join('|');
 }
 
-/** Who may take a request back: whoever sent it, by the call, and from the same address. */
-export function ownerKey(ids: MessageIds, address: string): string {
-  return [ids.callId, ids.fromTag, address].join('|');
+/** Whether a request is of the call, and from the side, that this merge key was made for, whatever its number. */
+export function isOrigin(key: string, { callId, fromTag }: MessageIds): boolean {
+  return key.startsWith([callId, fromTag, ''].join('|'));
 }
 
 /** The method whose transaction an ACK or CANCEL speaks of. */

@@ -127,27 +127,29 @@ export class TransactionLayer {
       transport.replyStateless(request, via, flow, { status: 503, headers });
       return;
     }
-    // Inside a dialog nothing is forked, so nothing can come twice by different ways.
-    const merge = ids.toTag === '' ? mergeKey(ids, request) : undefined;
-    const transaction = this.#makeServer(received, merge);
+    const transaction = this.#makeServer(received);
+    const { merge } = transaction;
     if (request.method === 'CANCEL') this.#cancel(received, transaction);
     else if (merge !== undefined && this.#isMerged(merge, key)) {
       this.#reject(request, transaction, 482);
     } else this.#deliver({ request, ids, flow, transaction });
   }
 
-  #makeServer({ request, ids, via, flow, key }: Received, merge?: string): ServerTransaction {
+  #makeServer({ request, ids, via, flow, key }: Received): ServerTransaction {
+    const isInvite = request.method === 'INVITE';
+    const isInDialog = ids.toTag !== '';
+    const origin = isInDialog && !isInvite ? '' : mergeKey(ids, request);
     const options = {
       context: this.#options.context,
       flow: this.#options.transport.responseFlow(via, flow),
       key,
-      merge,
+      // Inside a dialog nothing is forked, so nothing can come twice by different ways.
+      merge: isInDialog ? undefined : origin,
       onOver: this.#forget,
     };
-    const transaction =
-      request.method === 'INVITE'
-        ? new InviteServerTransaction({ ...options, request, ids, source: flow.remote })
-        : new NonInviteServerTransaction(options);
+    const transaction = isInvite
+      ? new InviteServerTransaction({ ...options, request, origin })
+      : new NonInviteServerTransaction(options);
     this.#servers.set(key, transaction);
     return transaction;
   }

@@ -5,12 +5,15 @@ import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TimerTables, TransactionTimers } from './timers.ts';
+import type { Ending } from './wait-line.ts';
 
 /** What every transaction is given. */
 export interface TransactionContext {
   readonly clock: Clock;
   readonly timers: TimerTables;
   readonly stats: EngineStats;
+  /** Aborts the transaction after that long, come what may: this is how most of them end. */
+  readonly endAfter: (waitMs: number, transaction: Ending) => void;
 }
 
 /** The timers that hold over this flow. */
@@ -63,6 +66,8 @@ export interface ServerTransaction {
   respond(response: SipMessage): void;
   /** Sends the last response again. */
   repeat(): void;
+  /** The ACK of its 2xx to INVITE is there, or is given up: there is nothing left to repeat. */
+  acknowledged(): void;
   /** Ends it without a word, as a stop and a lost flow do. */
   abort(): void;
 }

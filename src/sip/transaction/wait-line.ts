@@ -7,6 +7,13 @@ const GRAIN_MS = 10;
 /** Timers of Node count whole milliseconds, and so may ring that much early. */
 const EARLY_MS_MAX = 1;
 
+/** What is ended by its wait. The line holds the thing itself: a function that ends it would be two objects more, a hundred thousand times. */
+export interface Ending {
+  abort(): void;
+}
+
+type Ring = (() => void) | Ending;
+
 /** Waits that are kept together. A list of them all would be copied as it grows, while a hundred thousand stand in it. */
 const GROUP_WAITS = 256;
 
@@ -15,7 +22,7 @@ class WaitGroup {
   readonly endsAtMs: number[] = [];
   size = 0;
   /** Undefined once it has rung or was cancelled. Of full length from the start: a list that grows leaves a copy behind which nobody clears. */
-  readonly rings: ((() => void) | undefined)[] = new Array(GROUP_WAITS).fill(undefined);
+  readonly rings: (Ring | undefined)[] = new Array(GROUP_WAITS).fill(undefined);
   next: WaitGroup | undefined;
 }
 
@@ -39,18 +46,25 @@ export class WaitLine {
 
   /** @returns cancels the ring; safe to call twice, and after it rang. */
   join(ring: () => void): () => void {
+    this.stand(ring);
+    const group = this.#last;
+    const place = group.size - 1;
+    return () => {
+      group.rings[place] = undefined;
+    };
+  }
+
+  /** As `join`, for a wait that nobody cancels. */
+  stand(ring: Ring): void {
     if (this.#last.size === GROUP_WAITS) {
       const group = new WaitGroup();
       this.#last.next = group;
       this.#last = group;
     }
     const group = this.#last;
-    const place = group.size++;
-    group.rings[place] = ring;
+    group.rings[group.size] = ring;
+    group.size += 1;
     group.endsAtMs.push(this.#clock.nowMs() + this.#delayMs);
-    return () => {
-      group.rings[place] = undefined;
-    };
   }
 
   /** Forgets its waits, and that there is such a line. */
@@ -73,7 +87,8 @@ export class WaitLine {
     try {
       for (let ring = this.#next(nowMs); ring !== undefined; ring = this.#next(nowMs)) {
         waitMsMin = GRAIN_MS;
-        ring();
+        if (typeof ring === 'function') ring();
+        else ring.abort();
       }
     } finally {
       this.#await(waitMsMin);
@@ -81,7 +96,7 @@ export class WaitLine {
   }
 
   /** Takes the first wait off that has ended by then, and the cancelled ones before it. */
-  #next(nowMs: number): (() => void) | undefined {
+  #next(nowMs: number): Ring | undefined {
     while (this.#isOccupied()) {
       const { rings, endsAtMs } = this.#first;
       const ring = rings[this.#place];

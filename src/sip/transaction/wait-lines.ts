@@ -1,5 +1,6 @@
 /** A clock whose waits of equal length share one alarm: a busy engine has a hundred thousand of them. */
 import type { Clock } from '../../lib/clock.ts';
+import type { Ending } from './wait-line.ts';
 import { WaitLine } from './wait-line.ts';
 
 /** SIP has a handful of lengths: 64*T1, T1, T4. A length has its line until its alarm finds nobody there. */
@@ -20,16 +21,25 @@ export class WaitLines implements Clock {
   }
 
   after(delayMs: number, ring: () => void): () => void {
-    let line = this.#lines.get(delayMs);
-    if (line === undefined) {
-      line = new WaitLine(this.#clock, delayMs, () => this.#lines.delete(delayMs));
-      this.#lines.set(delayMs, line);
-    }
-    return line.join(ring);
+    return this.#line(delayMs).join(ring);
+  }
+
+  /** Aborts it after that long, come what may. */
+  endAfter(delayMs: number, ending: Ending): void {
+    this.#line(delayMs).stand(ending);
   }
 
   /** Forgets all waits. Safe to call twice. */
   stop(): void {
     for (const line of [...this.#lines.values()]) line.close();
+  }
+
+  #line(delayMs: number): WaitLine {
+    let line = this.#lines.get(delayMs);
+    if (line === undefined) {
+      line = new WaitLine(this.#clock, delayMs, () => this.#lines.delete(delayMs));
+      this.#lines.set(delayMs, line);
+    }
+    return line;
   }
 }

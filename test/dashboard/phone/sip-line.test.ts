@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LineListener } from '../../../src/dashboard/phone/phone.ts';
 import { PhoneError } from '../../../src/dashboard/phone/phone-problem.ts';
 import { openSipLine } from '../../../src/dashboard/phone/sip-line.ts';
+import { CALL_ID_HEADER } from '../../../src/domain/browser-phone.ts';
 import { headerOf, SipServer } from './sip-server.ts';
 
 const EVENTUALLY = { timeout: 5000, interval: 10 };
@@ -82,7 +83,7 @@ test('openSipLine tells of ringing and of the answer, and passes the answer’s 
 test('openSipLine tells by what name the server knows the call', async () => {
   const { told } = await open();
 
-  const headers = ['X-Service-Call: call_1'];
+  const headers = [`${CALL_ID_HEADER}: call_1`];
   server.answer(await server.request('INVITE'), '200 OK', 'v=0 answer', headers);
 
   await expect.poll(() => told, EVENTUALLY).toContain('answered call_1');
