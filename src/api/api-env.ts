@@ -55,6 +55,8 @@ export interface ApiDeps {
   /** Which receivers the operator has opened besides public ones. */
   readonly webhookUrlRules: WebhookUrlRules;
   readonly idempotency: IdempotencyStore;
+  /** Runs reads and writes of the stores as one transaction; what is thrown undoes it. `work` must be synchronous. */
+  readonly together: <Result>(work: () => Result) => Result;
   readonly liveCalls: LiveCalls;
   readonly liveFeed: LiveFeed;
   readonly liveSound: LiveSound;

@@ -42,12 +42,11 @@ const RING_MS_MAX = 600_000;
 export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   readonly request: SipMessage;
   readonly flow: Flow;
-  /** The tag of all responses but 100. */
-  readonly localTag: string;
   readonly #context: EngineContext;
   readonly #dialogs: DialogTable;
   readonly #ids: MessageIds;
   readonly #transaction: ServerTransaction;
+  #localTag: string;
   #state: 'ringing' | 'accepted' | 'rejected' | 'cancelled' = 'ringing';
   #open: OpenDialog | undefined;
   #cancelRinging: () => void = doNothing;
@@ -57,7 +56,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     const { context, arrival } = options;
     this.request = arrival.request;
     this.flow = arrival.flow;
-    this.localTag = context.tokens.tag();
+    this.#localTag = context.tokens.tag();
     this.#context = context;
     this.#dialogs = options.dialogs;
     this.#ids = arrival.ids;
@@ -70,6 +69,16 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
 
   get state(): 'ringing' | 'accepted' | 'rejected' | 'cancelled' {
     return this.#state;
+  }
+
+  /** The tag of all responses but 100. */
+  get localTag(): string {
+    return this.#localTag;
+  }
+
+  /** Takes a tag of the application's; without effect once a response has carried another. */
+  chooseTag(tag: string): void {
+    if (this.#open === undefined) this.#localTag = tag;
   }
 
   /** The dialog: early from the first provisional response on, confirmed once accepted. */

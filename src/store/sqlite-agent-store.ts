@@ -39,7 +39,7 @@ export class SqliteAgentStore implements AgentStore {
 
   insert(agent: Agent, by: ChangedBy = 'api'): void {
     const row = agentRowOf(agent);
-    this.#database.write(() => {
+    this.#database.together(() => {
       this.#refuseHeldNumber(row);
       this.#writes.insert.run(row);
       this.#versions.keep(agent, [], by);

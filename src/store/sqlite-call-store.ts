@@ -69,7 +69,7 @@ export class SqliteCallStore implements CallStore {
 
   insert(call: Call, events: readonly ServiceEvent[]): void {
     const row = callRowOf(call);
-    this.#database.write(() => {
+    this.#database.together(() => {
       this.#calls.insert.run(row);
       this.#rollups.added(row);
       this.#events.add(events);

@@ -76,6 +76,13 @@ export interface Store {
   readonly secrets: SecretStore;
 
   /**
+   * Runs reads and writes of all stores as one transaction: nobody changes anything between them, and what is thrown undoes them.
+   *
+   * @param work must be synchronous. Inside of another transaction it is a part of that one.
+   */
+  readonly together: <Result>(work: () => Result) => Result;
+
+  /**
    * Writes a row, for the readiness check.
    *
    * @throws {StoreError} saying why it could not.
@@ -135,6 +142,7 @@ class SqliteStore implements Store {
   readonly retention: Retention;
   readonly rates: SqliteRateStore;
   readonly secrets: SecretStore;
+  readonly together: Store['together'];
   readonly #database: Database;
   readonly #held: HeldDeliveries;
   readonly #clock: Clock;
@@ -177,6 +185,7 @@ class SqliteStore implements Store {
     this.retention = new SqliteRetention(database, sipTraces);
     this.rates = new SqliteRateStore(database);
     this.secrets = new SqliteSecretStore(database);
+    this.together = (work) => database.together(work);
     this.#optimizeLater();
   }
 

@@ -131,6 +131,7 @@ test('no other command changes the schema of a database that an older server may
     '0005-sip-traces',
     '0006-agent-versions',
     '0007-first-answers',
+    '0008-agent-numbers',
   ]);
   expect(after).toMatchObject({ status: 0, out: 'There are no accounts.\n' });
 });

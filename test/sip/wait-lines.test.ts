@@ -78,6 +78,26 @@ test('WaitLines lets a line go when its alarm finds nobody, and begins anew', ()
   expect(rung).toEqual(['b']);
 });
 
+test('WaitLines rings long waits in larger groups, each at most a 320th of its length late', () => {
+  const { clock, rung, wait } = open();
+  for (let ms = 0; ms < 1000; ms++) {
+    wait(`at ${ms}`, 32_000);
+    clock.advance(1);
+  }
+  clock.advance(31_000);
+
+  const groups: number[] = [];
+  for (let ms = 0; ms < 1100; ms++) {
+    const before = rung.length;
+    clock.advance(1);
+    if (rung.length > before) groups.push(rung.length - before);
+  }
+
+  expect(rung.length).toBe(1000);
+  expect(groups.length).toBeLessThan(12);
+  expect(Math.max(...groups)).toBeLessThanOrEqual(101);
+});
+
 test('WaitLines.endAfter aborts what was handed to it, in its turn among the waits of that length', () => {
   const { clock, lines, rung, wait } = open();
 

@@ -1,9 +1,11 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { buildCall } from '../support/build-call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openTestStore, testFolder } from '../support/test-store.ts';
 
@@ -116,4 +118,65 @@ test('Store refreshes statistics every day and stops when closed', async () => {
   store.close();
 
   expect([waitingWhileOpen, store.clock.waiting]).toEqual([1, 0]);
+});
+
+describe('together', () => {
+  const queued = buildCall({ status: 'queued', startedAt: null });
+
+  test('undoes what all stores wrote when its work throws', async () => {
+    const { agents, calls, together } = await openTestStore();
+    const agent = buildAgent();
+
+    const run = () =>
+      together(() => {
+        agents.insert(agent);
+        calls.insert(queued, []);
+        throw new Error('no room');
+      });
+
+    expect(run).toThrow('no room');
+    expect(calls.findById(queued.id)).toBeUndefined();
+    expect(agents.find(agent, agent.id)).toBeUndefined();
+  });
+
+  test('gives what its work gives, and keeps what it wrote', async () => {
+    const { calls, together } = await openTestStore();
+
+    const count = together(() => {
+      calls.insert(queued, []);
+      return calls.countQueued('live', queued.direction);
+    });
+
+    expect(count).toBe(1);
+    expect(calls.findById(queued.id)).toEqual(queued);
+  });
+
+  test('lets no other process write between its reads and its writes', async () => {
+    const { file, calls, together } = await openTestStore();
+    const other = new Sqlite(file, { timeout: 0 });
+
+    const write = () => other.exec('update accounts set plan = plan');
+    together(() => {
+      expect(write).toThrow('database is locked');
+      calls.insert(queued, []);
+    });
+
+    expect(write).not.toThrow();
+    other.close();
+  });
+
+  test('is a part of the transaction around it', async () => {
+    const { calls, idempotency, together } = await openTestStore();
+    const scope = { accountId: 'acct_1', environment: 'live', method: 'POST' } as const;
+    const request = { ...scope, path: '/', key: 'k', fingerprint: 'f', now: new Date() };
+
+    const run = () =>
+      idempotency.once(request, () => {
+        together(() => calls.insert(queued, []));
+        throw new Error('too late');
+      });
+
+    expect(run).toThrow('too late');
+    expect(calls.findById(queued.id)).toBeUndefined();
+  });
 });

@@ -5,6 +5,7 @@ import { MediaEngine } from '../../src/media/media-engine.ts';
 import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import type { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
 import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
 import type { Trunk } from '../../src/telephony/trunks.ts';
@@ -25,9 +26,14 @@ export const startEmbeddedPlane: StartPlane = (trunks) => {
 };
 
 /** Signalling alone: starts in no time, and nothing is ever heard. */
-export const startSilentPlane: StartPlane = (trunks) => start(trunks, new SilentLines());
+export const startSilentPlane = (trunks: readonly Trunk[], book?: DialogBook): Promise<Plane> =>
+  start(trunks, new SilentLines(), book);
 
-async function start(trunks: readonly Trunk[], lines: LineOpener): Promise<Plane> {
+async function start(
+  trunks: readonly Trunk[],
+  lines: LineOpener,
+  book?: DialogBook,
+): Promise<Plane> {
   const address = '127.0.0.1';
   const port = await freePort();
   const engine = new UserAgent({
@@ -54,6 +60,7 @@ async function start(trunks: readonly Trunk[], lines: LineOpener): Promise<Plane
     secret: SECRET,
     trunks,
     media,
+    ...(book === undefined ? {} : { book }),
   });
   const rings = new Rings();
   await carrier.start(rings.take);

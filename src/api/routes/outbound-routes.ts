@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import { isOver } from '../../domain/call.ts';
-import { type DialQueue, QUEUED_CALLS_MAX } from '../../domain/dial-queue.ts';
+import type { DialQueue } from '../../domain/dial-queue.ts';
 import { abandonQueued, queueCall, requireOutbound } from '../../domain/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
@@ -10,6 +10,7 @@ import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts'
 import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
+import { QueueRoom } from '../queue-room.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -67,22 +68,22 @@ const hangUpRoute = createRoute({
 
 export function addOutboundRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { calls, dialQueues } = deps;
+  const room = new QueueRoom(calls, 'outbound');
 
-  api.openapi(startRoute, (context) =>
-    answerOnce(context, deps, {
-      work: () => {
-        const { agentId, ...draft } = context.valid('json');
-        const call = callToQueue(context, deps, agentId, draft);
-        const queue = dialQueues[call.environment];
-        requireRoom(context, queue, calls.countQueued(call.environment, 'outbound'));
-        const estimatedStartTime = queue.estimatedStart(call.from).toISOString();
-        calls.insert(call, []);
-        const createdAt = call.createdAt.toISOString();
-        const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
-        return { status: 202, body };
-      },
-    }),
-  );
+  api.openapi(startRoute, (context) => {
+    const { agentId, ...draft } = context.valid('json');
+    const start = () => {
+      const call = callToQueue(context, deps, agentId, draft);
+      const queue = dialQueues[call.environment];
+      requireRoom(context, queue, () => room.takePlace(call.environment));
+      const estimatedStartTime = queue.estimatedStart(call.from).toISOString();
+      calls.insert(call, []);
+      const createdAt = call.createdAt.toISOString();
+      const body = { callId: call.id, status: 'queued' as const, estimatedStartTime, createdAt };
+      return { status: 202 as const, body };
+    };
+    return answerOnce(context, deps, { work: () => deps.together(start) });
+  });
 
   api.openapi(hangUpRoute, (context) =>
     answerOnce(context, deps, {
@@ -117,8 +118,8 @@ function callToQueue(
 }
 
 /** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
-export function requireRoom(context: ApiContext, queue: DialQueue, queued: number): void {
-  if (!queue.isDraining && queued < QUEUED_CALLS_MAX) return;
+export function requireRoom(context: ApiContext, queue: DialQueue, takePlace: () => boolean): void {
+  if (!queue.isDraining && takePlace()) return;
   context.header('Retry-After', String(RETRY_AFTER_SECONDS));
   const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';
   throw new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);

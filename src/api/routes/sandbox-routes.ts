@@ -10,6 +10,7 @@ import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { QueueRoom } from '../queue-room.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
@@ -41,6 +42,7 @@ const inboundRoute = createRoute({
 
 export function addSandboxRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   const { calls, clock, dialQueues, newId } = deps;
+  const room = new QueueRoom(calls, 'inbound');
 
   api.openapi(inboundRoute, (context) => {
     const { agentId, from, scenario } = context.valid('json');
@@ -57,7 +59,7 @@ export function addSandboxRoutes(api: CheckedRoutes, deps: ApiDeps): void {
           from: from === undefined ? NOBODYS_NUMBER : parsePhoneNumber(from, 'from'),
           to: agent.phoneNumber ?? SANDBOX_NUMBER,
         });
-        requireRoom(context, dialQueues.test, calls.countQueued('test', 'inbound'));
+        requireRoom(context, dialQueues.test, () => room.takePlace('test'));
         // Simulated calls of both directions share their lines.
         const estimatedStartTime = dialQueues.test.estimatedStart(call.to).toISOString();
         calls.insert(call, []);

@@ -6,7 +6,7 @@ import type { ServerInvite } from '../server-invite.ts';
 import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-link.ts';
 import type { ApplicationMessage } from './application-message.ts';
-import { responsePartsOf } from './application-message.ts';
+import { headerOf, responsePartsOf } from './application-message.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More calls ringing at once than one process could ever answer. */
@@ -14,6 +14,9 @@ const RINGING_MAX = 10_000;
 
 /** Proxies give a call up that has rung for three minutes (RFC 3261, timer C); nobody waits longer. */
 const RING_MS_MAX = 300_000;
+
+/** A tag in To: letters and digits, as applications write them. */
+const TAG = /;\s*tag=([A-Za-z0-9]{8,64})\s*$/;
 
 interface Ringing {
   readonly transactionId: string;
@@ -66,6 +69,9 @@ export class IncomingCalls {
     const invite = this.#ringing.get(transactionId)?.invite;
     if (invite === undefined) return false;
     if (answer.status >= 200) this.#forget(transactionId);
+    // As drachtio-server does: applications may choose the tag, by To of their first response.
+    const tag = TAG.exec(headerOf(answer, 'to') ?? '')?.[1];
+    if (tag !== undefined) invite.chooseTag(tag);
     const message = this.#send(invite, answer);
     if (message === null) return false;
     const hasDialog = answer.status > 100 && answer.status < 300;

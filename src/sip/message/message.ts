@@ -89,7 +89,9 @@ export class SipMessage {
   set(name: string, value: string | number): this {
     const index = this.headers.findIndex((header) => header[0] === name);
     if (index < 0) return this.add(name, value);
-    this.headers = this.headers.filter((header, i) => i <= index || header[0] !== name);
+    const isOnly = this.headers.findLastIndex((header) => header[0] === name) === index;
+    if (!isOnly)
+      this.headers = this.headers.filter((header, i) => i <= index || header[0] !== name);
     this.headers[index] = [name, String(value)];
     return this;
   }

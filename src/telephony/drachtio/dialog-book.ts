@@ -3,7 +3,7 @@ import type { DialogStore, OpenDialog } from '../../domain/open-dialog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { TRANSACTION_MS, within } from '../limit.ts';
-import type { SrfClient, SrfDialog, SrfSentRequest } from './srf.ts';
+import type { SrfClient, SrfDialog, SrfRequest, SrfSentRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 
 /** Room for the requests of the old process that nobody wrote down. RFC 3261, 12.2.2 asks for a greater number only. */
@@ -18,8 +18,16 @@ export interface DialogBookOptions {
   readonly log: Logger;
 }
 
+/** Our side of a dialog that is about to begin. */
+export interface OwnSide {
+  readonly localTag: string;
+  /** As `MediaEndpoint.channels`. */
+  readonly channels: readonly string[];
+}
+
 /** What becomes of a dialog that was written down. */
 export interface KeptDialog {
+  readonly id: string;
   /** The far end knows that the call is over. Safe to call twice. */
   forget(): void;
   /** The call is over for us alone: the far end is told by BYE as soon as some server is there. */
@@ -46,12 +54,26 @@ export class DialogBook {
     return this.#orphans.flatMap(({ channels }) => channels);
   }
 
-  /** Writes a dialog down. */
-  keep(dialog: SrfDialog, channels: readonly string[]): KeptDialog {
-    const { store, clock } = this.#options;
-    const open = openDialogOf(dialog, channels, clock.now());
+  /** Writes the dialog down that our 200 will begin, so that there is no moment in which only the far end knows of it. */
+  expect(invite: SrfRequest, facts: OwnSide): KeptDialog {
+    const sipCallId = invite.get('call-id') ?? '';
+    const remoteTarget = uriOf(invite.get('contact') ?? '');
+    const openedAt = this.#options.clock.now();
+    return this.#save(answeredDialog(invite, { ...facts, sipCallId, remoteTarget, openedAt }));
+  }
+
+  /** Writes a dialog down. @param expected what was written of it before; a server may have chosen another tag. */
+  keep(dialog: SrfDialog, channels: readonly string[], expected?: KeptDialog): KeptDialog {
+    if (expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag)) return expected;
+    expected?.forget();
+    return this.#save(openDialogOf(dialog, channels, this.#options.clock.now()));
+  }
+
+  #save(open: OpenDialog): KeptDialog {
+    const { store } = this.#options;
     this.#try('could not write a call down', () => store.save(open));
     return {
+      id: open.id,
       forget: () => this.#try('could not forget a call', () => store.remove(open.id)),
       orphan: () => {
         this.#orphans.push(open);
@@ -134,26 +156,47 @@ function sayBye(srf: SrfClient, orphan: OpenDialog): Promise<number> {
 }
 
 /** What the dialog is to us, whoever began it. @see RFC 3261 section 12.1 */
-function openDialogOf(dialog: SrfDialog, channels: readonly string[], now: Date): OpenDialog {
+function openDialogOf(dialog: SrfDialog, channels: readonly string[], openedAt: Date): OpenDialog {
   const { type, sip, req, res, remote } = dialog;
-  const isOurs = type === 'uac';
-  const from = req.get('from') ?? '';
-  const to = (isOurs ? res : req).get('to') ?? '';
-  const routes = listOf((isOurs ? res : req).get('record-route') ?? '');
+  const { callId: sipCallId, localTag } = sip;
+  const facts = { sipCallId, remoteTarget: remote.uri, channels, openedAt };
+  if (type === 'uas') return answeredDialog(req, { ...facts, localTag });
   return {
-    id: `${sip.callId};${sip.localTag}`,
-    sipCallId: sip.callId,
-    localParty: isOurs ? from : withTag(to, sip.localTag),
-    remoteParty: isOurs ? to : from,
-    remoteTarget: remote.uri,
-    routes: isOurs ? routes.reverse() : routes,
-    sequence: isOurs ? Number.parseInt(req.get('cseq') ?? '0', 10) : 0,
-    channels,
-    openedAt: now,
+    ...facts,
+    id: idOf(sipCallId, localTag),
+    localParty: req.get('from') ?? '',
+    remoteParty: res.get('to') ?? '',
+    routes: listOf(res.get('record-route') ?? '').reverse(),
+    sequence: Number.parseInt(req.get('cseq') ?? '0', 10),
   };
 }
 
-function withTag(party: string, tag: string): string {
+type Facts = OwnSide & Pick<OpenDialog, 'sipCallId' | 'remoteTarget' | 'openedAt'>;
+
+/** The dialog that our answer to an INVITE begins. */
+function answeredDialog(invite: SrfDialog['req'], { localTag, ...facts }: Facts): OpenDialog {
+  return {
+    ...facts,
+    id: idOf(facts.sipCallId, localTag),
+    localParty: withTag(invite.get('to') ?? '', localTag),
+    remoteParty: invite.get('from') ?? '',
+    routes: listOf(invite.get('record-route') ?? ''),
+    sequence: 0,
+  };
+}
+
+function idOf(sipCallId: string, localTag: string): string {
+  return `${sipCallId};${localTag}`;
+}
+
+/** Of a Contact: `"Bob" <sip:bob@192.0.2.1>;expires=60`, or a bare address. */
+function uriOf(contact: string): string {
+  const bare = contact.replace(/"(?:[^"\\]|\\.)*"/g, '');
+  return /<([^>]*)>/.exec(bare)?.[1] ?? bare.split(/[;,]/, 1)[0]?.trim() ?? '';
+}
+
+/** The header with our tag, where it has none. */
+export function withTag(party: string, tag: string): string {
   return /;\s*tag=/i.test(party) ? party : `${party};tag=${tag}`;
 }
 

@@ -1,4 +1,5 @@
 /** A call that a carrier brings us over drachtio, until it is answered or refused. */
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AnswerOptions, IncomingCall, Leg } from '../carrier.ts';
@@ -8,13 +9,16 @@ import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
 import type { Trunk } from '../trunks.ts';
-import type { DialogBook } from './dialog-book.ts';
+import { type DialogBook, type KeptDialog, withTag } from './dialog-book.ts';
 import { refuse } from './door.ts';
 import type { CallSecond } from './hand-over.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { isTransactionGone, reasonOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
 import { domainOf, hostOfUri } from './trunk-address.ts';
+
+/** 64 bits; RFC 3261, 19.3 asks for 32. */
+const TAG_BYTES = 8;
 
 const GAVE_UP = 'the caller has given up';
 
@@ -128,17 +132,23 @@ export class SrfIncomingCall implements IncomingCall {
 
   async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
     const { request, trunk } = this.#options;
-    const parts = { localSdp: endpoint.localSdp, headers };
-    const leg = await this.#createDialog(parts, (dialog) => {
+    const { expected, to } = this.#writeDown(endpoint);
+    const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...to } };
+    const created = this.#createDialog(parts, (dialog) => {
       this.#leg = new SrfLeg({
         ...this.#options,
         dialog,
         endpoint,
+        expected,
         referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
         transferBy: trunk?.transfer ?? this.#options.transferBy,
         isAnswerAwaited: sdpOf(request) === '',
       });
       return this.#leg;
+    });
+    const leg = await created.catch((error: unknown) => {
+      expected?.forget();
+      throw error;
     });
     try {
       await leg.negotiated;
@@ -147,6 +157,20 @@ export class SrfIncomingCall implements IncomingCall {
       throw error;
     }
     return leg;
+  }
+
+  /**
+   * Writes the dialog down before our 200 leaves. Its tag has to be known for that, so it is ours, and not the server's.
+   */
+  #writeDown({ channels = [] }: MediaEndpoint): {
+    readonly expected?: KeptDialog;
+    readonly to?: { readonly To: string };
+  } {
+    const { request, book } = this.#options;
+    if (book === undefined) return {};
+    const localTag = randomBytes(TAG_BYTES).toString('hex');
+    const To = withTag(request.get('to') ?? '', localTag);
+    return { expected: book.expect(request, { localTag, channels }), to: { To } };
   }
 
   /**

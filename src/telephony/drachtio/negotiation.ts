@@ -18,6 +18,7 @@ export class Negotiation {
   readonly #endpoint: MediaEndpoint;
   readonly #log: Logger;
   readonly #settled = Promise.withResolvers<void>();
+  #isSettled: boolean;
   #isBusy = false;
   #isAnswerAwaited: boolean;
 
@@ -25,8 +26,9 @@ export class Negotiation {
     this.#endpoint = endpoint;
     this.#log = log;
     this.#isAnswerAwaited = isAnswerAwaited;
+    this.#isSettled = !isAnswerAwaited;
     this.#settled.promise.catch(() => undefined);
-    if (!isAnswerAwaited) this.#settled.resolve();
+    if (this.#isSettled) this.#settled.resolve();
 
     dialog.on('modify', (request, answer) => void this.#onReinvite(sdpOf(request), answer));
     dialog.on('update', (request, answer) => void this.#onUpdate(sdpOf(request), answer));
@@ -44,6 +46,9 @@ export class Negotiation {
 
   /** Gives up the wait for an answer in an ACK: the call is over. */
   stop(): void {
+    // Nearly every call ends so, and an error costs its stack even where nobody is told of it.
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#settled.reject(new MediaError('Cannot set up sound: the call ended before its ACK', 487));
   }
 
@@ -79,6 +84,7 @@ export class Negotiation {
     this.#isAnswerAwaited = false;
     try {
       await this.#endpoint.negotiate(sdpOf(request));
+      this.#isSettled = true;
       this.#settled.resolve();
     } catch (error) {
       this.#log.info({ why: reasonOf(error) }, 'the ACK had no usable session description');

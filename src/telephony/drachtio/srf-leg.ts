@@ -21,6 +21,8 @@ export interface SrfLegOptions extends CompanyOptions {
   readonly isAnswerAwaited: boolean;
   /** Where the call is written down for a process after this one. */
   readonly book?: DialogBook | undefined;
+  /** What was written down of it before it began. */
+  readonly expected?: KeptDialog | undefined;
   /** Called once, when the leg has ended. */
   readonly onOver: () => void;
 }
@@ -52,7 +54,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     );
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
-    this.#kept = options.book?.keep(dialog, endpoint.channels ?? []);
+    this.#kept = options.book?.keep(dialog, endpoint.channels ?? [], options.expected);
     this.#company = new Company(options, {
       isEnding: () => this.#cause !== undefined || this.#hangingUp !== undefined,
       released: (cause) => this.#tell(cause),

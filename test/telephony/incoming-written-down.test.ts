@@ -1,0 +1,135 @@
+/** What is on disk of a call that comes in, from the moment in which its caller is told that it is answered. */
+import { expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../examples/phone/phone.ts';
+import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
+import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
+import {
+  openSrf,
+  type SrfClient,
+  type SrfRequestOptions,
+} from '../../src/telephony/drachtio/srf.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { startSilentPlane } from './embedded-plane.ts';
+import { OURS } from './plane.ts';
+import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';
+
+const PARTS = { clock: new FakeClock(), log: silentLogger };
+
+const INVITE = {
+  'Call-ID': 'call-1',
+  From: '<sip:+15550100001@192.0.2.1>;tag=theirs',
+  To: '<sip:+390612345678@192.0.2.9>',
+  Contact: '"Bob <b>" <sip:bob@192.0.2.1:5062;transport=tcp>;expires=60',
+  'Record-Route': '<sip:192.0.2.5;lr>, <sip:192.0.2.6;lr>',
+};
+
+/** Keeps what is written, and each write. */
+function dialogsInMemory() {
+  const kept = new Map<string, OpenDialog>();
+  const writes: string[] = [];
+  const store = {
+    save: (dialog: OpenDialog) => {
+      writes.push('save');
+      kept.set(dialog.id, dialog);
+    },
+    remove: (id: string) => {
+      writes.push('remove');
+      kept.delete(id);
+    },
+    all: () => [...kept.values()],
+  };
+  return { kept, writes, store };
+}
+
+function ring(
+  store: ReturnType<typeof dialogsInMemory>['store'],
+  createUAS: SrfClient['createUAS'],
+) {
+  return new SrfIncomingCall({
+    srf: Object.assign(openSrf(), { createUAS }),
+    ...{
+      request: request({ headers: INVITE, body: 'offer' }),
+      answer: new KeptAnswer(),
+      trunk: undefined,
+    },
+    media: {
+      start: async () => undefined,
+      stop: async () => undefined,
+      open: async () => new PlainEndpoint(),
+    },
+    ...{ ...PARTS, book: new DialogBook({ ...PARTS, store }), onOver: () => undefined },
+  });
+}
+
+test('SrfIncomingCall is written down before its 200 leaves, so that the next process can say BYE', async () => {
+  const { store } = dialogsInMemory();
+  const toHeaders: (string | undefined)[] = [];
+  const call = ring(store, (_request, _answer, { headers }) => void toHeaders.push(headers.To));
+
+  void call.answer().catch(() => undefined);
+  await settle();
+  const byes: [string, SrfRequestOptions][] = [];
+  const next = Object.assign(openSrf(), {
+    request: (uri: string, options: SrfRequestOptions) => void byes.push([uri, options]),
+  });
+  new DialogBook({ ...PARTS, store }).connected(next);
+
+  expect(toHeaders).toEqual([
+    expect.stringMatching(/^<sip:\+390612345678@192\.0\.2\.9>;tag=\w{16}$/),
+  ]);
+  expect(byes).toMatchObject([
+    [
+      'sip:bob@192.0.2.1:5062;transport=tcp',
+      {
+        method: 'BYE',
+        headers: {
+          'Call-ID': 'call-1',
+          From: toHeaders[0],
+          To: INVITE.From,
+          Route: '<sip:192.0.2.5;lr>, <sip:192.0.2.6;lr>',
+        },
+      },
+    ],
+  ]);
+});
+
+test('SrfIncomingCall whose answer is refused is not kept', async () => {
+  const { kept, writes, store } = dialogsInMemory();
+  const call = ring(store, (_request, _answer, _parts, done) => done('no transport'));
+
+  await call.answer().catch(() => undefined);
+
+  expect(writes).toEqual(['save', 'remove']);
+  expect(kept.size).toBe(0);
+});
+
+test('SrfIncomingCall is kept under the tag of a server that has chosen its own', async () => {
+  const { kept, store } = dialogsInMemory();
+  const call = ring(store, (_request, _answer, _parts, done) => done(null, new ScriptedDialog()));
+
+  await call.answer();
+
+  expect([...kept.keys()]).toEqual(['call-1;ours']);
+});
+
+test('SrfIncomingCall is written once from its answer on, under the tag that the caller sees', async () => {
+  const { kept, writes, store } = dialogsInMemory();
+  const { rings, hostPort, stop } = await startSilentPlane([], new DialogBook({ ...PARTS, store }));
+  const phone = new Phone();
+  await phone.start();
+  onTestFinished(async () => {
+    await phone.stop();
+    await stop();
+  });
+
+  const dialled = phone.call(`sip:${OURS}@${hostPort}`);
+  await (await rings.next()).answer();
+  const call = await dialled;
+  const during = [[...writes], [...kept.keys()]];
+  await call.hangUp();
+
+  expect(during).toEqual([['save'], [`${call.dialog.callId};${call.dialog.remoteTag}`]]);
+  await expect.poll(() => writes).toEqual(['save', 'remove']);
+});
