@@ -22,6 +22,9 @@ interface Peer {
   readonly isPidTold?: boolean;
 }
 
+/** A call lasts minutes; in its first seconds its beat still moves towards its caller's packets (src/media/line-beat.ts). */
+const WARM_S = 8;
+
 /** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 6] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const caller = callerCommand();
@@ -63,7 +66,7 @@ async function compare(
 ) {
   const { caller, calls, args } = options;
   const seconds = numberArg(args, 'seconds', 6);
-  const load = { caller, calls, seconds, hasCoreEach: true };
+  const load = { caller, calls, seconds, hasCoreEach: true, warmSeconds: WARM_S };
   const ours = nodeTool('rtp-engine');
   const pairs = await pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 5),

@@ -4,6 +4,7 @@ import { CheckedRoutes } from './checked-routes.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import { addDashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { Dispatcher } from './dispatcher.ts';
+import { KeyCache } from './key-cache.ts';
 import { admission } from './middleware/admission.ts';
 import { documentOf } from './openapi/api-document.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
@@ -41,7 +42,8 @@ export function createApi(parts: ApiParts): Dispatcher {
   const { dashboard } = parts;
   const deps = { ...parts, operatorKeys: dashboard?.keys };
   const api = new CheckedRoutes();
-  api.guard('/api', admission(deps));
+  const keys = new KeyCache(deps);
+  api.guard('/api', admission(deps, keys));
   const document = documentOf(api, deps);
   addHealthRoutes(api, deps);
   addOpenApiRoutes(api, document);
@@ -63,7 +65,7 @@ export function createApi(parts: ApiParts): Dispatcher {
   addDeliveryRoutes(api, deps);
   addEventRoutes(api, deps);
   addAccountRoutes(api, deps);
-  addKeyRoutes(api, deps);
+  addKeyRoutes(api, deps, keys);
   addSandboxRoutes(api, deps);
   addTrunkRoutes(api, deps);
   addSipTraceRoutes(api, deps);

@@ -2,7 +2,7 @@
 import { type ApiKey, hashOfKey } from '../domain/api-key.ts';
 import type { ApiDeps, Caller } from './api-env.ts';
 
-/** A revoked key must stop within a second. */
+/** A key that another process revokes, as the admin command does, must stop within a second. */
 const FRESH_MS = 500;
 
 const KEYS_MAX = 1000;
@@ -41,6 +41,13 @@ export class KeyCache {
     const caller = this.#read(hash);
     if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
     return caller;
+  }
+
+  /** Reads the key anew at its next use: it has been revoked. */
+  forget(apiKeyId: string): void {
+    for (const [hash, { caller }] of this.#remembered) {
+      if (caller.apiKey.id === apiKeyId) this.#remembered.delete(hash);
+    }
   }
 
   #read(hash: string): Caller | undefined {

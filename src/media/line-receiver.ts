@@ -86,6 +86,11 @@ export class LineReceiver {
     return this.#order.late;
   }
 
+  /** When the far end last showed life. */
+  get lastPacketAtMs(): number {
+    return this.#lastPacketAtMs;
+  }
+
   setRemote(agreed: AgreedMedia, nowMs: number): void {
     if (!this.#isOpen) {
       this.#isOpen = true;

@@ -7,9 +7,10 @@ import {
   writeRtpHeader,
 } from '../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../rtp/sdp-answer.ts';
-import { FRAME_MS, FRAME_SAMPLES } from './audio-stream.ts';
+import { FRAME_SAMPLES } from './audio-stream.ts';
 import { BackgroundLoop } from './background-loop.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from './g711.ts';
+import { LineBeat } from './line-beat.ts';
 import type { LineMixer } from './line-mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { SendWheel } from './send-wheel.ts';
@@ -32,19 +33,12 @@ const speechMemory = new SpeechMemory({ pieceBlocks: 64 });
 /** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;
 
-/** Milliseconds by which rounding may make a stream seem ahead. */
-const AHEAD_TOLERANCE_MS = 1;
-
-/**
- * A talkspurt does not wait for the line's next 20 ms: it starts now, and the line's beat moves with it. The stream
- * is then ahead of its time by less than a packet, and the first silence after the talkspurt waits that much longer,
- * so timestamps have no seam and a call of any length has no drift.
- */
+/** Silence and keys go out on the beat, speech as soon as there is some. */
 export class LineSender {
   readonly playout = new Playout(speechMemory);
   readonly ssrc: number;
   readonly #line: TalkingLine;
-  readonly #wheel: SendWheel;
+  readonly #beat: LineBeat;
   readonly #digits = new DigitSender();
   readonly #splice = new StreamSplice();
   readonly #background = new BackgroundLoop();
@@ -57,7 +51,6 @@ export class LineSender {
   #timestamp: number;
   #packetsSent = 0;
   #bytesSent = 0;
-  #aheadMs = 0;
   #isTalking = false;
   #isSpliced = false;
   #forwardedAtMs = Number.NEGATIVE_INFINITY;
@@ -69,7 +62,7 @@ export class LineSender {
   ) {
     const { wheel, nextUint32 } = options;
     this.#line = line;
-    this.#wheel = wheel;
+    this.#beat = new LineBeat(line, wheel);
     this.ssrc = nextUint32();
     this.#sequence = nextUint32() & 0xffff;
     this.#timestamp = nextUint32() | 0;
@@ -132,23 +125,29 @@ export class LineSender {
   /** Starts the talkspurt now if there is something to say and the line's beat may move. */
   startTalking(nowMs: number): void {
     if (this.#isTalking || !this.#maySend || this.#digits.isBusy || !this.playout.hasAudio) return;
-    const earlyMs = this.#wheel.waitMs(this.#line);
-    if (this.#aheadMs + earlyMs > FRAME_MS + AHEAD_TOLERANCE_MS) return;
-    this.#aheadMs += earlyMs;
-    this.#talk(nowMs);
-    this.#wheel.move(this.#line, FRAME_MS);
+    if (this.#beat.startNow()) this.#talk(nowMs);
   }
 
   /** See `keepPrefetched`. */
   prefetch(): number {
-    return this.#packetsSent + this.#timestamp + this.playout.prefetch();
+    const stream = this.#packetsSent + this.#timestamp;
+    return stream + this.#beat.prefetch() + this.playout.prefetch();
   }
 
-  /** Sends what is due. Called by the wheel every 20 ms. */
-  tick(nowMs: number): void {
+  /**
+   * Sends what is due. Called by the wheel every 20 ms.
+   *
+   * @param heardAtMs when the caller's last packet came.
+   */
+  tick(nowMs: number, heardAtMs: number): void {
     if (this.#maySend && this.#digits.isBusy) this.#sendKey(nowMs);
     else if (this.#maySend && this.playout.hasAudio) this.#talk(nowMs);
-    else this.#beSilent(nowMs);
+    else {
+      this.#isTalking = false;
+      if (this.#beat.waitIfAhead()) return;
+      this.#beSilent(nowMs);
+    }
+    this.#beat.follow(nowMs - heardAtMs);
   }
 
   #talk(nowMs: number): void {
@@ -180,11 +179,7 @@ export class LineSender {
   }
 
   #beSilent(nowMs: number): void {
-    this.#isTalking = false;
-    if (this.#aheadMs >= AHEAD_TOLERANCE_MS) {
-      this.#wheel.move(this.#line, this.#aheadMs);
-      this.#aheadMs = 0;
-    } else if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
+    if (this.#maySend && nowMs - this.#forwardedAtMs >= FORWARD_PAUSE_MS) {
       this.#sendFrame(this.#background.next() ?? SILENT_FRAME, nowMs, false);
     } else {
       this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;

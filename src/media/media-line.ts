@@ -182,7 +182,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */
   ride(nowMs: number): void {
     this.#receiver.tick(nowMs);
-    this.#sender.tick(nowMs);
+    this.#sender.tick(nowMs, this.#receiver.lastPacketAtMs);
     const report = this.#reports.due(nowMs);
     if (report !== undefined) this.#transmitReport(report);
   }

@@ -23,6 +23,12 @@ const CATCH_UP_MS_MAX = 200;
 
 const NOBODY: ReadonlySet<Seat> = new Set();
 
+/** What so many riders keep still lies in the processor's nearer memory: it does not matter where they sit. */
+const NUDGED_RIDERS_MIN = 250;
+
+/** A slot is crowded when it has so many times its share. */
+const CROWD = 2;
+
 /** A timer may ring this much early: it counts whole milliseconds. */
 const EARLY_MS = 0.1;
 
@@ -87,6 +93,22 @@ export class SendWheel {
   /** Moves a rider so that it is called `delayMs` from now. */
   move(rider: Rider, delayMs: number): void {
     this.#seat(rider, Math.max(this.#turn + 1, Math.round(this.#turnNow() + delayMs)));
+  }
+
+  /**
+   * Moves a rider by one turn for good, because it would rather sit there.
+   *
+   * @param turns 1 for later, -1 for earlier.
+   * @returns false, and leaves it where it is, when the slot there is crowded, or when there are few riders.
+   */
+  nudge(rider: Rider, turns: 1 | -1): boolean {
+    const seat = this.#seats.get(rider);
+    if (seat === undefined || this.size < NUDGED_RIDERS_MIN) return false;
+    const turn = seat.turn + turns;
+    const there = this.#slots[turn % FRAME_MS]?.size ?? 0;
+    if (turn <= this.#turn || there >= (CROWD * this.size) / FRAME_MS) return false;
+    this.#seat(rider, turn);
+    return true;
   }
 
   #turnNow(): number {

@@ -1,7 +1,7 @@
 /** A run that downloads: says what it will do, does it, and says what there is now. */
-import { mkdir } from 'node:fs/promises';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
+import { makeFolder } from '../lib/make-folder.ts';
 import type { FileOutcome } from './download-file.ts';
 import { bytesMissing, downloadModels, type FileResult } from './download-models.ts';
 import type { HttpSource } from './http-source.ts';
@@ -46,11 +46,7 @@ export interface FetchOutcome {
  */
 export async function fetchModels(options: FetchOptions): Promise<FetchOutcome> {
   const { modelsDir, mirror, models, screen } = options;
-  await mkdir(modelsDir, { recursive: true }).catch((error: unknown) => {
-    throw new ModelsError('disk', `Cannot make "${modelsDir}": ${error}; set MODELS_DIR`, {
-      cause: error,
-    });
-  });
+  makeModelsFolder(modelsDir);
   const runLock = lockFolder(modelsDir);
   const progress = new Progress(options);
   try {
@@ -163,4 +159,16 @@ function withoutRepeats(failures: readonly ModelsError[]): readonly ModelsError[
   return failures.filter(
     ({ message }, index) => failures.findIndex((other) => other.message === message) === index,
   );
+}
+
+function makeModelsFolder(modelsDir: string): void {
+  try {
+    makeFolder(modelsDir);
+  } catch (error) {
+    throw folderError(error, modelsDir);
+  }
+}
+
+function folderError(cause: unknown, modelsDir: string): ModelsError {
+  return new ModelsError('disk', `Cannot make "${modelsDir}": ${cause}; set MODELS_DIR`, { cause });
 }

@@ -1,7 +1,7 @@
 /** Keeps two runs of the command from working on one folder of models. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { makeFolder } from '../lib/make-folder.ts';
 import { diskError, ModelsError } from './models-error.ts';
 
 export interface RunLock {
@@ -19,7 +19,7 @@ export function lockFolder(modelsDir: string): RunLock {
   const path = join(modelsDir, '.models.lock');
   let sqlite: Sqlite.Database | undefined;
   try {
-    mkdirSync(modelsDir, { recursive: true });
+    makeFolder(modelsDir);
     const open = new Sqlite(path, { timeout: 0 });
     sqlite = open;
     // Nothing is ever written: no journal is needed beside it.

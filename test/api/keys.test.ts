@@ -178,14 +178,13 @@ describe('GET /api/keys', () => {
 });
 
 describe('DELETE /api/keys/{keyId}', () => {
-  test('revokes the key: within a second it stops, and stays in the list', async () => {
+  test('revokes the key: it stops at once, though it has just been used, and stays in the list', async () => {
     const api = await openWithAdmins();
     const { body } = await createKey(api);
     const use = async () => (await api.request('GET', '/api/agents', { key: body.key })).status;
     const before = await use();
 
     const response = await api.request('DELETE', `/api/keys/${body.id}`, { key: ADMIN_KEY });
-    api.store.clock.advance(999);
     const after = await use();
 
     expect([before, response.status, await response.text(), after]).toEqual([200, 204, '', 401]);

@@ -42,7 +42,10 @@ test('POST /api/calls/{callId}/transfer begins to hand the caller over', async (
 
   const answer = await transfer();
 
-  expect(answer).toEqual({ status: 202, body: { id: 'call_1', status: 'transferring' } });
+  expect(answer).toEqual({
+    status: 202,
+    body: { id: 'call_1', callId: 'call_1', status: 'transferring' },
+  });
   expect(transfers).toEqual([`call_1 ${TARGET}`]);
 });
 

@@ -121,7 +121,7 @@ test('a call is seen and heard while it goes on, and measured when it is over', 
   expect(levelDbfs(agent)).toBeGreaterThan(-60);
   expect(lastSound.length).toBeGreaterThan(4 * 8 * 200);
   expect(packetsReceived(soFar)).toBeGreaterThan(50);
-  expect(transfer).toEqual({ status: 202, body: { id: callId, status: 'transferring' } });
+  expect(transfer).toEqual({ status: 202, body: { id: callId, callId, status: 'transferring' } });
   expect(afterwards.status).toBe('in_progress');
   expect(over).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
   expect(quality).toMatchObject({ codec: 'PCMU', remote: null });

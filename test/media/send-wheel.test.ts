@@ -140,3 +140,36 @@ function stall(clock: FakeClock, byMs: number): void {
   clock.nowMs = nowMs;
   clock.advance(byMs - 20);
 }
+
+test('SendWheel nudges nobody into a crowd', () => {
+  const { clock, wheel } = setUp();
+  const riders = Array.from({ length: 300 }, () => new Passenger());
+  for (const rider of riders) wheel.add(rider);
+  clock.advance(40);
+  const phaseOf = ({ ridesAtMs }: Passenger) => (ridesAtMs.at(-1) ?? 0) % 20;
+  const wanted = 7;
+
+  for (let round = 0; round < 100; round += 1) {
+    for (const rider of riders) if (phaseOf(rider) !== wanted) wheel.nudge(rider, 1);
+    clock.advance(20);
+  }
+
+  const perMs = Map.groupBy(riders, phaseOf);
+  expect(perMs.get(wanted)?.length).toBe(30);
+  expect(Math.max(...[...perMs.values()].map(({ length }) => length))).toBe(30);
+});
+
+test('SendWheel nudges a rider by one turn, for good', () => {
+  const { clock, wheel } = setUp();
+  const riders = Array.from({ length: 300 }, () => new Passenger());
+  for (const rider of riders) wheel.add(rider);
+  clock.advance(100);
+  const [rider = new Passenger()] = riders;
+  const lastAtMs = rider.ridesAtMs.at(-1) ?? 0;
+
+  const isNudged = [wheel.nudge(rider, 1), wheel.nudge(new Passenger(), 1)];
+  clock.advance(60);
+
+  expect(isNudged).toEqual([true, false]);
+  expect(rider.ridesAtMs.slice(-2)).toEqual([lastAtMs + 21, lastAtMs + 41]);
+});

@@ -1,14 +1,13 @@
 /** Finds out who asks, and holds back what their key may not do. */
 import { type ApiScope, mayUse } from '../../domain/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, callerOf, type Guard } from '../api-env.ts';
-import { KeyCache } from '../key-cache.ts';
+import { type ApiContext, callerOf, type Guard } from '../api-env.ts';
+import type { KeyCache } from '../key-cache.ts';
 
 const BEARER = /^Bearer +([!-~]{1,200})$/i;
 
 /** Sets `caller`. Turns nobody away: a request without a key must be counted first. */
-export function authentication(deps: ApiDeps): (context: ApiContext) => void {
-  const keys = new KeyCache(deps);
+export function authentication(keys: KeyCache): (context: ApiContext) => void {
   return (context) => {
     const keyText = BEARER.exec(context.request.header('Authorization') ?? '')?.[1];
     context.caller = keyText === undefined ? undefined : keys.callerOf(keyText);

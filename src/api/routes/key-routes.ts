@@ -11,6 +11,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
+import type { KeyCache } from '../key-cache.ts';
 import { createdKeyView, keyView } from '../key-view.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -64,12 +65,12 @@ const deleteRoute = createRoute({
   path: '/api/keys/{keyId}',
   summary: 'Revokes an API key',
   description:
-    'It stops within a second, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
+    'It stops at once, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
   request: { params: keyPathSchema, query: noQuery },
   responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(400, 404) },
 });
 
-export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps, keys: KeyCache): void {
   const { apiKeys, clock, newId, random } = deps;
 
   api.openapi(listRoute, (context) => {
@@ -102,6 +103,7 @@ export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const apiKey = apiKeys.find(accountId, context.valid('param').keyId);
     const { id, environment } = existing(apiKey, managedBy(context));
     apiKeys.revoke({ accountId, environment }, id, clock.now());
+    keys.forget(id);
     return context.body(null, 204);
   });
 }

@@ -50,7 +50,7 @@ export function addTransferRoutes(api: CheckedRoutes, deps: ApiDeps): void {
         const number = numberFor(to, call, { ...deps, context });
         const start = deps.liveCalls.transfer(call.id, number, manner);
         if (start !== 'begun') throw refusalOf(start, context, deps.clock);
-        return { status: 202, body: { id: callId, status: 'transferring' as const } };
+        return { status: 202, body: { id: callId, callId, status: 'transferring' as const } };
       },
     }),
   );

@@ -26,6 +26,9 @@ export const transferCallSchema = z
 export const transferringCallSchema = z
   .object({
     id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+    callId: z
+      .string()
+      .openapi({ description: 'The same, as the other requests that steer a call name it.' }),
     status: z.literal('transferring'),
   })
   .openapi('TransferringCall');
