@@ -54,7 +54,6 @@ export class LineBeat {
 
   /** At the end of a talkspurt, puts this beat off until the stream is no longer ahead. @returns false when it is not. */
   waitIfAhead(): boolean {
-    if (!this.#isEarly) return false;
     this.#isEarly = false;
     if (this.#aheadMs < AHEAD_TOLERANCE_MS) return false;
     this.#wheel.move(this.#line, this.#aheadMs);

@@ -72,6 +72,14 @@ test('LineBeat follows by a millisecond each half second, no faster', () => {
   expect(spacing.every((beats) => beats === 25)).toBe(true);
 });
 
+test('LineBeat of a silent line only waits, however long the way round, so that a reply may begin at once', () => {
+  const { clock, line } = lineAmong(BUSY, 15);
+
+  clock.advance(11_000);
+
+  expect(new Set(pausesOf(line))).toEqual(new Set([20, 21]));
+});
+
 test('LineBeat keeps its time where there are few lines', () => {
   const { clock, line } = lineAmong(200, 10);
 
