@@ -57,4 +57,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "src/health-check.ts"]
 # tini is process 1: it passes signals on, and buries what the voices' and models' processes leave behind.
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "--max-semi-space-size=64", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=16", "--initial-old-space-size=256", "src/main.ts"]

@@ -22,13 +22,11 @@ import { sendAll } from './lib/rest-caller.ts';
 import { REQUESTS, type RestRequest } from './lib/rest-requests.ts';
 import { addRestRecords, emptyQueue } from './lib/rest-world.ts';
 import { nodeTool } from './lib/rtp-run.ts';
+import { START_FLAGS } from './lib/start-flags.ts';
 
 const PEERS = ['fastify', 'raw'] as const;
 
 type Peer = (typeof PEERS)[number];
-
-/** As `npm start` has them. */
-const FLAGS = ['--max-semi-space-size=64'];
 
 const HISTORY = { calls: 1000, days: 30 } as const;
 
@@ -99,7 +97,7 @@ async function startServer(name: string, file: string): Promise<Server> {
   const own = `${file}.${name}`;
   copyFileSync(file, own);
   const [node, ...tool] = nodeTool(`rest-${name}`);
-  const child = new LineProcess([node, ...FLAGS, ...tool, own]);
+  const child = new LineProcess([node, ...START_FLAGS, ...tool, own]);
   const port = Number(await child.next('listening'));
   return { file: own, port, pid: child.pid, stop: () => child.end() };
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/free-ports.ts';
 import { cpuSecondsOf } from './harness.ts';
+import { START_FLAGS } from './start-flags.ts';
 
 export interface SipServer {
   readonly port: number;
@@ -15,9 +16,6 @@ export interface SipServer {
 
 /** How long sipp takes to open its port: it does not say when it has. */
 const SIPP_START_MS = 500;
-
-/** What `npm start` runs the server with. */
-const START_FLAGS = ['--max-semi-space-size=64'];
 
 /** Our engine alone: rings and answers in the same moment. */
 export function startEngine(): Promise<SipServer> {

@@ -10,12 +10,18 @@ import { UserAgent } from '../../src/sip/user-agent.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { LineProcess } from './line-process.ts';
 import { nodeTool } from './rtp-run.ts';
+import { START_FLAGS } from './start-flags.ts';
 import type { StubTimes } from './stub-times.ts';
 
 /** From the range that is kept for examples. */
 const NUMBER = '+12025550123';
 const ADDRESS = '127.0.0.1';
-const RTP_PORTS = '26000-26999';
+const RTP_PORT_FIRST = 26_000;
+
+const CALLS_MAX = 250;
+
+/** RTP and RTCP, of calls in progress and of as many that are over, whose ports stay bound for 30 s. */
+const PORTS_PER_CALL = 4;
 
 /** Calls that ring at the same time. */
 const RINGING = 10;
@@ -28,10 +34,22 @@ export interface TalkServerOptions {
   readonly times?: StubTimes;
   /** Whether answers are begun before a turn is over; not unless given. */
   readonly mayThinkAhead?: boolean;
+  /** Whether calls are recorded; they are unless given. */
+  readonly isRecorded?: boolean;
+  /** A folder with a model of the voice detector, which then listens to every call beside the energy of the line. */
+  readonly detectorFolder?: string;
+  /** Calls at a time; 250 unless given. */
+  readonly callsMax?: number;
+  /** Where its RTP ports begin, for the second of two servers. */
+  readonly rtpPortFirst?: number;
 }
 
-/** As `npm start` has them: a larger nursery keeps short-lived objects of a turn away from the slow collector. */
-const START_FLAGS = ['--max-semi-space-size=64'];
+interface Answered {
+  readonly dialog: Dialog;
+  readonly atMs: number;
+  /** Of the server. */
+  readonly port: number;
+}
 
 export class TalkServer {
   readonly #process: LineProcess;
@@ -39,6 +57,7 @@ export class TalkServer {
   readonly #addresses: { readonly sip: string; readonly http: string };
   readonly #phone = new UserAgent({ listen: [{ protocol: 'UDP', address: ADDRESS, port: 0 }] });
   #dialogs: readonly Dialog[] = [];
+  #answeredAtMs: readonly number[] = [];
 
   private constructor(
     server: LineProcess,
@@ -55,9 +74,11 @@ export class TalkServer {
     const [port, sipPort] = [await freePort(), await freePort()];
     const key = `svc_live_${randomBytes(16).toString('hex')}`;
     const [node, ...args] = nodeTool('talk-server');
+    const { callsMax = CALLS_MAX, rtpPortFirst = RTP_PORT_FIRST } = options;
+    const lastPort = rtpPortFirst + callsMax * PORTS_PER_CALL - 1;
     const child = new LineProcess([node, ...START_FLAGS, ...args, JSON.stringify(options)], {
       ...{ PORT: String(port), SIP_PORT: String(sipPort), SIP_HOST: ADDRESS, DATA_DIR: folder },
-      ...{ RTP_PORTS, MAX_CALLS: '250' },
+      ...{ RTP_PORTS: `${rtpPortFirst}-${lastPort}`, MAX_CALLS: String(callsMax) },
       ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'error' },
     });
     const addresses = {
@@ -77,13 +98,19 @@ export class TalkServer {
 
   /** Rings once for each of our RTP ports. @returns the server's ports, in the same order. */
   async call(ports: readonly number[]): Promise<readonly number[]> {
-    const answered: { readonly dialog: Dialog; readonly port: number }[] = [];
+    const answered: Answered[] = [];
     for (let first = 0; first < ports.length; first += RINGING) {
       const some = ports.slice(first, first + RINGING).map((port) => this.#ring(port));
       answered.push(...(await Promise.all(some)));
     }
     this.#dialogs = answered.map(({ dialog }) => dialog);
+    this.#answeredAtMs = answered.map(({ atMs }) => atMs);
     return answered.map(({ port }) => port);
+  }
+
+  /** When the ACK of each call left, since 1970, in the order of the ports that were rung for last. */
+  get answeredAtMs(): readonly number[] {
+    return this.#answeredAtMs;
   }
 
   /** How many answers were begun ahead since the start, by what became of them. */
@@ -110,7 +137,7 @@ export class TalkServer {
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #ring(port: number): Promise<{ readonly dialog: Dialog; readonly port: number }> {
+  async #ring(port: number): Promise<Answered> {
     const sdp = offer({ address: ADDRESS, port, sessionId: 1, version: 1 });
     const invite = this.#phone.invite({
       uri: this.#addresses.sip,
@@ -119,9 +146,10 @@ export class TalkServer {
       body: `${sdp}a=rtcp-mux\r\n`,
     });
     const { response, dialog } = await invite.outcome;
+    const atMs = performance.timeOrigin + performance.now();
     if (dialog === null)
       throw new Error(`Cannot call "${this.#addresses.sip}": it said ${response.status}`);
-    return { dialog, port: parseSdp(response.body.toString()).port };
+    return { dialog, atMs, port: parseSdp(response.body.toString()).port };
   }
 }
 

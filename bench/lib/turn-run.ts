@@ -4,6 +4,7 @@ import { cpuSecondsOf } from './harness.ts';
 import type { Command } from './line-process.ts';
 import { LineProcess } from './line-process.ts';
 import { buildNativeTool } from './native-tool.ts';
+import { residentKbOf } from './process-memory.ts';
 import { nodeTool } from './rtp-run.ts';
 import type { TalkServer } from './talk-server.ts';
 
@@ -32,6 +33,13 @@ interface CallerReport {
   readonly sent: number;
   /** Turns that do not count, because the caller itself was late. */
   readonly lateTurns: number;
+  /** Packets of the agent's. */
+  readonly packets: number;
+  readonly lost: number;
+  /** 99th percentile of how much later packets came than the earliest of their talk spurt. */
+  readonly packetsLateP99Ms: number;
+  /** When each call heard its first voice, the greeting's, since 1970; 0 where it heard none. */
+  readonly voices: readonly number[];
   readonly cpuSeconds: number;
 }
 
@@ -43,6 +51,8 @@ export interface TurnRun extends CallerReport {
   readonly waitPercent: number;
   /** Of the callers, in percent of a core; above 70 the run says nothing. */
   readonly callerCpuPercent: number;
+  /** Of the server, while the calls went on. */
+  readonly residentKb: number;
 }
 
 export interface TurnPlan {
@@ -113,12 +123,14 @@ async function run(
     const cpuSeconds = cpuSecondsOf(serverPid) - before;
     const wallMs = performance.now() - startedMs;
     const waitPercent = ((waitMsOf(serverPid) - waitedMs) * 100) / wallMs;
+    const residentKb = residentKbOf(serverPid);
     const report: CallerReport = JSON.parse(await caller.next(''));
     return {
       ...report,
       calls,
       cpuPercentPerCall: (cpuSeconds * 1e5) / wallMs / calls,
       waitPercent,
+      residentKb,
       callerCpuPercent: (report.cpuSeconds * 1e5) / (wallMs + warmSeconds * 1000),
     };
   } finally {

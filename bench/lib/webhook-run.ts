@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { ReceiverReport } from '../tools/webhook-receiver.ts';
 import { cpuSecondsOf } from './harness.ts';
 import { LineProcess } from './line-process.ts';
+import { START_FLAGS } from './start-flags.ts';
 
 /** `ours` sends a backlog, `paced` what happens meanwhile; `bare` is undici alone, `fetch` the one built in. */
 export type SenderMode = 'ours' | 'paced' | 'bare' | 'fetch';
@@ -103,13 +104,10 @@ async function reportOf(receiver: LineProcess): Promise<ReceiverReport> {
   return JSON.parse(await receiver.next('report'));
 }
 
-/** As `npm start` has it. */
-const NURSERY = '--max-semi-space-size=64';
-
-function tool(name: string): [string, string, string] {
+function tool(name: string): [string, ...string[]] {
   return [
     process.execPath,
-    NURSERY,
+    ...START_FLAGS,
     fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url)),
   ];
 }

@@ -15,13 +15,16 @@ import { Metrics } from '../../src/lib/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
+import { NeuralEarBeside } from '../lib/neural-ear-beside.ts';
 import { StubClock } from '../lib/stub-clock.ts';
 import { StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
 import { STUB_TIMES } from '../lib/stub-times.ts';
 import type { TalkServerOptions } from '../lib/talk-server.ts';
+import { UnrecordedTelephony } from '../lib/unrecorded-telephony.ts';
 
 const options: TalkServerOptions = JSON.parse(process.argv[2] ?? '{}');
 const { replyMs, spreadMs = 0, times = STUB_TIMES, mayThinkAhead = false } = options;
+const { isRecorded = true, detectorFolder } = options;
 const config = readProcessConfig();
 const log = openLogger(config.LOG_LEVEL);
 const stubs = new StubClock();
@@ -29,14 +32,19 @@ const stub = { clock: stubs, spreadMs, times };
 const synthesizer = new StubSynthesizer({ ...stub, replyMs });
 mkdirSync(join(config.DATA_DIR, 'recordings'), { recursive: true });
 const version = 'bench';
+const Calls = isRecorded ? Telephony : UnrecordedTelephony;
+const hearing = new StubHearing(stub);
 const app = new App({
   ...{ config, log, version, print: () => undefined },
   metrics: new Metrics({ version }),
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
-  telephony: new Telephony({ config, version, clock, log }),
+  telephony: new Calls({ config, version, clock, log }),
   speech: {
     voices: { list: () => [], find: () => undefined, preview: async () => null },
-    hearing: new StubHearing(stub),
+    hearing:
+      detectorFolder === undefined
+        ? hearing
+        : new NeuralEarBeside({ hearing, modelsDir: detectorFolder, clock, logger: log }),
     synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 2 ** 20 }),
     model: new FallbackModel({ models: [new StubModel(stub)], clock, log }),
     warmModel: async () => undefined,

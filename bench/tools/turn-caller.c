@@ -10,7 +10,9 @@
  * short to be the end.
  *
  * Prints "ports p1 ... pN", reads N target ports, prints "begin" and "end" around the measured time, then one line of
- * JSON. The low three bits of a voiced byte are the mark of the agent's reply; 7 marks a reply to half a turn. It asks for real-time priority; a turn
+ * JSON. Lateness is that of every packet against the earliest of its talk spurt, which begins with a marker, or of the
+ * silence after it: at both an agent may move its beat. "voices" tells when each call heard its first voice, in ms since 1970, 0 where it never did.
+ * The low three bits of a voiced byte are the mark of the agent's reply; 7 marks a reply to half a turn. It asks for real-time priority; a turn
  * in which a packet of ours left late all the same does not count.
  */
 #define _GNU_SOURCE
@@ -27,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PACKET = 172, QUIET_BYTE = 0xff, SPEECH = 30, HUM = 12, HOLE = 6, HALF_MARK = 7, SAMPLES = 100000 };
+enum { PACKET = 172, QUIET_BYTE = 0xff, SPEECH = 30, HUM = 12, HOLE = 6, HALF_MARK = 7, SAMPLES = 100000, SPURT = 4096 };
 #define MS 1000000ull
 #define LATE_MAX (10 * MS)
 enum state { PAUSE, TURN, REPLY, NOISE, WEIGH_NOISE, WEIGH_HUM, INTERRUPTION };
@@ -41,11 +43,19 @@ typedef struct {
   uint64_t onset, said_at;     /* when the first and the last voiced packet of ours left */
   uint64_t heard_at, stop_at;  /* when the agent's last voiced packet left; the same of the reply that is interrupted */
   uint64_t gap;                /* longest silence of the agent since the onset */
+  uint64_t voiced_at;          /* when the first voice of all was heard */
+  uint16_t spurt_sequence, last_sequence;
+  uint64_t spurt_at;           /* when the spurt's first packet came */
+  int spurt_count;             /* packets of the spurt so far, 0 before the first */
+  int is_spurt_voiced;
+  float offsets[SPURT];        /* of those that count: how much later than the first and 20 ms for each since, in ms */
 } call;
 
 typedef struct { double ms[SAMPLES]; long count; } samples;
 static samples replies, stops, resumes;
 static long resumed, wrong, missed, noises, noise_stops, hums, lost_hums, stale, sent, late_turns;
+static long lost, late_count, late_capacity;
+static float *lateness;
 static uint64_t begin, end;
 static int is_interrupting, is_resuming;
 
@@ -133,8 +143,33 @@ static void hear_voice(call *c, int mark, uint64_t at) {
   enter(c, REPLY, at + chance_ms(300, 600));
 }
 
+static void end_spurt(call *c) {
+  float least = c->offsets[0];
+  for (int i = 1; i < c->spurt_count; i++) if (c->offsets[i] < least) least = c->offsets[i];
+  for (int i = 0; i < c->spurt_count && late_count < late_capacity; i++) lateness[late_count++] = c->offsets[i] - least;
+  c->spurt_count = 0;
+}
+
+/* Packets of before the measured time do not count, nor do spurts that began then up to their next packet. */
+static void time_packet(call *c, const unsigned char *bytes, uint64_t at) {
+  uint16_t sequence = (uint16_t)(bytes[2] << 8 | bytes[3]);
+  int step = (int16_t)(sequence - c->last_sequence), is_first = c->spurt_count == 0;
+  if (!counts(at)) return;
+  if (!is_first && step > 1) lost += step - 1;
+  if (!is_first && step < 0) { lost--; return; } /* It had only been overtaken. */
+  int is_voiced = bytes[20] != QUIET_BYTE;
+  if (bytes[1] & 0x80 || (c->is_spurt_voiced && !is_voiced) || c->spurt_count == SPURT) end_spurt(c);
+  c->is_spurt_voiced = is_voiced;
+  if (c->spurt_count == 0) { c->spurt_sequence = sequence; c->spurt_at = at; }
+  double due = 20.0 * (uint16_t)(sequence - c->spurt_sequence);
+  c->offsets[c->spurt_count++] = (float)(((double)at - (double)c->spurt_at) / 1e6 - due);
+  c->last_sequence = sequence;
+}
+
 static void hear(call *c, const unsigned char *bytes, uint64_t at) {
   if ((bytes[1] & 0x7f) != 0) return; /* RTCP */
+  time_packet(c, bytes, at);
+  if (bytes[20] != QUIET_BYTE && c->voiced_at == 0) c->voiced_at = at;
   if (bytes[20] != QUIET_BYTE) hear_voice(c, bytes[20] & 7, at);
   else if (c->state == INTERRUPTION && at > c->onset) c->is_dropped = 1;
 }
@@ -200,13 +235,28 @@ static void print_samples(const char *name, const samples *list) {
   printf("],");
 }
 
-static void report(void) {
+static int by_size(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void print_packets(call *calls, int count) {
+  for (int i = 0; i < count; i++) end_spurt(&calls[i]);
+  qsort(lateness, (size_t)late_count, sizeof *lateness, by_size);
+  printf("\"packets\":%ld,\"lost\":%ld,\"packetsLateP99Ms\":%.3f,\"voices\":[", late_count, lost,
+         late_count ? lateness[(long)((double)late_count * 0.99)] : -1);
+  for (int i = 0; i < count; i++) printf(i ? ",%.3f" : "%.3f", (double)calls[i].voiced_at / 1e6);
+  printf("],");
+}
+
+static void report(call *calls, int count) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   printf("{");
   print_samples("replies", &replies);
   print_samples("stops", &stops);
   print_samples("resumes", &resumes);
+  print_packets(calls, count);
   printf("\"resumed\":%ld,\"wrong\":%ld,\"missed\":%ld,\"noises\":%ld,\"noiseStops\":%ld,\"hums\":%ld,\"lostHums\":%ld,\"stale\":%ld,\"sent\":%ld,\"lateTurns\":%ld,\"cpuSeconds\":%.3f}\n",
          resumed, wrong, missed, noises, noise_stops, hums, lost_hums, stale, sent, late_turns,
          (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
@@ -220,6 +270,8 @@ int main(int argc, char **argv) {
   is_interrupting = strcmp(argv[4], "interrupts") == 0;
   is_resuming = strcmp(argv[4], "resumes") == 0;
   call *calls = calloc((size_t)count, sizeof *calls);
+  late_capacity = (long)(count * (atof(argv[3]) * 60 + 60));
+  lateness = malloc(sizeof *lateness * (size_t)late_capacity);
   unsigned char packet[PACKET] = {0x80};
   printf("ports");
   for (int i = 0; i < count; i++) open_call(&calls[i], epoll, i);
@@ -250,6 +302,6 @@ int main(int argc, char **argv) {
   }
   puts("end");
   fflush(stdout);
-  report();
+  report(calls, count);
   return 0;
 }

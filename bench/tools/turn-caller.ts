@@ -1,10 +1,8 @@
-/**
- * `turn-caller.c` again, for machines without a C compiler: same arguments, same lines, times taken in JavaScript.
- * Its own delays are in the figures.
- */
+/** `turn-caller.c` for machines without a C compiler: same arguments and lines, its own delays in the figures. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { HeardPackets, packetReport } from '../lib/heard-packets.ts';
 import { monotonicMs } from '../lib/monotonic.ts';
 import { emptyTurnReport } from '../lib/turn-report.ts';
 
@@ -37,6 +35,7 @@ const chanceMs = (least: number, most: number) => least + Math.random() * (most 
 
 class Caller {
   readonly socket: Socket = createSocket('udp4');
+  readonly packets = new HeardPackets(counts);
   readonly #packet = Buffer.alloc(PACKET_BYTES);
   readonly #startMs: number;
   #port = 0;
@@ -177,6 +176,7 @@ class Caller {
     const isAudio = datagram.length === PACKET_BYTES && ((datagram[1] ?? 0) & 0x7f) === 0;
     if (!isAudio) return;
     const byte = datagram[20] ?? QUIET_BYTE;
+    this.packets.hear(datagram, atMs, byte !== QUIET_BYTE);
     if (byte !== QUIET_BYTE) this.#hearVoice(byte & 7, atMs);
     else if (this.#state === 'interruption' && atMs > this.#onsetMs) this.#isDropped = true;
   }
@@ -231,8 +231,7 @@ for (const { socket } of callers) {
 }
 console.log(`ports ${callers.map(({ socket }) => socket.address().port).join(' ')}`);
 const [line] = await once(createInterface({ input: process.stdin }), 'line');
-const targets = String(line).split(' ').map(Number);
-for (const [index, caller] of callers.entries()) caller.connect(targets[index] ?? 0);
+for (const [at, port] of String(line).split(' ').entries()) callers[at]?.connect(Number(port));
 
 setTimeout(() => {
   beginMs = monotonicMs();
@@ -245,6 +244,7 @@ setTimeout(finish, (Number(warm) + Number(measure)) * 1000 + 700);
 function finish(): void {
   console.log('end');
   const { user, system } = process.cpuUsage();
-  console.log(JSON.stringify({ ...report, cpuSeconds: (user + system) / 1e6 }));
+  const packets = packetReport(callers.map((caller) => caller.packets));
+  console.log(JSON.stringify({ ...report, ...packets, cpuSeconds: (user + system) / 1e6 }));
   process.exit(0);
 }
