@@ -6,7 +6,6 @@
  * or without the neural voice detector. Recordings, events and database are real, the models are stubs whose own work is
  * counted as the server's. What others publish was measured on their machines, not here.
  */
-
 import { detectorFolder } from './lib/detector-folder.ts';
 import {
   checkTargets,
@@ -87,11 +86,9 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 async function ramp(args: readonly string[]): Promise<readonly Step[]> {
-  const [from, by, to] = [
-    numberArg(args, 'from', 50),
-    numberArg(args, 'step', 50),
-    numberArg(args, 'to', 400),
-  ];
+  const from = numberArg(args, 'from', 50);
+  const by = numberArg(args, 'step', 50);
+  const to = numberArg(args, 'to', 400);
   const server = await startWarm({ callsMax: Math.max(to, WARM_UP.calls) });
   const idleKb = residentKbOf(server.pid);
   const steps: Step[] = [];
@@ -126,12 +123,8 @@ async function take(
 ): Promise<Step> {
   const { calls, idleKb, args } = options;
   const seconds = numberArg(args, 'seconds', 10);
-  const turns = await runServer(server, {
-    caller: turnCaller(),
-    calls,
-    seconds,
-    behaviour: 'turns',
-  });
+  const plan = { caller: turnCaller(), calls, seconds, behaviour: 'turns' } as const;
+  const turns = await runServer(server, plan);
   const firstAudioMs = turns.voices.flatMap((atMs, call) =>
     atMs === 0 ? [] : [atMs - (server.answeredAtMs[call] ?? Number.NaN)],
   );
