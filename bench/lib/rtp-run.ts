@@ -79,7 +79,7 @@ const CALLER_CORE = 1;
  * A command that runs on one core alone.
  *
  * Left to itself the system moves some servers onto their caller's core and some not, from run to run, and waking a
- * program on another core costs more than on one's own: that is a fifth of the CPU time, and says nothing of the server.
+ * program on another core costs more than on one's own: that is up to a fifth of the CPU time, and says nothing of the server.
  *
  * @returns it as it is on a machine of one core, or without `taskset`.
  */
