@@ -115,6 +115,18 @@ test('runStages adds up everything, goes on after a failure, and names what fail
   expect(text()).toMatch(/== c: ok\n\nFAILED: (a, broken|broken, a)\n$/);
 });
 
+test('runStages tells the first ten failures again at the end, and how many more there are', async () => {
+  const failures = Array.from({ length: 11 }, (_, index) => `door ${index}: shut`);
+  const { write, text } = transcript();
+
+  await runStages([[[step('a', { ...BAD, failures }), step('b', BAD)]]], write);
+
+  const end = text().slice(text().indexOf('FAILED: a, b'));
+  expect(end).toContain('FAILED: a, b\n\ndoor 0: shut\n\ndoor 1: shut\n');
+  expect(end).toContain('\ndoor 9: shut\n\nand 1 more\n');
+  expect(end).not.toContain('door 10');
+});
+
 test('summaryOf tells of skipped tests only where there are some', () => {
   expect(summaryOf(GOOD)).toBe('2 passed, 0 failed, 1 skipped');
   expect(summaryOf(BAD)).toBe('1 passed, 3 failed');

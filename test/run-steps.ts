@@ -5,6 +5,8 @@ export interface Outcome {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** What failed and why, each in a few lines; a check that fails as a whole has nothing to add. */
+  readonly failures?: readonly string[];
 }
 
 /** Takes what a step prints, piece by piece. */
@@ -15,6 +17,9 @@ export interface Step {
   /** @param sink Where its output goes; null when it may have the terminal to itself. */
   readonly run: (sink: Sink | null) => Promise<Outcome>;
 }
+
+/** As many failures are told of again at the end: whoever reads only the end of a long output sees where to look. */
+const MOST_TOLD = 10;
 
 /** Steps in the order in which they run. */
 export type Lane = readonly Step[];
@@ -36,20 +41,29 @@ export function stagesOf(stages: readonly Stage[], asked: readonly string[]): re
  * that no two are mixed up.
  */
 export async function runStages(stages: readonly Stage[], write: Sink): Promise<Outcome> {
-  const failed: string[] = [];
+  const failed: string[][] = [];
   let total: Outcome = { passed: 0, failed: 0, skipped: 0 };
   const runLane = async (lane: Lane, isAlone: boolean) => {
     for (const step of lane) {
       const outcome = isAlone ? await runInTheOpen(step, write) : await runCovered(step, write);
       total = sum(total, outcome);
-      if (outcome.failed > 0) failed.push(step.name);
+      if (outcome.failed > 0) failed.push([step.name, ...(outcome.failures ?? [])]);
     }
   };
   for (const stage of stages) {
     await Promise.all(stage.map((lane) => runLane(lane, stage.length === 1)));
   }
-  if (failed.length > 0) write(`\nFAILED: ${failed.join(', ')}\n`);
+  if (failed.length > 0) write(failureList(failed));
   return total;
+}
+
+/** The steps that failed, then the first failures of all of them. */
+function failureList(failed: readonly (readonly string[])[]): string {
+  const names = failed.map(([name]) => name).join(', ');
+  const failures = failed.flatMap(([, ...each]) => each);
+  const told = failures.slice(0, MOST_TOLD).map((failure) => `\n${failure}\n`);
+  const left = failures.length - told.length;
+  return `\nFAILED: ${names}\n${told.join('')}${left > 0 ? `\nand ${left} more\n` : ''}`;
 }
 
 /** The line that ends a run: `N passed, N failed`, and how many were skipped, if any. */

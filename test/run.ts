@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
+import { failuresIn } from './failures-in.ts';
 import {
   type Outcome,
   runStages,
@@ -58,7 +59,8 @@ function suite(
       const result = JSON.parse(readFileSync(report, 'utf8'));
       const { numPassedTests: passed, numFailedTests: failed, numPendingTests: skipped } = result;
       // A file that does not load fails without a test of its own.
-      return { passed, failed: status === 0 ? failed : Math.max(1, failed), skipped };
+      const counted = status === 0 ? failed : Math.max(1, failed);
+      return { passed, failed: counted, skipped, failures: failuresIn(result) };
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
