@@ -107,8 +107,8 @@ export class Stranger {
     }
   }
 
-  /** Opens a connection to the SIP port, says something and leaves it open. */
-  openStream(piece: Buffer): TcpSocket {
+  /** Opens a connection to the SIP port, says what is given, if anything, and leaves it open. */
+  openStream(piece: Buffer = Buffer.alloc(0)): TcpSocket {
     const stream = connect({ port: this.#sipPort, host: '127.0.0.1', localAddress: ADDRESS });
     stream.on('error', () => undefined);
     if (piece.length > 0) stream.write(piece);

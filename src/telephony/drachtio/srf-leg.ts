@@ -50,7 +50,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     this.#options = options;
     this.audio = new LinkedAudio(
       endpoint.audio,
-      (event) => event.kind !== 'digit' || this.#keys.inSound(event.digit),
+      (event) => event.kind !== 'digit' || this.#keys.inSound(event.digit, options.clock.nowMs()),
     );
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
@@ -191,7 +191,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   #onInfo(request: SrfRequest, answer: SrfAnswer): void {
     const digit = answerInfo(request, answer);
-    if (digit === undefined || !this.#keys.byInfo(digit)) return;
+    if (digit === undefined || !this.#keys.byInfo(digit, this.#options.clock.nowMs())) return;
     this.#company.press(digit);
     // An agent that is gone from the line has no use for keys.
     if (this.#cause === undefined) this.#onDigit(digit);
