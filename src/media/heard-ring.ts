@@ -5,34 +5,55 @@ export const RING_MS = 4096;
 
 const RATE_HZ = 8000;
 const CAPACITY_SAMPLES = (RATE_HZ * RING_MS) / 1000;
-const HEADER_BYTES = 16;
+const HOLDER_AT = 16;
+const HEADER_BYTES = 24;
 
 /** A processor fetches memory by so much. */
 const FETCHED_SAMPLES = 32;
 
 /** What travels between threads; wrap it in a `HeardRing` on arrival. */
-export type HeardRingBuffer = SharedArrayBuffer;
+export interface HeardRingBuffer {
+  readonly memory: SharedArrayBuffer;
+  /** Whose the memory is, counted from 0: calls have it one after the other. */
+  readonly holder: number;
+}
 
 /**
  * PCM at 8 kHz, mono, signed 16-bit. A sample's **position** is its number since the ring was made; it only grows.
  *
  *     bytes 0..7   Float64: position after the newest sample (written by the media worker alone)
  *     bytes 8..15  Float64: instant of that position, `Clock.nowMs()`
- *     bytes 16..   the samples, position modulo the capacity
+ *     bytes 16..19 Int32: the holder
+ *     bytes 24..   the samples, position modulo the capacity
  */
 export class HeardRing {
   readonly buffer: HeardRingBuffer;
   readonly #header: Float64Array;
+  readonly #holder: Int32Array;
   readonly #samples: Int16Array;
 
   constructor(buffer: HeardRingBuffer = HeardRing.allocate()) {
+    const { memory } = buffer;
     this.buffer = buffer;
-    this.#header = new Float64Array(buffer, 0, 2);
-    this.#samples = new Int16Array(buffer, HEADER_BYTES, CAPACITY_SAMPLES);
+    this.#header = new Float64Array(memory, 0, 2);
+    this.#holder = new Int32Array(memory, HOLDER_AT, 1);
+    this.#samples = new Int16Array(memory, HEADER_BYTES, CAPACITY_SAMPLES);
   }
 
   static allocate(): HeardRingBuffer {
-    return new SharedArrayBuffer(HEADER_BYTES + CAPACITY_SAMPLES * 2);
+    const memory = new SharedArrayBuffer(HEADER_BYTES + CAPACITY_SAMPLES * 2);
+    return { memory, holder: 0 };
+  }
+
+  /**
+   * Gives the memory to another call. Its ring is empty, and what lies there from before has no position in it; from now on
+   * nothing is read by this one, in whichever thread. To be asked of the newest holder's ring, when nobody writes by it any more.
+   */
+  renew(): HeardRing {
+    const holder = this.buffer.holder + 1;
+    Atomics.store(this.#holder, 0, holder);
+    this.#header.fill(0);
+    return new HeardRing({ memory: this.buffer.memory, holder });
   }
 
   /** Position after the newest sample. */
@@ -81,7 +102,10 @@ export class HeardRing {
     this.#header[0] = start + pcm.length;
   }
 
-  /** Copies what was heard from position `from` on, up to the newest; older than the ring is left out. */
+  /**
+   * Copies what was heard from position `from` on, up to the newest; older than the ring is left out. Nothing once the
+   * memory is another call's.
+   */
   read(from: number): Int16Array {
     const end = this.end;
     const start = Math.max(from, end - CAPACITY_SAMPLES, 0);
@@ -89,6 +113,7 @@ export class HeardRing {
     for (let index = 0; index < pcm.length; index += 1) {
       pcm[index] = this.#samples[(start + index) % CAPACITY_SAMPLES] ?? 0;
     }
-    return pcm;
+    // Asked after the copying: what the next holder hears is written after the holder.
+    return Atomics.load(this.#holder, 0) === this.buffer.holder ? pcm : new Int16Array(0);
   }
 }

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { DrainQueue } from './drain-queue.ts';
-import { HeardRing } from './heard-ring.ts';
+import type { HeardRing } from './heard-ring.ts';
 import { LevelMeter } from './level-meter.ts';
 import { LineSession } from './line-session.ts';
 import type { SocketsReport } from './line-sockets.ts';
@@ -16,6 +16,7 @@ import {
   startMediaWorker,
 } from './media-worker-handle.ts';
 import { PortPool, type PortRange } from './port-pool.ts';
+import { RingPool } from './ring-pool.ts';
 
 /** No line could be opened: too many calls, or the workers are gone. */
 export class MediaEngineError extends Error {
@@ -53,6 +54,7 @@ export class MediaEngine {
   readonly #address: string;
   readonly #pool: PortPool;
   readonly #drains = new DrainQueue();
+  readonly #rings = new RingPool();
   readonly #workerOf = new WeakMap<MediaSession, MediaWorkerHandle>();
   #workers: MediaWorkerHandle[] = [];
   #lines = 0;
@@ -174,7 +176,7 @@ export class MediaEngine {
   ): Promise<MediaSession | undefined> {
     this.#lines += 1;
     const line = this.#lines;
-    const [heard, meter] = [new HeardRing(), new LevelMeter()];
+    const [heard, meter] = [this.#rings.claim(this.#options.clock.nowMs()), new LevelMeter()];
     const address = this.#address;
     const { clock } = this.#options;
     const session = new LineSession({
@@ -186,7 +188,7 @@ export class MediaEngine {
         if (message.kind === 'opened') resolve('opened');
         else if (message.kind === 'refused') resolve(message.code || message.reason);
         else if (message.kind === 'gone') resolve('its worker ended');
-        this.#note(worker, { line, port, message });
+        this.#note(worker, { line, port, heard, message });
       });
       worker.tell({
         ...{ kind: 'open', line, address, port, signallingAddress },
@@ -198,6 +200,7 @@ export class MediaEngine {
       return session;
     }
     worker.detach(line);
+    this.#rings.release(heard, this.#options.clock.nowMs());
     if (outcome === 'EADDRINUSE') return undefined;
     this.#pool.release(port);
     throw new MediaEngineError(`Cannot open a line on "${address}:${port}": ${outcome}`);
@@ -206,18 +209,21 @@ export class MediaEngine {
   /** Frees what is free again, and logs what an operator should know. */
   #note(
     worker: MediaWorkerHandle,
-    { line, port, message }: { line: number; port: number; message: LineMessage },
+    of: { line: number; port: number; heard: HeardRing; message: LineMessage },
   ): void {
+    const { line, port, heard, message } = of;
     if (message.kind === 'overflow') {
       this.#options.log.warn({ line }, 'reply is too long: its end is left out');
     } else if (message.kind === 'fault') {
       this.#options.log.error({ line, reason: message.reason }, 'line failed: its call is lost');
     } else if (message.kind === 'closed') {
+      this.#rings.release(heard, this.#options.clock.nowMs());
       this.#drains.add(line, worker);
     } else if (message.kind === 'kept') {
       this.#drains.settle(line, false);
     } else if (message.kind === 'drained' || message.kind === 'gone') {
       worker.detach(line);
+      this.#rings.release(heard, this.#options.clock.nowMs());
       this.#pool.release(port);
       this.#drains.settle(line, true);
     }

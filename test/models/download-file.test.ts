@@ -44,9 +44,9 @@ test('downloadFile replaces a file that is there and damaged', async () => {
 });
 
 test('downloadFile goes on where a cut connection stopped', async () => {
-  const { job, tools, server, read } = await downloadWorld();
+  const { job, tools, server, read, begun } = await downloadWorld();
   const wanted = job('/a.onnx', BYTES);
-  server.instead.set('/a.onnx', [cutAfter(BYTES, 120_000)]);
+  server.instead.set('/a.onnx', [cutAfter(BYTES, 120_000, begun)]);
 
   await downloadFile(wanted, tools);
 
@@ -83,10 +83,10 @@ test('downloadFile stopped by the operator leaves a part, and the next run goes 
 });
 
 test('downloadFile begins anew where the server knows no ranges', async () => {
-  const { job, tools, server, read, notes } = await downloadWorld();
+  const { job, tools, server, read, notes, begun } = await downloadWorld();
   const wanted = job('/a.onnx', BYTES);
   server.instead.set('/a.onnx', [
-    cutAfter(BYTES, 120_000),
+    cutAfter(BYTES, 120_000, begun),
     (request, response) => {
       delete request.headers.range;
       serveFile(request, response, BYTES);

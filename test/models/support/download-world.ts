@@ -27,6 +27,8 @@ export interface DownloadWorld {
   readonly tools: DownloadTools;
   readonly notes: string[];
   readonly stopping: AbortController;
+  /** Resolves when the first bytes of a file are there. */
+  readonly begun: Promise<void>;
   /** A job for a file of the server, promised as it is there. */
   job(path: string, bytes: Buffer, changes?: Partial<FileJob>): FileJob;
   /** What lies there now. */
@@ -55,13 +57,14 @@ export async function downloadWorld(
   const server = await startModelServer();
   const notes: string[] = [];
   const stopping = new AbortController();
+  const begun = Promise.withResolvers<void>();
   const tools: DownloadTools = {
     source: testSource().source,
     clock: systemClock,
     limits: SHORT_LIMITS,
     allowUnverified: options.allowUnverified ?? false,
     signal: stopping.signal,
-    onBytes: () => undefined,
+    onBytes: (_job, bytes) => bytes > 0 && begun.resolve(),
     onNote: (text) => notes.push(text),
   };
   const job = (path: string, bytes: Buffer, changes: Partial<FileJob> = {}): FileJob => {
@@ -76,5 +79,5 @@ export async function downloadWorld(
     };
   };
   const read = (name: string) => readFileSync(join(folder, name));
-  return { folder, server, tools, notes, stopping, job, read };
+  return { folder, server, tools, notes, stopping, begun: begun.promise, job, read };
 }

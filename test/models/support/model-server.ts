@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 
 export interface SeenRequest {
@@ -79,12 +80,14 @@ function rangeStart(request: IncomingMessage, etag: string): number | null {
   return start === undefined ? null : Number(start);
 }
 
-/** Sends the beginning of a file, and then cuts the connection. */
-export function cutAfter(bytes: Buffer, sent: number): Handler {
+/** Sends the beginning of a file, and then cuts the connection: what the other end has not read by then is lost to it. */
+export function cutAfter(bytes: Buffer, sent: number, isRead?: Promise<void>): Handler {
   return (_request, response) => {
     const etag = `"${sha256(bytes).slice(0, 16)}"`;
     response.writeHead(200, { 'content-length': bytes.length, etag });
-    response.write(bytes.subarray(0, sent), () => setTimeout(() => response.destroy(), 20));
+    response.write(bytes.subarray(0, sent), () =>
+      (isRead ?? wait(20)).then(() => response.destroy()),
+    );
   };
 }
 

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { RING_MS } from '../../src/media/heard-ring.ts';
+import { MediaEngine } from '../../src/media/media-engine.ts';
+import type { MediaSession } from '../../src/media/media-session.ts';
+import { VOICE } from './test-line.ts';
+import { TestPhone } from './test-phone.ts';
+
+let laterMs = 0;
+
+/** A clock whose hands the test can put forward. */
+const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + laterMs };
+
+const engine = new MediaEngine({
+  ...{ clock, log: silentLogger, ports: { first: 16_340, last: 16_399 } },
+  ...{ workers: 1, isRealTime: false },
+});
+beforeAll(() => engine.start());
+afterAll(() => engine.stop());
+
+function openLine(): Promise<MediaSession> {
+  return engine.open({ signallingAddress: '127.0.0.1' });
+}
+
+/** Resolves when the line has heard a voice. */
+async function hearVoice(session: MediaSession): Promise<void> {
+  const phone = await TestPhone.open();
+  onTestFinished(() => phone.close());
+  const heard = new Promise<void>((resolve) => {
+    session.onEvent(({ kind }) => kind === 'voice-started' && resolve());
+  });
+  session.setRemote(phone.agreed);
+  for (let packet = 0; packet < 5; packet += 1) phone.send(VOICE, session.localPort);
+  await heard;
+}
+
+test('MediaEngine gives the memory of a call that has been over for 4 s to the next one, and neither hears the other', async () => {
+  const before = await openLine();
+  await hearVoice(before);
+  await before.close();
+  laterMs += RING_MS;
+
+  const next = await openLine();
+
+  expect(next.heard.buffer.memory).toBe(before.heard.buffer.memory);
+  expect(next.heard.read(0)).toHaveLength(0);
+  await hearVoice(next);
+  expect(before.heard.read(0)).toHaveLength(0);
+});
+
+test('MediaEngine gives calls that go on at one time memory of their own', async () => {
+  const [one, other] = await Promise.all([openLine(), openLine()]);
+
+  expect(one.heard.buffer.memory).not.toBe(other.heard.buffer.memory);
+});
