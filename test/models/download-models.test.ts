@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { downloadModels, type FileResult } from '../../src/models/download-models.ts';
 import { LOCK_FILE, ModelLock } from '../../src/models/model-lock.ts';
@@ -90,17 +91,20 @@ test('downloadModels has every file in its place, and notes each', async () => {
 
 test('downloadModels has two files on their way at once, and no more', async () => {
   const { plan, tools, server } = await modelsWorld();
+  const twoAreThere = Promise.withResolvers<void>();
   let now = 0;
   let most = 0;
-  for (const path of Object.keys(FILES)) {
+  for (const [path, bytes] of Object.entries(FILES)) {
     server.instead.set(`/src/${path}`, [
-      (_request, response) => {
+      async (_request, response) => {
         now += 1;
         most = Math.max(most, now);
-        setTimeout(() => {
-          now -= 1;
-          response.end(FILES[path as keyof typeof FILES]);
-        }, 60);
+        if (now === 2) twoAreThere.resolve();
+        await twoAreThere.promise;
+        // Time for a third one.
+        await wait(60);
+        now -= 1;
+        response.end(bytes);
       },
     ]);
   }
