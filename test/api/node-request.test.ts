@@ -30,7 +30,7 @@ test('NodeRequest joins headers of one name, also those of which Node keeps the 
   const answer = await exchange(
     (request) =>
       textAnswer(
-        ['AUTHORIZATION', 'Cookie', 'x-forwarded-for', 'None']
+        (['authorization', 'cookie', 'x-forwarded-for', 'none'] as const)
           .map((name) => request.header(name))
           .join('|'),
       ),

@@ -89,3 +89,28 @@ test('StereoTrack drops what comes for a time that was taken out already', () =>
 
   expect(track.length).toBe(0);
 });
+
+test('StereoTrack leaves nothing of itself in the memory that the next one has', () => {
+  const first = new StereoTrack({ startedAtMs: 0 });
+  first.add('caller', new Int16Array(16_000).fill(9000), 2000);
+  first.add('agent', new Int16Array(16_000).fill(9000), 2000);
+  first.end();
+
+  const next = new StereoTrack({ startedAtMs: 0 });
+
+  expect(next.length).toBe(0);
+  expect(next.take(16_000).every((byte) => byte === 0)).toBe(true);
+});
+
+test('StereoTrack shares no memory with one that goes on, also when it is ended twice', () => {
+  const ended = new StereoTrack({ startedAtMs: 0 });
+  ended.end();
+  ended.end();
+  const [one, other] = [new StereoTrack({ startedAtMs: 0 }), new StereoTrack({ startedAtMs: 0 })];
+
+  ended.add('caller', pcm(1), 20);
+  one.add('caller', pcm(2), 20);
+
+  expect(other.take(FRAME).every((byte) => byte === 0)).toBe(true);
+  expect(channel(one, 0)).toEqual([2]);
+});

@@ -101,7 +101,6 @@ test('downloadModels has two files on their way at once, and no more', async () 
         most = Math.max(most, now);
         if (now === 2) twoAreThere.resolve();
         await twoAreThere.promise;
-        // Time for a third one.
         await wait(60);
         now -= 1;
         response.end(bytes);

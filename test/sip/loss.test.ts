@@ -1,5 +1,6 @@
 /** Calls between two user agents whose datagrams get lost, in both directions. */
 import { afterEach, describe, expect, test } from 'vitest';
+import { runningClock } from '../support/running-clock.ts';
 import { SDP } from './messages.ts';
 import type { Pair } from './user-agents.ts';
 import {
@@ -20,7 +21,8 @@ afterEach(async () => {
 /** Two user agents over sockets that lose what `isLost` says; Bob answers every call. */
 async function lossyPair(isLost: () => boolean): Promise<Pair> {
   const openUdpSocket = losingSocket(isLost);
-  const pair = await startPair('UDP', { alice: { openUdpSocket }, bob: { openUdpSocket } });
+  const options = { openUdpSocket, clock: runningClock() };
+  const pair = await startPair('UDP', { alice: options, bob: options });
   pairs.push(pair);
   pair.bob.on('invite', (invite) => {
     invite.progress(180);
@@ -46,6 +48,7 @@ async function expectNothingLeft({ alice, bob }: Pair): Promise<void> {
   await eventually(
     () => alice.sizes.transactions + bob.sizes.transactions === 0,
     `no transaction lives ${ALL_OVER_MS} ms after the last call`,
+    20 * ALL_OVER_MS,
   );
   expect([alice.sizes.dialogs, bob.sizes.dialogs]).toEqual([0, 0]);
 }

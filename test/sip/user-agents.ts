@@ -76,9 +76,13 @@ export function seededChance(seed: number): () => number {
   };
 }
 
-/** Waits until it holds; throws when it does not within five seconds. */
-export async function eventually(holds: () => boolean, what: string): Promise<void> {
-  const untilMs = performance.now() + 5000;
+/** Waits until it holds; throws when it does not within that time. */
+export async function eventually(
+  holds: () => boolean,
+  what: string,
+  withinMs = 5000,
+): Promise<void> {
+  const untilMs = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > untilMs) throw new Error(`Waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
