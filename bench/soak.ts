@@ -4,9 +4,9 @@
  * Whole calls, made by sipp, of a whole server with its usual settings: INVITE, the greeting's first words, BYE; records,
  * events, webhooks to a customer, and the recording, which every call has. Memory is taken after the first calls and
  * after the last, each time when the timers of SIP (32 s) and the ports of calls that are over (30 s) are gone. What
- * counts is what is resident when all threads have collected their garbage (what they share, such as a call's sound, goes
- * back only when all have) and the allocator has given back what is free. What is resident before that is shown beside
- * it: it rises to a limit.
+ * counts is what is resident when all threads have collected their garbage (what they share goes back only when all
+ * have) and the allocator has given back what is free. What is resident before that, and of it what the allocator keeps, is
+ * shown beside it: both rise to a limit.
  */
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -129,7 +129,7 @@ function report(args: readonly string[], soaked: Soaked): void {
     'external MB': holdings.externalKb / 1024,
     'other threads MB': holdings.workersKb / 1024,
     'malloc MB': holdings.mallocUsedKb / 1024,
-    'malloc free MB': holdings.mallocFreeKb / 1024,
+    'malloc kept MB': holdings.mallocFreeKb / 1024,
     'files MB': holdings.residentFileKb / 1024,
     'file descriptors': holdings.descriptors,
     threads: holdings.threads,

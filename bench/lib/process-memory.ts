@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { LineProcess } from './line-process.ts';
 import type { EngineMemory } from './memory-answers.ts';
 
-/** At one moment, after a full collection; sizes in KB. */
+/** At one moment; sizes in KB. */
 export interface Holdings {
-  /** Of the whole process, as the kernel counts: all its threads, the allocator's own, SQLite's pages. */
+  /** Of the whole process as it is, as the kernel counts: all its threads, their garbage, the allocator's own, SQLite's pages. */
   readonly residentKb: number;
   /** The same when no thread has garbage, and `malloc` has given back what is free: what somebody still holds. */
   readonly heldKb: number;
@@ -17,7 +17,9 @@ export interface Holdings {
   readonly externalKb: number;
   /** Heaps of the other threads and what they hold. */
   readonly workersKb: number;
+  /** What `malloc` has given out to whoever still holds it. */
   readonly mallocUsedKb: number;
+  /** What `malloc` keeps for whoever asks next, before it is told to give it back. */
   readonly mallocFreeKb: number;
   readonly descriptors: number;
   readonly threads: number;

@@ -17,9 +17,6 @@ import { START_FLAGS } from './start-flags.ts';
 /** From the range that is kept for examples. */
 export const NUMBER = '+12025550123';
 
-/** As `npm start` has them, and what lets the memory be asked for. */
-const FLAGS = [...START_FLAGS, '--expose-gc'];
-
 /** Two of a call that is over stay bound for 30 s: room for 130 calls a second. Other benches have those above. */
 const RTP_PORTS = '2000-9999';
 
@@ -58,7 +55,7 @@ export class SoakServer {
     const ports = { http: await freePort(), sip: await freePort() };
     const key = `svc_live_${randomBytes(16).toString('hex')}`;
     const [node, ...tool] = nodeTool('soak-server');
-    const child = new LineProcess([node, ...FLAGS, ...tool], {
+    const child = new LineProcess([node, ...START_FLAGS, ...tool], {
       ...{ PORT: String(ports.http), SIP_PORT: String(ports.sip), DATA_DIR: folder },
       ...{ RTP_PORTS, BOOTSTRAP_LIVE_KEY: key, LLM: 'scripted', LOG_LEVEL: 'error' },
       ...{ WEBHOOK_ALLOW_LOCAL: 'true', NODE_COMPILE_CACHE: COMPILE_CACHE },

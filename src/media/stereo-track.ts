@@ -16,6 +16,17 @@ const QUIET_PEAK = 200;
 
 const CHANNEL: Readonly<Record<TrackSide, number>> = { caller: 0, agent: 1 };
 
+/** Both sides for two seconds: more than waits between two writes. */
+const WINDOW_SAMPLES = 4 * LINE_RATE_HZ;
+
+const NO_WINDOW = new Int16Array(0);
+
+/** Of tracks that have ended, silent, for the next ones: short calls would leave 64 KB each to be collected. */
+const spareWindows: Int16Array[] = [];
+
+/** 6 MB. */
+const SPARE_WINDOWS_MAX = 100;
+
 /**
  * A growing window of interleaved stereo samples. Sound is put where it belongs by the clock; where a side has
  * nothing, there is silence. What is older than the `take` before is gone.
@@ -24,7 +35,7 @@ export class StereoTrack {
   readonly #startedAtMs: number;
   /** Frame number (one sample of each side) at which the window begins. */
   #start = 0;
-  #window: Int16Array = new Int16Array(4 * LINE_RATE_HZ);
+  #window: Int16Array = spareWindows.pop() ?? new Int16Array(WINDOW_SAMPLES);
   readonly #ends: Record<TrackSide, number> = { caller: 0, agent: 0 };
 
   constructor(options: { startedAtMs: number }) {
@@ -55,6 +66,14 @@ export class StereoTrack {
     this.#window.fill(0, this.#window.length - frames * 2);
     this.#start += frames;
     return bytes;
+  }
+
+  /** Lets the next track have the memory, with nothing of this one in it. Safe to call twice. */
+  end(): void {
+    const window = this.#window;
+    this.#window = NO_WINDOW;
+    if (window.length !== WINDOW_SAMPLES || spareWindows.length === SPARE_WINDOWS_MAX) return;
+    spareWindows.push(window.fill(0));
   }
 
   #put(channel: number, pcm: Int16Array, at: number): void {

@@ -61,6 +61,7 @@ export class WavRecorder {
     await this.#writing;
     if (!this.#isOver) await this.#attempt(() => this.#flush(this.#track.length));
     this.#isOver = true;
+    this.#track.end();
     await this.#closeFile();
   }
 
