@@ -124,7 +124,13 @@ export class LineReceiver {
     this.showLife(nowMs);
     this.#isResting = packet.payloadType === COMFORT_NOISE;
     if (this.#order.passes(packet)) this.#hear(packet, false, nowMs);
-    else this.#hearAll(this.#order.accept(packet, nowMs), nowMs);
+    else this.#sort(packet, nowMs);
+  }
+
+  #sort(packet: PacketInHand, nowMs: number): void {
+    const { twice } = this.#order;
+    this.#hearAll(this.#order.accept(packet, nowMs), nowMs);
+    if (this.#order.twice > twice) this.reception.countTwice();
   }
 
   /** See `keepPrefetched`. */

@@ -28,6 +28,8 @@ export class Reception {
   #baseSequence = 0;
   #highestSequence = 0;
   #received = 0;
+  /** Of those, the ones that had come before. */
+  #twice = 0;
   #receivedTotal = 0;
   #lostBefore = 0;
   #expectedAtReport = 0;
@@ -41,8 +43,9 @@ export class Reception {
     return this.#receivedTotal;
   }
 
+  /** Unlike in reports, where a packet that came twice makes up for one that was lost. */
   get packetsLost(): number {
-    return this.#lostBefore + Math.max(0, this.#expected - this.#received);
+    return this.#lostBefore + Math.max(0, this.#expected - this.#received + this.#twice);
   }
 
   get jitterMs(): number {
@@ -64,6 +67,11 @@ export class Reception {
     this.#received += 1;
     this.#receivedTotal += 1;
     this.#countJitter(packet, arrivedAtMs);
+  }
+
+  /** Takes note that the packet that was counted last had come before. */
+  countTwice(): void {
+    this.#twice += 1;
   }
 
   /** Takes the sender's own report, to say later when it came. */
@@ -101,6 +109,7 @@ export class Reception {
     this.#baseSequence = packet.sequence;
     this.#highestSequence = packet.sequence;
     this.#received = 0;
+    this.#twice = 0;
     this.#expectedAtReport = 0;
     this.#receivedAtReport = 0;
     this.#transitSamples = Number.NaN;

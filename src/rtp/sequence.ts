@@ -21,6 +21,7 @@ const NONE: readonly OrderedPacket[] = [];
 
 /** One for all, so that nothing has to be fetched for each line to see that it is empty. */
 const NONE_HELD: readonly Held[] = [];
+const NONE_MISSING: readonly number[] = [];
 
 interface Held {
   readonly packet: RtpPacket;
@@ -38,11 +39,19 @@ export class PacketOrder {
   /** Sequence number that comes next, 16 bits. */
   #next = 0;
   #held = NONE_HELD;
+  /** Sequence numbers of the newest packets that were given up; one that comes yet is late, any other behind came twice. */
+  #missing = NONE_MISSING;
   #late = 0;
+  #twice = 0;
 
-  /** Packets that were thrown away: their turn was over, or they came twice. */
+  /** Packets that were thrown away because their turn was over. */
   get late(): number {
     return this.#late;
+  }
+
+  /** Packets that were thrown away because they had come before. */
+  get twice(): number {
+    return this.#twice;
   }
 
   /** Whether packets wait for one before them. */
@@ -70,8 +79,8 @@ export class PacketOrder {
       return this.#restart(packet);
     }
     if (distance < 0 || this.#isHeld(packet.sequence)) {
-      this.#late += 1;
-      return [];
+      this.#countUseless(packet.sequence);
+      return NONE;
     }
     if (distance === 0) {
       const passed = this.#pass(packet);
@@ -89,9 +98,19 @@ export class PacketOrder {
     return isOver ? this.#giveUpMissing() : [];
   }
 
+  #countUseless(sequence: number): void {
+    if (this.#missing.includes(sequence)) {
+      this.#missing = this.#missing.filter((missing) => missing !== sequence);
+      this.#late += 1;
+    } else {
+      this.#twice += 1;
+    }
+  }
+
   #restart(packet: RtpPacket): readonly OrderedPacket[] {
     const leftOver = this.#held.map((held) => ({ packet: held.packet, isRestart: false }));
     this.#held = NONE_HELD;
+    this.#missing = NONE_MISSING;
     this.#ssrc = packet.ssrc;
     this.#next = (packet.sequence + 1) & 0xffff;
     return [...leftOver, { packet, isRestart: true }];
@@ -120,7 +139,14 @@ export class PacketOrder {
     const [first] = this.#held;
     if (first === undefined) return [];
     this.#held = this.#held.slice(1);
+    this.#giveUp(this.#distance(first));
     return [this.#pass(first.packet), ...this.#passHeld()];
+  }
+
+  /** Gives up the next so many packets. What is further behind than the newest hundred is of a new count anyway. */
+  #giveUp(packets: number): void {
+    const given = Array.from({ length: packets }, (_, index) => (this.#next + index) & 0xffff);
+    this.#missing = [...this.#missing, ...given].slice(-MISORDER_MAX);
   }
 
   #isHeld(sequence: number): boolean {

@@ -31,6 +31,19 @@ test('MediaLine knows its codec, and what came too late', () => {
   expect(stats.details).toEqual({ codec: 'PCMA', packetsLate: 1, remote: undefined });
 });
 
+test('MediaLine calls nothing late or lost where each packet comes twice, and keeps count of what is lost', () => {
+  const line = new TestLine();
+  line.setRemote();
+
+  for (const sequence of [1, 1, 2, 2, 4, 4, 5, 5, 6, 6]) {
+    line.speak(VOICE, { sequence, timestamp: sequence * 160 });
+  }
+
+  const stats = line.line.stats();
+  expect(stats).toMatchObject({ packetsReceived: 10, packetsLost: 1 });
+  expect(stats.details?.packetsLate).toBe(0);
+});
+
 test('MediaLine keeps what the far end says of its stream, and nothing of other streams', () => {
   const line = new TestLine();
   line.setRemote();

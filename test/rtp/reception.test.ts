@@ -31,6 +31,17 @@ test('Reception keeps the losses of streams that were before', () => {
   expect(reception.packetsLost).toBe(2);
 });
 
+test('Reception lets no packet that came twice make up for one that was lost, but in reports', () => {
+  const reception = new Reception();
+  for (const sequence of [1, 2, 4]) receive(reception, sequence, 0);
+
+  receive(reception, 4, 0);
+  reception.countTwice();
+
+  expect(reception.packetsLost).toBe(1);
+  expect(reception.report(0)).toMatchObject({ packetsLost: 0, fractionLost: 0 });
+});
+
 test('Reception reports the share lost since the report before', () => {
   const reception = new Reception();
   for (const sequence of [1, 2, 3, 4]) receive(reception, sequence, 0);

@@ -114,16 +114,19 @@ test('PacketOrder never passes a packet twice nor out of order, whatever the net
 });
 
 test.each([
-  ['none', [5, 6, 8, 7], 0],
-  ['one that comes after it was given up', [5, 7, 8, 9, 6, 10], 1],
-  ['one that comes twice', [5, 6, 6], 1],
-  ['one that comes twice while it waits', [5, 7, 7], 1],
-])('PacketOrder counts what it throws away: %s', (_name, arriving, late) => {
+  ['none', [5, 6, 8, 7], 0, 0],
+  ['one that comes after it was given up', [5, 7, 8, 9, 6, 10], 1, 0],
+  ['one that comes twice after it was given up', [5, 7, 8, 9, 6, 6], 1, 1],
+  ['one that comes twice', [5, 6, 6], 0, 1],
+  ['one that comes twice while it waits', [5, 7, 7], 0, 1],
+  ['all, twice', [5, 5, 6, 6, 7, 7], 0, 3],
+  ['some, where the count begins anew', [65_534, 1, 2, 3, 65_535, 0, 1], 2, 1],
+])('PacketOrder counts what it throws away: %s', (_name, arriving, late, twice) => {
   const order = new PacketOrder();
 
   pass(order, arriving);
 
-  expect(order.late).toBe(late);
+  expect([order.late, order.twice]).toEqual([late, twice]);
 });
 
 test('PacketOrder keeps what it holds back although the datagram is written over', () => {
