@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { TrustedHosts } from '../rtp/source-lock.ts';
 import { DrainQueue } from './drain-queue.ts';
 import type { HeardRing } from './heard-ring.ts';
 import { LevelMeter } from './level-meter.ts';
@@ -103,20 +104,21 @@ export class MediaEngine {
    * Opens a line.
    *
    * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
+   * @param options.carrier a `BlockList` of other addresses from which it may.
    * @param options.near a line that this one is to be joined with, so that both are on one thread.
    * @throws {PortsExhaustedError} when no port is free.
    * @throws {MediaEngineError} when the workers have all the calls that they can keep in time, or are not running.
    */
-  async open(options: {
-    readonly signallingAddress: string;
-    readonly near?: MediaSession | undefined;
-  }): Promise<MediaSession> {
-    const worker = this.#workerNear(options.near) ?? this.#leastBusy();
+  async open(
+    options: TrustedHosts & { readonly near?: MediaSession | undefined },
+  ): Promise<MediaSession> {
+    const { near, ...trusted } = options;
+    const worker = this.#workerNear(near) ?? this.#leastBusy();
     const busyPorts: number[] = [];
     try {
       for (;;) {
         const port = await this.#claim();
-        const session = await this.#tryPort(worker, port, options.signallingAddress);
+        const session = await this.#tryPort(worker, port, trusted);
         if (session !== undefined) return session;
         busyPorts.push(port);
       }
@@ -172,7 +174,7 @@ export class MediaEngine {
   async #tryPort(
     worker: MediaWorkerHandle,
     port: number,
-    signallingAddress: string,
+    trusted: TrustedHosts,
   ): Promise<MediaSession | undefined> {
     this.#lines += 1;
     const line = this.#lines;
@@ -191,7 +193,7 @@ export class MediaEngine {
         this.#note(worker, { line, port, heard, message });
       });
       worker.tell({
-        ...{ kind: 'open', line, address, port, signallingAddress },
+        ...{ kind: 'open', line, address, port, trusted },
         ...{ heard: heard.buffer, meter: meter.buffer },
       });
     });

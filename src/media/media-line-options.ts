@@ -1,5 +1,5 @@
 /** What a line is made with: where it hears to, how it reaches the network, whom it tells. */
-import type { Source } from '../rtp/source-lock.ts';
+import type { Source, TrustedHosts } from '../rtp/source-lock.ts';
 import type { AudioEvent } from './audio-stream.ts';
 import type { HeardRing } from './heard-ring.ts';
 import type { LevelMeter } from './level-meter.ts';
@@ -15,8 +15,7 @@ export interface MediaLineOptions {
   readonly heard: HeardRing;
   readonly meter: LevelMeter;
   readonly wheel: SendWheel;
-  /** The IP address that SIP came from. */
-  readonly signallingAddress: string;
+  readonly trusted: TrustedHosts;
   readonly nextUint32: () => number;
   readonly network: LineNetwork;
   readonly emit: (event: AudioEvent) => void;

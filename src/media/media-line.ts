@@ -54,12 +54,12 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
 
   /** Takes what signalling agreed on; the line joins the wheel by it. */
   setRemote(agreed: AgreedMedia, nowMs: number): void {
-    const { wheel, signallingAddress } = this.#options;
+    const { wheel, trusted } = this.#options;
     if (this.#agreed === undefined) wheel.add(this);
     this.#agreed = agreed;
     const { address, port } = agreed;
     // The old way to say hold names no address to expect anything from.
-    if (address !== '0.0.0.0') this.#lock.expect({ address, port, signallingAddress }, nowMs);
+    if (address !== '0.0.0.0') this.#lock.expect({ address, port, ...trusted }, nowMs);
     this.#receiver.setRemote(agreed, nowMs);
     this.#sender.setRemote(agreed);
   }

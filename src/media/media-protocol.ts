@@ -1,5 +1,6 @@
 /** What the main thread and a media worker say to each other: per event, never per packet. */
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
+import type { TrustedHosts } from '../rtp/source-lock.ts';
 import type { AlarmMemory } from './alarm.ts';
 import type { AudioEvent, AudioStats } from './audio-stream.ts';
 import type { HeardRingBuffer } from './heard-ring.ts';
@@ -32,7 +33,7 @@ export type ToWorker =
       readonly line: number;
       readonly address: string;
       readonly port: number;
-      readonly signallingAddress: string;
+      readonly trusted: TrustedHosts;
       readonly heard: HeardRingBuffer;
       readonly meter: LevelMeterBuffer;
     }

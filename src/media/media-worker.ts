@@ -77,14 +77,14 @@ class MediaWorker {
   }
 
   async #open(request: Extract<ToWorker, { kind: 'open' }>): Promise<void> {
-    const { line: id, address, port, signallingAddress } = request;
+    const { line: id, address, port, trusted } = request;
     try {
       const ports = await PortPair.bind(this.#sockets, { address, port });
       const line = new MediaLine({
         heard: new HeardRing(request.heard),
         meter: new LevelMeter(request.meter),
         wheel: this.#wheel,
-        signallingAddress,
+        trusted,
         nextUint32: () => randomBytes(4).readUInt32BE(),
         network: ports,
         emit: (event) => this.#tell({ kind: 'event', line: id, event }),

@@ -6,11 +6,21 @@ export interface Source {
   readonly port: number;
 }
 
-/** Where RTP may come from, by what signalling said. */
-export interface ExpectedSource extends Source {
+/** As Node's `BlockList`. */
+export interface AddressSet {
+  check(address: string, family: 'ipv4'): boolean;
+}
+
+/** Hosts whose RTP may prove itself, beside the one of the SDP. */
+export interface TrustedHosts {
   /** The IP address that SIP came from: behind NAT, RTP comes from there too. */
   readonly signallingAddress: string;
+  /** Addresses of the carrier, some of which may send media that its SDP does not name. */
+  readonly carrier?: AddressSet | undefined;
 }
+
+/** Where RTP may come from, by what signalling said. */
+export interface ExpectedSource extends Source, TrustedHosts {}
 
 /** How long after the answer an unannounced source may still prove itself. */
 const LEARNING_MS = 5000;
@@ -29,8 +39,8 @@ interface Candidate extends Source {
 
 /**
  * The rule. The address of the SDP is believed at once. Another source is believed after 4 packets in sequence with
- * one SSRC, when it has the IP of the SDP or of signalling, within 5 s of the answer. Then it stays, until new SDP,
- * or until it has been silent for 2 s and another port of the same IP proves itself.
+ * one SSRC, when it has the IP of the SDP, of signalling or of the carrier, within 5 s of the answer. Then it stays, until
+ * new SDP, or until it has been silent for 2 s and another port of the same IP proves itself.
  *
  * @see RFC 7362 section 5
  */
@@ -100,7 +110,12 @@ export class SourceLock {
     if (this.#locked !== undefined)
       return state.isSilent && source.address === this.#locked.address;
     if (source.address === this.#expected?.address) return state.isLearning || state.isSilent;
-    return state.isLearning && source.address === this.#expected?.signallingAddress;
+    return state.isLearning && this.#isNear(source);
+  }
+
+  #isNear({ address }: Source): boolean {
+    const { signallingAddress, carrier } = this.#expected ?? {};
+    return address === signallingAddress || carrier?.check(address, 'ipv4') === true;
   }
 
   #proves(source: Source, packet: { ssrc: number; sequence: number }): boolean {

@@ -1,4 +1,5 @@
 /** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
+import type { BlockList } from 'node:net';
 import type { AudioStream } from '../media/audio-stream.ts';
 import type { MediaSession } from '../media/media-session.ts';
 import type { CodecName } from '../rtp/sdp-answer.ts';
@@ -61,7 +62,8 @@ export interface MediaGateway {
    * Makes an endpoint.
    *
    * @param options.remoteSdp the far end's offer; without one, `localSdp` is our offer.
-   * @param options.signallingAddress the IP address that SIP came from: the one other host whose RTP may be believed.
+   * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
+   * @param options.carrier other addresses from which it may.
    * @param options.near a line that this one may be joined with later.
    * @param options.codecs the only ones to offer or accept; all that we speak when not given.
    * @throws {MediaError} 488 or 400 as `negotiate`; 503 when no port is free.
@@ -69,6 +71,7 @@ export interface MediaGateway {
   open(options: {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
+    readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
   }): Promise<MediaEndpoint>;

@@ -7,12 +7,10 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 export class TrunkTable {
   readonly trunks: readonly Trunk[];
-  readonly #sources: ReadonlyMap<Trunk, BlockList>;
   readonly #loopback = listOf(LOOPBACK);
 
   constructor(trunks: readonly Trunk[]) {
     this.trunks = trunks;
-    this.#sources = new Map(trunks.map((trunk) => [trunk, listOf(trunk.allowedSources)]));
   }
 
   /**
@@ -37,9 +35,18 @@ export class TrunkTable {
   }
 
   #allows(trunk: Trunk, sourceAddress: string): boolean {
-    const sources = this.#sources.get(trunk);
-    return sources !== undefined && isOn(sources, sourceAddress);
+    return isOn(sourcesOf(trunk), sourceAddress);
   }
+}
+
+/** Made once for each trunk. */
+const lists = new WeakMap<Trunk, BlockList>();
+
+/** The addresses that the trunk's carrier sends from. */
+export function sourcesOf(trunk: Trunk): BlockList {
+  const list = lists.get(trunk) ?? listOf(trunk.allowedSources);
+  lists.set(trunk, list);
+  return list;
 }
 
 /** Whether one of the trunk's numbers, or beginnings of numbers, is this one. */

@@ -13,7 +13,11 @@ test('MediaLine tells of a fault that a datagram led to, and lets nobody beside 
   const faults: unknown[] = [];
   const fault = new Error('of ours');
   const line = new MediaLine({
-    ...{ heard: new HeardRing(), meter: new LevelMeter(), signallingAddress: FAR_END.address },
+    ...{
+      heard: new HeardRing(),
+      meter: new LevelMeter(),
+      trusted: { signallingAddress: FAR_END.address },
+    },
     wheel: new SendWheel({ clock, onFault: () => undefined }),
     nextUint32: () => 7,
     network: { sendRtp: () => undefined, sendRtcp: () => undefined },

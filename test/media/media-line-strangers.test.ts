@@ -1,3 +1,4 @@
+import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FAR_END, TestLine, VOICE } from './test-line.ts';
@@ -23,6 +24,19 @@ test('MediaLine talks to the true address of a caller behind NAT once it is prov
   const line = new TestLine({ signallingAddress: '203.0.113.5' });
   line.setRemote({ address: '10.0.0.2' });
   const source = { address: '203.0.113.5', port: 33_000 };
+
+  for (let packet = 0; packet < 10; packet += 1) line.speak(VOICE, { source });
+
+  expect(line.sent.at(-1)?.target).toEqual(source);
+  expect(line.line.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 3 });
+});
+
+test('MediaLine talks to another host of the carrier than its SDP names once it is proven', () => {
+  const carrier = new BlockList();
+  carrier.addSubnet('203.0.113.0', 24);
+  const line = new TestLine({ carrier });
+  line.setRemote();
+  const source = { address: '203.0.113.77', port: 33_000 };
 
   for (let packet = 0; packet < 10; packet += 1) line.speak(VOICE, { source });
 

@@ -8,7 +8,7 @@ import { MediaLine } from '../../src/media/media-line.ts';
 import { SendWheel } from '../../src/media/send-wheel.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
-import type { Source } from '../../src/rtp/source-lock.ts';
+import type { Source, TrustedHosts } from '../../src/rtp/source-lock.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 export const FAR_END: Source = { address: '192.0.2.7', port: 4000 };
@@ -59,13 +59,13 @@ export class TestLine {
   #sequence = 65_500;
   #timestamp = 0xffff_f000;
 
-  constructor(options: { readonly signallingAddress?: string } = {}) {
+  constructor(trusted: Partial<TrustedHosts> = {}) {
     let number = 7;
     this.line = new MediaLine({
       heard: this.heard,
       meter: this.meter,
       wheel: this.wheel,
-      signallingAddress: options.signallingAddress ?? FAR_END.address,
+      trusted: { signallingAddress: FAR_END.address, ...trusted },
       nextUint32: () => (number += 1_000_003),
       network: {
         sendRtp: (datagram, target) => this.#note(datagram, target),

@@ -54,6 +54,22 @@ test.each([
   expect(lock.target).toEqual(source);
 });
 
+test('SourceLock believes another host of the carrier from the fourth packet on, within 5 s, and no stranger then', () => {
+  const carrier = { check: (address: string) => address === '203.0.113.77' };
+  const host = { address: '203.0.113.77', port: 4000 };
+  const [early, late] = [new SourceLock(), new SourceLock()];
+  for (const lock of [early, late]) lock.expect({ ...EXPECTED, carrier }, 0);
+
+  const believed = [
+    send(early, host, { count: 5 }),
+    send(early, STRANGER, { count: 20, fromMs: 100 }),
+    send(late, host, { count: 5, fromMs: 5001 }),
+  ];
+
+  expect(believed).toEqual([2, 0, 0]);
+  expect(early.target).toEqual(host);
+});
+
 test.each([
   ['a stranger', STRANGER, {}],
   ['port 0, to which nothing can be sent', { address: '10.0.0.1', port: 0 }, {}],

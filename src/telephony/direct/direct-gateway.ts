@@ -1,5 +1,6 @@
 /** The media gateway that faces carriers itself: the media engine's own ports, described and answered in SDP. */
 import { randomInt } from 'node:crypto';
+import type { BlockList } from 'node:net';
 import type { MediaEngine } from '../../media/media-engine.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
@@ -37,13 +38,14 @@ export class DirectGateway implements MediaGateway {
   async open(options: {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
+    readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
   }): Promise<DirectEndpoint> {
-    const { remoteSdp, signallingAddress, near, codecs = OUR_CODECS } = options;
+    const { remoteSdp, codecs = OUR_CODECS, ...line } = options;
     // Read first: what cannot be understood shall not cost a port.
     if (remoteSdp !== undefined) readSdp(remoteSdp, codecs);
-    const session = await this.#openLine({ signallingAddress, near });
+    const session = await this.#openLine(line);
     const endpoint = new DirectEndpoint({
       session,
       codecs,

@@ -8,6 +8,7 @@ import { TRANSACTION_MS, within } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
+import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { type DialogBook, type KeptDialog, withTag } from './dialog-book.ts';
 import { refuse } from './door.ts';
@@ -120,7 +121,7 @@ export class SrfIncomingCall implements IncomingCall {
       return await media.open({
         signallingAddress: request.source_address,
         ...(remoteSdp !== '' && { remoteSdp }),
-        ...(trunk && { codecs: trunk.codecs }),
+        ...(trunk && { codecs: trunk.codecs, carrier: sourcesOf(trunk) }),
       });
     } catch (error) {
       const sipStatus = statusOf(error);

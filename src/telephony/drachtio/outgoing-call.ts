@@ -8,6 +8,7 @@ import { CarrierError } from '../carrier.ts';
 import { TRANSACTION_MS } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
+import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
 import type { DialogBook } from './dialog-book.ts';
@@ -107,6 +108,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     try {
       this.#endpoint = await media.open({
         signallingAddress: addressOf(trunk),
+        carrier: sourcesOf(trunk),
         codecs: trunk.codecs,
         near: hearer,
       });
