@@ -118,7 +118,7 @@ function errorOf(answer: KeptAnswer): ServiceError {
 
 /** Undefined when the request has no key. */
 function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
-  const key = context.request.header(HEADER);
+  const key = context.request.header('x-idempotency-key');
   if (key === undefined) return undefined;
   if (!VISIBLE_ASCII.test(key)) {
     const message = 'expected 1 to 255 visible ASCII characters';

@@ -53,10 +53,10 @@ function hangUpOnStall(outgoing: ServerResponse, stalledMs: number): void {
 
 /** Whether some of the request's body may still come. */
 function hasUnread(incoming: IncomingMessage): boolean {
+  if (incoming.readableEnded || incoming.destroyed) return false;
   const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
   // Either says that there is a body, whatever the method. RFC 9112, 6.
-  const hasBody = length !== undefined || encoding !== undefined;
-  return hasBody && !incoming.readableEnded && !incoming.destroyed;
+  return length !== undefined || encoding !== undefined;
 }
 
 /**

@@ -13,8 +13,8 @@ export interface ApiRequest {
   /** Aborted when the client goes away before it has the whole answer. */
   readonly signal: AbortSignal;
 
-  /** The value of a header, several of them joined by commas; undefined when there is none. @param name in any case. */
-  header(name: string): string | undefined;
+  /** The value of a header, several of them joined by commas; undefined when there is none. */
+  header(name: Lowercase<string>): string | undefined;
 
   /**
    * Reads the body; once.

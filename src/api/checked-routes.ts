@@ -142,7 +142,7 @@ const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json(?:;\s*[\w-]+=[^;]+)*$/i;
 
 /** A request with neither a body nor a content type has an empty object for a body, so that the schema names what is missing. */
 function bodyOf({ request, bodyText }: ApiContext): unknown {
-  const contentType = request.header('Content-Type') ?? '';
+  const contentType = request.header('content-type') ?? '';
   if (contentType === '' && bodyText === '') return {};
   if (!JSON_TYPE.test(contentType)) {
     throw unreadableBody('Content-Type', 'expected application/json');

@@ -83,6 +83,8 @@ export class HttpServer {
         maxHeaderSize: HEADER_BYTES_MAX,
         // Node would refuse such a request without the envelope.
         requireHostHeader: false,
+        // Of some headers, such as `Authorization`, Node would keep the first and drop the others.
+        joinDuplicateHeaders: true,
         // RFC 9110, 7.8: a server may pass over a wish to go on in another protocol.
         shouldUpgradeCallback: (request) => this.#options.upgrades?.takes(request) ?? false,
         // Where the headers announce no body there is none, and nothing to make a stream of. RFC 9112, 6.3.

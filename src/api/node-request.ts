@@ -30,7 +30,7 @@ export class NodeRequest implements ApiRequest {
     this.#outgoing = outgoing;
     this.#askForBody = options.askForBody;
     this.method = incoming.method ?? 'GET';
-    const host = this.header('Host');
+    const host = this.header('host');
     // Only before HTTP/1.1 there may be none. Two of them make a list, which is no host. RFC 9112, 3.2.
     if (host === undefined && incoming.httpVersion === '1.1') throw new TargetError('No Host');
     const target: RequestTarget = requestTarget(this.#targetText, host || urlHost(options.host));
@@ -63,18 +63,10 @@ export class NodeRequest implements ApiRequest {
     return this.#gone.signal;
   }
 
-  /** Not by Node's own table: of some headers, such as `Authorization`, it keeps the first and drops the others. */
-  header(name: string): string | undefined {
-    const { rawHeaders } = this.#incoming;
-    const lowerName = name.toLowerCase();
-    let value: string | undefined;
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      const other = rawHeaders[index];
-      if (other?.length !== lowerName.length || other.toLowerCase() !== lowerName) continue;
-      const next = rawHeaders[index + 1] ?? '';
-      value = value === undefined ? next : `${value}${lowerName === 'cookie' ? '; ' : ', '}${next}`;
-    }
-    return value;
+  /** By Node's own table, which joins all of one name where its server is told to (`joinDuplicateHeaders`). */
+  header(name: Lowercase<string>): string | undefined {
+    const value = this.#incoming.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
   }
 
   readBody(bytesMax: number): Promise<Buffer | undefined> {
@@ -95,9 +87,9 @@ export class NodeRequest implements ApiRequest {
         }
       };
       incoming.on('data', take);
-      incoming.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-      incoming.once('error', reject);
-      incoming.once('close', () => {
+      incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      // Node tells of an error only who listens for one, and closes in any case.
+      incoming.on('close', () => {
         if (!incoming.readableEnded) reject(new Error('The client went away'));
       });
     });

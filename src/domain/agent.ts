@@ -106,6 +106,9 @@ export interface AgentStore {
   /** As `find`, with what the agent did since 00:00 UTC of `now`. */
   findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
 
+  /** As `findWithUsage`, for whoever passes it on unread: the JSON of the agent as the interface shows it. */
+  findText(scope: Scope, agentId: string, now: Date): string | undefined;
+
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
 
   /** As `list`, for whoever passes it on unread: each agent as the JSON of an item of the interface's list, with commas between. */

@@ -2,7 +2,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { AgentStatus, Scope } from '../domain/agent.ts';
 import { AGENT_COLUMNS, AGENT_SUMMARY_COLUMNS, type UsageColumns } from './agent-rows.ts';
-import { agentTextColumns } from './agent-text.ts';
+import { agentColumns, agentItemColumns } from './agent-text.ts';
 import type { Database } from './database.ts';
 import { type AgentRow, build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
@@ -62,6 +62,11 @@ export function prepareAgentReads(database: Database) {
         .select(AGENT_COLUMNS)
         .select(usageSince(take('midnight'))),
     ),
+    findText: database.prepare((take: Take<ById & { midnight: number }>) =>
+      agentsOf(take)
+        .where('id', '=', take('id'))
+        .select(agentColumns(callsSince(take('midnight')))),
+    ),
     byNumber: database.prepare((take: Take<{ phoneNumber: string }>) =>
       build
         .selectFrom('agents')
@@ -116,7 +121,7 @@ function preparePage(
         .select(usageSince(take('midnight'))),
     ),
     texts: database.prepare((take: Take<Page>) =>
-      pageOf(take).select(agentTextColumns(callsSince(take('midnight')))),
+      pageOf(take).select(agentItemColumns(callsSince(take('midnight')))),
     ),
     total: database.prepare((take: Take<Page>) =>
       filter(take).select((expression) => expression.fn.countAll<number>().as('n')),

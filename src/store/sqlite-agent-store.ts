@@ -12,7 +12,7 @@ import { changedFields } from '../domain/agent-version.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { agentOf, agentRowOf, summaryOf, withUsage } from './agent-rows.ts';
 import { prepareAgentReads, prepareAgentWrites } from './agent-statements.ts';
-import { agentItemText } from './agent-text.ts';
+import { agentText } from './agent-text.ts';
 import type { Database } from './database.ts';
 import type { AgentRow } from './schema.ts';
 import type { SqliteAgentVersionStore } from './sqlite-agent-version-store.ts';
@@ -78,6 +78,12 @@ export class SqliteAgentStore implements AgentStore {
     return row === undefined ? undefined : withUsage(row);
   }
 
+  findText(scope: Scope, agentId: string, now: Date): string | undefined {
+    const values = { ...scope, id: agentId, midnight: midnightMs(now) };
+    const row = this.#database.read(() => this.#reads.findText.get(values));
+    return row === undefined ? undefined : agentText(row);
+  }
+
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage {
     const { found, total } = this.#page(scope, query, now, ({ rows }, values) => rows.all(values));
     return { agents: found.map(summaryOf), total };
@@ -91,7 +97,7 @@ export class SqliteAgentStore implements AgentStore {
     const { found, total } = this.#page(scope, query, now, ({ texts }, values) =>
       texts.all(values),
     );
-    return { items: found.map(agentItemText).join(','), total };
+    return { items: found.map(agentText).join(','), total };
   }
 
   findByPhoneNumber(phoneNumber: string): Agent | undefined {

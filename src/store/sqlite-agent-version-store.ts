@@ -78,7 +78,11 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
     this.#reads = prepareReads(database);
   }
 
-  /** Keeps the agent as it is from now on. Throws what SQLite throws, so that the change is taken back with it. */
+  /**
+   * Keeps the agent as it is from now on. Throws what SQLite throws, so that the change is taken back with it.
+   *
+   * @param changed fields that differ from the version before; none for an agent that was just made.
+   */
   keep(agent: Agent, changed: readonly string[], by: ChangedBy): void {
     const { id: agentId } = agent;
     this.#writes.keep.run({
@@ -88,7 +92,8 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
       changed_by: by,
       changed: JSON.stringify(changed),
     });
-    this.#writes.trim.run({ agentId, kept: AGENT_VERSIONS_KEPT });
+    // Before the first version there are none to take away.
+    if (changed.length > 0) this.#writes.trim.run({ agentId, kept: AGENT_VERSIONS_KEPT });
   }
 
   list(

@@ -22,7 +22,7 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 export function sameOrigin(publicUrl: string): Guard {
   return ({ request }) => {
     const { host } = request;
-    if (!isOurOrigin(request.header('Origin'), { publicUrl, host })) {
+    if (!isOurOrigin(request.header('origin'), { publicUrl, host })) {
       throw new ServiceError(
         'FORBIDDEN',
         'Cannot take a request of another page: its Origin is neither PUBLIC_URL nor this server',
@@ -56,7 +56,7 @@ export async function dashboardBody(context: ApiContext): Promise<void> {
 
 /** Reads a JSON body. Demands its type: a form of another page can send anything but that. */
 export function bodyOf<Body>({ request, bodyText }: ApiContext, schema: ZodType<Body>): Body {
-  if (!JSON_TYPE.test(request.header('Content-Type') ?? '')) {
+  if (!JSON_TYPE.test(request.header('content-type') ?? '')) {
     throw unreadableBody('Content-Type', 'expected application/json');
   }
   const result = schema.safeParse(parsedJson(bodyText));
@@ -66,7 +66,7 @@ export function bodyOf<Body>({ request, bodyText }: ApiContext, schema: ZodType<
 
 /** The secret of the session that the browser keeps; empty without one. */
 export function cookieOf({ request }: ApiContext): string {
-  return parse(request.header('Cookie') ?? '', COOKIE)[COOKIE] ?? '';
+  return parse(request.header('cookie') ?? '', COOKIE)[COOKIE] ?? '';
 }
 
 /** @throws {ServiceError} UNAUTHORIZED when the cookie is missing, unknown or old. */
@@ -88,7 +88,7 @@ export function changingSessionOf(
   sessions: OperatorSessions,
 ): OperatorSession {
   const session = sessionOf(context, sessions);
-  if (!isSameText(context.request.header(CSRF_HEADER) ?? '', session.csrfToken)) {
+  if (!isSameText(context.request.header('x-csrf-token') ?? '', session.csrfToken)) {
     throw new ServiceError(
       'FORBIDDEN',
       `Cannot take the request: the header ${CSRF_HEADER} is missing or not the session's`,

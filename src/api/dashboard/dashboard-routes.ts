@@ -177,7 +177,7 @@ function refuseTooManyTries(context: ApiContext, waitMs: number): void {
 
 function clientOfRequest(context: ApiContext, { isTrustedProxy = trustNoProxy }: ApiDeps): string {
   const remoteAddress = context.request.remoteAddress;
-  const forwardedFor = context.request.header('X-Forwarded-For');
+  const forwardedFor = context.request.header('x-forwarded-for');
   return clientOf(clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy));
 }
 

@@ -63,7 +63,7 @@ export function addPageRoutes(api: CheckedRoutes, files: PageFiles): void {
 function send(context: ApiContext, file: PageFile, cacheControl: string): ApiAnswer {
   const [encoding, body] = bodyFor(context, file);
   const headers = { ...PAGE_HEADERS, 'Cache-Control': cacheControl, ETag: body.etag };
-  if (isKnown(context.request.header('If-None-Match'), body.etag)) {
+  if (isKnown(context.request.header('if-none-match'), body.etag)) {
     return context.body(null, 304, headers);
   }
   return context.body(body.bytes, 200, {
@@ -79,7 +79,7 @@ function bodyFor(
   context: ApiContext,
   { plain, encoded }: PageFile,
 ): readonly [Encoding | undefined, PageBody] {
-  const accepted = acceptedBy(context.request.header('Accept-Encoding') ?? '');
+  const accepted = acceptedBy(context.request.header('accept-encoding') ?? '');
   for (const encoding of ['br', 'gzip'] as const) {
     const body = encoded[encoding];
     if (body !== undefined && accepted.includes(encoding)) return [encoding, body];

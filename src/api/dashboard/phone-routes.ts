@@ -43,7 +43,7 @@ export function addPhoneRoutes(
 
 /** The page's own origin as a WebSocket's; below PUBLIC_URL's path only where the page came by PUBLIC_URL. */
 function socketBaseOf(context: ApiContext, publicUrl: string): string {
-  const origin = context.request.header('Origin');
+  const origin = context.request.header('origin');
   const isPublic = origin === undefined || origin === new URL(publicUrl).origin;
   return (isPublic ? publicUrl : origin).replace(/^http/, 'ws');
 }

@@ -9,7 +9,7 @@ const BEARER = /^Bearer +([!-~]{1,200})$/i;
 /** Sets `caller`. Turns nobody away: a request without a key must be counted first. */
 export function authentication(keys: KeyCache): (context: ApiContext) => void {
   return (context) => {
-    const keyText = BEARER.exec(context.request.header('Authorization') ?? '')?.[1];
+    const keyText = BEARER.exec(context.request.header('authorization') ?? '')?.[1];
     context.caller = keyText === undefined ? undefined : keys.callerOf(keyText);
   };
 }

@@ -20,31 +20,24 @@ const WITH_BODY: readonly string[] = ['POST', 'PATCH', 'PUT'];
  */
 export function limitBody(context: ApiContext): undefined | Promise<void> {
   if (context.caller === undefined || !WITH_BODY.includes(context.request.method)) return undefined;
-  return readChecked(context);
+  return readText(context, LIMIT);
 }
 
 const LIMIT = { bytesMax: BODY_BYTES_MAX, message: 'expected 1 MiB at most' };
 
-async function readChecked(context: ApiContext): Promise<void> {
-  await readText(context, LIMIT);
-  if (isDeeperThan(context.bodyText, DEPTH_MAX)) {
-    const message = `expected JSON that is nested ${DEPTH_MAX} deep at most`;
-    throw unreadableBody('', message);
-  }
-}
-
 /**
  * Reads the body into the context.
  *
- * @throws {ServiceError} VALIDATION_ERROR, which also ends the connection, when it is longer than `bytesMax`, when the
- * client goes away before its end, and when it is no UTF-8: to put U+FFFD in its place would keep other words than the customer's.
+ * @throws {ServiceError} VALIDATION_ERROR, which also ends the connection, when it is longer than `bytesMax`; when the client goes
+ * away before its end, when more than 32 lists and objects lie in each other, and when it is no UTF-8: to put U+FFFD in its
+ * place would keep other words than the customer's.
  */
 export async function readText(
   context: ApiContext,
   limit: { readonly bytesMax: number; readonly message: string },
 ): Promise<void> {
   const { request } = context;
-  const coding = request.header('Transfer-Encoding');
+  const coding = request.header('transfer-encoding');
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw unreadableBody('', 'expected no Transfer-Encoding but "chunked"');
   }
@@ -57,6 +50,9 @@ export async function readText(
   }
   if (!isUtf8(bytes)) throw unreadableBody('', 'expected UTF-8');
   const text = bytes.toString();
+  if (isDeeperThan(text, DEPTH_MAX)) {
+    throw unreadableBody('', `expected JSON that is nested ${DEPTH_MAX} deep at most`);
+  }
   context.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
@@ -69,7 +65,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
 
 /** Node reads no more than was announced. Undefined when the body comes in chunks, or there may be none. */
 function announcedBytes(request: ApiRequest): number | undefined {
-  const length = request.header('Content-Length');
-  const isChunked = request.header('Transfer-Encoding') !== undefined;
+  const length = request.header('content-length');
+  const isChunked = request.header('transfer-encoding') !== undefined;
   return length === undefined || isChunked ? undefined : Number(length);
 }

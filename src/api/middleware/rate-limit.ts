@@ -18,11 +18,14 @@ export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
     const { subject, limit } = countedAs(context, deps);
     context.addHeader('X-RateLimit-Limit', String(limit));
     context.addHeader('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
-    // Stands if the count fails.
-    context.addHeader('X-RateLimit-Remaining', '0');
-    const count = deps.rates.count(subject, window);
-    context.header('X-RateLimit-Remaining', String(Math.max(0, limit - count)));
-    if (count <= limit) return;
+    // None are left if the count fails.
+    let left = 0;
+    try {
+      left = limit - deps.rates.count(subject, window);
+    } finally {
+      context.addHeader('X-RateLimit-Remaining', String(Math.max(0, left)));
+    }
+    if (left >= 0) return;
     const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
     context.header('Retry-After', String(Math.max(1, waitSeconds)));
     deps.metrics.rateLimited();
@@ -40,7 +43,7 @@ function countedAs(
   const { caller, request } = context;
   if (caller === undefined) {
     const { remoteAddress } = request;
-    const forwardedFor = request.header('X-Forwarded-For');
+    const forwardedFor = request.header('x-forwarded-for');
     const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
     return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
   }

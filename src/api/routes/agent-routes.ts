@@ -1,9 +1,9 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
+import type { Agent } from '../../domain/agent.ts';
 import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { agentView, createdAgentView, patchedAgentView } from '../agent-view.ts';
+import { createdAgentView, patchedAgentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
@@ -112,8 +112,8 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
 
   api.openapi(getRoute, (context) => {
     const { agentId } = context.valid('param');
-    const agent = agents.findWithUsage(scopeOf(context), agentId, clock.now());
-    return context.json(agentView(existingAgent<AgentWithUsage>(agent)), 200);
+    const text = existingAgent(agents.findText(scopeOf(context), agentId, clock.now()));
+    return context.body(text, 200, { 'Content-Type': 'application/json' });
   });
 }
 
@@ -134,7 +134,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
 
   api.openapi(patchRoute, (context) => {
     const { agentId } = context.valid('param');
-    const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
+    const agent = existingAgent(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, context.valid('json'), clock.now());
     agents.update(changed, changedBy(context));
     return context.json(patchedAgentView(changed), 200);
@@ -142,7 +142,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
 
   api.openapi(freeNumberRoute, (context) => {
     const { agentId } = context.valid('param');
-    const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
+    const agent = existingAgent(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
     agents.update(changed, changedBy(context));
     return context.body(null, 204);
@@ -151,14 +151,14 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(deleteRoute, (context) => {
     const { agentId } = context.valid('param');
     const scope = scopeOf(context);
-    existingAgent<Agent>(agents.find(scope, agentId));
+    existingAgent(agents.find(scope, agentId));
     agents.delete(scope, agentId);
     return context.body(null, 204);
   });
 }
 
 /** The same words whether the agent never was or is another account's, so that nobody learns which. */
-export function existingAgent<Found extends Agent>(agent: Found | undefined): Found {
+export function existingAgent<Found extends Agent | string>(agent: Found | undefined): Found {
   if (agent === undefined) {
     throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
   }

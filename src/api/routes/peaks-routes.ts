@@ -40,7 +40,7 @@ export function addPeaksRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const etag = `"${version}-${points}"`;
     context.header('ETag', etag);
     context.header('Cache-Control', 'private, no-cache');
-    if (isHeld(context.request.header('If-None-Match'), etag)) return context.body(null, 304);
+    if (isHeld(context.request.header('if-none-match'), etag)) return context.body(null, 304);
     const peaks = await deps.readPeaks(path, points, context.request.signal);
     if (peaks === 'none') throw noRecording();
     if (peaks === 'busy') throw busy(context);

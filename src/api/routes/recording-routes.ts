@@ -57,7 +57,7 @@ export function addRecordingRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Sent> {
   const { path, sizeBytes, version } = await recordingFileOf(call, deps.dataFolder);
   const etag = `"${version}"`;
-  const isSame = isHeld(context.request.header('If-None-Match'), etag);
+  const isSame = isHeld(context.request.header('if-none-match'), etag);
   const range = isSame ? undefined : rangeOf(context, etag, sizeBytes);
   context.header('Accept-Ranges', 'bytes');
   if (range === 'unsatisfiable') return refuseRange(context, sizeBytes);
@@ -77,9 +77,9 @@ function rangeOf(
   etag: string,
   sizeBytes: number,
 ): ByteRange | 'unsatisfiable' | undefined {
-  const condition = context.request.header('If-Range');
+  const condition = context.request.header('if-range');
   if (condition !== undefined && condition !== etag) return undefined;
-  return parseByteRange(context.request.header('Range'), sizeBytes);
+  return parseByteRange(context.request.header('range'), sizeBytes);
 }
 
 /** Says nothing else of the recording: what is sent is not it, and nobody may keep it in its place. RFC 9110, 15.5.17. */

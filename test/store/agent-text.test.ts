@@ -1,0 +1,84 @@
+import Sqlite from 'better-sqlite3';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { agentView } from '../../src/api/agent-view.ts';
+import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent.ts';
+import { buildAgent } from '../support/build-agent.ts';
+import { buildCall } from '../support/build-call.ts';
+import { openTestStore } from '../support/test-store.ts';
+
+const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
+
+const NOW = new Date('2026-11-21T12:00:00.000Z');
+
+const words = fc
+  .string({ unit: 'grapheme', maxLength: 20 })
+  .chain((text) =>
+    fc
+      .constantFrom('"', '\\', '\u0001', '\t\r\n\b\f', '\u007f\u2028', '}', '😀')
+      .map((end) => text + end),
+  );
+
+const anInstant = fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true });
+
+const content = fc.record({
+  name: words,
+  greeting: words,
+  systemPrompt: words,
+  phoneNumber: fc.constantFrom(null, '+390612345678'),
+  tools: fc.subarray(['transfer_call', 'end_call']),
+  settings: fc.record({
+    maxDurationSeconds: fc.integer({ min: 10, max: 14_400 }),
+    silenceTimeoutSeconds: fc.integer({ min: 2, max: 120 }),
+    interruptible: fc.boolean(),
+    transferTargets: fc.array(fc.record({ label: words, number: fc.constant('+390687654321') })),
+    pronunciations: fc.array(fc.record({ written: words, spoken: words })),
+  }),
+  status: fc.constantFrom('active', 'paused'),
+  createdAt: anInstant,
+  updatedAt: anInstant,
+});
+
+test('AgentStore.findText gives the text that an object would give, whatever is in it', async () => {
+  const { agents, calls } = await openTestStore();
+  agents.insert(buildAgent());
+  for (const [index, durationSeconds] of [57, 600].entries()) {
+    const call = { id: `call_${index}`, agentId: 'agent_1', startedAt: NOW, durationSeconds };
+    calls.insert(buildCall({ ...call, createdAt: NOW, status: 'completed' }), []);
+  }
+
+  for (const drawn of fc.sample(content, { numRuns: 100, seed: 20_261_122 })) {
+    agents.update(buildAgent(drawn));
+    const found = agents.findWithUsage(SCOPE, 'agent_1', NOW);
+
+    expect(found).toMatchObject({ totalCallsToday: 2, totalMinutesToday: 11 });
+    expect(agents.findText(SCOPE, 'agent_1', NOW)).toBe(found && JSON.stringify(agentView(found)));
+  }
+});
+
+test('AgentStore.findText gives a setting that an old row lacks its default', async () => {
+  const { agents, file } = await openTestStore();
+  agents.insert(buildAgent());
+  const sqlite = new Sqlite(file);
+  sqlite.exec(`update agents set settings = '{"interruptible":false}'`);
+  sqlite.close();
+
+  const text = agents.findText(SCOPE, 'agent_1', NOW);
+
+  expect(JSON.parse(text ?? '')).toMatchObject({
+    settings: { ...DEFAULT_AGENT_SETTINGS, interruptible: false },
+  });
+});
+
+test('AgentStore.findText finds no agent of another account or environment', async () => {
+  const { agents } = await openTestStore();
+  agents.insert(buildAgent());
+
+  const found = [
+    agents.findText(SCOPE, 'agent_2', NOW),
+    agents.findText({ ...SCOPE, accountId: 'acct_2' }, 'agent_1', NOW),
+    agents.findText({ ...SCOPE, environment: 'test' }, 'agent_1', NOW),
+  ];
+
+  expect(found).toEqual([undefined, undefined, undefined]);
+});
