@@ -47,8 +47,8 @@ export interface Leg {
   record(path: string): void;
 
   /**
-   * Ends the leg with BYE. Resolves when the far end has agreed or 32 s have gone, and the recording is whole. Safe to
-   * call twice, and on a leg that is released.
+   * Ends the leg with BYE. Resolves when the far end has agreed or 32 s have gone, and the recording is whole; the leg is
+   * released 2 s after its BYE at the latest. Safe to call twice, and on a leg that is released.
    */
   hangUp(): Promise<void>;
 

@@ -16,6 +16,9 @@ import type { SrfAnswer, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
 
+/** The far end has understood by then, or is not there; for SIP the session is over with our BYE. RFC 3261, 15.1.1. */
+const BYE_PATIENCE_MS = 2_000;
+
 export interface SrfLegOptions extends CompanyOptions {
   /** True when our 200 held an offer, so that the far end's description is in its ACK. */
   readonly isAnswerAwaited: boolean;
@@ -33,13 +36,14 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
   readonly #over = Promise.withResolvers<void>();
-  /** Later than `#over`: the recording is whole. */
+  /** Later than the cause is told: the recording is whole. */
   readonly #closed = Promise.withResolvers<void>();
   readonly #kept: KeptDialog | undefined;
   readonly #company: Company;
   readonly #keys = new KeyWays();
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
+  #leaving: Promise<void> | undefined;
   #isOver = false;
   #isStranded = false;
   #onReleased: (cause: ReleaseCause) => void = () => {};
@@ -98,7 +102,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   hangUp(): Promise<void> {
     // A far end that has been handed over is not ours to hang up on.
-    return this.#company.hasPartner ? this.#closed.promise : this.end();
+    const isLeft = this.#company.hasPartner || this.#leaving !== undefined;
+    return isLeft ? this.#closed.promise : this.end();
   }
 
   /** As `hangUp`, whoever the far end talks to: the server stops. */
@@ -145,13 +150,16 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   async #sayBye(cause: ReleaseCause): Promise<void> {
     let farEnd: 'told' | 'untold' = 'told';
     this.#company.ending();
+    const { clock, log } = this.#options;
+    const stopTimer = clock.after(BYE_PATIENCE_MS, () => void this.#leave(cause));
     try {
       await sendInDialog(this.#peer, 'BYE');
     } catch (error) {
       // The far end does not agree or is not there: the leg is over for us all the same.
-      this.#options.log.debug({ why: reasonOf(error) }, 'nobody answered BYE');
+      log.debug({ why: reasonOf(error) }, 'nobody answered BYE');
       if (this.#isStranded) farEnd = 'untold';
     }
+    stopTimer();
     this.#finish(cause, farEnd);
     await this.#closed.promise;
   }
@@ -166,21 +174,29 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   #finish(cause: ReleaseCause, farEnd: 'told' | 'untold' = 'told'): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const { srf, dialog, endpoint, log, onOver } = this.#options;
+    const { srf, dialog, onOver } = this.#options;
     srf.removeDialog(dialog);
     if (farEnd === 'told') this.#kept?.forget();
     else this.#kept?.orphan();
+    this.#over.resolve();
+    void this.#leave(cause).then(onOver);
+  }
+
+  /** Ends the leg for its call, whatever the far end knows of it. Safe to call twice. */
+  #leave(cause: ReleaseCause): Promise<void> {
+    this.#leaving ??= this.#closeMedia(cause);
+    return this.#leaving;
+  }
+
+  async #closeMedia(cause: ReleaseCause): Promise<void> {
+    const { endpoint, log } = this.#options;
     this.#negotiation.stop();
     this.#company.stop();
     this.#tell(cause);
-    this.#over.resolve();
-    endpoint
-      .close()
-      .catch((error: unknown) => log.warn({ why: reasonOf(error) }, 'could not close a port'))
-      .finally(() => {
-        onOver();
-        setImmediate(this.#closed.resolve);
-      });
+    await endpoint.close().catch((error: unknown) => {
+      log.warn({ why: reasonOf(error) }, 'could not close a port');
+    });
+    setImmediate(this.#closed.resolve);
   }
 
   #tell(cause: ReleaseCause): void {
