@@ -141,6 +141,32 @@ export function describeOutgoingCalls(name: string, startPlane: StartPlane): voi
       expect(await ended).toMatchObject({ cause: 'remote-bye' });
     });
 
+    test('OutgoingCall hangs up on an answer that does not say where its sound is', async () => {
+      const { outgoing, call } = await place();
+
+      const { dialog, acknowledged } = call.invite.accept();
+      const ended = new Promise((resolve) => dialog.on('ended', resolve));
+
+      await expect(outgoing.answered).rejects.toMatchObject({ sipStatus: 488 });
+      expect(await acknowledged).not.toBeNull();
+      expect(await ended).toMatchObject({ cause: 'remote-bye' });
+    });
+
+    test('OutgoingCall is answered where early media has said where the sound is', async () => {
+      const { outgoing, call } = await place();
+      const line = await call.ringWithSound();
+      await packetOf(line);
+
+      call.invite.accept();
+      const leg = await outgoing.answered;
+      const heard = packetOf(line, ({ isVoiced }) => isVoiced);
+      say(leg.audio);
+
+      expect((await heard).isVoiced).toBe(true);
+      await leg.hangUp();
+      line.close();
+    });
+
     test('Leg ends when the called party hangs up', async () => {
       const { theirs, released } = await connect();
 

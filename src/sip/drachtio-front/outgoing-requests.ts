@@ -149,10 +149,10 @@ export class OutgoingRequests {
     }
   }
 
-  /** Reliable ones are passed on as unreliable: the engine has acknowledged them already. */
+  /** The client sends PRACK for what has an RSeq, and the engine has done so already; that it was reliable, Require still says. */
   #progress(exchange: Exchange, response: SipMessage, dialog: Dialog | null): void {
     const dialogId = dialog === null ? '' : this.#dialogs.register(dialog);
-    this.#respond(exchange, response.clone().delete('rseq').delete('require'), dialogId);
+    this.#respond(exchange, response.clone().delete('rseq'), dialogId);
   }
 
   #accepted(exchange: Exchange, response: SipMessage, dialog: Dialog): void {

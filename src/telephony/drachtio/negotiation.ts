@@ -2,6 +2,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
+import { refuseForNow, refuseGlare, sendSdp } from './offer-answer.ts';
 import type { SrfAnswer, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf, sdpOf } from './srf.ts';
 
@@ -66,7 +67,8 @@ export class Negotiation {
   }
 
   async #answerOffer(sdp: string, answer: SrfAnswer): Promise<void> {
-    if (this.#isBusy || this.#isAnswerAwaited) return refuseForNow(answer);
+    if (this.#isAnswerAwaited) return refuseGlare(answer);
+    if (this.#isBusy) return refuseForNow(answer);
     this.#isBusy = true;
     try {
       sendSdp(answer, await this.#endpoint.negotiate(sdp));
@@ -91,13 +93,4 @@ export class Negotiation {
       this.#settled.reject(error);
     }
   }
-}
-
-/** Offers may not overlap: whoever sends a second one is asked to come back. RFC 3261, 14.2. */
-function refuseForNow(answer: SrfAnswer): void {
-  answer.send(500, { headers: { 'Retry-After': '1' } });
-}
-
-function sendSdp(answer: SrfAnswer, body: string): void {
-  answer.send(200, { body, headers: { 'Content-Type': 'application/sdp' } });
 }

@@ -12,9 +12,10 @@ import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
 import type { DialogBook } from './dialog-book.ts';
+import { EarlySession } from './early-session.ts';
 import type { CallSecond } from './hand-over.ts';
-import type { SrfClient, SrfDialog, SrfResponse, SrfSentRequest } from './srf.ts';
-import { reasonOf, responseOf, sdpOf } from './srf.ts';
+import type { SrfClient, SrfDialog, SrfResponse, SrfSentInvite } from './srf.ts';
+import { reasonOf, responseOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
 import { domainOf, proxyUriOf, targetUriOf } from './trunk-address.ts';
 
@@ -44,10 +45,9 @@ export class SrfOutgoingCall implements OutgoingCall {
   readonly #options: OutgoingCallOptions;
   readonly #answered = Promise.withResolvers<SrfLeg>();
   #state: 'calling' | 'cancelled' | 'over' = 'calling';
-  #sent: SrfSentRequest | undefined;
+  #sent: SrfSentInvite | undefined;
   #leg: SrfLeg | undefined;
   #endpoint: MediaEndpoint | undefined;
-  #earlyMedia: Promise<unknown> = Promise.resolve();
   #hasRung = false;
   #onRinging: () => void = () => {};
   #stopTimer: () => void;
@@ -129,10 +129,11 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #invite(endpoint: MediaEndpoint, headers: Record<string, string>, isFirst: boolean): void {
-    const { srf, trunk, to } = this.#options;
+    const { srf, trunk, to, log } = this.#options;
+    const early = new EarlySession({ endpoint, log });
     const progress = {
-      cbRequest: (_: unknown, request?: SrfSentRequest) => this.#onSent(request),
-      cbProvisional: (response: SrfResponse) => this.#onProvisional(endpoint, response),
+      cbRequest: (_: unknown, request?: SrfSentInvite) => this.#onSent(request),
+      cbProvisional: (response: SrfResponse) => this.#onProvisional(early, response),
     };
     const parts = {
       localSdp: endpoint.localSdp,
@@ -141,7 +142,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     };
     try {
       srf.createUAC(targetUriOf(trunk, to), parts, progress, (error, dialog) => {
-        if (dialog !== undefined) this.#onDialog(endpoint, dialog);
+        if (dialog !== undefined) this.#onDialog(endpoint, early, dialog);
         else {
           const again = isFirst ? this.#secondTry(error, headers) : undefined;
           if (again === undefined) this.#onRefused(error);
@@ -154,23 +155,15 @@ export class SrfOutgoingCall implements OutgoingCall {
     }
   }
 
-  #onSent(request: SrfSentRequest | undefined): void {
+  #onSent(request: SrfSentInvite | undefined): void {
     if (request === undefined) return;
     this.#sent = request;
     if (this.#state !== 'calling') request.cancel();
   }
 
-  #onProvisional(endpoint: MediaEndpoint, response: SrfResponse): void {
+  #onProvisional(early: EarlySession, response: SrfResponse): void {
     if (this.#state !== 'calling' || response.status === 100) return;
-    const sdp = sdpOf(response);
-    if (sdp !== '') {
-      // Early media is a courtesy: what cannot be understood here may be put right by the answer.
-      this.#earlyMedia = this.#earlyMedia
-        .then(() => endpoint.negotiate(sdp))
-        .catch((error: unknown) => {
-          this.#options.log.debug({ why: reasonOf(error) }, 'could not use early media');
-        });
-    }
+    early.heard(response, this.#sent);
     if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
     this.#hasRung = true;
     this.#onRinging();
@@ -192,7 +185,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
-  #onDialog(endpoint: MediaEndpoint, dialog: SrfDialog): void {
+  #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
     const { trunk } = this.#options;
     const leg = new SrfLeg({
       ...this.#options,
@@ -206,7 +199,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     const isWanted = this.#state === 'calling';
     const hasFailed = this.#state === 'over';
     this.#end();
-    if (isWanted) void this.#settle(endpoint, dialog, leg);
+    if (isWanted) void this.#settle(early, dialog, leg);
     else {
       // The answer has crossed our CANCEL, or comes after we had given up.
       void leg.hangUp();
@@ -214,12 +207,9 @@ export class SrfOutgoingCall implements OutgoingCall {
     }
   }
 
-  async #settle(endpoint: MediaEndpoint, dialog: SrfDialog, leg: SrfLeg): Promise<void> {
-    await this.#earlyMedia;
+  async #settle(early: EarlySession, dialog: SrfDialog, leg: SrfLeg): Promise<void> {
     try {
-      // An answer may have come reliably in a 183 alone. RFC 3262, 5.
-      const sdp = dialog.remote.sdp ?? '';
-      if (sdp !== '') await endpoint.negotiate(sdp);
+      await early.settle(dialog);
       this.#answered.resolve(leg);
     } catch (error) {
       void leg.hangUp();

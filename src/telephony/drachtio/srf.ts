@@ -37,6 +37,14 @@ export interface SrfSentRequest extends SrfMessage {
   on(event: 'response', listener: (response: SrfResponse) => void): void;
 }
 
+/** An INVITE of ours. */
+export interface SrfSentInvite extends SrfSentRequest {
+  on(event: 'response', listener: (response: SrfResponse) => void): void;
+  /** An UPDATE in an early dialog of it. `createUAC` puts a listener of its own on. */
+  on(event: 'update', listener: (request: SrfRequest, answer: SrfAnswer) => void): void;
+  removeAllListeners(event: 'update'): void;
+}
+
 export interface SrfMessageParts {
   readonly headers?: Record<string, string>;
   readonly body?: string;
@@ -60,7 +68,7 @@ export interface SrfDialog {
   /** The INVITE that began it, theirs or ours. */
   readonly req: Pick<SrfMessage, 'get'>;
   /** Its answer; of use only where it is theirs. */
-  readonly res: Pick<SrfMessage, 'get'>;
+  readonly res: SrfMessage;
   readonly local: { readonly uri: string; sdp: string };
   readonly remote: { readonly uri: string; readonly sdp: string | undefined };
 
@@ -119,7 +127,7 @@ export interface SrfClient {
     uri: string,
     options: SrfInviteOptions,
     progress: {
-      readonly cbRequest: (error: unknown, request?: SrfSentRequest) => void;
+      readonly cbRequest: (error: unknown, request?: SrfSentInvite) => void;
       readonly cbProvisional: (response: SrfResponse) => void;
     },
     callback: SrfCallback<SrfDialog>,
