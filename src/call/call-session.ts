@@ -212,7 +212,7 @@ export class CallSession implements LiveCall, CallInProgress {
 
   async #finish(reason: EndReason): Promise<void> {
     const { calls, clock, metrics, newId } = this.#parts;
-    const endedAt = this.#hungUpAt ?? clock.now();
+    const endedAt = this.#timeline.ends(this.#hungUpAt ?? clock.now());
     countPackets(this.#leg.audio, { onStats: (stats) => this.#count(stats), log: this.#log });
     await this.#stopTalk();
     await lineClosed(this.#leg, clock);

@@ -29,6 +29,7 @@ export class SessionTimeline {
   readonly #clock: Clock;
   readonly #journal: CallJournal;
   #keys = 0;
+  #endsAt: Date | undefined;
   #isOver = false;
 
   constructor(options: {
@@ -45,7 +46,9 @@ export class SessionTimeline {
 
   /** Adds what happens now. After the end nothing happens any more. */
   add(kind: string, details: Details = {}): void {
-    this.#write({ at: this.#clock.now(), kind, details });
+    const now = this.#clock.now();
+    const at = this.#endsAt !== undefined && this.#endsAt < now ? this.#endsAt : now;
+    this.#write({ at, kind, details });
   }
 
   /** From the first ring, where it was heard here, to the answer. */
@@ -72,6 +75,12 @@ export class SessionTimeline {
         Object.entries(times).map(([name, of]) => [name, typeof of === 'number' ? tenths(of) : of]),
       ),
     );
+  }
+
+  /** Sets the end. Of what led to it, some is told a little later; it happened by then. @returns the end. */
+  ends(at: Date): Date {
+    this.#endsAt = at;
+    return at;
   }
 
   ended(call: Call): void {

@@ -23,6 +23,9 @@ export interface ToolRun {
 /** What became of the call while the tool ran. */
 interface Doings {
   isBooked: boolean;
+  /** Resolves when a hand-over that was begun has come to something, or to nothing. */
+  handOver: Promise<void>;
+  isHandedOver: boolean;
   /** The model has been answered, or does not wait any more. */
   isLeft: boolean;
 }
@@ -31,11 +34,16 @@ interface Doings {
 export async function runTool(run: ToolRun): Promise<void> {
   const { reply, call, signal, tools, clock, onEvent, tell } = run;
   const startMs = clock.nowMs();
-  const doings: Doings = { isBooked: false, isLeft: false };
+  const doings: Doings = {
+    ...{ isBooked: false, isHandedOver: false, isLeft: false },
+    handOver: Promise.resolve(),
+  };
   const outcome = await tools.run(call, contextOf(run, doings), signal);
   doings.isLeft = true;
+  // A hand-over that works ends the agent's part in the call, and with it the tool.
+  if (signal.aborted) await doings.handOver;
   const isKnown = tools.descriptions.some(({ name }) => name === call.name);
-  const isDone = doings.isBooked || outcome.next !== undefined;
+  const isDone = doings.isBooked || doings.isHandedOver || outcome.next !== undefined;
   const name = isKnown ? call.name : 'unknown';
   const tookMs = clock.nowMs() - startMs;
   onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs });
@@ -47,11 +55,16 @@ function contextOf({ control, announcement, tell }: ToolRun, doings: Doings): To
     transfer: async (number, summary, mode = 'cold') => {
       const words = mode === 'cold' ? undefined : announcement(summary);
       const way = mode === 'three-way' ? 'bringIn' : 'transfer';
+      const { promise, resolve } = Promise.withResolvers<void>();
+      doings.handOver = promise;
       try {
         await control[way](number, summary, words);
+        doings.isHandedOver = true;
       } catch (error) {
         if (doings.isLeft) tell({ kind: 'not-handed-over' });
         throw error;
+      } finally {
+        resolve();
       }
     },
     appointmentBooked: (appointment) => {

@@ -31,6 +31,20 @@ test('CallSession puts keys, tools and the transfer on the timeline, without a d
   ]);
 });
 
+test('CallSession puts nothing on the timeline after the end, though it hears of it a little later', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+
+  leg.release({ kind: 'transferred' });
+  world.store.clock.advance(4);
+  talk.say({ kind: 'tool', name: 'transfer_call', outcome: 'done', tookMs: 600 });
+  await over;
+
+  const [tool, ended] = world.store.calls.timeline(world.call().id).slice(-2);
+  expect([tool?.kind, ended?.kind]).toEqual(['tool', 'ended']);
+  expect(tool?.at).toEqual(ended?.at);
+});
+
 test('a caller who gives up while it rings has a timeline too', async () => {
   const world = await openCallWorld();
   const incoming = new ScriptedIncoming(AGENT_NUMBER);

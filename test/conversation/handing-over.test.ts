@@ -38,7 +38,7 @@ test('Conversation counts silence anew when nobody took the caller over', async 
 });
 
 /** A caller who has asked for sales, whose telephone rings on, as long as the test says. */
-async function askForSales() {
+async function askForSales(ringMs = 70_000) {
   const outcome = Promise.withResolvers<void>();
   const control: CallControl = {
     transfer: () => outcome.promise,
@@ -56,7 +56,7 @@ async function askForSales() {
   await table.hear('Can I speak to sales?', 1000);
   // What a call does whenever somebody is dialled.
   table.conversation.handingOver(true);
-  await table.pass(70_000);
+  await table.pass(ringMs);
   return { ...table, outcome };
 }
 
@@ -82,4 +82,23 @@ test('Conversation says nothing more of a hand-over that is late and succeeds', 
   await pass(4000);
 
   expect(transcript().at(-1)).toBe('agent: It still rings there.');
+});
+
+test.each([
+  ['done', 'has worked', 'the other party took the call'],
+  ['refused', 'has failed', 'the caller hung up'],
+] as const)('Conversation says that the tool was %s when the call is gone before it hears that the hand-over %s', async (outcome, _, why) => {
+  const { outcome: handOver, pass, events, conversation } = await askForSales(5000);
+
+  conversation.stop();
+  await pass(0);
+  const early = events.filter(({ kind }) => kind === 'tool');
+  if (outcome === 'done') handOver.resolve();
+  else handOver.reject(new Error(why));
+  await pass(0);
+
+  expect(early).toEqual([]);
+  expect(events.filter(({ kind }) => kind === 'tool')).toMatchObject([
+    { name: 'transfer_call', outcome },
+  ]);
 });
