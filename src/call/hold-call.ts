@@ -7,7 +7,7 @@ import type { CallParts } from './call-parts.ts';
 import { ended } from './call-record.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { CallSession } from './call-session.ts';
-import { endedEntry, ringingEntries } from './session-timeline.ts';
+import { beginningOf, endedEntry } from './session-timeline.ts';
 
 /** How long the end of a call that nobody answered may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;
@@ -46,7 +46,7 @@ export async function endUnanswered(
   const change = ended(call, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
   const journal = new CallJournal({ clock, log });
   journal.write(() => calls.update(change.call, change.events));
-  for (const entry of [...ringingEntries(change.call), endedEntry(change.call)]) {
+  for (const entry of [...beginningOf(change.call), endedEntry(change.call)]) {
     journal.write(() => calls.addTimelineEntry(call.id, entry));
   }
   metrics.callMissed(call.direction, reason);

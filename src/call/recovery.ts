@@ -4,6 +4,7 @@ import type { NewId } from '../domain/ids.ts';
 import type { OpenDialog } from '../domain/open-dialog.ts';
 import type { Logger } from '../lib/logger.ts';
 import { answered, ended } from './call-record.ts';
+import { beginningOf, endedEntry } from './session-timeline.ts';
 
 export interface RecoveryParts {
   readonly calls: CallStore;
@@ -81,6 +82,10 @@ export async function recoverCalls(parts: RecoveryParts): Promise<number> {
     const recordingFile = recorded === undefined ? null : call.recordingFile;
     const change = ended({ ...call, recordingFile }, facts);
     parts.calls.update(change.call, change.events);
+    const begun = left.status === 'in_progress' ? [] : beginningOf(change.call);
+    for (const entry of [...begun, endedEntry(change.call)]) {
+      parts.calls.addTimelineEntry(call.id, entry);
+    }
   }
   if (unfinished.length > 0) {
     parts.log.warn(

@@ -9,11 +9,16 @@ const KEYS_MAX = 100;
 
 type Details = TimelineEntry['details'];
 
-/** How the timeline of a call begins. An outgoing call rings somewhere else, if at all. */
-export function ringingEntries(call: Call): readonly TimelineEntry[] {
-  const { direction, startedAt } = call;
-  if (direction === 'outbound' || startedAt === null) return [];
-  return [{ at: startedAt, kind: 'ringing', details: {} }];
+/**
+ * How the timeline of a call begins: its ringing, unless it is an outgoing call, which rings somewhere else, if at all; and its
+ * answer, if there was one.
+ */
+export function beginningOf({ direction, startedAt, answeredAt }: Call): readonly TimelineEntry[] {
+  const ringAt = direction === 'outbound' ? null : startedAt;
+  return [
+    ...(ringAt === null ? [] : [{ at: ringAt, kind: 'ringing', details: {} }]),
+    ...(answeredAt === null ? [] : [{ at: answeredAt, kind: 'answered', details: {} }]),
+  ];
 }
 
 /** How the timeline of a call ends. @throws {Error} when the call is not over. */
@@ -51,10 +56,8 @@ export class SessionTimeline {
     this.#write({ at, kind, details });
   }
 
-  /** From the first ring, where it was heard here, to the answer. */
   answered(call: Call): void {
-    for (const entry of ringingEntries(call)) this.#write(entry);
-    this.#write({ at: call.answeredAt ?? this.#clock.now(), kind: 'answered', details: {} });
+    for (const entry of beginningOf(call)) this.#write(entry);
   }
 
   /** Says that a key was pressed, and not which: it may be one of a card number. */

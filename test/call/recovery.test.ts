@@ -88,6 +88,28 @@ test('recoverCalls knows that a call was answered that was written down so far o
   ]);
 });
 
+test.each([
+  ['was ringing', { status: 'ringing' }, [], ['ringing', 'ended']],
+  [
+    'was answered, which SIP alone knew',
+    { status: 'ringing', carrierCallSid: 'sid@192.0.2.1' },
+    [DIALOG],
+    ['ringing', 'answered', 'ended'],
+  ],
+  ['was in progress', ANSWERED, [], ['ended']],
+] as const)('recoverCalls ends the timeline of a call that %s', async (_, fields, dialogs, kinds) => {
+  const store = await openLeft({ startedAt: new Date(STORE_NOW_MS), ...fields });
+
+  await recoverCalls({ ...partsOf(store), dialogs });
+
+  const timeline = store.calls.timeline('call_1');
+  expect(timeline.map(({ kind }) => kind)).toEqual(kinds);
+  expect(timeline.at(-1)).toMatchObject({
+    at: store.calls.findById('call_1')?.endedAt,
+    details: { endReason: 'error' },
+  });
+});
+
 test('recoverCalls takes nobody else’s dialog for the answer of a call', async () => {
   const store = await openLeft({ status: 'ringing', carrierCallSid: 'other@192.0.2.1' });
   store.dialogs.save(DIALOG);
