@@ -82,9 +82,10 @@ export function describeTrunks(name: string, startPlane: StartPlane): void {
       );
     });
 
-    test('Carrier believes a trunk about who calls, and nobody else', async () => {
-      const headers = { 'P-Asserted-Identity': '<sip:+15550109999@carrier.example>' };
-      const fromOf = async (plane: Plane) => {
+    test('Carrier believes a trunk about who calls, and nobody else, and tells no number that is to be secret', async () => {
+      const asserted = { 'P-Asserted-Identity': '<sip:+15550109999@carrier.example>' };
+      const fromOf = async (plane: Plane, more: object = {}) => {
+        const headers = { ...asserted, ...more };
         const dialled = phone.dial(`sip:${OURS}@${plane.hostPort}`, { headers });
         const incoming = await plane.rings.next();
         incoming.reject(480);
@@ -96,7 +97,11 @@ export function describeTrunks(name: string, startPlane: StartPlane): void {
 
       const untrusted = await fromOf(await start());
       const trusted = await fromOf(await start(trunkTo(phone.hostPort())));
+      const secret = await fromOf(await start(trunkTo(phone.hostPort())), {
+        Privacy: 'id;critical',
+      });
 
+      expect(secret).toBe(THEIRS);
       expect(untrusted).toBe(THEIRS);
       expect(trusted).toBe('+15550109999');
     });

@@ -221,9 +221,13 @@ function statusOf(error: unknown): number {
   return error instanceof MediaError ? error.sipStatus : 500;
 }
 
-/** Who rings. P-Asserted-Identity is a carrier's word, so it is believed from a trunk only. RFC 3325, 5. */
+/**
+ * Who rings. P-Asserted-Identity is a carrier's word, so it is believed from a trunk only; where the caller wants it kept
+ * secret it is told to nobody. RFC 3325, 5 and 7.
+ */
 function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
-  const asserted = trunk && request.get('P-Asserted-Identity');
+  const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
+  const asserted = trunk && !isSecret ? request.get('P-Asserted-Identity') : undefined;
   const number = asserted === undefined ? '' : numberOfHeader(asserted);
   if (isE164(number)) return number;
   return numberOfHeader(request.get('from') ?? '') || 'anonymous';
