@@ -30,7 +30,7 @@ export interface TurnTiming {
   readonly replyMsMax: number;
   /** How long a closing sentence may take. */
   readonly closingMsMax: number;
-  /** How long before the call's end the agent says that the time is up; of a short call, a quarter at most. */
+  /** How long before the call's end the agent says that the time is up, which takes up to 5 s; of a short call, half at most. */
   readonly timeIsUpMs: number;
   /** What hanging up may take: it begins so long before the call's maximum. */
   readonly hangUpMs: number;
@@ -50,7 +50,7 @@ export const DEFAULT_TIMING: TurnTiming = {
   digitsMs: 2000,
   replyMsMax: 15_000,
   closingMsMax: 15_000,
-  timeIsUpMs: 5000,
+  timeIsUpMs: 6000,
   hangUpMs: 500,
 };
 
