@@ -31,15 +31,15 @@ const ROUNDS = 7;
 /** Rounds that are run at most, so many times those that shall count. */
 const TRIES_MAX = 2;
 
-/** Of a kind and side in a round; as many as it takes for a tenth of a second of what neighbours do to be a small part. */
-const REQUESTS_A_ROUND = 8000;
+/** Of a kind and side in a round: twice as many turns as there are orders of the sides. */
+const REQUESTS_A_ROUND = 4800;
 
 /** A caller busier than this may itself be what is slow. */
 const CALLER_PERCENT_MAX = 70;
 
 const STEAL_PERCENT_MAX = 10;
 
-/** `npm run bench -- rest [--only NAME-PART] [--requests 8000] [--rounds 7] [--gate]`. */
+/** `npm run bench -- rest [--only NAME-PART] [--requests 4800] [--rounds 7] [--gate]`. */
 export async function run(args: readonly string[]): Promise<void> {
   const requests = chosen(args);
   const history = await makeCallHistory(HISTORY);

@@ -17,7 +17,7 @@ type Side = (typeof SIDES)[number];
 /**
  * Requests of a kind before any of it is measured: a server runs for days. V8 compiles what a request runs in waves; in the last
  * great one, between 10,000 and 14,000 requests, its threads take 20 to 60 µs of each, of us and of our peers alike. A process is
- * measured when it has had so many of every kind that it is measured with, so that none is compiled anew meanwhile.
+ * measured when it has had so many of every kind that it is measured with, so that none of it is compiled meanwhile.
  */
 const WARM_UP_REQUESTS = 16_000;
 

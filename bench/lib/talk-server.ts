@@ -9,6 +9,7 @@ import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { LineProcess } from './line-process.ts';
+import { type Holdings, holdingsOf } from './process-memory.ts';
 import { nodeTool } from './rtp-run.ts';
 import { START_FLAGS } from './start-flags.ts';
 import type { StubTimes } from './stub-times.ts';
@@ -44,9 +45,13 @@ export interface TalkServerOptions {
   readonly rtpPortFirst?: number;
 }
 
+/** The server did not take a call. */
+export class CallRefusedError extends Error {
+  override readonly name = 'CallRefusedError';
+}
+
 interface Answered {
   readonly dialog: Dialog;
-  readonly atMs: number;
   /** Of the server. */
   readonly port: number;
 }
@@ -57,7 +62,6 @@ export class TalkServer {
   readonly #addresses: { readonly sip: string; readonly http: string };
   readonly #phone = new UserAgent({ listen: [{ protocol: 'UDP', address: ADDRESS, port: 0 }] });
   #dialogs: readonly Dialog[] = [];
-  #answeredAtMs: readonly number[] = [];
 
   private constructor(
     server: LineProcess,
@@ -96,21 +100,32 @@ export class TalkServer {
     return this.#process.pid;
   }
 
-  /** Rings once for each of our RTP ports. @returns the server's ports, in the same order. */
+  /** Where the agent is rung. */
+  get uri(): string {
+    return this.#addresses.sip;
+  }
+
+  /** What it holds at the moment. */
+  holdings(): Promise<Holdings> {
+    return holdingsOf(this.#process);
+  }
+
+  /**
+   * Rings once for each of our RTP ports.
+   *
+   * @returns the server's ports, in the same order.
+   * @throws {CallRefusedError} where one is refused; the others are up until `hangUp`.
+   */
   async call(ports: readonly number[]): Promise<readonly number[]> {
     const answered: Answered[] = [];
     for (let first = 0; first < ports.length; first += RINGING) {
       const some = ports.slice(first, first + RINGING).map((port) => this.#ring(port));
-      answered.push(...(await Promise.all(some)));
+      const outcomes = await Promise.allSettled(some);
+      answered.push(...outcomes.flatMap((one) => (one.status === 'fulfilled' ? one.value : [])));
+      this.#dialogs = answered.map(({ dialog }) => dialog);
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     }
-    this.#dialogs = answered.map(({ dialog }) => dialog);
-    this.#answeredAtMs = answered.map(({ atMs }) => atMs);
     return answered.map(({ port }) => port);
-  }
-
-  /** When the ACK of each call left, since 1970, in the order of the ports that were rung for last. */
-  get answeredAtMs(): readonly number[] {
-    return this.#answeredAtMs;
   }
 
   /** How many answers were begun ahead since the start, by what became of them. */
@@ -146,10 +161,11 @@ export class TalkServer {
       body: `${sdp}a=rtcp-mux\r\n`,
     });
     const { response, dialog } = await invite.outcome;
-    const atMs = performance.timeOrigin + performance.now();
-    if (dialog === null)
-      throw new Error(`Cannot call "${this.#addresses.sip}": it said ${response.status}`);
-    return { dialog, atMs, port: parseSdp(response.body.toString()).port };
+    if (dialog === null) {
+      const { sip } = this.#addresses;
+      throw new CallRefusedError(`Cannot call "${sip}": it said ${response.status}`);
+    }
+    return { dialog, port: parseSdp(response.body.toString()).port };
   }
 }
 

@@ -4,7 +4,6 @@ import { cpuSecondsOf } from './harness.ts';
 import type { Command } from './line-process.ts';
 import { LineProcess } from './line-process.ts';
 import { buildNativeTool } from './native-tool.ts';
-import { residentKbOf } from './process-memory.ts';
 import { nodeTool } from './rtp-run.ts';
 import type { TalkServer } from './talk-server.ts';
 
@@ -51,8 +50,6 @@ export interface TurnRun extends CallerReport {
   readonly waitPercent: number;
   /** Of the callers, in percent of a core; above 70 the run says nothing. */
   readonly callerCpuPercent: number;
-  /** Of the server, while the calls went on. */
-  readonly residentKb: number;
 }
 
 export interface TurnPlan {
@@ -78,13 +75,31 @@ export function turnAgent(): Command {
   return program === undefined ? nodeTool('turn-agent') : [program];
 }
 
-/** Calls a server that is running, and hangs up afterwards. */
-export async function runServer(server: TalkServer, plan: TurnPlan): Promise<TurnRun> {
+/** What else is done while calls are up. */
+export interface Beside {
+  /** Called when the measured time begins. */
+  readonly onBegin?: () => void;
+  /** Awaited after it, before anybody hangs up. */
+  readonly whileUp?: () => Promise<void>;
+}
+
+/**
+ * Calls a server that is running, and hangs up afterwards.
+ *
+ * @throws {CallRefusedError} when it does not take them all.
+ */
+export async function runServer(
+  server: TalkServer,
+  plan: TurnPlan,
+  { onBegin, whileUp }: Beside = {},
+): Promise<TurnRun> {
   try {
-    return await run(plan, server.pid, async (ports) => {
-      const theirs = await server.call(ports.split(' ').map(Number));
-      return theirs.join(' ');
+    const turns = await run(plan, server.pid, {
+      connect: async (ports) => (await server.call(ports.split(' ').map(Number))).join(' '),
+      onBegin,
     });
+    await whileUp?.();
+    return turns;
   } finally {
     await server.hangUp();
   }
@@ -98,9 +113,11 @@ export async function runAgent(
   const { mode, replyMs, plan } = options;
   const agent = new LineProcess([program, ...args, String(plan.calls), mode, String(replyMs)]);
   try {
-    return await run(plan, agent.pid, (ports) => {
-      agent.say(ports);
-      return agent.next('ports');
+    return await run(plan, agent.pid, {
+      connect: (ports) => {
+        agent.say(ports);
+        return agent.next('ports');
+      },
     });
   } finally {
     await agent.end();
@@ -110,27 +127,29 @@ export async function runAgent(
 async function run(
   { caller: [program, ...args], calls, seconds, behaviour, warmSeconds = WARM_S }: TurnPlan,
   serverPid: number,
-  connect: (ports: string) => Promise<string>,
+  agent: {
+    readonly connect: (ports: string) => Promise<string>;
+    readonly onBegin?: (() => void) | undefined;
+  },
 ): Promise<TurnRun> {
   const times = [calls, warmSeconds, seconds].map(String);
   const caller = new LineProcess([program, ...args, ...times, behaviour]);
   try {
-    caller.say(await connect(await caller.next('ports')));
+    caller.say(await agent.connect(await caller.next('ports')));
     await caller.next('begin');
+    agent.onBegin?.();
     const [before, waitedMs] = [cpuSecondsOf(serverPid), waitMsOf(serverPid)];
     const startedMs = performance.now();
     await caller.next('end');
     const cpuSeconds = cpuSecondsOf(serverPid) - before;
     const wallMs = performance.now() - startedMs;
     const waitPercent = ((waitMsOf(serverPid) - waitedMs) * 100) / wallMs;
-    const residentKb = residentKbOf(serverPid);
     const report: CallerReport = JSON.parse(await caller.next(''));
     return {
       ...report,
       calls,
       cpuPercentPerCall: (cpuSeconds * 1e5) / wallMs / calls,
       waitPercent,
-      residentKb,
       callerCpuPercent: (report.cpuSeconds * 1e5) / (wallMs + warmSeconds * 1000),
     };
   } finally {

@@ -2,7 +2,7 @@
  * The whole server with stubs for models: telephony, media, calls, conversations, database and recordings are real.
  *
  * `talk-server OPTIONS` (`TalkServerOptions` as JSON), settings by the environment as for the server itself. Prints `listening`, and
- * runs until its input ends.
+ * runs until its input ends. It tells its memory when it is asked: `memory-answers.ts`.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { Metrics } from '../../src/lib/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
+import { answerMemoryQuestions } from '../lib/memory-answers.ts';
 import { NeuralEarBeside } from '../lib/neural-ear-beside.ts';
 import { StubClock } from '../lib/stub-clock.ts';
 import { StubHearing, StubModel, StubSynthesizer } from '../lib/stub-models.ts';
@@ -54,7 +55,6 @@ const app = new App({
     },
   },
 });
+answerMemoryQuestions({ onEnd: () => void app.stop().then(() => process.exit(0)) });
 await app.start();
 console.log('listening');
-process.stdin.resume();
-process.stdin.once('close', () => void app.stop().then(() => process.exit(0)));
