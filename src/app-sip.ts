@@ -6,6 +6,7 @@ import type { Logger } from './lib/logger.ts';
 import { answerChallenge } from './sip/drachtio-front/answer-challenge.ts';
 import { DrachtioFront } from './sip/drachtio-front/drachtio-front.ts';
 import { type EngineCounts, EngineStats } from './sip/engine-stats.ts';
+import { isNoScanner } from './sip/scanner-screen.ts';
 import type { MessageTrace } from './sip/trace/message-trace.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { AnswerChallenge } from './telephony/drachtio/challenge.ts';
@@ -66,6 +67,7 @@ class EmbeddedSip implements SipSide {
         { protocol: 'TCP', address, port },
       ],
       product: `offhook/${version}`,
+      screen: isNoScanner,
       sessionTimer: SESSION_TIMER,
       trace: traces,
       clock,

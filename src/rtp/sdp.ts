@@ -57,8 +57,8 @@ export class SdpError extends Error {
   }
 }
 
-/** A phone's offer has about 1,000 characters; a browser's with video about 8,000. */
-const TEXT_LENGTH_MAX = 16_384;
+/** As much as a SIP message carries. A phone's offer has about 1,000 characters; a browser's with video about 8,000. */
+const TEXT_LENGTH_MAX = 65_536;
 const LINES_MAX = 512;
 const MEDIA_LINES_MAX = 8;
 const FORMATS_MAX = 64;
@@ -141,21 +141,27 @@ interface LooseRtpmap {
 }
 
 function parseText(text: string): LooseSession {
-  if (text.length > TEXT_LENGTH_MAX || text.split('\n', LINES_MAX + 1).length > LINES_MAX) {
-    throw new SdpError(`Cannot read SDP: longer than ${TEXT_LENGTH_MAX} characters`, {
-      kind: 'malformed',
-    });
-  }
   if (!/^\s*v=0\s/.test(text)) {
     throw new SdpError('Cannot read SDP: it does not begin with "v=0"', { kind: 'malformed' });
   }
-  const session = parseLoosely(text);
-  if (session.media.length > MEDIA_LINES_MAX) {
-    throw new SdpError(`Cannot read SDP: more than ${MEDIA_LINES_MAX} m-lines`, {
-      kind: 'malformed',
-    });
+  if (text.length > TEXT_LENGTH_MAX || text.split('\n', LINES_MAX + 1).length > LINES_MAX) {
+    throw tooLong(`${TEXT_LENGTH_MAX} characters or ${LINES_MAX} lines`);
   }
+  const session = parseLoosely(withOnePort(text));
+  if (session.media.length > MEDIA_LINES_MAX) throw tooLong(`${MEDIA_LINES_MAX} m-lines`);
   return session;
+}
+
+function tooLong(most: string): SdpError {
+  return new SdpError(`Cannot use SDP: more than ${most}`, { kind: 'unacceptable' });
+}
+
+/** A stream over several ports, `<port>/<number of ports>`, is none that we could take: it is read as refused. */
+function withOnePort(text: string): string {
+  return text.replace(
+    /^(m=\S+ )(\d+)\/(\d+)(?= )/gm,
+    (_, kind: string, port: string, count: string) => kind + (Number(count) === 1 ? port : '0'),
+  );
 }
 
 function parseLoosely(text: string): LooseSession {

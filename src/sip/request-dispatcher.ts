@@ -1,8 +1,10 @@
 /** Decides who serves a request that has just come: a dialog, the application, or nobody. */
 import type { DialogTable } from './dialog/dialog-table.ts';
 import type { EngineContext } from './engine-context.ts';
+import { SESSION_TYPES } from './message/session-body.ts';
 import { isTooBrief, SHORTEST_INTERVAL_MS } from './message/session-expires.ts';
 import { faultOf } from './message/sip-error.ts';
+import { uriScheme } from './message/uri.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';
 import { checkRequest } from './parser/request-check.ts';
@@ -41,6 +43,10 @@ export class RequestDispatcher {
     if (refusal !== undefined) {
       const { status, reason } = refusal;
       this.#refuse(arrival, status, { reason, headers: Object.fromEntries(refusal.headers) });
+      return;
+    }
+    if (isInsecure(arrival)) {
+      this.#refuse(arrival, 416);
       return;
     }
     const fault = faultOf(() => this.#serve(arrival));
@@ -90,7 +96,7 @@ export class RequestDispatcher {
 
   #serveOptions(arrival: Arrival): void {
     if (!this.#isClosed()) {
-      this.#answer(arrival, 200, { headers: { Accept: 'application/sdp' } });
+      this.#answer(arrival, 200, { headers: { Accept: SESSION_TYPES } });
       return;
     }
     this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
@@ -118,4 +124,12 @@ export class RequestDispatcher {
     transaction.respond(response);
     return response;
   }
+}
+
+/**
+ * Whether an address demands security of a transport that can never give it. Over a stream it may have been given on the way, by
+ * a proxy that ends TLS. RFC 3261, 26.2.2.
+ */
+function isInsecure({ request, flow }: Arrival): boolean {
+  return flow.protocol === 'UDP' && uriScheme(request.uri) === 'sips';
 }

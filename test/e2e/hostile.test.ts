@@ -70,11 +70,13 @@ test('the call goes on through RFC 4475, mutants and garbage by UDP', async () =
     await stranger.throwDatagrams(mutantSeeds());
     await stranger.throwDatagrams([...mutants({ count: MUTANTS, seed: SEED })]);
     await stranger.throwDatagrams(garbage(200, 2000));
+    await stranger.scan();
     await stranger.throwDatagrams([Buffer.alloc(60_000, 'x'), Buffer.alloc(60_000)]);
   });
 
   const figures = await Figures.of(server);
   expect(figures.sum('offhook_sip_dropped_total', 'reason="unreadable"')).toBeGreaterThan(500);
+  expect(figures.sum('offhook_sip_dropped_total', 'reason="screened"')).toBe(1);
   expect(figures.sum('offhook_sip_rejected_total')).toBeGreaterThan(100);
 });
 

@@ -44,16 +44,18 @@ test('isTooBrief holds for less than our minimum, where the peer can do better',
   expect(brief({ 'Session-Expires': '90', Supported: 'timer' })).toBe(false);
 });
 
-test('addTerms asks the peer to refresh with Require only', () => {
-  const invite = request('INVITE');
-  const [byPeer, byUs] = [responseTo(invite, 200), responseTo(invite, 200)];
+test.each([
+  ['uac', 'timer', 'timer'],
+  ['uas', 'timer', 'timer'],
+  ['uas', '100rel', undefined],
+] as const)('addTerms says that %s refreshes, to a peer with Supported %s', (refresher, supported, required) => {
+  const invite = request('INVITE', { Supported: supported });
+  const response = responseTo(invite, 200);
 
-  addTerms(byPeer, { intervalMs: 600_000, refresher: 'uac' });
-  addTerms(byUs, { intervalMs: 600_000, refresher: 'uas' });
+  addTerms(response, { intervalMs: 600_000, refresher }, invite);
 
-  expect(byPeer.get('session-expires')).toBe('600;refresher=uac');
-  expect(byPeer.get('require')).toBe('timer');
-  expect(byUs.get('require')).toBeUndefined();
+  expect(response.get('session-expires')).toBe(`600;refresher=${refresher}`);
+  expect(response.get('require')).toBe(required);
 });
 
 test('addWish writes interval and minimum in seconds', () => {

@@ -126,7 +126,9 @@ test('checkRequest lists what it does not support, of Require alone', () => {
 
 test('checkRequest lists the methods it knows and the content it takes', () => {
   expect(checkRequest(messageOf('intmeth'))?.headers[0]?.[0]).toBe('allow');
-  expect(checkRequest(messageOf('invut'))?.headers).toEqual([['accept', 'application/sdp']]);
+  expect(checkRequest(messageOf('invut'))?.headers).toEqual([
+    ['accept', 'application/sdp, multipart/mixed, multipart/alternative'],
+  ]);
 });
 
 test.each(['ncl', 'mcl01'])('StreamFramer gives the connection up at %s, with 400', (name) => {

@@ -94,6 +94,14 @@ export class Stranger {
     });
   }
 
+  /** Asks as svmap does, which sweeps networks for telephone servers. */
+  async scan(): Promise<void> {
+    const headers = { From: '"sipvicious"<sip:100@1.1.1.1>;tag=1', To: '<sip:100@127.0.0.1>' };
+    const facts = { 'Call-ID': 'scan', CSeq: '1 OPTIONS', 'User-Agent': 'friendly-scanner' };
+    const probe = { branch: 'z9hG4bKscan', headers: { ...headers, ...facts }, body: '' };
+    await this.#throw(this.#request('OPTIONS', probe), this.#sipPort);
+  }
+
   /** Throws each piece at the SIP port over a connection of its own, and ends that. */
   async throwStreams(pieces: readonly Buffer[]): Promise<void> {
     for (let start = 0; start < pieces.length; start += BURST) {

@@ -35,10 +35,10 @@ export function describeIncomingCalls(name: string, startPlane: StartPlane): voi
       return { ...dialled, incoming };
     };
     const connect = async (options = {}) => {
-      const { answered, incoming } = await ring(options);
+      const { answered, incoming, invite } = await ring(options);
       const [leg, call] = await Promise.all([incoming.answer(), answered]);
       const released = new Promise<ReleaseCause>((resolve) => leg.onReleased(resolve));
-      return { leg, call, incoming, released };
+      return { leg, call, incoming, invite, released };
     };
 
     test.each([
@@ -77,6 +77,25 @@ export function describeIncomingCalls(name: string, startPlane: StartPlane): voi
       const { response } = await invite.outcome;
       expect(response.get('x-service-extra')).toBe('one');
       expect(response.toBuffer().toString()).not.toContain('call_1');
+    });
+
+    test('Carrier reads a description that comes beside something else', async () => {
+      const description = [
+        ...['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 'c=IN IP4 127.0.0.1', 't=0 0'],
+        ...['m=audio 40002 RTP/AVP 8', ''],
+      ].join('\r\n');
+      const sdp = [
+        ...['--one', 'Content-Type: application/ISUP;version=itu-t92+', '', '\x01\x02'],
+        ...['--one', 'Content-Type: application/sdp', '', description],
+        ...['--one--', ''],
+      ].join('\r\n');
+
+      const headers = { 'Content-Type': 'multipart/mixed;boundary=one' };
+      const { call, invite } = await connect({ headers, sdp });
+      await call.hangUp();
+
+      const { response } = await invite.outcome;
+      expect(response.body.toString()).toMatch(/^m=audio \d+ RTP\/AVP 8\b/m);
     });
 
     test('Carrier tells when the caller gives up', async () => {

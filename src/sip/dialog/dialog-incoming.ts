@@ -1,5 +1,6 @@
 /** The peer's requests inside a dialog. */
 import type { SipMessage } from '../message/message.ts';
+import { SESSION_TYPES } from '../message/session-body.ts';
 import {
   addTerms,
   answerTerms,
@@ -75,7 +76,7 @@ export class DialogIncoming {
   /** Puts the session timer that follows from the request on a 2xx to it, and starts it. */
   agreeOnTimer(request: SipMessage, response: SipMessage): void {
     const terms = answerTerms(request, this.#core.context.sessionTimer);
-    if (terms !== null) addTerms(response, terms);
+    if (terms !== null) addTerms(response, terms, request);
     this.#outgoing.sessionTimer.restart(terms, 'uas');
   }
 
@@ -101,7 +102,7 @@ export class DialogIncoming {
         this.#answer(arrival, this.#core.provisionals?.receive(request) === true ? 200 : 481);
         break;
       case 'OPTIONS':
-        this.#answer(arrival, 200, { headers: { Accept: 'application/sdp' } });
+        this.#answer(arrival, 200, { headers: { Accept: SESSION_TYPES } });
         break;
       default:
         this.#deliver(arrival, 603);

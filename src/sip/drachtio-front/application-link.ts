@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
+import { withPlainSession } from '../message/session-body.ts';
 import type { Flow } from '../transport/flow.ts';
 import { formatFrame } from './frame-reader.ts';
 
@@ -47,12 +48,13 @@ export class ApplicationLink {
     this.#send(`response|${commandId}|NOK|${reason.replace(/[|\r\n]/g, ' ')}`);
   }
 
-  /** Passes on what came from a peer. */
-  deliver(delivery: Delivery): void {
+  /** Passes on what came from a peer; of a body of several parts the session description alone, which is all that the client reads. */
+  deliver({ message: whole, ...delivery }: Delivery): void {
     const { flow } = delivery;
+    const message = withPlainSession(whole);
     const receivedOn = flow === undefined ? ['', '0'] : [flow.local.address, `${flow.local.port}`];
-    const fields = ['sip', 'network', ...this.#meta(delivery), ...receivedOn];
-    this.#send(`${fields.join('|')}|\r\n`, delivery.message.toBuffer());
+    const fields = ['sip', 'network', ...this.#meta({ ...delivery, message }), ...receivedOn];
+    this.#send(`${fields.join('|')}|\r\n`, message.toBuffer());
   }
 
   /** Tells of a request that was sent without the client having asked for it. */

@@ -81,10 +81,13 @@ export function answeredTerms(response: SipMessage): SessionTerms | null {
     : { intervalMs: terms.intervalMs, refresher: terms.refresher ?? 'uac' };
 }
 
-/** Writes the terms on a 2xx. `Require` only where the peer is to refresh. RFC 4028, 9. */
-export function addTerms(response: SipMessage, terms: SessionTerms): void {
+/**
+ * Writes the terms on the 2xx that answers `request`. `Require` wherever the peer knows session timers: it must if it is to
+ * refresh, and should else, for it is to hang up where no refresh comes. RFC 4028, 9.
+ */
+export function addTerms(response: SipMessage, terms: SessionTerms, request: SipMessage): void {
   response.set('session-expires', formatTerms(terms));
-  if (terms.refresher === 'uac') response.set('require', 'timer');
+  if (request.hasToken('supported', 'timer')) response.set('require', 'timer');
 }
 
 /** Writes the wish for a session timer on a request. */

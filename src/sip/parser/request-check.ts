@@ -1,6 +1,14 @@
 /** Whether the engine can serve a sound request at all, before anything is done with it; pure */
 import type { SipMessage } from '../message/message.ts';
 import { isKnownMethod, isServedMethod, SERVED_METHODS } from '../message/method.ts';
+import {
+  describesSession,
+  isOptional,
+  mediaType,
+  SESSION_TYPE,
+  SESSION_TYPES,
+  sessionBodyOf,
+} from '../message/session-body.ts';
 import { faultOf } from '../message/sip-error.ts';
 import { reasonPhrase } from '../message/status.ts';
 import { uriScheme } from '../message/uri.ts';
@@ -17,15 +25,9 @@ export interface Refusal {
 /** Extensions that the engine understands, as Supported lists them. RFC 3262, RFC 4028. */
 export const SUPPORTED_EXTENSIONS = ['100rel', 'timer'] as const;
 
-/** What a session is described with. */
-const SESSION_TYPE = 'application/sdp';
-
 const ALLOW = SERVED_METHODS.join(', ');
 const SCHEMES = new Set(['sip', 'sips', 'tel']);
 const SUPPORTED: ReadonlySet<string> = new Set(SUPPORTED_EXTENSIONS);
-
-/** Methods whose body can only describe a session; the others' bodies are the application's. */
-const SESSION_METHODS = new Set(['INVITE', 'UPDATE', 'PRACK', 'ACK']);
 
 /** A media type with wildcards that covers session descriptions. */
 const SESSION_RANGES = new Set([SESSION_TYPE, 'application/*', '*/*']);
@@ -100,22 +102,19 @@ function checkEncoding(request: SipMessage): Refusal | undefined {
   if (request.body.length === 0) return undefined;
   const encodings = request.list('content-encoding');
   const isPlain = encodings.every((encoding) => encoding.toLowerCase() === 'identity');
-  if (isPlain || isOptional(request)) return undefined;
+  if (isPlain || isOptional(request.get('content-disposition') ?? '')) return undefined;
   return refuse(415, ['accept-encoding', 'identity']);
 }
 
 function checkContent(request: SipMessage): Refusal | undefined {
-  if (!SESSION_METHODS.has(request.method) || request.body.length === 0) return undefined;
-  const contentType = request.get('content-type') ?? '';
-  if (contentType === SESSION_TYPE || mediaType(contentType) === SESSION_TYPE) return undefined;
-  if (isOptional(request)) return undefined;
-  return refuse(415, ['accept', SESSION_TYPE]);
-}
-
-/** RFC 3261, section 20.11: a body marked so may be ignored. */
-function isOptional(request: SipMessage): boolean {
-  const disposition = request.get('content-disposition')?.toLowerCase() ?? '';
-  return /;[ \t]?handling[ \t]?=[ \t]?optional/.test(disposition);
+  if (!describesSession(request.method) || request.body.length === 0) return undefined;
+  if (request.get('content-type') === SESSION_TYPE) return undefined;
+  let isUnderstood = true;
+  const fault = faultOf(() => {
+    isUnderstood = sessionBodyOf(request).isUnderstood;
+  });
+  if (fault !== undefined) return { status: fault.status, reason: fault.message, headers: [] };
+  return isUnderstood ? undefined : refuse(415, ['accept', SESSION_TYPES]);
 }
 
 /** A caller who accepts no session description could not read the answer. RFC 4475, 3.3.15. */
@@ -125,10 +124,4 @@ function checkAccept(request: SipMessage): Refusal | undefined {
   const isServed = ranges.some((range) => SESSION_RANGES.has(mediaType(range)));
   if (ranges.length === 0 || isServed) return undefined;
   return refuse(406);
-}
-
-/** The type without its parameters. */
-function mediaType(value: string): string {
-  const [type = ''] = value.split(';', 1);
-  return type.replace(/[ \t]/g, '').toLowerCase();
 }

@@ -153,7 +153,9 @@ export function responseOf(error: unknown): SrfResponse | undefined {
 /** The session description in a message, alone or among the parts of its body; empty where there is none. */
 export function sdpOf(message: SrfMessage): string {
   const part = message.payload.find(({ type }) => type?.toLowerCase().includes('application/sdp'));
-  return part?.content ?? message.body ?? '';
+  // drachtio-srf leaves the last boundary on the last part.
+  if (part !== undefined) return part.content?.split('\r\n--', 1)[0] ?? '';
+  return message.get('content-type') === undefined ? (message.body ?? '') : '';
 }
 
 /**

@@ -22,6 +22,9 @@ const TICK_MS = 60;
 /** A line carries silence too: the recording is as long as the call. */
 const QUIET_FRAME = new Int16Array(FRAME_SAMPLES);
 
+/** Stays empty: a scripted party needs no recogniser. One for all lines, as it has 64 KB. */
+const NOTHING_HEARD = new HeardRing();
+
 /** What the far end of a line does to its leg. */
 export interface FarEnd {
   hangUp(): void;
@@ -42,8 +45,7 @@ export interface SandboxLineOptions {
  * that a busy process changes nothing of what is heard and recorded.
  */
 export class SandboxLine implements AudioStream {
-  /** Stays empty: a scripted party needs no recogniser. */
-  readonly heard = new HeardRing();
+  readonly heard = NOTHING_HEARD;
   readonly meter = new LevelMeter();
   readonly partyNumber: string;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];

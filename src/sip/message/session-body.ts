@@ -1,0 +1,103 @@
+/** What of a body describes the session: all of it, one of its parts, or nothing; pure */
+import type { BodyPart } from './body-parts.ts';
+import { readParts } from './body-parts.ts';
+import type { SipMessage } from './message.ts';
+import { faultOf } from './sip-error.ts';
+
+/** What a session is described with. */
+export const SESSION_TYPE = 'application/sdp';
+
+/** Types of body that can describe a session, as Accept lists them. RFC 5621, 3.1. */
+export const SESSION_TYPES = `${SESSION_TYPE}, multipart/mixed, multipart/alternative`;
+
+/** Methods whose body can only describe a session; the others' bodies are the application's. */
+const SESSION_METHODS = new Set(['INVITE', 'UPDATE', 'PRACK', 'ACK']);
+
+/** Parts of parts of parts; nobody sends more. */
+const DEPTH_MAX = 3;
+
+export interface SessionBody {
+  /** Undefined where nothing describes a session. */
+  readonly sdp: Buffer | undefined;
+  /** False where the sender demands that something be understood that nobody here understands. */
+  readonly isUnderstood: boolean;
+}
+
+/** Whether the body of such a request, or of the responses to it, describes a session. */
+export function describesSession(method: string): boolean {
+  return SESSION_METHODS.has(method);
+}
+
+/** The type without its parameters, in lower case. */
+export function mediaType(value: string): string {
+  const [type = ''] = value.split(';', 1);
+  return type.replace(/[ \t]/g, '').toLowerCase();
+}
+
+/** RFC 3261, section 20.11: a body marked so may be ignored. */
+export function isOptional(disposition: string): boolean {
+  return /;[ \t]*handling[ \t]*=[ \t]*optional/i.test(disposition);
+}
+
+/**
+ * Reads the body of a message that has one.
+ *
+ * Beside a description, a part that does not say whether it must be understood need not be: carriers add ISUP and locations
+ * without a word, and RFC 3261, 20.11 would cost their calls.
+ *
+ * @throws {SipError} 400 when a body of several parts makes no sense.
+ * @see RFC 5621
+ */
+export function sessionBodyOf(message: SipMessage): SessionBody {
+  const contentType = message.get('content-type') ?? '';
+  const disposition = message.get('content-disposition') ?? '';
+  const { sdp, handling } = readPart({ contentType, disposition, body: message.body }, 0);
+  const isUnderstood = handling === 'optional' || (sdp !== undefined && handling !== 'required');
+  return { sdp, isUnderstood: isUnderstood || isOptional(disposition) };
+}
+
+/** The message as one whose body is the description alone: for an application that reads no parts. */
+export function withPlainSession(message: SipMessage): SipMessage {
+  const contentType = message.get('content-type') ?? SESSION_TYPE;
+  if (message.body.length === 0 || mediaType(contentType) === SESSION_TYPE) return message;
+  if (message.status >= 300 || !describesSession(message.method || message.cseq.method)) {
+    return message;
+  }
+  const plain = message.clone().delete('content-type');
+  plain.body = Buffer.alloc(0);
+  // Responses and ACK are not refused: what makes no sense in them describes nothing.
+  faultOf(() => {
+    const { sdp } = sessionBodyOf(message);
+    if (sdp === undefined) return;
+    plain.body = sdp;
+    plain.set('content-type', SESSION_TYPE);
+  });
+  return plain;
+}
+
+interface ReadPart {
+  readonly sdp: Buffer | undefined;
+  /** Whether what is not understood must be: `required` or `optional` where it says so. */
+  readonly handling: 'required' | 'optional' | 'unsaid';
+}
+
+function readPart(part: BodyPart, depth: number): ReadPart {
+  const type = mediaType(part.contentType);
+  if (type === SESSION_TYPE) return { sdp: part.body, handling: 'optional' };
+  if (isOptional(part.disposition)) return { sdp: undefined, handling: 'optional' };
+  if (type.startsWith('multipart/') && depth < DEPTH_MAX) return readSeveral(part, type, depth);
+  const isRequired = /;[ \t]*handling[ \t]*=[ \t]*required/i.test(part.disposition);
+  return { sdp: undefined, handling: isRequired ? 'required' : 'unsaid' };
+}
+
+/** Of alternatives the last that is understood counts; else the first description. RFC 2046, 5.1.4. */
+function readSeveral(part: BodyPart, type: string, depth: number): ReadPart {
+  const parts = readParts(part.contentType, part.body).map((each) => readPart(each, depth + 1));
+  const described = parts.filter(({ sdp }) => sdp !== undefined);
+  const isAlternative = type === 'multipart/alternative';
+  const [first] = described;
+  if (isAlternative && first !== undefined) return described.at(-1) ?? first;
+  const has = (handling: ReadPart['handling']) => parts.some((each) => each.handling === handling);
+  const handling = has('required') ? 'required' : has('unsaid') ? 'unsaid' : 'optional';
+  return { sdp: first?.sdp, handling };
+}
