@@ -36,7 +36,7 @@ export async function climb(caller: Command, args: readonly string[]): Promise<R
     const mbPerCall =
       calls === undefined
         ? Number.NaN
-        : await memoryPerCall({ server, caller }, { calls, seconds });
+        : await memoryPerCall({ server, caller }, { calls, seconds }).catch(noteRefusal);
     return { steps, isRefused, mbPerCall };
   } finally {
     await phone.stop();
@@ -58,11 +58,17 @@ async function takeSteps(
       if (step.limit !== undefined) break;
     }
   } catch (error) {
-    if (!(error instanceof CallRefusedError)) throw error;
-    console.log(`The ramp ends: ${error.message}`);
+    noteRefusal(error);
     return { steps, isRefused: true };
   }
   return { steps, isRefused: false };
+}
+
+/** A server that refuses calls ends a part of the measurement, not all of it. @returns NaN, as there is no figure. */
+function noteRefusal(error: unknown): number {
+  if (!(error instanceof CallRefusedError)) throw error;
+  console.log(error.message);
+  return Number.NaN;
 }
 
 async function takeOnQuietMachine(

@@ -162,6 +162,18 @@ test('SrfLeg refuses to be transferred by the far end', () => {
   expect(answer.sent?.status).toBe(603);
 });
 
+test.each([
+  [{ Event: 'talk' }, { status: 489, parts: { headers: { 'Allow-Events': 'refer' } } }],
+  [{ Event: 'Refer;id=93809824' }, { status: 200, parts: {} }],
+  [{}, { status: 200, parts: {} }],
+])('SrfLeg takes NOTIFY of REFER alone: %j', (headers, expected) => {
+  const { dialog } = openLeg();
+
+  const answer = dialog.receive('notify', { headers });
+
+  expect(answer.sent).toEqual(expected);
+});
+
 test('SrfLeg transfers by REFER, waits for the outcome, and says BYE', async () => {
   const { dialog, leg, causes } = openLeg();
 

@@ -23,37 +23,45 @@ export function limitBody(context: ApiContext): undefined | Promise<void> {
   return readText(context, LIMIT);
 }
 
-const LIMIT = { bytesMax: BODY_BYTES_MAX, message: 'expected 1 MiB at most' };
+interface BodyLimit {
+  readonly bytesMax: number;
+  readonly message: string;
+}
+
+const LIMIT: BodyLimit = { bytesMax: BODY_BYTES_MAX, message: 'expected 1 MiB at most' };
 
 /**
  * Reads the body into the context.
  *
- * @throws {ServiceError} VALIDATION_ERROR, which also ends the connection, when it is longer than `bytesMax`; when the client goes
- * away before its end, when more than 32 lists and objects lie in each other, and when it is no UTF-8: to put U+FFFD in its
- * place would keep other words than the customer's.
+ * @throws {ServiceError} VALIDATION_ERROR, at once or by the promise. This also ends the connection when it is longer than
+ * `bytesMax`; besides, when the client goes away before its end, when more than 32 lists and objects lie in each other, and
+ * when it is no UTF-8: to put U+FFFD in its place would keep other words than the customer's.
  */
-export async function readText(
-  context: ApiContext,
-  limit: { readonly bytesMax: number; readonly message: string },
-): Promise<void> {
+export function readText(context: ApiContext, limit: BodyLimit): Promise<void> {
   const { request } = context;
   const coding = request.header('transfer-encoding');
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
     throw unreadableBody('', 'expected no Transfer-Encoding but "chunked"');
   }
-  const isTooLong = (announcedBytes(request) ?? 0) > limit.bytesMax;
-  const bytes = isTooLong ? undefined : await request.readBody(limit.bytesMax).catch(cutOff);
-  if (bytes === undefined) {
-    // Tells the client to stop sending. What still comes is forgotten.
-    context.header('Connection', 'close');
-    throw unreadableBody('', limit.message);
-  }
+  if ((announcedBytes(request) ?? 0) > limit.bytesMax) refuseLong(context, limit);
+  return request.readBody(limit.bytesMax).then((bytes) => {
+    context.bodyText = textOf(bytes ?? refuseLong(context, limit));
+  }, cutOff);
+}
+
+function refuseLong(context: ApiContext, { message }: BodyLimit): never {
+  // Tells the client to stop sending. What still comes is forgotten.
+  context.header('Connection', 'close');
+  throw unreadableBody('', message);
+}
+
+function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw unreadableBody('', 'expected UTF-8');
   const text = bytes.toString();
   if (isDeeperThan(text, DEPTH_MAX)) {
     throw unreadableBody('', `expected JSON that is nested ${DEPTH_MAX} deep at most`);
   }
-  context.bodyText = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 /** Nobody hears it; but whoever counts failures of the server is not to count those of its clients. */

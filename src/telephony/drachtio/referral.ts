@@ -18,6 +18,17 @@ export interface ReferNotice {
   readonly sequence: string | undefined;
 }
 
+/**
+ * Whether a NOTIFY is about a REFER; one that does not say what it is about is.
+ *
+ * None has to be under way: of one that was given up some come late, and 481 would end the call with peers that take it for the
+ * dialog's.
+ */
+export function isOfRefer(notify: SrfRequest): boolean {
+  const [event = ''] = (notify.get('event') ?? 'refer').split(';', 1);
+  return event.trim().toLowerCase() === 'refer';
+}
+
 /** Reads a NOTIFY. @see RFC 3515 section 2.4.6 */
 export function noticeOf(notify: SrfRequest): ReferNotice {
   const [, sequence] = /;\s*id\s*=\s*(\d+)/i.exec(notify.get('event') ?? '') ?? [];

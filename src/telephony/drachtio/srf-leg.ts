@@ -11,7 +11,7 @@ import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
 import { KeyWays } from './key-ways.ts';
 import { Negotiation } from './negotiation.ts';
-import { noticeOf } from './referral.ts';
+import { isOfRefer, noticeOf } from './referral.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 import type { StrandedLeg } from './stranded-legs.ts';
@@ -214,8 +214,11 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   }
 
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {
-    answer.send(200);
-    this.#company.notified(noticeOf(request));
+    // REFER alone subscribes us to anything. RFC 6665, 8.3.2.
+    if (isOfRefer(request)) {
+      answer.send(200);
+      this.#company.notified(noticeOf(request));
+    } else answer.send(489, { headers: { 'Allow-Events': 'refer' } });
   }
 }
 
