@@ -92,6 +92,13 @@ export interface Caller {
   readonly account: Account;
   /** Whether the dashboard asks, with a key of its own. */
   readonly isDashboard: boolean;
+  readonly quota: Quota;
+}
+
+/** As whom requests are counted, and how many of them an hour there may be. */
+export interface Quota {
+  readonly subject: string;
+  readonly limit: number;
 }
 
 /** A request on its way through the interface, and what is to be said in the answer's headers. */

@@ -13,6 +13,8 @@ const CLOSING_BRACE = 0x7d;
  * @param text need not be well-formed: whoever parses it will say so.
  */
 export function isDeeperThan(text: string, depthMax: number): boolean {
+  // Most texts open too few, which is found out in a fraction of the time.
+  if (!hasMoreThan(depthMax, text, ['{', '['])) return false;
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -21,6 +23,18 @@ export function isDeeperThan(text: string, depthMax: number): boolean {
     else if ((code | BRACE_BIT) === OPENING_BRACE) {
       depth += 1;
       if (depth > depthMax) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether these characters are there more often, all of them together. */
+function hasMoreThan(most: number, text: string, characters: readonly string[]): boolean {
+  let count = 0;
+  for (const character of characters) {
+    for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) {
+      count += 1;
+      if (count > most) return true;
     }
   }
   return false;

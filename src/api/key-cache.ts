@@ -1,6 +1,7 @@
 /** Finds who a key belongs to, and remembers it for half a second. */
 import { type ApiKey, hashOfKey } from '../domain/api-key.ts';
 import type { ApiDeps, Caller } from './api-env.ts';
+import { quotaOf } from './middleware/rate-limit.ts';
 
 /** A key that another process revokes, as the admin command does, must stop within a second. */
 const FRESH_MS = 500;
@@ -63,7 +64,8 @@ export class KeyCache {
 
   #callerWith(apiKey: ApiKey, isDashboard: boolean): Caller | undefined {
     const account = this.#deps.accounts.find(apiKey.accountId);
-    return account === undefined ? undefined : { apiKey, account, isDashboard };
+    if (account === undefined) return undefined;
+    return { apiKey, account, isDashboard, quota: quotaOf(apiKey, account.plan, isDashboard) };
   }
 
   /** A full cache forgets what it has known longest. */

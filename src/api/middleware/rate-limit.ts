@@ -1,4 +1,6 @@
 /** Counts every request in hours that begin on the hour, and says in three headers how many are left. */
+import type { Plan } from '../../domain/account.ts';
+import type { ApiKey } from '../../domain/api-key.ts';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
   DASHBOARD_REQUESTS_AN_HOUR,
@@ -7,7 +9,7 @@ import {
 } from '../../domain/rate-limit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { trustNoProxy } from '../../domain/trusted-proxies.ts';
-import type { ApiContext, ApiDeps } from '../api-env.ts';
+import type { ApiContext, ApiDeps, Quota } from '../api-env.ts';
 import { clientAddressOf, clientOf } from '../client-address.ts';
 
 /** Comes after authentication and before all that turns a request away. */
@@ -15,7 +17,7 @@ export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
   return (context) => {
     const now = deps.clock.now();
     const window = windowOf(now);
-    const { subject, limit } = countedAs(context, deps);
+    const { subject, limit } = context.caller?.quota ?? anonymousQuota(context, deps);
     context.addHeader('X-RateLimit-Limit', String(limit));
     context.addHeader('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
     // None are left if the count fails.
@@ -36,24 +38,25 @@ export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
   };
 }
 
-function countedAs(
-  context: ApiContext,
+function anonymousQuota(
+  { request }: ApiContext,
   { isTrustedProxy = trustNoProxy }: ApiDeps,
-): { readonly subject: string; readonly limit: number } {
-  const { caller, request } = context;
-  if (caller === undefined) {
-    const { remoteAddress } = request;
-    const forwardedFor = request.header('x-forwarded-for');
-    const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
-    return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
-  }
-  const { accountId, environment } = caller.apiKey;
-  if (caller.isDashboard) {
+): Quota {
+  const { remoteAddress } = request;
+  const forwardedFor = request.header('x-forwarded-for');
+  const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
+  return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
+}
+
+/** The quota of whoever shows the key. */
+export function quotaOf(
+  { accountId, environment }: Pick<ApiKey, 'accountId' | 'environment'>,
+  plan: Plan,
+  isDashboard: boolean,
+): Quota {
+  if (isDashboard) {
     const subject = `dashboard:${accountId}:${environment}`;
     return { subject, limit: DASHBOARD_REQUESTS_AN_HOUR };
   }
-  return {
-    subject: `account:${accountId}:${environment}`,
-    limit: requestsAnHour(caller.account.plan),
-  };
+  return { subject: `account:${accountId}:${environment}`, limit: requestsAnHour(plan) };
 }
