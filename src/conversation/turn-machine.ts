@@ -79,8 +79,8 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
 
 const MAX_DURATION = { kind: 'timeout', cause: 'max-duration' } as const;
 
-/** The shortest call that can be asked for takes 10 s: the second half of it are last words. */
-const TIME_IS_UP_SHARE_MAX = 0.5;
+/** Enough for the whole sentence in the shortest call that can be asked for, of 10 s. */
+const TIME_IS_UP_SHARE_MAX = 0.6;
 
 const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> = {
   'end-of-turn': onEndOfTurnTimer,

@@ -30,7 +30,7 @@ export interface TurnTiming {
   readonly replyMsMax: number;
   /** How long a closing sentence may take. */
   readonly closingMsMax: number;
-  /** How long before the call's end the agent says that the time is up, which takes up to 5 s; of a short call, half at most. */
+  /** How long before the call's end the agent says that the time is up, which takes up to 5 s. */
   readonly timeIsUpMs: number;
   /** What hanging up may take: it begins so long before the call's maximum. */
   readonly hangUpMs: number;
