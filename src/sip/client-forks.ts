@@ -114,6 +114,7 @@ export class ClientForks {
     core.noteAbilities(response);
     core.phase = 'confirmed';
     core.pendingOffer = 'none';
+    outgoing.noteMinimum(request);
     outgoing.sessionTimer.restart(answeredTerms(response), 'uac');
     return open;
   }

@@ -138,7 +138,9 @@ export class PhraseCache implements Synthesizer {
   #keep(key: string, phrase: KeptPhrase): void {
     const { pcm } = phrase;
     const sizeBytesMax = Math.min(PHRASE_BYTES_MAX, this.#sizeBytesMax);
-    if (this.#phrases.has(key) || pcm.byteLength > sizeBytesMax) {
+    const isTooLong = pcm.byteLength > sizeBytesMax;
+    // Words without sound would take no room, and so never make any.
+    if (this.#phrases.has(key) || isTooLong || pcm.length === 0) {
       return;
     }
     this.#phrases.set(key, phrase);

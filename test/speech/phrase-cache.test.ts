@@ -99,6 +99,16 @@ test('PhraseCache does not keep a phrase that is larger than the cache', async (
   expect(cache.sizeBytes).toBe(0);
 });
 
+test('PhraseCache does not keep words that have no sound', async () => {
+  const { synthesizer, cache } = cacheOf();
+  const silent = { ...GREETING, text: '' };
+
+  await cache.prepare(silent);
+  await cache.prepare(silent);
+
+  expect(synthesizer.asked).toHaveLength(2);
+});
+
 test('PhraseCache does not keep a phrase that was broken off', async () => {
   const { synthesizer, cache } = cacheOf();
   await hear(cache.speak(GREETING));

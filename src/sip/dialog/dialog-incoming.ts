@@ -77,6 +77,7 @@ export class DialogIncoming {
   agreeOnTimer(request: SipMessage, response: SipMessage): void {
     const terms = answerTerms(request, this.#core.context.sessionTimer);
     if (terms !== null) addTerms(response, terms, request);
+    this.#outgoing.noteMinimum(request);
     this.#outgoing.sessionTimer.restart(terms, 'uas');
   }
 

@@ -26,15 +26,23 @@ export class DialogOutgoing {
   readonly acks: AckStore;
   readonly sessionTimer: SessionTimer;
   readonly #core: DialogCore;
+  /** The longest Min-SE that was heard of. */
+  #intervalMsMin: number;
 
   constructor(core: DialogCore) {
     this.#core = core;
+    this.#intervalMsMin = core.context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
     this.acks = new AckStore(core);
     this.sessionTimer = new SessionTimer({
       clock: core.context.clock,
       refresh: () => void this.#refresh().catch((error) => this.#logFailure(error)),
       expire: () => void this.hangUp({ cause: 'session-expired', message: null }, {}),
     });
+  }
+
+  /** Takes the Min-SE of a request or of its refusal: our refreshes ask for no less. RFC 4028, 7.4. */
+  noteMinimum(message: SipMessage): void {
+    this.#intervalMsMin = Math.max(this.#intervalMsMin, parseMinSe(message) ?? 0);
   }
 
   async request(method: string, parts: OutgoingReinvite): Promise<SipMessage> {
@@ -159,9 +167,10 @@ export class DialogOutgoing {
   }
 
   #addSessionWish(request: SipMessage): void {
-    const intervalMs = this.sessionTimer.intervalMs;
-    if (intervalMs === null || request.get('session-expires') !== undefined) return;
-    const intervalMsMin = this.#core.context.sessionTimer?.intervalMsMin ?? SHORTEST_INTERVAL_MS;
+    const agreedMs = this.sessionTimer.intervalMs;
+    if (agreedMs === null || request.get('session-expires') !== undefined) return;
+    const intervalMsMin = this.#intervalMsMin;
+    const intervalMs = Math.max(agreedMs, intervalMsMin);
     const refresher = this.sessionTimer.isRefresher ? 'uac' : 'uas';
     addWish(request, { intervalMs, intervalMsMin, refresher });
   }
@@ -184,22 +193,24 @@ export class DialogOutgoing {
     this.#core.context.logger.warn({ error }, 'SIP session could not be refreshed');
   }
 
-  async #refresh(): Promise<void> {
+  /** A peer that finds a second interval too short as well is not asked again: the session runs out. */
+  async #refresh(triesLeft = 2): Promise<void> {
     const core = this.#core;
     if (core.phase !== 'confirmed') return;
     if (core.pendingOffer !== 'none') {
       // The exchange in progress refreshes the session as well; if it is refused, this one will.
       await core.sleep(core.context.timers.t2Ms);
-      if (core.phase === 'confirmed') await this.#refresh();
+      if (core.phase === 'confirmed') await this.#refresh(triesLeft);
       return;
     }
     const response = core.peerAllows('UPDATE')
       ? await this.request('UPDATE', {})
       : await this.reinvite(core.localSession === undefined ? {} : { body: core.localSession });
     const intervalMs = response.status === 422 ? parseMinSe(response) : null;
-    if (intervalMs === null) return;
+    if (intervalMs === null || triesLeft <= 1) return;
+    this.noteMinimum(response);
     this.sessionTimer.restart({ intervalMs, refresher: 'uac' }, 'uac');
-    await this.#refresh();
+    await this.#refresh(triesLeft - 1);
   }
 }
 
