@@ -6,14 +6,6 @@ export type G711Law = 'PCMU' | 'PCMA';
 /** The byte that stands for silence. */
 export const SILENCE_BYTE: Readonly<Record<G711Law, number>> = { PCMU: 0xff, PCMA: 0xd5 };
 
-/**
- * The law's name as this file writes it. One that came in a message is a string of its own, which has to be fetched each
- * time the two are compared.
- */
-export function ownName(law: G711Law): G711Law {
-  return law === 'PCMA' ? 'PCMA' : 'PCMU';
-}
-
 /** What tells the signs apart. */
 const SIGN_BIT = 0x80;
 

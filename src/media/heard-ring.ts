@@ -31,8 +31,6 @@ export class HeardRing {
   readonly #header: Float64Array;
   readonly #holder: Int32Array;
   readonly #samples: Int16Array;
-  /** The writer's own copy of the position: one thing less to be fetched before it can write. */
-  #written: number;
 
   constructor(buffer: HeardRingBuffer = HeardRing.allocate()) {
     const { memory } = buffer;
@@ -40,7 +38,6 @@ export class HeardRing {
     this.#header = new Float64Array(memory, 0, 2);
     this.#holder = new Int32Array(memory, HOLDER_AT, 1);
     this.#samples = new Int16Array(memory, HEADER_BYTES, CAPACITY_SAMPLES);
-    this.#written = this.end;
   }
 
   static allocate(): HeardRingBuffer {
@@ -82,7 +79,7 @@ export class HeardRing {
 
   /** Reads where the next so many samples will be written: see `keepPrefetched`. */
   prefetch(length: number): number {
-    const start = this.#written;
+    const start = this.end;
     let sum = 0;
     for (let index = 0; index < length; index += FETCHED_SAMPLES) {
       sum += this.#samples[(start + index) % CAPACITY_SAMPLES] ?? 0;
@@ -92,7 +89,7 @@ export class HeardRing {
 
   /** Adds samples. For the media worker alone. */
   write(pcm: Int16Array, atMs: number): void {
-    const start = this.#written;
+    const start = this.end;
     const at = start % CAPACITY_SAMPLES;
     if (at + pcm.length <= CAPACITY_SAMPLES) {
       this.#samples.set(pcm, at);
@@ -102,8 +99,7 @@ export class HeardRing {
       }
     }
     this.#header[1] = atMs;
-    this.#written = start + pcm.length;
-    this.#header[0] = this.#written;
+    this.#header[0] = start + pcm.length;
   }
 
   /**

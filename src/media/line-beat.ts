@@ -21,8 +21,7 @@ const FAR_BEATS = 25;
  *
  * Where a packet in and one out come together, what they need of the line and of its socket is fetched once for both,
  * which is a good part of what they cost. So the beat goes to where the caller's packets come, so slowly that no
- * far end hears it, and never further than a packet from the stream's own time. On a wheel that has common turns it is
- * the one nearest to there.
+ * far end hears it, and never further than a packet from the stream's own time.
  */
 export class LineBeat {
   readonly #line: Rider;
@@ -64,8 +63,9 @@ export class LineBeat {
 
   /** Follows the caller, a millisecond at a time. Called at each beat that was kept. */
   follow(sinceHeardMs: number): void {
-    const laterMs = this.#wayMs(sinceHeardMs);
-    if (laterMs === 0 || sinceHeardMs >= SILENT_MS) {
+    const laterMs = FRAME_MS - (sinceHeardMs % FRAME_MS);
+    const isNear = laterMs <= NEAR_MS || laterMs >= FRAME_MS - NEAR_MS;
+    if (isNear || sinceHeardMs >= SILENT_MS) {
       this.#farBeats = 0;
       return;
     }
@@ -76,16 +76,6 @@ export class LineBeat {
     if (this.#wheel.nudge(this.#line, stepMs)) this.#aheadMs -= stepMs;
   }
 
-  /** How much later the line had better sit, less than 20 ms: near its caller's packets, and on a common turn. */
-  #wayMs(sinceHeardMs: number): number {
-    const { spanMs } = this.#wheel;
-    const laterMs = FRAME_MS - (sinceHeardMs % FRAME_MS);
-    if (spanMs === 1) return isNear(laterMs) ? 0 : laterMs;
-    const offMs = this.#wheel.offTurnMs(this.#line);
-    const commonMs = Math.round((laterMs + offMs) / spanMs) * spanMs - offMs;
-    return (commonMs + FRAME_MS) % FRAME_MS;
-  }
-
   /** The shorter way round, where it does not lead too far; in silence never ahead, so that the next reply may start at once. */
   #isBetterLater(laterMs: number): boolean {
     const aheadMsMax = this.#isEarly ? FRAME_MS : 0;
@@ -93,8 +83,4 @@ export class LineBeat {
     const mayBeEarlier = this.#aheadMs + FRAME_MS - laterMs <= aheadMsMax;
     return mayBeLater && (laterMs <= FRAME_MS / 2 || !mayBeEarlier);
   }
-}
-
-function isNear(laterMs: number): boolean {
-  return laterMs <= NEAR_MS || laterMs >= FRAME_MS - NEAR_MS;
 }

@@ -27,8 +27,8 @@ const datagramWords = new Int32Array(usualDatagram.buffer);
 const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
-/** Of all lines of the thread. In so few pieces, 2 MB each, that the views of them always lie near. */
-const speechMemory = new SpeechMemory({ pieceBlocks: 1280 });
+/** Of all lines of the thread. */
+const speechMemory = new SpeechMemory({ pieceBlocks: 64 });
 
 /** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;
@@ -131,8 +131,7 @@ export class LineSender {
   /** See `keepPrefetched`. */
   prefetch(): number {
     const stream = this.#packetsSent + this.#timestamp;
-    const listeners = this.#line.isOverheard ? 1 : 0;
-    return stream + listeners + this.#beat.prefetch() + this.playout.prefetch();
+    return stream + this.#beat.prefetch() + this.playout.prefetch();
   }
 
   /**

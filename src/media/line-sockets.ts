@@ -28,9 +28,6 @@ export interface LineSocket {
    */
   send(datagram: Uint8Array, target: Source): void;
 
-  /** Reads what `send` will want: see `keepPrefetched`. */
-  prefetchSend?(): number;
-
   /** No datagram is delivered after it. Safe to call twice. */
   close(): void;
 }

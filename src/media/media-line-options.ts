@@ -7,9 +7,6 @@ import type { SendWheel } from './send-wheel.ts';
 
 /** A line's way out to the network. */
 export interface LineNetwork {
-  /** Reads what `sendRtp` will want: see `keepPrefetched`. */
-  prefetchSend?(): number;
-
   sendRtp(datagram: Uint8Array, target: Source): void;
   sendRtcp(datagram: Uint8Array, target: Source): void;
 }

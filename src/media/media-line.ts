@@ -175,8 +175,8 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   }
 
   prefetchRide(): number {
-    const halves = this.#receiver.prefetchTick() + this.#sender.prefetch() + this.#lock.prefetch();
-    return halves + this.#reports.prefetch() + (this.#network.prefetchSend?.() ?? 0);
+    const halves = this.#receiver.prefetchTick() + this.#sender.prefetch();
+    return halves + this.#lock.prefetch() + this.#reports.prefetch() + (this.#meter.isOn ? 1 : 0);
   }
 
   /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */

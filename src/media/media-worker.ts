@@ -4,7 +4,6 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { Alarm } from './alarm.ts';
 import { DrainingPorts } from './draining-ports.ts';
-import { ownName } from './g711.ts';
 import { HeardRing } from './heard-ring.ts';
 import { LevelMeter } from './level-meter.ts';
 import type { LineFeed } from './line-feed.ts';
@@ -119,7 +118,7 @@ class MediaWorker {
     const nowMs = this.#clock.nowMs();
     switch (message.kind) {
       case 'remote':
-        line.setRemote({ ...message.agreed, codec: ownName(message.agreed.codec) }, nowMs);
+        line.setRemote(message.agreed, nowMs);
         break;
       case 'begin':
         line.begin(message.generation);

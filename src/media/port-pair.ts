@@ -33,11 +33,6 @@ export class PortPair {
     this.#rtcp.listen(listeners.rtcp);
   }
 
-  /** See `keepPrefetched`. */
-  prefetchSend(): number {
-    return this.#rtp.prefetchSend?.() ?? 0;
-  }
-
   sendRtp(datagram: Uint8Array, target: Source): void {
     this.#rtp.send(datagram, target);
   }

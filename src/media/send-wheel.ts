@@ -1,7 +1,6 @@
 /** The media clock: calls every rider once each 20 ms, by absolute deadlines, a millisecond's riders at a time. */
 import type { Clock } from '../lib/clock.ts';
 import { FRAME_MS } from './audio-stream.ts';
-import { batchSpanMs } from './batch-span.ts';
 import { keepPrefetched } from './prefetched.ts';
 
 /** What is called every 20 ms. */
@@ -64,16 +63,6 @@ export class SendWheel {
     return this.#seats.size;
   }
 
-  /** Every so many turns there is a common one, at which riders had better sit together: 1 where any turn will do. */
-  get spanMs(): number {
-    return batchSpanMs(this.size);
-  }
-
-  /** Milliseconds from the common turn before it to a rider's own. */
-  offTurnMs(rider: Rider): number {
-    return (this.#seats.get(rider)?.turn ?? 0) % this.spanMs;
-  }
-
   /** Calls nobody any more. */
   stop(): void {
     this.#isStopped = true;
@@ -117,8 +106,7 @@ export class SendWheel {
     if (seat === undefined || this.size < NUDGED_RIDERS_MIN) return false;
     const turn = seat.turn + turns;
     const there = this.#slots[turn % FRAME_MS]?.size ?? 0;
-    const share = (this.size * this.spanMs) / FRAME_MS;
-    if (turn <= this.#turn || there >= CROWD * share) return false;
+    if (turn <= this.#turn || there >= (CROWD * this.size) / FRAME_MS) return false;
     this.#seat(rider, turn);
     return true;
   }
@@ -180,6 +168,6 @@ export class SendWheel {
 
 function prefetch(seats: ReadonlySet<Seat>): void {
   let sum = 0;
-  for (const { rider, turn } of seats) sum += turn + (rider.prefetchRide?.() ?? 0);
+  for (const { rider } of seats) sum += rider.prefetchRide?.() ?? 0;
   keepPrefetched(sum);
 }

@@ -4,8 +4,6 @@ import { type Rider, SendWheel } from '../../src/media/send-wheel.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const BUSY = 300;
-/** Where every second turn of the wheel is a common one. */
-const VERY_BUSY = 450;
 
 /** A line whose caller's packets come `phaseMs` after each whole 20 ms, on a wheel with others. */
 class FollowingLine implements Rider {
@@ -60,22 +58,6 @@ test.each([
   const apart = Math.abs(before - phaseMs);
   expect(Math.min(apart, 20 - apart)).toBeLessThanOrEqual(1.1);
   expect(line.phasesMs.at(-1)).toBe(before);
-});
-
-test.each([
-  0, 3.4, 7, 10, 13.6, 19,
-])("LineBeat among very many comes to the common turn nearest to its caller's packets, %d ms after the 20 ms, and stays there", (phaseMs) => {
-  const { clock, line } = lineAmong(VERY_BUSY, phaseMs);
-
-  clock.advance(13_000);
-  const before = line.phasesMs.at(-1) ?? 0;
-  clock.advance(60_000);
-
-  const apart = Math.abs(before - phaseMs);
-  expect(Math.min(apart, 20 - apart)).toBeLessThanOrEqual(1);
-  expect(before % 2).toBe(0);
-  expect(line.phasesMs.at(-1)).toBe(before);
-  expect(pausesOf(line).every((pauseMs) => Math.abs(pauseMs - 20) <= 1)).toBe(true);
 });
 
 test('LineBeat follows by a millisecond each half second, no faster', () => {

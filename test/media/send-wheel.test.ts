@@ -141,20 +141,6 @@ function stall(clock: FakeClock, byMs: number): void {
   clock.advance(byMs - 20);
 }
 
-test('SendWheel has every second turn in common where riders are very many, and room for all there', () => {
-  const { clock, wheel } = setUp();
-  const riders = Array.from({ length: 400 }, () => new Passenger());
-  for (const rider of riders) wheel.add(rider);
-  clock.advance(40);
-
-  for (const rider of riders) if (wheel.offTurnMs(rider) > 0) wheel.nudge(rider, 1);
-  clock.advance(40);
-
-  const phases = new Set(riders.map(({ ridesAtMs }) => (ridesAtMs.at(-1) ?? 0) % 20));
-  expect(wheel.spanMs).toBe(2);
-  expect(phases.size).toBe(10);
-});
-
 test('SendWheel nudges nobody into a crowd', () => {
   const { clock, wheel } = setUp();
   const riders = Array.from({ length: 300 }, () => new Passenger());

@@ -3,7 +3,7 @@ import { type Libc, newMemory } from './libc.ts';
 import { ADDRESS_BYTES } from './socket-address.ts';
 
 /** Datagrams of one batch. */
-export const SLOTS = 128;
+export const SLOTS = 64;
 
 /** A longer datagram is cut off, or not sent. No telephone audio comes near it, and a report that does is of no use. */
 export const DATAGRAM_BYTES_MAX = 2048;

@@ -63,10 +63,6 @@ export class UdpSocket implements LineSocket, Reader {
     this.#outbox.put(this.fd, datagram, this.#targetPort, this.#targetHost);
   }
 
-  prefetchSend(): number {
-    return this.#targetPort;
-  }
-
   prefetch(): number {
     return this.#sourcePort + (this.#listener?.prefetchDatagram?.() ?? 0);
   }
