@@ -45,12 +45,6 @@ async function call() {
   return { sip, browser, offer, callId: answer.get('x-service-call') };
 }
 
-async function idOfLiveCall(): Promise<string> {
-  const { body } = await server.api('GET', '/api/calls?status=in_progress');
-  const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
-  return id;
-}
-
 /** Whether the key stands in the call's transcript; waits for it. */
 async function keyHeard(id: string, key: string): Promise<boolean> {
   for (let tries = 0; tries < 100; tries += 1) {
@@ -103,7 +97,7 @@ test('a browser is heard: its keys come by RTP and by INFO, and the agent hangs 
   browser.press('#');
   const info = await sip.info('Signal=7\r\nDuration=100\r\n');
   await sip.info('Signal=#\r\nDuration=100\r\n');
-  const id = await idOfLiveCall();
+  const id = await server.callInProgress();
   const keys = [await keyHeard(id, '5'), await keyHeard(id, '7')];
   await server.api('POST', `/api/calls/${id}/hangup`);
   await sip.expect('BYE');
@@ -146,7 +140,7 @@ test('a held browser is held, and taken back', async () => {
 
 test('a lost connection ends the call as the caller’s own hanging up', async () => {
   const { sip } = await call();
-  const id = await idOfLiveCall();
+  const id = await server.callInProgress();
 
   sip.close();
   const record = await newestCall();

@@ -57,8 +57,7 @@ test.each([
   await browser.take((await sip.invite(ticket.uri, await browser.offer())).body.toString());
   await browser.connected();
   browser.speak();
-  const { body } = await server.api('GET', '/api/calls?status=in_progress');
-  const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
+  const id = await server.callInProgress();
 
   const wish = { to: COLLEAGUE, mode };
   const asked = await server.api('POST', `/api/calls/${id}/transfer`, wish);

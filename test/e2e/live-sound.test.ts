@@ -36,9 +36,7 @@ afterAll(async () => {
 async function ring(): Promise<{ readonly call: PhoneCall; readonly callId: string }> {
   const call = await phone.call(`sip:${AGENT_NUMBER}@127.0.0.1:${server.sipPort}`);
   void call.line.speak(TONE);
-  const { body } = await server.api('GET', '/api/calls?status=in_progress');
-  const [{ id }] = body.data as [{ id: string }];
-  return { call, callId: id };
+  return { call, callId: await server.callInProgress() };
 }
 
 interface Levels {

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 const ROOT = join(import.meta.dirname, '../..');
 
 /** What the decisions promise, from the request to the end, and from there to `call.transcribed`. */
-const CALL_MS_MAX = 10_000;
+const CALL_MS_MAX = 5000;
 const TRANSCRIBED_MS_MAX = 5000;
 
 const LINE_RATE_HZ = 8000;

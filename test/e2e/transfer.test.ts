@@ -47,8 +47,7 @@ test('a caller whose carrier refuses REFER is joined with a colleague, and a ser
   await server.createAgent({ greeting: 'Hello. '.repeat(60) });
   const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
   const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
-  const { body } = await server.api('GET', '/api/calls?status=in_progress');
-  const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
+  const id = await server.callInProgress();
 
   const asked = await server.api('POST', `/api/calls/${id}/transfer`, { to: COLLEAGUE });
   const theirs = await (await rings).answer();
@@ -73,54 +72,46 @@ test('a caller whose carrier refuses REFER is joined with a colleague, and a ser
   expect(status).toBe(0);
 });
 
-/** On a machine with several times more to do than it can, one of its waits was seen to have no end; why is not known yet. */
-const UNDER_LOAD = { timeout: 60_000, retry: 2 };
+test('an agent introduces a caller and a colleague to each other on one line, and leaves it to them', async () => {
+  const { server, caller, colleague } = await openWorld();
+  await server.createAgent({ greeting: 'Hello.' });
+  const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
+  const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
+  const id = await server.callInProgress();
+  const kinds = async () => {
+    const events = await server.api('GET', `/api/calls/${id}/events`);
+    return (events.body.data as readonly { readonly kind: string }[]).map(({ kind }) => kind);
+  };
 
-test(
-  'an agent introduces a caller and a colleague to each other on one line, and leaves it to them',
-  UNDER_LOAD,
-  async () => {
-    const { server, caller, colleague } = await openWorld();
-    await server.createAgent({ greeting: 'Hello.' });
-    const rings = new Promise<RingingCall>((resolve) => colleague.onRinging(resolve));
-    const call = await caller.call(`sip:${NUMBER}@127.0.0.1:${server.sipPort}`);
-    const { body } = await server.api('GET', '/api/calls?status=in_progress');
-    const [{ id } = { id: '' }] = body.data as readonly { readonly id: string }[];
-    const kinds = async () => {
-      const events = await server.api('GET', `/api/calls/${id}/events`);
-      return (events.body.data as readonly { readonly kind: string }[]).map(({ kind }) => kind);
-    };
+  const wish = { to: COLLEAGUE, mode: 'three-way', summary: 'A question about a repair.' };
+  const asked = await server.api('POST', `/api/calls/${id}/transfer`, wish);
+  const theirs = await (await rings).answer();
+  await theirs.line.speak(tone(COLLEAGUE_HZ, 300));
+  await expect.poll(kinds, { timeout: 20_000 }).toContain('three_way');
+  const metAt = [call, theirs].map(({ line }) => line.heard.length);
+  const voiced = () =>
+    [call, theirs].map(({ line }, at) =>
+      line.heard.slice(metAt[at]).some(({ isVoiced }) => isVoiced),
+    );
+  await expect.poll(voiced, { timeout: 10_000 }).toEqual([true, true]);
+  const detail = async () => (await server.api('GET', `/api/calls/${id}`)).body;
+  const words = async () => JSON.stringify((await detail()).transcript);
+  await expect.poll(words, { timeout: 10_000 }).toContain('Here is the workshop.');
+  const { status } = await detail();
+  call.line.press('9#');
+  const [record] = await server.endedCalls();
+  void call.line.speak(tone(CALLER_HZ, 5_000));
+  void theirs.line.speak(tone(COLLEAGUE_HZ, 5_000));
+  await everyoneHears([theirs.line, CALLER_HZ], [call.line, COLLEAGUE_HZ]);
+  await theirs.hangUp();
+  await call.ended;
 
-    const wish = { to: COLLEAGUE, mode: 'three-way', summary: 'A question about a repair.' };
-    const asked = await server.api('POST', `/api/calls/${id}/transfer`, wish);
-    const theirs = await (await rings).answer();
-    await theirs.line.speak(tone(COLLEAGUE_HZ, 300));
-    await expect.poll(kinds, { timeout: 20_000 }).toContain('three_way');
-    const metAt = [call, theirs].map(({ line }) => line.heard.length);
-    const voiced = () =>
-      [call, theirs].map(({ line }, at) =>
-        line.heard.slice(metAt[at]).some(({ isVoiced }) => isVoiced),
-      );
-    await expect.poll(voiced, { timeout: 10_000 }).toEqual([true, true]);
-    const detail = async () => (await server.api('GET', `/api/calls/${id}`)).body;
-    const words = async () => JSON.stringify((await detail()).transcript);
-    await expect.poll(words, { timeout: 10_000 }).toContain('Here is the workshop.');
-    const { status } = await detail();
-    call.line.press('9#');
-    const [record] = await server.endedCalls();
-    void call.line.speak(tone(CALLER_HZ, 5_000));
-    void theirs.line.speak(tone(COLLEAGUE_HZ, 5_000));
-    await everyoneHears([theirs.line, CALLER_HZ], [call.line, COLLEAGUE_HZ]);
-    await theirs.hangUp();
-    await call.ended;
-
-    expect(asked.status).toBe(202);
-    expect(status).toBe('in_progress');
-    expect(record).toMatchObject({ status: 'completed', endReason: 'transferred' });
-    expect((await kinds()).filter((kind) => /^(three|transfer|ended)/.test(kind))).toEqual([
-      'three_way',
-      'transfer',
-      'ended',
-    ]);
-  },
-);
+  expect(asked.status).toBe(202);
+  expect(status).toBe('in_progress');
+  expect(record).toMatchObject({ status: 'completed', endReason: 'transferred' });
+  expect((await kinds()).filter((kind) => /^(three|transfer|ended)/.test(kind))).toEqual([
+    'three_way',
+    'transfer',
+    'ended',
+  ]);
+});

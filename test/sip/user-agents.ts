@@ -76,13 +76,9 @@ export function seededChance(seed: number): () => number {
   };
 }
 
-/** Waits until it holds; throws when it does not within that time. */
-export async function eventually(
-  holds: () => boolean,
-  what: string,
-  withinMs = 5000,
-): Promise<void> {
-  const untilMs = performance.now() + withinMs;
+/** Waits until it holds; throws when it does not within five seconds. */
+export async function eventually(holds: () => boolean, what: string): Promise<void> {
+  const untilMs = performance.now() + 5000;
   while (!holds()) {
     if (performance.now() > untilMs) throw new Error(`Waited in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

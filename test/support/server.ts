@@ -9,6 +9,7 @@ import { freePort } from './free-ports.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const START_MS_MAX = 30_000;
 const END_MS_MAX = 15_000;
+const BEGIN_MS_MAX = 15_000;
 
 export const LIVE_KEY = `svc_live_${'L'.repeat(32)}`;
 export const TEST_KEY = `svc_test_${'T'.repeat(32)}`;
@@ -102,6 +103,18 @@ export class TestServer {
     const { status, body } = await this.api('POST', '/api/agents', agent);
     if (status !== 201) throw new Error(`Cannot create the agent: ${JSON.stringify(body)}`);
     return String(body.id);
+  }
+
+  /** Resolves with the id of the newest call that is in progress: a caller may have the 200 before it is on record. */
+  async callInProgress(): Promise<string> {
+    const deadlineMs = performance.now() + BEGIN_MS_MAX;
+    for (;;) {
+      const { body } = await this.api('GET', '/api/calls?status=in_progress&limit=1');
+      const [call] = body.data as readonly { readonly id: string }[];
+      if (call !== undefined) return call.id;
+      if (performance.now() > deadlineMs) throw new Error('No call is in progress');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 
   /** Resolves with the newest calls once every one of them is over. */

@@ -25,6 +25,16 @@ export const answers =
   (response) =>
     void response.writeHead(status).end(body);
 
+/** Answers every 10 ms all that have come, with 200: however busy the machine, answers come many at a time. */
+export function answersTogether(): Behaviour {
+  const held: ServerResponse[] = [];
+  const timer = setInterval(() => {
+    for (const response of held.splice(0)) response.writeHead(200).end();
+  }, 10);
+  onTestFinished(() => clearInterval(timer));
+  return (response) => void held.push(response);
+}
+
 export class WebhookReceiver {
   readonly received: Received[] = [];
   readonly port: number;
