@@ -1,4 +1,4 @@
-/** Finds in vitest's JSON report what failed; pure. */
+/** Finds in vitest's JSON report what failed; pure */
 import { relative } from 'node:path';
 
 /** As many lines are kept of what a test says. */

@@ -1,4 +1,4 @@
-/** Rings of calls that are over, used again: memory that three threads share goes back only when all three have collected it; pure. */
+/** Rings of calls that are over, used again: memory that three threads share goes back only when all three have collected it; pure */
 import { HeardRing, RING_MS } from './heard-ring.ts';
 
 /** Kept for later at most: 32 MB, the rings of as many calls as one thread has. What was more is left to be collected. */

@@ -1,4 +1,4 @@
-/** Knows programs that look for telephone servers to misuse, by the name that they give themselves; pure. */
+/** Knows programs that look for telephone servers to misuse, by the name that they give themselves; pure */
 import type { SipMessage } from './message/message.ts';
 
 /** As in sip-config/drachtio.conf.xml. */

@@ -1,4 +1,4 @@
-/** Tells apart the keys of a far end that sends each of them twice: in its sound (RFC 4733) and by SIP INFO; pure. */
+/** Tells apart the keys of a far end that sends each of them twice: in its sound (RFC 4733) and by SIP INFO; pure */
 
 /** A key that is held down comes by one way when it is pressed, by the other when it is let go. */
 const APART_MS_MAX = 5_000;
