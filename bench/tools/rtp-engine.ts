@@ -12,6 +12,14 @@ import type { MediaSession } from '../../src/media/media-session.ts';
 const CHUNK_MS = 2000;
 const AHEAD_MS = 4000;
 
+/** One timer for all calls: a timer each would cost what no call costs. */
+const TICK_MS = 20;
+
+const speech = Int16Array.from(
+  { length: (CHUNK_MS * LINE_RATE_HZ) / 1000 },
+  (_, sample) => ((sample * 409) % 16_000) - 8000,
+);
+
 /**
  * `rtp-engine N [rt|plain] [levels|watched]`: reads N target ports from one line, prints `ports p1 … pN`, and runs until its
  * input ends. With `rt` the media worker asks for real-time priority; with `levels` somebody looks at the levels of
@@ -36,8 +44,9 @@ for (let opened = 0; opened < Number(calls); opened += 1) {
   sessions.push(await engine.open({ signallingAddress: '127.0.0.1' }));
 }
 sessions.forEach((session, index) => {
-  talk(session, targets[index] ?? 0, index);
+  talk(session, targets[index] ?? 0);
 });
+goOnTalking();
 if (audience !== undefined) watch(sessions);
 console.log(`ports ${sessions.map(({ localPort }) => localPort).join(' ')}`);
 
@@ -54,18 +63,21 @@ function watch(lines: readonly MediaSession[]): void {
   for (const { callId } of inProgress.slice(0, 20)) sound.listen(callId, nobody);
 }
 
-function talk(session: MediaSession, port: number, index: number): void {
+function talk(session: MediaSession, port: number): void {
   session.setRemote({
     ...{ address: '127.0.0.1', port, rtcpPort: port, isRtcpMuxed: false },
     ...{ codec: 'PCMU', payloadType: 0, maySend: true, mayReceive: true },
   });
   session.begin(1);
-  const speech = Int16Array.from(
-    { length: (CHUNK_MS * LINE_RATE_HZ) / 1000 },
-    (_, sample) => ((sample * 409) % 16_000) - 8000,
-  );
   for (let saidMs = 0; saidMs < AHEAD_MS; saidMs += CHUNK_MS) session.say(1, speech);
-  // Spread over the chunk's time, as calls are.
-  const offsetMs = (index * CHUNK_MS) / Number(calls);
-  setTimeout(() => setInterval(() => session.say(1, speech), CHUNK_MS), offsetMs);
+}
+
+/** Each call's next chunk in turn, spread over a chunk's time, as calls are. */
+function goOnTalking(): void {
+  const beganAtMs = systemClock.nowMs();
+  let said = 0;
+  setInterval(() => {
+    const due = ((systemClock.nowMs() - beganAtMs) * sessions.length) / CHUNK_MS;
+    for (; said < due; said += 1) sessions[said % sessions.length]?.say(1, speech);
+  }, TICK_MS);
 }

@@ -4,7 +4,7 @@ import { randomBytes, randomFillSync } from 'node:crypto';
 const POOL_BYTES = 4096;
 
 /** Makes a source of cryptographically secure bytes. Each is given once, and wiped from the pool. */
-export function randomPool(): (size: number) => Uint8Array {
+export function randomPool(): (size: number) => Uint8Array<ArrayBuffer> {
   const pool = new Uint8Array(POOL_BYTES);
   let given = POOL_BYTES;
   return (size) => {
@@ -18,4 +18,10 @@ export function randomPool(): (size: number) => Uint8Array {
     given += size;
     return piece;
   };
+}
+
+/** Makes a source of secure whole numbers of 32 bits. */
+export function uint32Pool(): () => number {
+  const random = randomPool();
+  return () => new DataView(random(4).buffer).getUint32(0);
 }

@@ -28,7 +28,7 @@ const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
 /** Of all lines of the thread. */
-const speechMemory = new SpeechMemory({ pieceBlocks: 64 });
+const speechMemory = new SpeechMemory({ piecePlaces: 64 });
 
 /** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;
@@ -80,7 +80,6 @@ export class LineSender {
 
   setRemote(agreed: AgreedMedia): void {
     this.#codec = agreed.codec;
-    this.playout.encodeAs(agreed.codec);
     this.#payloadType = agreed.payloadType;
     this.#digitPayloadType = agreed.telephoneEventPayloadType;
     this.#maySend = agreed.maySend;

@@ -16,7 +16,7 @@ export interface DatagramListener {
   onDatagram(datagram: Uint8Array, source: Source, atMs: number): void;
 }
 
-/** One bound UDP socket for IPv4. Not connected, so that strangers are seen, and a NAT's true port can be learnt. */
+/** One bound UDP socket for IPv4. Takes what anybody sends, so that strangers are seen, and a NAT's true port can be learnt. */
 export interface LineSocket {
   /** Says who takes what comes; until then it is thrown away. */
   listen(listener: DatagramListener): void;

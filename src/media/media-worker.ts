@@ -1,7 +1,7 @@
 /** The media worker's thread: owns sockets, lines and the wheel; does what the main thread asks, line by line. */
-import { randomBytes } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { uint32Pool } from '../lib/random-pool.ts';
 import { Alarm } from './alarm.ts';
 import { DrainingPorts } from './draining-ports.ts';
 import { HeardRing } from './heard-ring.ts';
@@ -31,6 +31,7 @@ class MediaWorker {
   readonly #sockets: LineSockets;
   readonly #clock: Clock = systemClock;
   readonly #wheel: SendWheel;
+  readonly #nextUint32 = uint32Pool();
   readonly #lines = new Map<number, OpenLine>();
   readonly #draining: DrainingPorts;
 
@@ -85,7 +86,7 @@ class MediaWorker {
         meter: new LevelMeter(request.meter),
         wheel: this.#wheel,
         trusted,
-        nextUint32: () => randomBytes(4).readUInt32BE(),
+        nextUint32: this.#nextUint32,
         network: ports,
         emit: (event) => this.#tell({ kind: 'event', line: id, event }),
         onFault: (error) => this.#fail(id, error),

@@ -1,15 +1,18 @@
 /** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
-import { encodeG711Into, type G711Law } from './g711.ts';
-import { BLOCK_SAMPLES, FRAME_WORDS, type SpeechBlock, SpeechMemory } from './speech-memory.ts';
+import { EncodedBlock } from './encoded-block.ts';
+import type { G711Law } from './g711.ts';
+import {
+  BLOCK_SAMPLES,
+  type EncodedPlace,
+  type SpeechBlock,
+  SpeechMemory,
+} from './speech-memory.ts';
 
 /** Longest reply that is kept ahead; what goes beyond it is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
 
 const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
-
-/** A processor fetches memory by so much. */
-const FETCHED_WORDS = 16;
 
 export interface FinishedReply {
   readonly generation: number;
@@ -38,21 +41,20 @@ class Reply {
   }
 }
 
+/** The block in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const inHand = { block: new Int16Array(0), offset: 0, filled: 0 };
+
 /** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
 export class Playout {
   readonly #memory: SpeechMemory;
   #newest = Number.NEGATIVE_INFINITY;
   #reply: Reply | undefined;
-  #law: G711Law | undefined;
+  #place: EncodedPlace | undefined;
+  #encoded: EncodedBlock | undefined;
 
   /** @param memory shared with other lines where there are many. A reply that is neither played nor dropped keeps its blocks. */
   constructor(memory = new SpeechMemory()) {
     this.#memory = memory;
-  }
-
-  /** Has what is said from now on encoded as it comes, many frames at once: for `takeEncoded`. */
-  encodeAs(law: G711Law): void {
-    this.#law = law;
   }
 
   /** The reply under way. */
@@ -87,13 +89,7 @@ export class Playout {
   /** Reads the frame that `takeEncoded` would give, so that it lies near: see `keepPrefetched`. */
   prefetch(): number {
     const reply = this.#reply;
-    if (reply?.block === undefined) return 0;
-    const { words } = reply.block;
-    const from = firstWordOf(reply, reply.block);
-    let sum = 0;
-    for (let index = 0; index < FRAME_WORDS; index += FETCHED_WORDS)
-      sum += words[from + index] ?? 0;
-    return sum;
+    return reply === undefined ? 0 : (this.#encoded?.prefetch(reply.offset) ?? 0);
   }
 
   /** Adds a copy of audio; returns whether all of it found room. Ignored for any reply but the one under way. */
@@ -122,6 +118,9 @@ export class Playout {
   clear(): void {
     this.#newest = Number.POSITIVE_INFINITY;
     this.#end(false);
+    if (this.#place !== undefined) this.#memory.releasePlace(this.#place);
+    this.#place = undefined;
+    this.#encoded = undefined;
   }
 
   /** Holds the rest back. */
@@ -145,7 +144,7 @@ export class Playout {
     const { block, offset } = reply;
     const length = Math.min(FRAME_SAMPLES, reply.queuedSamples);
     // Sample by sample: for so few, a view costs more than the copy.
-    for (let index = 0; index < length; index += 1) frame[index] = block.pcm[offset + index] ?? 0;
+    for (let index = 0; index < length; index += 1) frame[index] = block[offset + index] ?? 0;
     if (length < FRAME_SAMPLES) frame.fill(0, length);
     this.#skip(reply, length);
     return true;
@@ -154,17 +153,17 @@ export class Playout {
   /**
    * Takes the next 160 samples as G.711, into the words of `target` from `at` on.
    *
-   * @returns whether there were any, all 160 of them, in that law; if not, `takeInto` may still have some.
+   * @returns whether there were any, all 160 of them; if not, `takeInto` may still have some.
    */
   takeEncoded(law: G711Law, target: Int32Array, at: number): boolean {
     const reply = this.#reply;
-    if (reply?.block?.law !== law || reply.isPaused) return false;
+    if (reply?.block === undefined || reply.isPaused) return false;
     if (reply.queuedSamples < FRAME_SAMPLES) return false;
-    const { words } = reply.block;
-    const from = firstWordOf(reply, reply.block);
-    for (let index = 0; index < FRAME_WORDS; index += 1) {
-      target[at + index] = words[from + index] ?? 0;
-    }
+    this.#encoded ??= this.#claimEncoded();
+    inHand.block = reply.block;
+    inHand.offset = reply.offset;
+    inHand.filled = reply.later.length === 0 ? reply.filled : BLOCK_SAMPLES;
+    this.#encoded.copy(law, inHand, target, at);
     this.#skip(reply, FRAME_SAMPLES);
     return true;
   }
@@ -183,23 +182,20 @@ export class Playout {
     for (let added = 0; added < pcm.length; ) {
       const last = (reply.filled < BLOCK_SAMPLES && lastOf(reply)) || this.#extend(reply);
       const part = pcm.subarray(added, added + BLOCK_SAMPLES - reply.filled);
-      this.#fill(last, part, reply.filled);
+      last.set(part, reply.filled);
       reply.filled += part.length;
       added += part.length;
     }
     reply.queuedSamples += pcm.length;
   }
 
-  #fill(block: SpeechBlock, pcm: Int16Array, at: number): void {
-    block.pcm.set(pcm, at);
-    // The law has changed in the middle of a block.
-    if (block.law !== this.#law) block.law = undefined;
-    else if (this.#law !== undefined) encodeG711Into(this.#law, pcm, block.bytes, block.at + at);
+  #claimEncoded(): EncodedBlock {
+    this.#place = this.#memory.claimPlace();
+    return new EncodedBlock(this.#place);
   }
 
   #extend(reply: Reply): SpeechBlock {
     const block = this.#memory.claim();
-    block.law = this.#law;
     if (reply.block === undefined) reply.block = block;
     else reply.later.push(block);
     reply.filled = 0;
@@ -213,6 +209,7 @@ export class Playout {
     reply.offset += length;
     if (reply.offset < BLOCK_SAMPLES) return;
     if (reply.block !== undefined) this.#memory.release(reply.block);
+    this.#encoded?.forget();
     reply.block = reply.later.shift();
     reply.offset = 0;
   }
@@ -222,6 +219,7 @@ export class Playout {
     this.#reply = undefined;
     if (reply === undefined) return undefined;
     const { generation, playedSamples, block, later } = reply;
+    this.#encoded?.forget();
     for (const kept of block === undefined ? later : [block, ...later]) this.#memory.release(kept);
     return { generation, playedMs: toMs(playedSamples), isComplete };
   }
@@ -229,11 +227,6 @@ export class Playout {
 
 function lastOf({ block, later }: Reply): SpeechBlock | undefined {
   return later.at(-1) ?? block;
-}
-
-/** Where the next frame is among the block's words. */
-function firstWordOf({ offset }: Reply, { at }: SpeechBlock): number {
-  return (at + offset) / Int32Array.BYTES_PER_ELEMENT;
 }
 
 function toMs(samples: number): number {

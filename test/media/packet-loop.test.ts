@@ -19,6 +19,8 @@ function openFlood() {
   const libc: Libc = {
     socket: open,
     bind: () => 0,
+    connect: () => 0,
+    setOption: () => 0,
     close: () => 0,
     sendto: () => 0,
     recvfrom: () => 0,

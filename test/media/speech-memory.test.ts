@@ -37,14 +37,29 @@ test('SpeechMemory gives different blocks to those who hold them at one time', (
   expect(one).not.toBe(other);
 });
 
-test('SpeechMemory gives each block a place of its own in a piece of memory', () => {
-  const memory = new SpeechMemory({ pieceBlocks: 2 });
+test('SpeechMemory gives each line a place of its own in a piece of memory', () => {
+  const memory = new SpeechMemory({ piecePlaces: 2 });
 
-  const [one, other, third] = [memory.claim(), memory.claim(), memory.claim()];
+  const [one, other, third] = [memory.claimPlace(), memory.claimPlace(), memory.claimPlace()];
 
   expect(other.bytes).toBe(one.bytes);
   expect(other.at - one.at).toBe(1600);
   expect(third.bytes).not.toBe(one.bytes);
+});
+
+test('SpeechMemory gives the place of a line that is over to the next', () => {
+  const memory = new SpeechMemory();
+  const playout = new Playout(memory);
+  playout.begin(1);
+  playout.say(1, new Int16Array(160));
+  playout.takeEncoded('PCMU', new Int32Array(40), 0);
+  const unused = memory.claimPlace();
+
+  playout.clear();
+
+  const again = memory.claimPlace();
+  expect(again).not.toBe(unused);
+  expect(again.bytes[0]).toBe(0xff);
 });
 
 test.each([

@@ -15,6 +15,7 @@ type PacketCall = [
   datagramAt: number,
   datagramBytes: number,
   flags: number,
+  /** 0 for the one that the socket is connected to. */
   addressAt: number,
   /** In `recvfrom` the place of the number. */
   addressBytes: number,
@@ -24,6 +25,14 @@ type PacketCall = [
 export interface Libc {
   readonly socket: (domain: number, type: number, protocol: number) => number;
   readonly bind: (fd: number, address: Memory, addressBytes: number) => number;
+  readonly connect: (fd: number, address: Memory, addressBytes: number) => number;
+  readonly setOption: (
+    fd: number,
+    level: number,
+    option: number,
+    value: Memory,
+    valueBytes: number,
+  ) => number;
   readonly close: (fd: number) => number;
   readonly sendto: (...args: PacketCall) => number;
   readonly recvfrom: (...args: PacketCall) => number;
@@ -59,6 +68,8 @@ export async function loadLibc(): Promise<Libc> {
   return {
     socket: c.func('int socket(int, int, int)'),
     bind: c.func('int bind(int, void *, int)'),
+    connect: c.func('int connect(int, void *, int)'),
+    setOption: c.func('int setsockopt(int, int, int, void *, int)'),
     close: c.func('int close(int)'),
     sendto: c.func('long sendto(int, uintptr_t, size_t, int, uintptr_t, int)'),
     recvfrom: c.func('long recvfrom(int, uintptr_t, size_t, int, uintptr_t, uintptr_t)'),

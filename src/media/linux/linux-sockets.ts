@@ -43,21 +43,17 @@ export class LinuxSockets implements LineSockets {
   }
 
   async bind(place: Source): Promise<LineSocket> {
-    const socket = new UdpSocket({
+    return new UdpSocket({
       ...{ libc: this.#libc, outbox: this.#outbox, place },
-      onClose: ({ fd }) => {
+      watch: (fd, socket) => {
+        this.#open[fd] = socket;
+        this.#loop.add(fd);
+      },
+      unwatch: (fd) => {
         this.#open[fd] = undefined;
         this.#loop.remove(fd);
       },
     });
-    this.#open[socket.fd] = socket;
-    try {
-      this.#loop.add(socket.fd);
-    } catch (error) {
-      socket.close();
-      throw error;
-    }
-    return socket;
   }
 
   stop(): void {

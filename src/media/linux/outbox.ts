@@ -16,7 +16,7 @@ export class Outbox {
     this.#slots = new DatagramSlots(libc);
   }
 
-  /** Puts a copy down; `port` and `host` are the target's, as `DatagramSlots` has them. */
+  /** Puts a copy down; `port` and `host` are the target's, as `DatagramSlots` has them, or 0 where the socket is connected to it. */
   put(fd: number, datagram: Uint8Array, port: number, host: number): void {
     if (datagram.length > DATAGRAM_BYTES_MAX) return;
     if (this.#count === SLOTS) this.flush();
@@ -31,14 +31,15 @@ export class Outbox {
   /** Sends them, in order. */
   flush(): void {
     for (let slot = 0; slot < this.#count; slot += 1) {
+      const isConnected = this.#slots.portOf(slot) === 0;
       // An error means that this packet is lost; the line's next one is due in 20 ms.
       this.#libc.sendto(
         this.#fds[slot] ?? 0,
         this.#slots.datagramAt(slot),
         this.#sizes[slot] ?? 0,
         0,
-        this.#slots.addressAt(slot),
-        ADDRESS_BYTES,
+        isConnected ? 0 : this.#slots.addressAt(slot),
+        isConnected ? 0 : ADDRESS_BYTES,
       );
     }
     this.#count = 0;

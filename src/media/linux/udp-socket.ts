@@ -2,65 +2,76 @@
 import type { Source } from '../../rtp/source-lock.ts';
 import type { DatagramListener, LineSocket } from '../line-sockets.ts';
 import type { Reader } from './inbox.ts';
-import { checked, type Libc, newMemory } from './libc.ts';
+import { type Libc, newMemory } from './libc.ts';
 import type { Outbox } from './outbox.ts';
 import { ADDRESS_BYTES, readAddress, writeAddress } from './socket-address.ts';
+import { UdpDescriptor } from './udp-descriptor.ts';
 
-const IPV4 = 2;
-const DATAGRAM_NON_BLOCKING_CLOSE_ON_EXEC = 2 | 0o4000 | 0o2000000;
+/** Two that have exchanged so many packets in a row, a second of sound, will go on. */
+const SETTLED_PACKETS = 50;
 
 /** An address in hand: as the system has it, and as numbers. */
 const addressWords = newMemory(ADDRESS_BYTES / 4);
 const addressBytes = new Uint8Array(addressWords.buffer);
 
+interface UdpSocketOptions {
+  readonly libc: Libc;
+  readonly place: Source;
+  readonly outbox: Outbox;
+  /** Has what comes to a descriptor read, and handed to the socket. @throws {Error} with the system's `code`. */
+  readonly watch: (fd: number, socket: UdpSocket) => void;
+  /** Called before a descriptor is closed. */
+  readonly unwatch: (fd: number) => void;
+}
+
+/**
+ * Once it has settled with one far end, its descriptor is connected: the system then looks for the way there once, and not
+ * for each packet. A second descriptor on the same port takes what strangers send, so that they are seen all the same,
+ * and a NAT's new port can be learnt; then the first one is nobody's again, until it has settled anew.
+ */
 export class UdpSocket implements LineSocket, Reader {
-  readonly fd: number;
+  readonly #options: UdpSocketOptions;
   readonly #outbox: Outbox;
+  readonly #fd: number;
+  readonly #own: UdpDescriptor;
+  #strangers: UdpDescriptor | undefined;
   #isClosed = false;
   #target: Source | undefined;
+  /** Numbers as `DatagramSlots` has them; 0 for the one that the descriptor is connected to. */
+  #sendPort = 0;
+  #sendHost = 0;
   #targetPort = 0;
   #targetHost = 0;
   #listener: DatagramListener | undefined;
   #source: Source = { address: '', port: 0 };
   #sourcePort = 0;
   #sourceHost = 0;
-  readonly #libc: Libc;
-  readonly #onClose: (socket: UdpSocket) => void;
+  /** Datagrams in a row from one sender, counted up to `SETTLED_PACKETS`. */
+  #row = 0;
 
   /** @throws {Error} with the system's `code`. */
-  constructor(options: {
-    readonly libc: Libc;
-    readonly place: Source;
-    readonly outbox: Outbox;
-    /** Called before the descriptor is closed. */
-    readonly onClose: (socket: UdpSocket) => void;
-  }) {
+  constructor(options: UdpSocketOptions) {
     const { libc, place } = options;
-    this.#libc = libc;
+    this.#options = options;
     this.#outbox = options.outbox;
-    this.#onClose = options.onClose;
     if (!writeAddress(place, addressBytes)) {
       const message = `bind EINVAL ${place.address}:${place.port}`;
       throw Object.assign(new Error(message), { code: 'EINVAL' });
     }
-    const fd = libc.socket(IPV4, DATAGRAM_NON_BLOCKING_CLOSE_ON_EXEC, 0);
-    this.fd = checked(libc, 'socket', fd);
-    libc.closeWithThread(this.fd, true);
-    try {
-      checked(libc, 'bind', libc.bind(this.fd, addressBytes, ADDRESS_BYTES));
-    } catch (error) {
-      this.#release();
-      throw error;
-    }
+    this.#own = new UdpDescriptor(libc, { address: addressBytes });
+    this.#fd = this.#own.fd;
+    this.#watch(this.#own);
   }
 
   listen(listener: DatagramListener): void {
-    if (!this.#isClosed) this.#listener = listener;
+    if (this.#isClosed) return;
+    this.#disconnect();
+    this.#listener = listener;
   }
 
   send(datagram: Uint8Array, target: Source): void {
     if (this.#isClosed || (target !== this.#target && !this.#aimAt(target))) return;
-    this.#outbox.put(this.fd, datagram, this.#targetPort, this.#targetHost);
+    this.#outbox.put(this.#fd, datagram, this.#sendPort, this.#sendHost);
   }
 
   prefetch(): number {
@@ -70,13 +81,8 @@ export class UdpSocket implements LineSocket, Reader {
   /** The sender is nearly always the one before, and is then known again without a string. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
     if (this.#listener === undefined) return;
-    if (port !== this.#sourcePort || host !== this.#sourceHost) {
-      this.#sourcePort = port;
-      this.#sourceHost = host;
-      addressWords[0] = port;
-      addressWords[1] = host;
-      this.#source = readAddress(addressBytes);
-    }
+    if (port !== this.#sourcePort || host !== this.#sourceHost) this.#meet(port, host);
+    else if (this.#row < SETTLED_PACKETS) this.#countRow();
     this.#listener.onDatagram(datagram, this.#source, nowMs);
   }
 
@@ -86,22 +92,95 @@ export class UdpSocket implements LineSocket, Reader {
     this.#listener = undefined;
     // What was sent before the close leaves, and the descriptor's number may soon be another one's.
     this.#outbox.flush();
-    this.#onClose(this);
-    this.#release();
+    this.#release(this.#own);
+    if (this.#strangers !== undefined) this.#release(this.#strangers);
+  }
+
+  #meet(port: number, host: number): void {
+    this.#sourcePort = port;
+    this.#sourceHost = host;
+    addressWords[0] = port;
+    addressWords[1] = host;
+    this.#source = readAddress(addressBytes);
+    if (this.#strangers === undefined) this.#row = 0;
+  }
+
+  #countRow(): void {
+    const isTarget = this.#sourcePort === this.#targetPort && this.#sourceHost === this.#targetHost;
+    this.#row = isTarget ? this.#row + 1 : 0;
+    if (this.#row === SETTLED_PACKETS) this.#connect();
   }
 
   /** Takes the target's address in the system's form: it hardly ever changes. @returns false when nothing can be sent there. */
   #aimAt(target: Source): boolean {
     // Nobody listens on port 0.
     if (target.port === 0 || !writeAddress(target, addressBytes)) return false;
+    const [port = 0, host = 0] = addressWords;
+    if (port !== this.#targetPort || host !== this.#targetHost) {
+      this.#disconnect();
+      this.#targetPort = port;
+      this.#targetHost = host;
+      this.#sendPort = port;
+      this.#sendHost = host;
+    }
     this.#target = target;
-    this.#targetPort = addressWords[0] ?? 0;
-    this.#targetHost = addressWords[1] ?? 0;
     return true;
   }
 
-  #release(): void {
-    this.#libc.closeWithThread(this.fd, false);
-    this.#libc.close(this.fd);
+  #connect(): void {
+    try {
+      this.#strangers = this.#openBeside();
+      addressWords[0] = this.#targetPort;
+      addressWords[1] = this.#targetHost;
+      this.#own.connect(addressBytes);
+      this.#sendPort = 0;
+      this.#sendHost = 0;
+    } catch {
+      // Where the system does not let it, the socket goes on as it was: each packet costs a little more.
+      this.#disconnect();
+      this.#row = SETTLED_PACKETS;
+    }
+  }
+
+  /** @throws {Error} with the system's `code`. */
+  #openBeside(): UdpDescriptor {
+    const { libc, place } = this.#options;
+    writeAddress(place, addressBytes);
+    this.#own.share(true);
+    try {
+      const beside = new UdpDescriptor(libc, { address: addressBytes, isBeside: true });
+      this.#watch(beside);
+      beside.share(false);
+      return beside;
+    } finally {
+      this.#own.share(false);
+    }
+  }
+
+  /** What is left unread of strangers is lost, as at any change of the far end. */
+  #disconnect(): void {
+    this.#row = 0;
+    if (this.#strangers === undefined) return;
+    // What was put down for the one that it is connected to has no other address.
+    this.#outbox.flush();
+    this.#own.disconnect();
+    this.#sendPort = this.#targetPort;
+    this.#sendHost = this.#targetHost;
+    this.#release(this.#strangers);
+    this.#strangers = undefined;
+  }
+
+  #watch(descriptor: UdpDescriptor): void {
+    try {
+      this.#options.watch(descriptor.fd, this);
+    } catch (error) {
+      this.#release(descriptor);
+      throw error;
+    }
+  }
+
+  #release(descriptor: UdpDescriptor): void {
+    this.#options.unwatch(descriptor.fd);
+    descriptor.close();
   }
 }
