@@ -11,7 +11,7 @@ import {
 } from './lib/harness.ts';
 import type { Command } from './lib/line-process.ts';
 import { buildNativeTool, isInstalled } from './lib/native-tool.ts';
-import { callerCommand, nodeTool, pairedRtpRuns, runRtp } from './lib/rtp-run.ts';
+import { callerCommand, engineCommand, nodeTool, pairedRtpRuns, runRtp } from './lib/rtp-run.ts';
 
 interface Peer {
   readonly name: string;
@@ -67,7 +67,7 @@ async function compare(
   const { caller, calls, args } = options;
   const seconds = numberArg(args, 'seconds', 6);
   const load = { caller, calls, seconds, hasCoreEach: true, warmSeconds: WARM_S };
-  const ours = nodeTool('rtp-engine');
+  const ours = engineCommand();
   const pairs = await pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 5),
     a: () => runRtp({ ...load, server: ours, serverArgs: ['plain'] }),

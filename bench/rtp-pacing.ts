@@ -12,7 +12,14 @@ import {
 import type { Command } from './lib/line-process.ts';
 import { buildNativeTool } from './lib/native-tool.ts';
 import { mayRunRealTime } from './lib/real-time.ts';
-import { callerCommand, nodeTool, pairedRtpRuns, type RtpRun, runRtp } from './lib/rtp-run.ts';
+import {
+  callerCommand,
+  engineCommand,
+  nodeTool,
+  pairedRtpRuns,
+  type RtpRun,
+  runRtp,
+} from './lib/rtp-run.ts';
 
 /** Plain scheduling is judged only on a machine that is not overloaded: beyond this nobody is punctual. */
 const LOAD_MAX = 4;
@@ -59,7 +66,7 @@ function findContests(): readonly Contest[] {
     const name = 'plain, against setInterval';
     contests.push({ name, priority: 'plain', peer: interval, p99Max: 5 });
   }
-  const unwatched = nodeTool('rtp-engine');
+  const unwatched = engineCommand();
   const watched = { priority: 'plain', peer: unwatched, p99Max: 5, isWatched: true } as const;
   contests.push({ name: 'plain and watched, against not watched', ...watched });
   return contests;
@@ -71,7 +78,7 @@ function hold(
 ): Promise<readonly Pair<RtpRun>[]> {
   const { caller, args } = options;
   const load = { calls: numberArg(args, 'calls', 200), seconds: numberArg(args, 'seconds', 2) };
-  const server = nodeTool('rtp-engine');
+  const server = engineCommand();
   const serverArgs = [contest.priority, ...(contest.isWatched === true ? ['watched'] : [])];
   return pairedRtpRuns({
     pairs: numberArg(args, 'pairs', 3),

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { cpuSecondsOf, type Pair, pairedRuns } from './harness.ts';
 import { type Command, LineProcess } from './line-process.ts';
 import { buildNativeTool, isInstalled } from './native-tool.ts';
+import { START_FLAGS } from './start-flags.ts';
 
 export interface RtpRun {
   readonly calls: number;
@@ -51,6 +52,12 @@ export function callerCommand(): Command {
 
 export function nodeTool(name: string): Command {
   return [process.execPath, fileURLToPath(new URL(`../tools/${name}.ts`, import.meta.url))];
+}
+
+/** Our media engine, as `npm start` runs it. */
+export function engineCommand(): Command {
+  const [node = process.execPath, ...tool] = nodeTool('rtp-engine');
+  return [node, ...START_FLAGS, ...tool];
 }
 
 /** A server that sent less than this share of what was due had no processor to run on: its cost says nothing. */

@@ -9,7 +9,8 @@ export class CallerEar {
   readonly #heard: HeardRing;
   readonly #meter: LevelMeter;
   readonly #onVoice: (change: VoiceChange) => void;
-  readonly #splitter = new FrameSplitter();
+  /** Made by the first sound that is no whole frame: each thing to be fetched costs, with hundreds of lines. */
+  #splitter: FrameSplitter | undefined;
   readonly #detector = new EnergyDetector();
 
   constructor(options: {
@@ -26,14 +27,17 @@ export class CallerEar {
   /** Hears sound of any length. */
   hear(pcm: Int16Array, atMs: number): void {
     this.#heard.write(pcm, atMs);
-    if (pcm.length === FRAME_SAMPLES && this.#splitter.isEmpty) this.#listen(pcm, atMs);
-    else for (const frame of this.#splitter.split(pcm)) this.#listen(frame, atMs);
+    if (pcm.length === FRAME_SAMPLES && this.#splitter?.isEmpty !== false) {
+      this.#listen(pcm, atMs);
+      return;
+    }
+    this.#splitter ??= new FrameSplitter();
+    for (const frame of this.#splitter.split(pcm)) this.#listen(frame, atMs);
   }
 
   /** See `keepPrefetched`. */
   prefetch(): number {
-    const levels = this.#meter.isOn ? 1 : 0;
-    return levels + this.#detector.prefetch() + this.#heard.prefetch(FRAME_SAMPLES);
+    return this.#detector.prefetch() + this.#heard.prefetch();
   }
 
   /** Listens for a voice in 20 ms. */

@@ -58,7 +58,7 @@ export class EnergyDetector {
 
   /** See `keepPrefetched`. */
   prefetch(): number {
-    return this.#voicedRun + this.#blockSumDbfs;
+    return this.#voicedRun + this.#blockSumDbfs + this.#lastVoicedAtMs;
   }
 
   /**

@@ -8,9 +8,6 @@ const CAPACITY_SAMPLES = (RATE_HZ * RING_MS) / 1000;
 const HOLDER_AT = 16;
 const HEADER_BYTES = 24;
 
-/** A processor fetches memory by so much. */
-const FETCHED_SAMPLES = 32;
-
 /** What travels between threads; wrap it in a `HeardRing` on arrival. */
 export interface HeardRingBuffer {
   readonly memory: SharedArrayBuffer;
@@ -77,14 +74,9 @@ export class HeardRing {
     return Math.max(0, this.end - CAPACITY_SAMPLES);
   }
 
-  /** Reads where the next so many samples will be written: see `keepPrefetched`. */
-  prefetch(length: number): number {
-    const start = this.end;
-    let sum = 0;
-    for (let index = 0; index < length; index += FETCHED_SAMPLES) {
-      sum += this.#samples[(start + index) % CAPACITY_SAMPLES] ?? 0;
-    }
-    return sum;
+  /** See `keepPrefetched`. What is only written needs no reading: a processor does not wait for that. */
+  prefetch(): number {
+    return this.end;
   }
 
   /** Adds samples. For the media worker alone. */

@@ -1,7 +1,12 @@
 /** How loud both sides of a line are, in memory shared by threads: measured only while somebody looks. */
 
 /** What travels between threads; wrap it in a `LevelMeter` on arrival. */
-export type LevelMeterBuffer = SharedArrayBuffer;
+export interface LevelMeterBuffer {
+  /** The meter's own. */
+  readonly cells: SharedArrayBuffer;
+  /** An Int32: how many of the meters that share it are on. */
+  readonly watched: SharedArrayBuffer;
+}
 
 /** Whole dB below full scale, from `LEVEL_DBFS_MIN` to 0. */
 export interface Levels {
@@ -22,25 +27,39 @@ const SIDES = { caller: 1, agent: 2 } as const;
  *     Int32 0  1 while somebody looks
  *     Int32 1  loudest frame of the caller, dBFS
  *     Int32 2  loudest frame of the agent, dBFS
+ *
+ * Meters of many lines share a count of those that are on: while nobody looks at any, nothing has to be fetched for each
+ * line to see that.
  */
 export class LevelMeter {
   readonly buffer: LevelMeterBuffer;
   readonly #cells: Int32Array;
+  readonly #watched: Int32Array;
 
-  constructor(buffer: LevelMeterBuffer = LevelMeter.allocate()) {
+  /** @param watched a view of the count that is shared, which lines of one thread may share as well. */
+  constructor(
+    buffer: LevelMeterBuffer = LevelMeter.allocate(),
+    watched: Int32Array = new Int32Array(buffer.watched),
+  ) {
     this.buffer = buffer;
-    this.#cells = new Int32Array(buffer);
+    this.#cells = new Int32Array(buffer.cells);
+    this.#watched = watched;
   }
 
-  static allocate(): LevelMeterBuffer {
-    const buffer = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
-    new Int32Array(buffer).fill(LEVEL_DBFS_MIN, SIDES.caller);
-    return buffer;
+  static allocate(watched: SharedArrayBuffer = LevelMeter.allocateCount()): LevelMeterBuffer {
+    const cells = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
+    new Int32Array(cells).fill(LEVEL_DBFS_MIN, SIDES.caller);
+    return { cells, watched };
+  }
+
+  /** For meters that are to share it. */
+  static allocateCount(): SharedArrayBuffer {
+    return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
 
   /** Whether somebody looks: who plays and hears the line asks before measuring. */
   get isOn(): boolean {
-    return this.#cells[IS_ON] === 1;
+    return this.#watched[0] !== 0 && this.#cells[IS_ON] === 1;
   }
 
   /** Begins to measure. Safe to call twice. For whoever looks. */
@@ -48,11 +67,12 @@ export class LevelMeter {
     if (this.isOn) return;
     this.take();
     Atomics.store(this.#cells, IS_ON, 1);
+    Atomics.add(this.#watched, 0, 1);
   }
 
   /** Safe to call twice. */
   stop(): void {
-    Atomics.store(this.#cells, IS_ON, 0);
+    if (Atomics.exchange(this.#cells, IS_ON, 0) === 1) Atomics.sub(this.#watched, 0, 1);
   }
 
   /** Notes a frame's level, in dBFS. For whoever plays and hears the line. */

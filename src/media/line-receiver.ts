@@ -55,8 +55,9 @@ export class LineReceiver {
   readonly reception = new Reception();
   readonly #line: ListeningLine;
   readonly #order = new PacketOrder();
-  readonly #digits = new DigitReceiver();
-  // What was agreed on lies here and not in an object of its own: each thing to be fetched costs, with hundreds of lines.
+  /** Made by the first key: each thing to be fetched costs, with hundreds of lines. */
+  #digits: DigitReceiver | undefined;
+  // What was agreed on lies here and not in an object of its own, for the same reason.
   #isOpen = false;
   #codec: CodecName = 'PCMU';
   #payloadType: number | undefined;
@@ -154,7 +155,7 @@ export class LineReceiver {
   tick(nowMs: number): void {
     if (!this.#isOpen || this.#hasStalled(nowMs)) return;
     this.#hearAll(this.#order.expire(nowMs), nowMs);
-    for (const digit of this.#digits.expire(nowMs)) this.#line.press(digit);
+    if (this.#digits !== undefined) this.#pressAll(this.#digits.expire(nowMs));
     this.#fillByClock(nowMs);
     const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
     if (mayBeLost && nowMs - this.#lastPacketAtMs >= MEDIA_LOST_MS) {
@@ -182,9 +183,14 @@ export class LineReceiver {
     for (const { packet, isRestart } of packets) this.#hear(packet, isRestart, nowMs);
   }
 
+  #pressAll(digits: readonly PressedDigit[]): void {
+    for (const digit of digits) this.#line.press(digit);
+  }
+
   #hear(packet: PacketInHand | RtpPacket, isRestart: boolean, nowMs: number): void {
     if (packet.payloadType === this.#keyPayloadType) {
-      for (const digit of this.#digits.accept(packet, nowMs)) this.#line.press(digit);
+      this.#digits ??= new DigitReceiver();
+      this.#pressAll(this.#digits.accept(packet, nowMs));
       return;
     }
     const codec = this.#codecOf(packet.payloadType);
@@ -202,7 +208,7 @@ export class LineReceiver {
     const isUsual = packet instanceof PacketInHand && packet.payloadBytes === FRAME_SAMPLES;
     const pcm = isUsual ? usualPcm : new Int16Array(packet.payload.length);
     // A key's tone beside its reports is no speech.
-    if (this.#digits.isPressed) pcm.fill(0);
+    if (this.#digits?.isPressed) pcm.fill(0);
     else if (isUsual) decodeG711Into(codec, packet.datagram, pcm, packet.payloadAt);
     else decodeG711Into(codec, packet.payload, pcm);
     return pcm;

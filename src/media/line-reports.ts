@@ -79,12 +79,17 @@ export class LineReports {
   }
 }
 
-/** Sends a report where the far end wants it: beside its sound, or to a port of its own. */
+/** Sends a report where the far end wants it, beside its sound or to a port of its own; nowhere before it has said so. */
 export function sendReport(
   report: Uint8Array,
-  to: { readonly target: Source; readonly agreed: AgreedMedia; readonly network: LineNetwork },
+  to: {
+    readonly target: Source | undefined;
+    readonly agreed: AgreedMedia | undefined;
+    readonly network: LineNetwork;
+  },
 ): void {
   const { target, agreed, network } = to;
+  if (target === undefined || agreed === undefined) return;
   const reportsTo = reportTarget(target, agreed);
   if (agreed.isRtcpMuxed) network.sendRtp(report, target);
   else if (reportsTo !== undefined) network.sendRtcp(report, reportsTo);

@@ -39,7 +39,8 @@ export class LineSender {
   readonly ssrc: number;
   readonly #line: TalkingLine;
   readonly #beat: LineBeat;
-  readonly #digits = new DigitSender();
+  /** Made by the first key: each thing to be fetched costs, with hundreds of lines. */
+  #digits: DigitSender | undefined;
   readonly #splice = new StreamSplice();
   readonly #background = new BackgroundLoop();
   #codec: CodecName = 'PCMU';
@@ -87,7 +88,9 @@ export class LineSender {
 
   /** Spells digits out; ignored where the far end does not take them. */
   sendDigits(digits: string): void {
-    if (this.#digitPayloadType !== undefined) this.#digits.add(digits);
+    if (this.#digitPayloadType === undefined) return;
+    this.#digits ??= new DigitSender();
+    this.#digits.add(digits);
   }
 
   /** Plays a tone over and over wherever there is nothing else to say, or no longer. */
@@ -102,7 +105,7 @@ export class LineSender {
 
   /** Sends on what another line has heard, in this stream's numbers, unless we talk ourselves. */
   forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
-    if (!this.#maySend || this.#isTalking || this.#digits.isBusy) return;
+    if (!this.#maySend || this.#isTalking || this.#digits?.isBusy) return;
     const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
     const ours = { sequence: this.#sequence, timestamp: this.#timestamp >>> 0 };
     const place = payloadType === undefined ? undefined : this.#splice.place(packet, ours);
@@ -123,7 +126,8 @@ export class LineSender {
 
   /** Starts the talkspurt now if there is something to say and the line's beat may move. */
   startTalking(nowMs: number): void {
-    if (this.#isTalking || !this.#maySend || this.#digits.isBusy || !this.playout.hasAudio) return;
+    if (this.#isTalking || !this.#maySend || this.#digits?.isBusy) return;
+    if (!this.playout.hasAudio) return;
     if (this.#beat.startNow()) this.#talk(nowMs);
   }
 
@@ -139,7 +143,7 @@ export class LineSender {
    * @param heardAtMs when the caller's last packet came.
    */
   tick(nowMs: number, heardAtMs: number): void {
-    if (this.#maySend && this.#digits.isBusy) this.#sendKey(nowMs);
+    if (this.#maySend && this.#digits?.isBusy) this.#sendKey(nowMs);
     else if (this.#maySend && this.playout.hasAudio) this.#talk(nowMs);
     else {
       this.#isTalking = false;
@@ -202,7 +206,7 @@ export class LineSender {
   /** Sends a key's report in place of audio; the reply under way waits meanwhile. */
   #sendKey(nowMs: number): void {
     this.#isTalking = false;
-    const key = this.#digits.next();
+    const key = this.#digits?.next();
     if (key !== undefined && this.#digitPayloadType !== undefined) {
       const datagram = usualDatagram.subarray(0, RTP_HEADER_BYTES + key.payload.length);
       datagram.set(key.payload, RTP_HEADER_BYTES);

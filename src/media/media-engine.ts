@@ -56,6 +56,7 @@ export class MediaEngine {
   readonly #pool: PortPool;
   readonly #drains = new DrainQueue();
   readonly #rings = new RingPool();
+  readonly #metersOn = LevelMeter.allocateCount();
   readonly #workerOf = new WeakMap<MediaSession, MediaWorkerHandle>();
   #workers: MediaWorkerHandle[] = [];
   #lines = 0;
@@ -178,9 +179,10 @@ export class MediaEngine {
   ): Promise<MediaSession | undefined> {
     this.#lines += 1;
     const line = this.#lines;
-    const [heard, meter] = [this.#rings.claim(this.#options.clock.nowMs()), new LevelMeter()];
     const address = this.#address;
     const { clock } = this.#options;
+    const heard = this.#rings.claim(clock.nowMs());
+    const meter = new LevelMeter(LevelMeter.allocate(this.#metersOn));
     const session = new LineSession({
       ...{ clock, line, worker, heard, meter, localPort: port, localAddress: address },
     });

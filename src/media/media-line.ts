@@ -23,8 +23,6 @@ const packet = new PacketInHand();
 
 /** Driven by datagrams, by the wheel, and by what the main thread asks for. Reads no clock: instants are given. */
 export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
-  /** Joins it with other lines. */
-  readonly feed: LineFeed;
   readonly #options: MediaLineOptions;
   readonly #network: LineNetwork;
   readonly #meter: LevelMeter;
@@ -39,6 +37,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   #isInterruptible = false;
   #malformed = 0;
   #hasAgent = true;
+  #feed: LineFeed | undefined;
 
   constructor(options: MediaLineOptions) {
     this.#options = options;
@@ -47,9 +46,14 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     const { wheel, nextUint32, heard, meter } = options;
     this.#ear = new CallerEar({ heard, meter, onVoice: (change) => this.#noteVoice(change) });
     this.#sender = new LineSender(this, { wheel, nextUint32 });
-    this.feed = new LineFeed(this.#sender);
     const { reception } = this.#receiver;
     this.#reports = new LineReports({ sender: this.#sender, reception, nextUint32 });
+  }
+
+  /** Joins it with other lines. Few lines have one: each thing to be fetched costs. */
+  get feed(): LineFeed {
+    this.#feed ??= new LineFeed(this.#sender);
+    return this.#feed;
   }
 
   /** Takes what signalling agreed on; the line joins the wheel by it. */
@@ -84,7 +88,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
       this.#malformed += 1;
     } else if (this.#lock.accept(source, packet, nowMs)) {
       this.#receiver.receive(packet, nowMs);
-      if (this.feed.hasSink) this.feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
+      if (this.#feed?.hasSink) this.#feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
     }
   }
 
@@ -146,11 +150,8 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
 
   /** @param startedAtMs where the recording begins: sound that comes later has silence before it. */
   record(path: string, startedAtMs: number): void {
-    this.#recorder ??= new WavRecorder({
-      path,
-      startedAtMs,
-      onFailed: (reason) => this.#options.emit({ kind: 'recording-failed', reason }),
-    });
+    const onFailed = (reason: string) => this.emit({ kind: 'recording-failed', reason });
+    this.#recorder ??= new WavRecorder({ path, startedAtMs, onFailed });
   }
 
   /** From now on, what is played goes into this ring as well; none ends that. */
@@ -176,7 +177,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
 
   prefetchRide(): number {
     const halves = this.#receiver.prefetchTick() + this.#sender.prefetch();
-    return halves + this.#lock.prefetch() + this.#reports.prefetch() + (this.#meter.isOn ? 1 : 0);
+    return halves + this.#lock.prefetch() + this.#reports.prefetch();
   }
 
   /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */
@@ -190,7 +191,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   /** Leaves the wheel, says goodbye, and resolves when the recording is whole. */
   async close(nowMs: number): Promise<void> {
     this.#options.wheel.remove(this);
-    this.feed.stop();
+    this.#feed?.stop();
     this.#sender.playout.clear();
     if (this.#sender.packetsSent > 0) this.#transmitReport(this.#reports.goodbye(nowMs));
     await this.#recorder?.close();
@@ -199,11 +200,11 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   hear(pcm: Int16Array, atMs: number): void {
     if (!this.#hasAgent) return;
     this.#recorder?.add('caller', pcm, atMs);
-    this.#ear.hear(this.feed.hear(pcm), atMs);
+    this.#ear.hear(this.#feed === undefined ? pcm : this.#feed.hear(pcm), atMs);
   }
 
   press(digit: PressedDigit): void {
-    this.feed.press(digit.digit);
+    this.#feed?.press(digit.digit);
     if (this.#hasAgent) this.emit({ kind: 'digit', ...digit });
   }
 
@@ -235,16 +236,14 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   /** Stops talking at once; what is left is kept until the turn machine says resume or drop. */
   #pauseForCaller(): void {
     const { playout } = this.#sender;
-    const { generation, playedMs } = playout;
-    const isTalking = generation !== undefined && playedMs > 0 && !playout.isPaused;
-    if (!isTalking || !this.#isInterruptible) return;
+    const { generation, playedMs, isPaused } = playout;
+    if (!this.#isInterruptible || generation === undefined || playedMs === 0 || isPaused) return;
     playout.pause();
     this.emit({ kind: 'playout-paused', generation, playedMs });
   }
 
   #transmitReport(report: Uint8Array): void {
     const { target } = this.#lock;
-    if (target === undefined || this.#agreed === undefined) return;
     sendReport(report, { target, agreed: this.#agreed, network: this.#network });
   }
 }

@@ -5,7 +5,7 @@ import { uint32Pool } from '../lib/random-pool.ts';
 import { Alarm } from './alarm.ts';
 import { DrainingPorts } from './draining-ports.ts';
 import { HeardRing } from './heard-ring.ts';
-import { LevelMeter } from './level-meter.ts';
+import { LevelMeter, type LevelMeterBuffer } from './level-meter.ts';
 import type { LineFeed } from './line-feed.ts';
 import type { DatagramListener, LineSockets } from './line-sockets.ts';
 import { MediaLine } from './media-line.ts';
@@ -32,6 +32,7 @@ class MediaWorker {
   readonly #clock: Clock = systemClock;
   readonly #wheel: SendWheel;
   readonly #nextUint32 = uint32Pool();
+  #metersOn: Int32Array | undefined;
   readonly #lines = new Map<number, OpenLine>();
   readonly #draining: DrainingPorts;
 
@@ -83,7 +84,7 @@ class MediaWorker {
       const ports = await PortPair.bind(this.#sockets, { address, port });
       const line = new MediaLine({
         heard: new HeardRing(request.heard),
-        meter: new LevelMeter(request.meter),
+        meter: this.#meterOf(request.meter),
         wheel: this.#wheel,
         trusted,
         nextUint32: this.#nextUint32,
@@ -101,6 +102,11 @@ class MediaWorker {
       const { code = '', message } = error as NodeJS.ErrnoException;
       this.#tell({ kind: 'refused', line: id, code, reason: message });
     }
+  }
+
+  #meterOf(buffer: LevelMeterBuffer): LevelMeter {
+    this.#metersOn ??= new Int32Array(buffer.watched);
+    return new LevelMeter(buffer, this.#metersOn);
   }
 
   /** A fault of ours in one line ends that line, never the hundreds beside it. */

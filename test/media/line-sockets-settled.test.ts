@@ -71,12 +71,6 @@ function farPorts(): number[] {
 const descriptors = () => readdirSync('/proc/self/fd').length;
 
 describe.each(ADAPTERS)('%s', (name, open) => {
-  test.runIf(isLinux && name === 'LinuxSockets')('is connected to its far end', async () => {
-    const { peer } = await settled(open);
-
-    expect(farPorts()).toEqual([0, peer.address().port]);
-  });
-
   test('goes on with its far end', async () => {
     const { peer, socket, taken } = await settled(open);
     const heard = once(peer, 'message');
@@ -88,6 +82,7 @@ describe.each(ADAPTERS)('%s', (name, open) => {
     const [datagram] = (await heard) as [Buffer];
     expect(datagram.toString()).toBe('still here');
     expect(taken[0]).toMatchObject({ text: 'here too', source: { port: peer.address().port } });
+    if (isLinux && name === 'LinuxSockets') expect(farPorts()).toEqual([0, peer.address().port]);
   });
 
   test("takes a stranger's datagrams as well, with their true source", async () => {
