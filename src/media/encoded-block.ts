@@ -48,7 +48,7 @@ export class EncodedBlock {
     for (let index = 0; index < FRAME_WORDS; index += FETCHED_WORDS) {
       sum += this.#words[from + index] ?? 0;
     }
-    return sum;
+    return sum + (this.#words[from + FRAME_WORDS - 1] ?? 0);
   }
 
   /** Copies the next frame, which is there, into the words of `target` from `at` on. */

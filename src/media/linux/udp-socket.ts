@@ -113,6 +113,10 @@ export class UdpSocket implements LineSocket, Reader {
 
   /** Takes the target's address in the system's form: it hardly ever changes. @returns false when nothing can be sent there. */
   #aimAt(target: Source): boolean {
+    if (target.port === this.#target?.port && target.address === this.#target.address) {
+      this.#target = target;
+      return true;
+    }
     // Nobody listens on port 0.
     if (target.port === 0 || !writeAddress(target, addressBytes)) return false;
     const [port = 0, host = 0] = addressWords;
