@@ -88,6 +88,7 @@ test('MediaEngine shows the levels of a line across threads', async () => {
   session.begin(1);
   session.say(1, tone(16_000));
   session.finish(1);
+  await phone.untilReceived(1);
   phone.send(VOICE, session.localPort);
   await expect.poll(() => session.heard.read(0).some((sample) => sample !== 0)).toBe(true);
   await phone.untilReceived(3);

@@ -31,6 +31,7 @@ async function hearVoice(session: MediaSession): Promise<void> {
     session.onEvent(({ kind }) => kind === 'voice-started' && resolve());
   });
   session.setRemote(phone.agreed);
+  await phone.untilReceived(1);
   for (let packet = 0; packet < 5; packet += 1) phone.send(VOICE, session.localPort);
   await heard;
 }

@@ -86,6 +86,7 @@ test('MediaEngine hears the far end, in memory that is shared with it', async ()
   const started = eventOf(session, 'voice-started');
   session.setRemote(phone.agreed);
 
+  await phone.untilReceived(1);
   for (let packet = 0; packet < 5; packet += 1) phone.send(VOICE, session.localPort);
 
   expect(await started).toMatchObject({ kind: 'voice-started' });
@@ -97,6 +98,7 @@ test('MediaEngine drops and counts what strangers send', async () => {
   const session = await shared.open(LOOPBACK);
   session.setRemote(phone.agreed);
 
+  await phone.untilReceived(1);
   for (let packet = 0; packet < 20; packet += 1) stranger.send(VOICE, session.localPort);
   phone.send(VOICE, session.localPort);
   await phone.untilReceived(5);

@@ -86,6 +86,7 @@ test("MediaEngine carries a call on Node's own sockets, and warns of them", asyn
   const heard = new Promise((resolve) => session.onEvent(({ kind }) => resolve(kind)));
 
   session.setRemote(phone.agreed);
+  await phone.untilReceived(1);
   for (let packet = 0; packet < 5; packet += 1) phone.send(VOICE, session.localPort);
   const first = await heard;
   session.begin(1);
