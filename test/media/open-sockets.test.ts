@@ -2,6 +2,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { loadLibc } from '../../src/media/linux/libc.ts';
+import { LinuxSockets } from '../../src/media/linux/linux-sockets.ts';
 import { MediaEngine } from '../../src/media/media-engine.ts';
 import { openSockets } from '../../src/media/open-sockets.ts';
 import { reply, VOICE } from './test-line.ts';
@@ -47,6 +49,25 @@ describe.each(ADAPTERS)('%s.clock', (_name, open) => {
     expect(rung).toEqual(['first', 'second, 1 taken']);
   });
 });
+
+test.runIf(process.platform === 'linux')(
+  'LinuxSockets says whether it has calls for many sockets',
+  async () => {
+    const libc = await loadLibc();
+    const refused = { ...libc, batchSetup: () => undefined };
+    const [many, one] = [await LinuxSockets.load(libc), await LinuxSockets.load(refused)];
+    onTestFinished(() => {
+      many.stop();
+      one.stop();
+    });
+
+    expect(many.report).toMatchObject({ isFallback: false, reason: expect.stringMatching('many') });
+    expect(one.report).toMatchObject({
+      isFallback: false,
+      reason: expect.stringMatching('io_setup'),
+    });
+  },
+);
 
 test('openSockets keeps to Node where there is nothing better, and says why', async () => {
   const loadBest = () => Promise.reject(new Error('Cannot find module'));

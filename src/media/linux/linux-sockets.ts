@@ -7,12 +7,11 @@ import { Outbox } from './outbox.ts';
 import { PacketLoop } from './packet-loop.ts';
 import { UdpSocket } from './udp-socket.ts';
 
+const MANY = 'for many sockets at once';
+const ONE = 'for one socket at a time (the system gives no context for more: io_setup)';
+
 export class LinuxSockets implements LineSockets {
-  readonly report: SocketsReport = {
-    name: 'epoll',
-    reason: 'system calls by koffi',
-    isFallback: false,
-  };
+  readonly report: SocketsReport;
   readonly #libc: Libc;
   readonly #inbox: Inbox;
   readonly #outbox: Outbox;
@@ -25,6 +24,8 @@ export class LinuxSockets implements LineSockets {
     this.#libc = libc;
     this.#inbox = new Inbox(libc, (fd) => this.#open[fd]);
     this.#outbox = new Outbox(libc);
+    const reason = `system calls by koffi, ${this.#outbox.isBatching ? MANY : ONE}`;
+    this.report = { name: 'epoll', reason, isFallback: false };
     this.#loop = new PacketLoop({
       libc,
       read: (fd) => this.#inbox.read(fd),
@@ -34,8 +35,8 @@ export class LinuxSockets implements LineSockets {
   }
 
   /** @throws {Error} where the system is another, or koffi does not load. */
-  static async load(): Promise<LinuxSockets> {
-    return new LinuxSockets(await loadLibc());
+  static async load(libc?: Libc): Promise<LinuxSockets> {
+    return new LinuxSockets(libc ?? (await loadLibc()));
   }
 
   get clock(): LineSockets['clock'] {
@@ -61,5 +62,7 @@ export class LinuxSockets implements LineSockets {
     this.#isStopped = true;
     for (const socket of this.#open) socket?.close();
     this.#loop.stop();
+    this.#inbox.close();
+    this.#outbox.close();
   }
 }

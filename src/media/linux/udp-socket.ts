@@ -10,6 +10,9 @@ import { UdpDescriptor } from './udp-descriptor.ts';
 /** Two that have exchanged so many packets in a row, a second of sound, will go on. */
 const SETTLED_PACKETS = 50;
 
+/** What strangers had sent before the descriptor was connected has been read when so many more have come. */
+const ALONE_PACKETS = 2 * SETTLED_PACKETS;
+
 /** An address in hand: as the system has it, and as numbers. */
 const addressWords = newMemory(ADDRESS_BYTES / 4);
 const addressBytes = new Uint8Array(addressWords.buffer);
@@ -30,6 +33,7 @@ interface UdpSocketOptions {
  * and a NAT's new port can be learnt; then the first one is nobody's again, until it has settled anew.
  */
 export class UdpSocket implements LineSocket, Reader {
+  peerFd = -1;
   readonly #options: UdpSocketOptions;
   readonly #outbox: Outbox;
   readonly #fd: number;
@@ -46,7 +50,7 @@ export class UdpSocket implements LineSocket, Reader {
   #source: Source = { address: '', port: 0 };
   #sourcePort = 0;
   #sourceHost = 0;
-  /** Datagrams in a row from one sender, counted up to `SETTLED_PACKETS`. */
+  /** Datagrams in a row from the target, counted up to `ALONE_PACKETS`; strangers do not count once it is connected. */
   #row = 0;
 
   /** @throws {Error} with the system's `code`. */
@@ -81,8 +85,11 @@ export class UdpSocket implements LineSocket, Reader {
   /** The sender is nearly always the one before, and is then known again without a string. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
     if (this.#listener === undefined) return;
-    if (port !== this.#sourcePort || host !== this.#sourceHost) this.#meet(port, host);
-    else if (this.#row < SETTLED_PACKETS) this.#countRow();
+    const fromPort = port === 0 ? this.#targetPort : port;
+    const fromHost = port === 0 ? this.#targetHost : host;
+    if (fromPort !== this.#sourcePort || fromHost !== this.#sourceHost) {
+      this.#meet(fromPort, fromHost);
+    } else if (this.#row < ALONE_PACKETS) this.#countRow();
     this.#listener.onDatagram(datagram, this.#source, nowMs);
   }
 
@@ -109,6 +116,7 @@ export class UdpSocket implements LineSocket, Reader {
     const isTarget = this.#sourcePort === this.#targetPort && this.#sourceHost === this.#targetHost;
     this.#row = isTarget ? this.#row + 1 : 0;
     if (this.#row === SETTLED_PACKETS) this.#connect();
+    if (this.#row === ALONE_PACKETS && this.#strangers !== undefined) this.peerFd = this.#fd;
   }
 
   /** Takes the target's address in the system's form: it hardly ever changes. @returns false when nothing can be sent there. */
@@ -164,6 +172,7 @@ export class UdpSocket implements LineSocket, Reader {
   /** What is left unread of strangers is lost, as at any change of the far end. */
   #disconnect(): void {
     this.#row = 0;
+    this.peerFd = -1;
     if (this.#strangers === undefined) return;
     // What was put down for the one that it is connected to has no other address.
     this.#outbox.flush();
