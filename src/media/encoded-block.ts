@@ -23,6 +23,8 @@ interface BlockInHand {
  * processor: a block of it is fetched in one go, and its frames then lie near.
  */
 export class EncodedBlock {
+  /** Where it lies; whoever made this gives it back. */
+  readonly place: EncodedPlace;
   readonly #bytes: Uint8Array;
   readonly #words: Int32Array;
   readonly #at: number;
@@ -30,10 +32,11 @@ export class EncodedBlock {
   /** Samples of the block that have been encoded. */
   #encoded = 0;
 
-  constructor({ bytes, words, at }: EncodedPlace) {
-    this.#bytes = bytes;
-    this.#words = words;
-    this.#at = at;
+  constructor(place: EncodedPlace) {
+    this.place = place;
+    this.#bytes = place.bytes;
+    this.#words = place.words;
+    this.#at = place.at;
   }
 
   /** Another block comes next. */

@@ -2,12 +2,7 @@
 import { FRAME_SAMPLES, LINE_RATE_HZ } from './audio-stream.ts';
 import { EncodedBlock } from './encoded-block.ts';
 import type { G711Law } from './g711.ts';
-import {
-  BLOCK_SAMPLES,
-  type EncodedPlace,
-  type SpeechBlock,
-  SpeechMemory,
-} from './speech-memory.ts';
+import { BLOCK_SAMPLES, type SpeechBlock, SpeechMemory } from './speech-memory.ts';
 
 /** Longest reply that is kept ahead; what goes beyond it is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
@@ -49,7 +44,6 @@ export class Playout {
   readonly #memory: SpeechMemory;
   #newest = Number.NEGATIVE_INFINITY;
   #reply: Reply | undefined;
-  #place: EncodedPlace | undefined;
   #encoded: EncodedBlock | undefined;
 
   /** @param memory shared with other lines where there are many. A reply that is neither played nor dropped keeps its blocks. */
@@ -118,8 +112,7 @@ export class Playout {
   clear(): void {
     this.#newest = Number.POSITIVE_INFINITY;
     this.#end(false);
-    if (this.#place !== undefined) this.#memory.releasePlace(this.#place);
-    this.#place = undefined;
+    if (this.#encoded !== undefined) this.#memory.releasePlace(this.#encoded.place);
     this.#encoded = undefined;
   }
 
@@ -159,7 +152,7 @@ export class Playout {
     const reply = this.#reply;
     if (reply?.block === undefined || reply.isPaused) return false;
     if (reply.queuedSamples < FRAME_SAMPLES) return false;
-    this.#encoded ??= this.#claimEncoded();
+    this.#encoded ??= new EncodedBlock(this.#memory.claimPlace());
     inHand.block = reply.block;
     inHand.offset = reply.offset;
     inHand.filled = reply.later.length === 0 ? reply.filled : BLOCK_SAMPLES;
@@ -187,11 +180,6 @@ export class Playout {
       added += part.length;
     }
     reply.queuedSamples += pcm.length;
-  }
-
-  #claimEncoded(): EncodedBlock {
-    this.#place = this.#memory.claimPlace();
-    return new EncodedBlock(this.#place);
   }
 
   #extend(reply: Reply): SpeechBlock {

@@ -44,6 +44,32 @@ test('LevelMeter forgets what came before somebody looked', () => {
   expect(meter.take()).toEqual(QUIET);
 });
 
+test('LevelMeters that share a count are on and off each by itself, however often they are told', () => {
+  const count = LevelMeter.allocateCount();
+  const [one, other] = [count, count].map((shared) => new LevelMeter(LevelMeter.allocate(shared)));
+  const states: unknown[] = [];
+  const note = () => states.push([one?.isOn, other?.isOn]);
+
+  one?.start();
+  one?.start();
+  note();
+  other?.start();
+  one?.stop();
+  one?.stop();
+  note();
+  other?.stop();
+  note();
+  one?.start();
+  note();
+
+  expect(states).toEqual([
+    [true, false],
+    [false, true],
+    [false, false],
+    [true, false],
+  ]);
+});
+
 test('MediaLine measures both sides while somebody looks', () => {
   const line = new TestLine();
   line.setRemote();

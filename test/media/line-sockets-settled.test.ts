@@ -1,10 +1,20 @@
 /** What changes for nobody when a socket has settled with one far end, and is connected to it where the system can do that. */
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { LineSocket } from '../../src/media/line-sockets.ts';
+import { loadLibc } from '../../src/media/linux/libc.ts';
+import { LinuxSockets } from '../../src/media/linux/linux-sockets.ts';
+import {
+  converse,
+  descriptors,
+  farPorts,
+  isLinux,
+  MANY_PACKETS,
+  openPeer,
+  PORT,
+  settled,
+} from './settled-sockets.ts';
 import {
   ADAPTERS,
   type Datagram,
@@ -17,58 +27,7 @@ import {
   untilBound,
 } from './test-sockets.ts';
 
-const PORT = 16_950;
-const isLinux = process.platform === 'linux';
-
-/** More than it takes to settle. */
-const MANY_PACKETS = 120;
-
-/** Has both exchange packets, as in a call, until each has all of them. */
-async function converse(peer: Socket, socket: LineSocket, taken: Datagram[]): Promise<void> {
-  const target = peer.address();
-  let heard = 0;
-  const count = () => {
-    heard += 1;
-  };
-  peer.on('message', count);
-  for (let packet = 1; packet <= MANY_PACKETS; packet += 1) {
-    const came = taken.length + 1;
-    socket.send(Buffer.from('ours'), target);
-    await sendTo(PORT, peer, 'theirs');
-    await until(() => taken.length >= came && heard === packet);
-  }
-  peer.off('message', count);
-}
-
-/** Somebody whom the test closes. */
-async function openPeer(port: number): Promise<Socket> {
-  const peer = createSocket('udp4');
-  peer.bind(port, LOOPBACK);
-  await once(peer, 'listening');
-  return peer;
-}
-
-/** A socket that has settled with a far end. */
-async function settled(open: (typeof ADAPTERS)[number][1]) {
-  const peer = await peerAt();
-  const listening = await listeningSocket(open, PORT);
-  await converse(peer, listening.socket, listening.taken);
-  listening.taken.length = 0;
-  return { peer, ...listening };
-}
-
-/** The far ends of the descriptors on the port, as the system has them; 0 for a descriptor that is connected to nobody. */
-function farPorts(): number[] {
-  const lines = readFileSync('/proc/net/udp', 'utf8').split('\n');
-  const port = PORT.toString(16).toUpperCase();
-  const far = lines.flatMap((line) => {
-    const [, local = '', remote = ''] = line.trim().split(/\s+/);
-    return local.endsWith(`:${port}`) ? [Number.parseInt(remote.split(':')[1] ?? '', 16)] : [];
-  });
-  return far.sort((one, other) => one - other);
-}
-
-const descriptors = () => readdirSync('/proc/self/fd').length;
+const CONNECTION_REFUSED = 111;
 
 describe.each(ADAPTERS)('%s', (name, open) => {
   const isConnecting = name.startsWith('LinuxSockets');
@@ -170,6 +129,33 @@ describe.each(ADAPTERS)('%s', (name, open) => {
     });
   });
 
+  test('takes nobody for the far end that it has just turned to', async () => {
+    const [peer, stranger, next] = [await peerAt(), await peerAt('127.0.0.9'), await peerAt()];
+    const { socket } = await listeningSocket(open, PORT);
+    const taken: Datagram[] = [];
+    socket.listen({
+      onDatagram: (bytes, source) => {
+        const text = Buffer.from(bytes).toString();
+        taken.push({ text, size: bytes.length, source });
+        if (text === 'turn') socket.send(Buffer.from('hello'), next.address());
+      },
+    });
+    await converse(peer, socket, taken);
+    taken.length = 0;
+
+    stranger.send('turn', PORT, LOOPBACK);
+    for (let packet = 0; packet < 3; packet += 1) peer.send('theirs', PORT, LOOPBACK);
+    await until(() => taken.some(({ text }) => text === 'turn'));
+    await sendTo(PORT, next, 'end');
+    await until(() => taken.some(({ text }) => text === 'end'));
+
+    const theirs = taken.filter(({ text }) => text === 'theirs');
+    expect(theirs.length).toBeGreaterThan(0);
+    expect(new Set(theirs.map(({ source }) => source.port))).toEqual(
+      new Set([peer.address().port]),
+    );
+  });
+
   test('shares its port with nobody', async () => {
     await settled(open);
     const thief = createSocket({ type: 'udp4', reusePort: isLinux });
@@ -209,3 +195,17 @@ describe.each(ADAPTERS)('%s', (name, open) => {
     if (isLinux) expect(opened - left).toBe(isConnecting ? 2 : 1);
   });
 });
+
+test.runIf(isLinux)(
+  'LinuxSockets go on where the system connects nobody, and keep nothing open',
+  async () => {
+    const refused = { ...(await loadLibc()), connect: () => -1, errno: () => CONNECTION_REFUSED };
+    const { socket, peer, taken } = await settled(() => LinuxSockets.load(refused));
+    const opened = descriptors();
+
+    await converse(peer, socket, taken);
+
+    expect(farPorts()).toEqual([0]);
+    expect(descriptors()).toBe(opened);
+  },
+);

@@ -41,9 +41,6 @@ export class UdpSocket implements LineSocket, Reader {
   #strangers: UdpDescriptor | undefined;
   #isClosed = false;
   #target: Source | undefined;
-  /** Numbers as `DatagramSlots` has them; 0 for the one that the descriptor is connected to. */
-  #sendPort = 0;
-  #sendHost = 0;
   #targetPort = 0;
   #targetHost = 0;
   #listener: DatagramListener | undefined;
@@ -75,7 +72,8 @@ export class UdpSocket implements LineSocket, Reader {
 
   send(datagram: Uint8Array, target: Source): void {
     if (this.#isClosed || (target !== this.#target && !this.#aimAt(target))) return;
-    this.#outbox.put(this.#fd, datagram, this.#sendPort, this.#sendHost);
+    const isConnected = this.#strangers !== undefined;
+    this.#outbox.put(this.#fd, datagram, isConnected ? 0 : this.#targetPort, this.#targetHost);
   }
 
   prefetch(): number {
@@ -84,7 +82,9 @@ export class UdpSocket implements LineSocket, Reader {
 
   /** The sender is nearly always the one before, and is then known again without a string. */
   take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
-    if (this.#listener === undefined) return;
+    // One that was read before another in its batch had us turn to a new far end is nobody's any more.
+    const isStale = port === 0 && this.peerFd < 0;
+    if (this.#listener === undefined || isStale) return;
     const fromPort = port === 0 ? this.#targetPort : port;
     const fromHost = port === 0 ? this.#targetHost : host;
     if (fromPort !== this.#sourcePort || fromHost !== this.#sourceHost) {
@@ -132,8 +132,6 @@ export class UdpSocket implements LineSocket, Reader {
       this.#disconnect();
       this.#targetPort = port;
       this.#targetHost = host;
-      this.#sendPort = port;
-      this.#sendHost = host;
     }
     this.#target = target;
     return true;
@@ -145,10 +143,9 @@ export class UdpSocket implements LineSocket, Reader {
       addressWords[0] = this.#targetPort;
       addressWords[1] = this.#targetHost;
       this.#own.connect(addressBytes);
-      this.#sendPort = 0;
-      this.#sendHost = 0;
-    } catch {
+    } catch (error) {
       // Where the system does not let it, the socket goes on as it was: each packet costs a little more.
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
       this.#disconnect();
       this.#row = SETTLED_PACKETS;
     }
@@ -177,8 +174,6 @@ export class UdpSocket implements LineSocket, Reader {
     // What was put down for the one that it is connected to has no other address.
     this.#outbox.flush();
     this.#own.disconnect();
-    this.#sendPort = this.#targetPort;
-    this.#sendHost = this.#targetHost;
     this.#release(this.#strangers);
     this.#strangers = undefined;
   }
