@@ -1,0 +1,45 @@
+/** Says which test files exercise a source file, by the way of the imports. */
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+/** For each file the files that import it. Paths are relative to the root of the project. */
+export type Importers = ReadonlyMap<string, readonly string[]>;
+
+/** Reads the imports of `src` and `test` below `root`; imports of types count as well, which only adds tests. */
+export function readImporters(root: string): Importers {
+  const importers = new Map<string, string[]>();
+  for (const file of globSync(['src/**/*.ts', 'test/**/*.ts'], { cwd: root }).sort()) {
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [, to = ''] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
+      const path = normalize(join(dirname(file), to));
+      importers.set(path, [...(importers.get(path) ?? []), file]);
+    }
+  }
+  return importers;
+}
+
+/**
+ * Lists the unit tests that import `source`, directly or through other files, those with the fewest files in between first.
+ *
+ * @param most As many are listed at most.
+ */
+export function nearestTests(importers: Importers, source: string, most: number): string[] {
+  const seen = new Set([source]);
+  const tests: string[] = [];
+  let ring = [source];
+  while (ring.length > 0 && tests.length < most) {
+    ring = ring.flatMap((file) => importers.get(file) ?? []).filter((file) => isNew(seen, file));
+    tests.push(...ring.filter(isUnitTest));
+  }
+  return tests.slice(0, most);
+}
+
+function isNew(seen: Set<string>, file: string): boolean {
+  if (seen.has(file)) return false;
+  seen.add(file);
+  return true;
+}
+
+function isUnitTest(file: string): boolean {
+  return /^test\/(?!e2e\/|integration\/|real\/).*\.test\.ts$/.test(file);
+}
