@@ -1,14 +1,12 @@
 /** Composition root: makes the server's parts, and begins what takes long. */
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { RECORDINGS } from './app-calls.ts';
+import { makeDataFolders } from './app-data-folder.ts';
 import { composeSpeech, type SpeechParts } from './app-speech.ts';
 import { Telephony } from './app-telephony.ts';
 import { type CallTracing, openTracing } from './app-tracing.ts';
-import { type Config, ConfigError, databaseFileOf } from './config.ts';
+import { type Config, databaseFileOf } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
-import { makeFolder } from './lib/make-folder.ts';
 import { Metrics } from './lib/metrics.ts';
 import type { ThreadUse } from './lib/thread-use.ts';
 import type { Hearing } from './speech/hearing.ts';
@@ -71,21 +69,9 @@ async function openData(options: {
 }): Promise<Pick<AppParts, 'lock' | 'store' | 'tracing'>> {
   const { config, log } = options;
   const file = databaseFileOf(config);
-  makeFolderFor('DATA_DIR', join(config.DATA_DIR, RECORDINGS));
-  makeFolderFor('DATABASE_URL', dirname(file), 0o700);
+  makeDataFolders(config);
   const lock = lockDatabase(file);
   const store = await openStore({ file, clock: systemClock, log });
   const tracing = await openTracing({ ...options, store });
   return { lock, store, tracing };
-}
-
-/** @throws {ConfigError} naming the setting that asks for a folder where none can be made. */
-function makeFolderFor(setting: keyof Config, folder: string, mode?: number): void {
-  try {
-    makeFolder(folder, mode);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    const problem = `Cannot use ${setting}: the folder "${folder}" cannot be made: ${why}`;
-    throw new ConfigError(problem, { cause: error });
-  }
 }

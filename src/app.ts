@@ -7,6 +7,7 @@ import { recordingSecretOf, startAnalysis } from './app-analysis.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './app-browser.ts';
 import { liveCallParts, liveDialer, liveRouter } from './app-calls.ts';
 import { openDashboard, setupUrlOf } from './app-dashboard.ts';
+import { startTightening } from './app-data-folder.ts';
 import { startGreetings } from './app-greetings.ts';
 import { Health } from './app-health.ts';
 import { type LadderKeeper, openLadders } from './app-ladder.ts';
@@ -84,6 +85,7 @@ export class App {
     this.#stops.push(() => speech.hearing.stop());
     this.#stops.push(() => speech.synthesizer.stop());
     this.#stops.push(() => telephony.stop());
+    this.#stops.push(startTightening(this.#parts));
     this.#admission.watchThreads();
     this.#stops.push(() => this.#admission.stop());
     const secrets = this.#bootstrap();

@@ -1,5 +1,6 @@
 /** Writes a call to disk while it goes on, without ever holding up the media clock. */
 import { type FileHandle, open } from 'node:fs/promises';
+import { PRIVATE_FILE_MODE } from '../lib/private-tree.ts';
 import { LINE_RATE_HZ } from './audio-stream.ts';
 import { StereoTrack, type TrackSide } from './stereo-track.ts';
 import { WAV_HEADER_BYTES, wavHeader } from './wav-format.ts';
@@ -69,7 +70,7 @@ export class WavRecorder {
   async #flush(frames: number): Promise<void> {
     const bytes = this.#track.take(frames);
     if (this.#file === undefined) {
-      this.#file = await open(this.#path, 'w');
+      this.#file = await open(this.#path, 'w', PRIVATE_FILE_MODE);
       await writeAll(this.#file, Buffer.concat([wavHeader(SHAPE, bytes.length), bytes]), 0);
     } else {
       await writeAll(this.#file, bytes, WAV_HEADER_BYTES + this.#writtenBytes);

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { makeFolder } from '../lib/make-folder.ts';
+import { PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from '../lib/private-tree.ts';
 import { storeErrorOf } from './sqlite-error.ts';
 
 /** Another process works on the database. */
@@ -28,10 +29,10 @@ export interface DatabaseLock {
  */
 export function lockDatabase(file: string): DatabaseLock {
   const path = `${file}.lock`;
-  makeFolder(dirname(file), 0o700);
+  makeFolder(dirname(file), PRIVATE_FOLDER_MODE);
   let sqlite: Sqlite.Database | undefined;
   try {
-    closeSync(openSync(path, 'a', 0o600));
+    closeSync(openSync(path, 'a', PRIVATE_FILE_MODE));
     const open = new Sqlite(path, { timeout: 0 });
     sqlite = open;
     // Nothing is ever written: no journal is needed beside it.

@@ -1,8 +1,9 @@
 /** Carries the recordings that a database names from one data folder to another. */
 import { constants } from 'node:fs';
-import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, tighten } from '../lib/private-tree.ts';
 
 /** All recordings lie in this folder of the data folder. */
 const FOLDER = 'recordings/';
@@ -85,12 +86,19 @@ async function sizeOf(path: string): Promise<number | undefined> {
 }
 
 async function carry(from: string, to: string, mode: RecordingMode): Promise<void> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  if (mode === 'link' && (await hasLinked(from, to))) return;
+  const folder = dirname(to);
+  await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
+  tighten(folder);
+  if (mode === 'link' && (await hasLinked(from, to))) {
+    tighten(to);
+    return;
+  }
   // Not over the old file: that may be a link which another backup shares.
   const partial = `${to}.partial`;
   // Where the file system can, the copy shares its blocks until one of the two changes.
   await copyFile(from, partial, constants.COPYFILE_FICLONE);
+  // A copy has the mode of its original.
+  await chmod(partial, PRIVATE_FILE_MODE);
   await rename(partial, to);
 }
 

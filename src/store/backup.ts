@@ -1,7 +1,6 @@
 /** Saves a whole installation into a folder, while its server works: database, recordings, and a manifest. */
 import {
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   renameSync,
@@ -11,6 +10,8 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { makeFolder } from '../lib/make-folder.ts';
+import { PRIVATE_FOLDER_MODE } from '../lib/private-tree.ts';
 import { type CopyProgress, copyDatabase } from './backup-database.ts';
 import {
   BACKUP_DATABASE,
@@ -39,7 +40,7 @@ export async function makeBackup(options: {
 }): Promise<BackupManifest> {
   const folder = resolve(options.folder);
   refuseFull(folder);
-  mkdirSync(dirname(folder), { recursive: true });
+  makeFolder(dirname(folder), PRIVATE_FOLDER_MODE);
   const partial = mkdtempSync(`${folder}.partial-`);
   try {
     const manifest = await fill(partial, options);

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
 import { makeFolder } from '../lib/make-folder.ts';
+import { PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, tighten } from '../lib/private-tree.ts';
 import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts';
 import { migrate, refusePending } from './migrate.ts';
 import { guarded, storeErrorOf } from './sqlite-error.ts';
@@ -104,7 +105,7 @@ export async function openDatabase(options: {
 }): Promise<{ readonly database: Database; readonly migrations: readonly string[] }> {
   const { file, mayMigrate = true } = options;
   const folder = dirname(file);
-  makeFolder(folder, 0o700);
+  makeFolder(folder, PRIVATE_FOLDER_MODE);
   refuseNetworkFileSystem(folder, options.fileSystemTypeOf);
   const sqlite = openFile(file);
   try {
@@ -120,10 +121,11 @@ export async function openDatabase(options: {
   }
 }
 
-/** The file holds signing secrets: only its owner may read it. The log beside it inherits its mode. */
+/** The file holds signing secrets: only its owner may read it. A log that SQLite makes beside it inherits its mode. */
 function openFile(file: string): Sqlite.Database {
   try {
-    closeSync(openSync(file, 'a', 0o600));
+    closeSync(openSync(file, 'a', PRIVATE_FILE_MODE));
+    for (const suffix of ['', '-wal', '-shm']) tighten(`${file}${suffix}`);
     return new Sqlite(file, { timeout: OPENING_BUSY_MS });
   } catch (error) {
     throw cannotOpen(file, error);

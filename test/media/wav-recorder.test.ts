@@ -45,6 +45,16 @@ test('WavRecorder writes a stereo file with a true header', async () => {
   expect([file.readInt16LE(44), file.readInt16LE(46)]).toEqual([1000, -2000]);
 });
 
+test('WavRecorder writes for the owner of the process alone', async () => {
+  const path = await freshPath();
+  const { recorder } = recorderFor(path);
+
+  talk(recorder, 100);
+  await recorder.close();
+
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
 test('WavRecorder brings file and header up to date while the call goes on', async () => {
   const path = await freshPath();
   const { recorder } = recorderFor(path);

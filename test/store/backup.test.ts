@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -7,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call.ts';
@@ -37,6 +38,8 @@ function addRecorded(
   mkdirSync(join(store.folder, 'recordings'), { recursive: true });
   if (bytes !== null) writeFileSync(join(store.folder, recordingFile), bytes);
 }
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 function backUp(store: TestStore, folder: string, recordings: RecordingMode = 'copy') {
   const { file: databaseFile, folder: dataFolder } = store;
@@ -90,6 +93,39 @@ test('makeBackup gives a database of one file that only its owner may read', asy
   expect(readdirSync(folder).sort()).toEqual(['manifest.json', 'offhook.db']);
   expect(statSync(join(folder, 'offhook.db')).mode & 0o777).toBe(0o600);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test('restoreBackup leaves recordings to their owner, whatever their mode in the backup', async () => {
+  const store = await openTestStore();
+  addRecorded(store, 'call_1', 'sound');
+  const folder = join(testFolder(), 'backup');
+  await backUp(store, folder);
+  chmodSync(join(folder, 'recordings/call_1.wav'), 0o644);
+  const dataFolder = testFolder();
+  mkdirSync(join(dataFolder, 'recordings'));
+  chmodSync(join(dataFolder, 'recordings'), 0o755);
+
+  await restoreTo(dataFolder, folder);
+
+  expect(modeOf(join(dataFolder, 'recordings'))).toBe(0o700);
+  expect(modeOf(join(dataFolder, 'recordings/call_1.wav'))).toBe(0o600);
+});
+
+test.each([
+  'copy',
+  'link',
+] as const)('makeBackup leaves recordings and new folders to their owner (%s)', async (mode) => {
+  const store = await openTestStore();
+  addRecorded(store, 'call_1', 'sound');
+  chmodSync(join(store.folder, 'recordings/call_1.wav'), 0o644);
+  const folder = join(testFolder(), 'backups', 'today');
+
+  await backUp(store, folder, mode);
+
+  expect([dirname(folder), folder, join(folder, 'recordings')].map(modeOf)).toEqual([
+    0o700, 0o700, 0o700,
+  ]);
+  expect(modeOf(join(folder, 'recordings/call_1.wav'))).toBe(0o600);
 });
 
 test('makeBackup saves one moment, whatever is written meanwhile', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -18,6 +18,17 @@ test('openStore makes folder and file for its owner only', async () => {
 
   expect(statSync(file).mode & 0o077).toBe(0);
   store.close();
+});
+
+test('openStore takes the access of others to a database and its log away', async () => {
+  const { file } = await openTestStore();
+  const files = [file, `${file}-wal`, `${file}-shm`];
+  for (const path of files) chmodSync(path, 0o644);
+
+  const again = await openStore({ file, ...parts });
+
+  expect(files.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+  again.close();
 });
 
 test('openStore opens a database again as it was left', async () => {
