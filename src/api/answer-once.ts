@@ -42,8 +42,7 @@ export function answerOnce<Body, Status extends number>(
   const { work, keep = (body) => body } = options;
   const scope = idempotencyScope(context);
   if (scope === undefined) {
-    const { body, status } = work();
-    return context.json(body, status);
+    return answered(context, work());
   }
   const request = { ...scope, fingerprint: fingerprint(context), now: deps.clock.now() };
   let fresh: Answer<Body, Status> | undefined;
@@ -51,10 +50,24 @@ export function answerOnce<Body, Status extends number>(
     fresh = work();
     return { status: fresh.status, body: JSON.stringify(keep(fresh.body)) };
   });
-  if (fresh !== undefined && !isReplay) return context.json(fresh.body, fresh.status);
+  if (fresh !== undefined && !isReplay) return answered(context, fresh);
   context.header('Idempotent-Replayed', 'true');
   if (answer.status >= 400) throw errorOf(answer);
-  return context.json(JSON.parse(answer.body ?? 'null') as Body, answer.status as Status);
+  const body = JSON.parse(answer.body ?? 'null') as Body;
+  return answered(context, { body, status: answer.status as Status });
+}
+
+/** A resource that was made is found below the path of the request. RFC 9110, 10.2.2. */
+function answered<Body, Status extends number>(
+  context: ApiContext,
+  { body, status }: Answer<Body, Status>,
+): JsonAnswer<Body, Status> {
+  if (status === 201) {
+    const { id } = body as { readonly id?: string };
+    if (id === undefined) throw new TypeError('Cannot say where the new resource is: it has no id');
+    context.header('Location', `${context.request.path}/${id}`);
+  }
+  return context.json(body, status);
 }
 
 /**

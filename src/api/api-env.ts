@@ -111,8 +111,8 @@ export interface ApiContext {
   caller: Caller | undefined;
   /** The body of the request; empty until a guard has read it, and where none does. */
   bodyText: string;
-  /** When to come again, where the answer turns out to be 503; undefined where nobody can tell. */
-  retryAfterSeconds: number | undefined;
+  /** `Retry-After` where the answer is 503; 5 unless a route knows better. */
+  retryAfterSeconds: number;
 
   /** Sets a header of the answer, in the place of the one that is there. */
   header(name: string, value: string): void;

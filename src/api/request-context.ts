@@ -10,6 +10,9 @@ export interface Given {
   json?: unknown;
 }
 
+/** Seconds that a database lock or a short lack of anything else usually lasts. */
+const RETRY_AFTER_SECONDS = 5;
+
 export class RequestContext implements ApiContext {
   readonly request: ApiRequest;
   readonly requestId: string;
@@ -17,7 +20,7 @@ export class RequestContext implements ApiContext {
   readonly given: Given = {};
   caller: Caller | undefined = undefined;
   bodyText = '';
-  retryAfterSeconds: number | undefined = undefined;
+  retryAfterSeconds = RETRY_AFTER_SECONDS;
   readonly #headers: string[];
 
   /** @param headers of every answer, by pairs; they are copied. */

@@ -7,7 +7,8 @@ import { lockDatabase } from './backup-lock.ts';
 import { BACKUP_DATABASE, type BackupManifest, readManifest } from './backup-manifest.ts';
 import { endWaitingCalls } from './backup-queue.ts';
 import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
-import { openDatabase } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
+import { build } from './schema.ts';
 
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
@@ -100,10 +101,17 @@ async function settle(
 ): Promise<Pick<Restored, 'migrations' | 'callsEnded'>> {
   const { database, migrations } = await openDatabase({ file: incoming });
   try {
+    forgetDialogs(database);
     return { migrations, callsEnded: keepQueue ? 0 : endWaitingCalls(database, now) };
   } finally {
     database.close();
   }
+}
+
+/** A server ends the dialogs that it finds: here these are calls that the server of the backup may still have. */
+function forgetDialogs(database: Database): void {
+  const remove = database.prepare(() => build.deleteFrom('open_dialogs'));
+  database.write(() => remove.run({}));
 }
 
 function removeDatabase(file: string): void {

@@ -160,6 +160,23 @@ test('Every POST answers the same to a repeated request, marked as a replay', as
   }
 });
 
+test('Every 201 says where the new resource is, to a repeated request as well', async () => {
+  const creating = OPERATIONS.filter(({ docs }) => '201' in docs.responses);
+  const headers = { 'X-Idempotency-Key': 'the-same' };
+  expect(creating.length).toBeGreaterThan(2);
+
+  for (const operation of creating) {
+    const world = await openApiWorld();
+    const first = await ask(world, operation, { headers });
+    const second = await ask(world, operation, { headers });
+
+    const { id } = (await first.json()) as { readonly id: string };
+    const places = [first, second].map((response) => response.headers.get('Location'));
+    const place = `${pathOf(operation, world.ids)}/${id}`;
+    expect(places, operation.path).toEqual([place, place]);
+  }
+});
+
 test('Every operation answers 429 to one request too many, with Retry-After', async () => {
   const world = await openApiWorld();
   world.api.store.rates.count = () => 1_000_000;
@@ -170,7 +187,7 @@ test('Every operation answers 429 to one request too many, with Retry-After', as
   expect(response.headers.get('Retry-After')).toBe('3600');
 });
 
-test('Every operation answers 503 while the store fails, and as before when it works again', async () => {
+test('Every operation answers 503 while the store fails, with Retry-After, and as before when it works again', async () => {
   const world = await openApiWorld();
   // The keys are remembered from now on.
   await world.api.request('GET', '/api/agents', { key: ADMIN_KEY });

@@ -92,6 +92,7 @@ describe.each(OPERATIONS)('$method $path', (operation) => {
       const names = Object.keys(headers ?? {});
       expect(names).toEqual(expect.arrayContaining(always));
       expect(names.includes('Retry-After')).toBe(['429', '503'].includes(status));
+      expect(names.includes('Location')).toBe(status === '201');
       for (const name of names) expect(DESCRIPTION.components.headers).toHaveProperty(name);
     }
   });

@@ -18,11 +18,12 @@ test('Answers 503 with the envelope to a write while another process holds the d
   const other = new Sqlite(api.store.file);
   other.exec('begin immediate');
 
-  const during = await api.json('POST', '/api/agents', { body: AGENT });
+  const during = await api.request('POST', '/api/agents', { body: AGENT });
   other.close();
   const after = await api.json('POST', '/api/agents', { body: AGENT });
 
-  expect(during).toMatchObject(UNAVAILABLE);
+  expect(during.headers.get('Retry-After')).toBe('5');
+  expect({ status: during.status, body: await during.json() }).toMatchObject(UNAVAILABLE);
   expect(after.status).toBe(201);
 });
 

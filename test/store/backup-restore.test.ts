@@ -15,6 +15,7 @@ import { sha256Of } from '../../src/store/backup-manifest.ts';
 import { restoreBackup } from '../../src/store/backup-restore.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildCall } from '../support/build-call.ts';
+import { buildDialog } from '../support/build-dialog.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore, testFolder } from '../support/test-store.ts';
 import { SCOPE } from '../support/webhook-world.ts';
@@ -86,6 +87,18 @@ test('restoreBackup leaves waiting calls in the queue when asked to', async () =
   const { calls } = await openRestored(dataFolder);
   expect(callsEnded).toBe(0);
   expect(calls.countQueued('live', 'outbound')).toBe(2);
+});
+
+test('restoreBackup forgets open dialogs: the calls may go on at the server that the backup is of', async () => {
+  const store = await openTestStore();
+  store.dialogs.save(buildDialog());
+  const folder = join(testFolder(), 'backup');
+  await backUp(store, folder);
+  const dataFolder = testFolder();
+
+  await restoreTo(dataFolder, folder, { keepQueue: true });
+
+  expect((await openRestored(dataFolder)).dialogs.all()).toEqual([]);
 });
 
 test('restoreBackup brings the old log into the old database before it renames either', async () => {

@@ -41,9 +41,18 @@ export async function errorFaults(
     [detail === undefined || paths.includes(detail), `names ${paths.join()}, not ${detail}`],
     [(error.details !== undefined) === (error.code === 'VALIDATION_ERROR'), 'has other details'],
     [!/node_modules|\.ts:|SQLITE|at .*\(/.test(text), `tells of the inside: ${text}`],
+    [mayRetry(response.status) === hasWait(response), 'has a wrong Retry-After'],
     ...API_HEADERS.map((name) => [response.headers.has(name), `has no ${name}`] as const),
   ];
   return checks.filter(([isGood]) => !isGood).map(([, fault]) => fault);
+}
+
+function mayRetry(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+function hasWait({ headers }: Response): boolean {
+  return /^[1-9]\d*$/.test(headers.get('Retry-After') ?? '');
 }
 
 function parsed(text: string): ErrorBody {

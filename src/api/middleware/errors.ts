@@ -37,9 +37,7 @@ export function errorHandler(log: Logger): (error: unknown, context: ApiContext)
     if (isForeseen(error)) log.warn({ requestId, why: error.message }, 'http: request put off');
     else if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
     if (known.status === 401) context.header('WWW-Authenticate', 'Bearer');
-    if (known.status === 503 && context.retryAfterSeconds !== undefined) {
-      context.header('Retry-After', String(context.retryAfterSeconds));
-    }
+    if (known.status === 503) context.header('Retry-After', String(context.retryAfterSeconds));
     return context.json(errorBody(known, requestId), known.status);
   };
 }

@@ -31,6 +31,10 @@ export const ANSWER_HEADERS = {
     description: 'Seconds to wait before trying again.',
     schema: { type: 'integer', example: 60 },
   },
+  Location: {
+    description: 'Path of the resource that was made.',
+    schema: { type: 'string', example: '/api/agents/agent_0VbZOZK8iLGcXSKvcmQMdaX5' },
+  },
   'Idempotent-Replayed': {
     description: '`true` when this is the answer that the same `X-Idempotency-Key` got before.',
     schema: { type: 'string', example: 'true' },
@@ -65,7 +69,8 @@ export function headersOf(method: string, status: string): readonly AnswerHeader
   ] as const;
   if (status === '429' || status === '503') return [...always, 'Retry-After'];
   const mayBeReplay = method === 'post' && !['400', '401', '500'].includes(status);
-  return mayBeReplay ? [...always, 'Idempotent-Replayed'] : always;
+  const made = status === '201' ? (['Location'] as const) : [];
+  return mayBeReplay ? [...always, ...made, 'Idempotent-Replayed'] : always;
 }
 
 /** Groups of operations, in the order in which a newcomer needs them. */

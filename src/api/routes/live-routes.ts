@@ -57,7 +57,7 @@ export function addLiveRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const scope = scopeOf(context);
     const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
     if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
-      context.header('Retry-After', '10');
+      context.retryAfterSeconds = 10;
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
         `Cannot open a live view: ${OWN_VIEWS_MAX} of this account, or ${VIEWS_MAX} in all, are open already`,

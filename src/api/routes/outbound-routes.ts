@@ -120,7 +120,7 @@ function callToQueue(
 /** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
 export function requireRoom(context: ApiContext, queue: DialQueue, takePlace: () => boolean): void {
   if (!queue.isDraining && takePlace()) return;
-  context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+  context.retryAfterSeconds = RETRY_AFTER_SECONDS;
   const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';
   throw new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);
 }

@@ -51,7 +51,7 @@ export function addPeaksRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 }
 
 function busy(context: ApiContext): ServiceError {
-  context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+  context.retryAfterSeconds = RETRY_AFTER_SECONDS;
   const why = 'others are being read';
   return new ServiceError('SERVICE_UNAVAILABLE', `Cannot read the recording: ${why}; retry later`);
 }

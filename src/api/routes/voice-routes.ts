@@ -68,7 +68,7 @@ export function addVoiceRoutes(
     const { text } = context.valid('query');
     const wav = await voices.preview(voiceId, text);
     if (wav === null) {
-      context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+      context.retryAfterSeconds = RETRY_AFTER_SECONDS;
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
         'Cannot preview the voice: too many previews are being made; retry later',
