@@ -23,6 +23,7 @@ const PATIENT = [
   'test/e2e/browser-phone.test.ts',
   'test/e2e/disk.test.ts',
   'test/e2e/telephony-setting.test.ts',
+  'test/e2e/hung-drachtio.test.ts',
   'test/e2e/transfer.test.ts',
   'test/e2e/operator.test.ts',
   'test/e2e/routing.test.ts',

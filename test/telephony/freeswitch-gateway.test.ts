@@ -134,6 +134,21 @@ test.each([
   await expect.poll(() => gateway.reports()[0]?.isReady, { timeout: 5_000 }).toBe(true);
 });
 
+test('FreeSwitchGateway lets a start go on where the server takes connections and says nothing', async () => {
+  const { gateway, double } = await openGateway();
+  double.events.mood = 'mute';
+
+  const startedMs = performance.now();
+  await gateway.start();
+  const tookMs = performance.now() - startedMs;
+  const state = stateOf(gateway);
+  double.events.mood = 'well';
+
+  expect(tookMs).toBeLessThan(2_500);
+  expect(state).toBe(`connecting to FreeSWITCH at 127.0.0.1:${double.events.port}`);
+  await expect.poll(() => gateway.reports()[0]?.isReady, { timeout: 5_000 }).toBe(true);
+});
+
 test('FreeSwitchGateway gives a bridge up that never comes about, and ends both legs', async () => {
   const { gateway, double, lines } = await openGateway();
   await gateway.start();

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { SrfLink } from '../../src/telephony/drachtio/srf-link.ts';
@@ -8,6 +9,8 @@ import { FakeClock } from '../support/fake-clock.ts';
 /** A drachtio server as far as its log-in. */
 class LogInServer {
   readonly sockets: Socket[] = [];
+  /** False for one that takes connections and says nothing. */
+  doesAnswer = true;
   /** Commands of clients that are logged in. */
   heard = '';
   /** When requests within dialogs are refused, of which it has none. */
@@ -33,6 +36,7 @@ class LogInServer {
       socket.write(`${reply.length}#${reply}`);
     };
     socket.on('data', (data) => {
+      if (!this.doesAnswer) return;
       const [, id, secret] = /#([^|]+)\|authenticate\|([^|]*)/.exec(data.toString()) ?? [];
       const facts = 'udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30';
       if (id !== undefined) answer(id, secret === 'right' ? `OK|${facts}` : 'NOK');
@@ -73,6 +77,15 @@ function openLink(port: number, secret = 'right') {
   );
   opened.push(link);
   return { clock, words, link };
+}
+
+/** Turns the clock in steps, as for a process that is not held up itself. */
+async function passUntil(clock: FakeClock, isTrue: () => boolean): Promise<void> {
+  const step = () => {
+    clock.advance(500);
+    return isTrue();
+  };
+  await expect.poll(step, { interval: 5, timeout: 10_000 }).toBe(true);
 }
 
 async function startServer(port?: number) {
@@ -183,3 +196,104 @@ test('SrfLink that was stopped stays away', async () => {
   expect(server.sockets).toHaveLength(1);
   expect(link.isConnected).toBe(false);
 });
+
+test('SrfLink notices a server that hangs, and that it goes on', async () => {
+  const { server, port } = await startServer();
+  const { clock, link, words } = openLink(port);
+  await link.start();
+  const goesOn = Promise.withResolvers<void>();
+  server.mayRefuse = goesOn.promise;
+
+  const startedMs = clock.nowMs();
+  await passUntil(clock, () => !link.isConnected);
+  const noticedMs = clock.nowMs() - startedMs;
+  const problem = link.problem;
+  goesOn.resolve();
+  await passUntil(clock, () => link.isConnected);
+
+  expect(noticedMs).toBeLessThanOrEqual(6_500);
+  expect(problem).toContain(`the server at 127.0.0.1:${port} hangs`);
+  expect(words.said).toEqual(['connected', 'lost', 'connected']);
+  // What was said meanwhile has been heard: it is the same connection.
+  expect(server.sockets).toHaveLength(1);
+});
+
+test('SrfLink tries another connection where a server hangs for long', async () => {
+  const { server, port } = await startServer();
+  const { clock, link, words } = openLink(port);
+  await link.start();
+  server.mayRefuse = new Promise(() => undefined);
+
+  await passUntil(clock, () => server.sockets.length === 2);
+  server.mayRefuse = Promise.resolve();
+
+  await passUntil(clock, () => link.isConnected);
+  expect(clock.nowMs()).toBeGreaterThan(30_000);
+  expect(words.said).toEqual(['connected', 'lost', 'connected']);
+});
+
+test('SrfLink lets a start go on when the server takes connections and says nothing', async () => {
+  const { server, port } = await startServer();
+  server.doesAnswer = false;
+  const { clock, link, words } = openLink(port);
+
+  const started = link.start();
+  await expect.poll(() => server.sockets).toHaveLength(1);
+  const problemAtFirst = link.problem;
+  clock.advance(1_500);
+  await started;
+  clock.advance(1_500);
+  await expect.poll(() => link.problem).toContain('did not answer within 3 s');
+  server.doesAnswer = true;
+  await expect.poll(() => server.sockets[0]?.destroyed).toBe(true);
+  clock.advance(250);
+  await words.next;
+
+  expect(problemAtFirst).toBe(`connecting to the server at 127.0.0.1:${port}`);
+  expect(words.said).toEqual(['connected']);
+});
+
+test('SrfLink lets a start go on, and tries again, where packets to the server are swallowed', async () => {
+  const { port, isFull, goOn } = await startSwallower();
+  const { clock, link, words } = openLink(port);
+
+  const started = link.start();
+  clock.advance(1_500);
+  await started;
+  clock.advance(1_500);
+  await expect.poll(() => link.problem).toContain('did not answer within 3 s');
+  const problem = link.problem;
+  const wasFull = isFull();
+  await goOn();
+  await passUntil(clock, () => link.isConnected);
+
+  expect(wasFull).toBe(true);
+  expect(words.said).toEqual(['connected']);
+  expect(problem).toBe(
+    `connecting to the server at 127.0.0.1:${port}: it did not answer within 3 s`,
+  );
+});
+
+/** A port whose queue of connections is full, so that the kernel drops the next one's packets. Linux. */
+async function startSwallower() {
+  const code = `require('node:net').createServer().listen({ host: '127.0.0.1', port: 0, backlog: 1 },
+    function () { console.log(this.address().port); })`;
+  const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  const port = Number(String(line));
+  child.kill('SIGSTOP');
+  const fillers = Array.from({ length: 4 }, () => connect({ host: '127.0.0.1', port }));
+  for (const filler of fillers) filler.on('error', () => undefined);
+  await once(fillers[1] as Socket, 'connect');
+  const stop = () => {
+    for (const filler of fillers) filler.destroy();
+    child.kill('SIGKILL');
+  };
+  opened.push({ stop });
+  const goOn = async () => {
+    stop();
+    await once(child, 'exit');
+    await startServer(port);
+  };
+  return { port, isFull: () => fillers.at(-1)?.connecting === true, goOn };
+}

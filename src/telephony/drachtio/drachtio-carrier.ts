@@ -3,6 +3,7 @@ import type { TrunkStatus } from '../../domain/trunk-state.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Carrier, CarrierReport, IncomingCall } from '../carrier.ts';
+import { CarrierError } from '../carrier.ts';
 import { within } from '../limit.ts';
 import type { MediaGateway } from '../media-gateway.ts';
 import { numberOfUri } from '../number.ts';
@@ -142,7 +143,11 @@ export class DrachtioCarrier implements Carrier {
     this.#door.stop();
   }
 
+  /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
   place(request: OutgoingRequest): SrfOutgoingCall {
+    const { isConnected, problem } = this.#link;
+    // What is said to a server that hangs would be carried out whenever it goes on.
+    if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
     return this.#outgoing.place(request);
   }
 

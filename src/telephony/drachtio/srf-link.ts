@@ -1,16 +1,33 @@
-/** The connection to a drachtio server, or to the embedded engine that speaks its protocol: kept up for ever. */
+/** The connection to a drachtio server, or to the embedded engine that speaks its protocol: kept up, and watched. */
+import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { within } from '../limit.ts';
 import type { SrfClient } from './srf.ts';
-import { openSrf, reasonOf } from './srf.ts';
+import { connectionOf, openSrf, reasonOf } from './srf.ts';
 
 const RETRY_MS_MIN = 250;
 /** A server that is back finds callers who wait to be told that their calls are over. */
 const RETRY_MS_MAX = 3_000;
 
-/** A server that is well answers within milliseconds. */
+/** From the connection attempt to the log-in; a server that is well takes milliseconds. */
+const ATTEMPT_MS_MAX = 3_000;
+
+/** A start waits no longer for a server: it may come later. */
+const START_MS_MAX = 1_500;
+
+/** How long the first answer after the log-in may take. */
 const KNOWN_MS_MAX = 1_000;
+
+/** A server that has stopped, and whose TCP goes on, is noticed after the two together. */
+const PING_EVERY_MS = 2_000;
+const PONG_MS_MAX = 4_000;
+
+/**
+ * A silent server keeps its connection so long: one that goes on then carries out what was said meanwhile, a CANCEL too.
+ * After that the way to it may be the trouble, and another connection is tried.
+ */
+const SILENT_MS_MAX = 30_000;
 
 export interface SrfLinkOptions {
   readonly host: string;
@@ -33,18 +50,28 @@ export interface SrfLinkListener {
   lost(): void;
 }
 
-/** Reconnects by itself; one `SrfClient` for its whole life, so that its dialogs outlive a short loss. */
+/**
+ * Reconnects by itself; one `SrfClient` for its whole life, so that its dialogs outlive a short loss.
+ *
+ * ```
+ * stopped ──start──► connecting ──log-in──► connected ◄──pong── silent
+ *                      ▲    └─────lost, refused, overdue──┐ └──no pong──►┘ │
+ *                      └──────────back-off──────── waiting ◄──lost, 30 s──┘
+ * ```
+ */
 export class SrfLink {
   readonly srf: SrfClient;
   readonly #options: SrfLinkOptions;
   readonly #listener: SrfLinkListener;
-  #state: 'stopped' | 'connecting' | 'connected' | 'waiting' = 'stopped';
+  #state: 'stopped' | 'connecting' | 'connected' | 'silent' | 'waiting' = 'stopped';
   #addresses: readonly SipAddress[] = [];
   #problem = 'not started';
   #retryMs = RETRY_MS_MIN;
   #attempt = 0;
-  #isLoggedIn = false;
-  #cancelRetry: () => void = () => {};
+  #socket: Socket | undefined;
+  #silentSinceMs = 0;
+  /** Of the one thing that is waited for: the log-in, the next ping or the next attempt. */
+  #cancelTimer: () => void = () => {};
   #settleStart: (error?: Error) => void = () => {};
 
   constructor(options: SrfLinkOptions, listener: SrfLinkListener) {
@@ -71,73 +98,132 @@ export class SrfLink {
   }
 
   /**
-   * Resolves when the first attempt has succeeded or failed; a server that is not there yet is tried again.
+   * Resolves when the first attempt has succeeded or failed, after 1.5 s at the latest; a server that is not there yet is
+   * tried again.
    *
-   * @throws {Error} when the server refuses the secret.
+   * @throws {Error} when the server refuses the secret within that time.
    */
-  start(): Promise<void> {
-    if (this.#state !== 'stopped') return Promise.resolve();
+  async start(): Promise<void> {
+    if (this.#state !== 'stopped') return;
     const settled = new Promise<void>((resolve, reject) => {
       this.#settleStart = (error) => (error === undefined ? resolve() : reject(error));
     });
+    const { clock, log } = this.#options;
+    const cancel = clock.after(START_MS_MAX, () => {
+      log.warn({ problem: this.#problem }, 'SIP server has not answered yet');
+      this.#settleStart();
+    });
     this.#connect();
-    return settled;
+    await settled.finally(cancel);
   }
 
   stop(): void {
+    const { isConnected } = this;
     this.#state = 'stopped';
     this.#problem = 'stopped';
-    this.#cancelRetry();
+    this.#cancelTimer();
     this.#settleStart();
-    if (this.#isLoggedIn) this.srf.disconnect();
-    this.#isLoggedIn = false;
+    if (isConnected) this.srf.disconnect();
+    else this.#socket?.destroy();
   }
 
   #connect(): void {
-    const { host, port, secret } = this.#options;
+    const { host, port, secret, clock } = this.#options;
     this.#state = 'connecting';
+    if (this.#attempt === 0) this.#problem = `connecting to the server at ${this.#place}`;
+    this.#attempt += 1;
     // The library's own retries cannot be stopped, so each connection is one attempt of its.
-    this.srf.connect({ host, port, secret, reconnect: { maxAttempts: 1 } });
+    this.#socket = connectionOf(() =>
+      this.srf.connect({ host, port, secret, reconnect: { maxAttempts: 1 } }),
+    );
+    this.#cancelTimer = clock.after(ATTEMPT_MS_MAX, () => this.#giveUp());
   }
 
   #onConnect(error: unknown, hostPorts: readonly unknown[]): void {
-    if (this.#state === 'stopped') {
-      this.srf.disconnect();
+    if (this.#state !== 'connecting') {
+      this.#socket?.destroy();
       return;
     }
     if (error) {
       this.#problem = `the server at ${this.#place} refused the secret`;
       this.#settleStart(new Error(`Cannot use SIP server "${this.#place}": it refused the secret`));
+      this.#socket?.destroy();
       return;
     }
-    this.#isLoggedIn = true;
+    this.#cancelTimer();
     this.#addresses = addressesOf(hostPorts);
     void this.#beReady();
   }
 
   /** Calls that come before the server knows that we want them get 503 from it. */
   async #beReady(): Promise<void> {
-    this.#attempt += 1;
     const attempt = this.#attempt;
-    await this.#routesAreKnown();
-    if (this.#state !== 'connecting' || attempt !== this.#attempt) return;
+    // One that says nothing of it is there all the same, until it is asked again.
+    await within(this.#options.clock, KNOWN_MS_MAX, this.#refusal()).catch(() => undefined);
+    if (this.#state === 'connecting' && attempt === this.#attempt) this.#beConnected();
+  }
+
+  #beConnected(): void {
     this.#state = 'connected';
     this.#retryMs = RETRY_MS_MIN;
     this.#settleStart();
+    this.#pingLater();
     this.#listener.connected();
   }
 
+  #pingLater(): void {
+    this.#cancelTimer = this.#options.clock.after(PING_EVERY_MS, () => void this.#ping());
+  }
+
+  async #ping(): Promise<void> {
+    // Word of its end is on the way.
+    if (this.#socket?.destroyed === true) return;
+    const attempt = this.#attempt;
+    const askedAtMs = this.#options.clock.nowMs();
+    const doesAnswer = await this.#doesAnswer();
+    const wasSilent = this.#state === 'silent';
+    if (attempt !== this.#attempt || !(wasSilent || this.isConnected)) return;
+    if (doesAnswer && wasSilent) this.#beConnected();
+    else if (!doesAnswer && !wasSilent) this.#fallSilent(askedAtMs);
+    else if (!doesAnswer && askedAtMs - this.#silentSinceMs > SILENT_MS_MAX) this.#giveUp();
+    else this.#pingLater();
+  }
+
+  #fallSilent(sinceMs: number): void {
+    this.#state = 'silent';
+    this.#silentSinceMs = sinceMs;
+    const since = new Date(this.#options.clock.now().getTime() - PONG_MS_MAX).toISOString();
+    this.#problem = `the server at ${this.#place} hangs: it has answered nothing since ${since}`;
+    this.#options.log.warn({ problem: this.#problem }, 'SIP server is out of reach');
+    this.#pingLater();
+    this.#listener.lost();
+  }
+
+  async #doesAnswer(): Promise<boolean> {
+    const refusal = this.#refusal();
+    // Where our own process was held up, an answer may lie there unread when the first half is over.
+    const { clock } = this.#options;
+    const half = () => within(clock, PONG_MS_MAX / 2, refusal).catch(() => false);
+    return (await half()) || (await half());
+  }
+
   /**
-   * What we want was said along with the log-in, and nobody tells when it was heard. But the server takes commands one
-   * after the other: when it has refused one within a dialog that there is not, it has heard those before.
+   * Resolves with the refusal of a command within a dialog that there is not. The server takes commands one after the
+   * other: it has heard then what was said before, such as which calls we want.
    */
-  async #routesAreKnown(): Promise<void> {
-    const refused = new Promise<void>((resolve) => {
+  #refusal(): Promise<true> {
+    return new Promise((resolve) => {
       const nothing = { method: 'OPTIONS', stackDialogId: 'none' };
-      this.srf.request('sip:placeholder', nothing, () => resolve());
+      this.srf.request('sip:placeholder', nothing, () => resolve(true));
     });
-    // One that says nothing of it is there all the same.
-    await within(this.#options.clock, KNOWN_MS_MAX, refused).catch(() => undefined);
+  }
+
+  /** Ends a connection on which nothing comes; another is tried. */
+  #giveUp(): void {
+    if (this.#state === 'connecting') {
+      this.#problem = `connecting to the server at ${this.#place}: it did not answer within ${ATTEMPT_MS_MAX / 1000} s`;
+    }
+    this.#socket?.destroy();
   }
 
   #onError(error: Error): void {
@@ -145,14 +231,14 @@ export class SrfLink {
   }
 
   #onClose(): void {
-    this.#isLoggedIn = false;
     if (this.#state === 'stopped' || this.#state === 'waiting') return;
-    const wasConnected = this.#state === 'connected';
+    const wasConnected = this.isConnected;
     const { clock, log } = this.#options;
     this.#state = 'waiting';
     if (wasConnected) this.#problem = `the server at ${this.#place} closed the connection`;
     log.warn({ retryMs: this.#retryMs, problem: this.#problem }, 'SIP server is out of reach');
-    this.#cancelRetry = clock.after(this.#retryMs, () => this.#connect());
+    this.#cancelTimer();
+    this.#cancelTimer = clock.after(this.#retryMs, () => this.#connect());
     this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2);
     this.#settleStart();
     if (wasConnected) this.#listener.lost();

@@ -1,4 +1,6 @@
 /** The part of drachtio-srf that call control stands on, typed as the library really behaves. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Socket } from 'node:net';
 import Srf from 'drachtio-srf';
 
 export interface SrfMessage {
@@ -142,6 +144,25 @@ export interface SrfClient {
 
 export function openSrf(): SrfClient {
   return new Srf() as unknown as SrfClient;
+}
+
+/** Told of each socket as it is made. @see https://nodejs.org/api/diagnostics_channel.html */
+const NEW_SOCKET = 'net.client.socket';
+
+/** The TCP connection that `open` begins. The library keeps no hold of one that is not there yet. */
+export function connectionOf(open: () => void): Socket | undefined {
+  let socket: Socket | undefined;
+  const take = (message: unknown) => {
+    if (typeof message !== 'object' || message === null || !('socket' in message)) return;
+    if (message.socket instanceof Socket) socket = message.socket;
+  };
+  subscribe(NEW_SOCKET, take);
+  try {
+    open();
+  } finally {
+    unsubscribe(NEW_SOCKET, take);
+  }
+  return socket;
 }
 
 /** The final response behind an error of `createUAC`; undefined when none came. */

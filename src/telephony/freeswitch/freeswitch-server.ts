@@ -13,6 +13,10 @@ const OUTER = 'offhook_outer';
 const INNER = 'offhook_inner';
 
 const CONNECT_MS_MAX = 3_000;
+
+/** A start waits no longer for a server: it may come later. */
+const START_MS_MAX = 1_500;
+
 const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 5_000;
 
@@ -68,11 +72,15 @@ export class FreeSwitchServer {
     return this.#connection;
   }
 
-  /** Resolves when the first attempt has succeeded or failed; it goes on trying for ever. */
+  /** Resolves when the first attempt has succeeded or failed, after 1.5 s at the latest; it goes on trying. */
   async start(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    await this.#connect();
+    this.#problem = `connecting to FreeSWITCH at ${this.#place}`;
+    const { clock, log } = this.#options;
+    await within(clock, START_MS_MAX, this.#connect()).catch(() => {
+      log.warn({ problem: this.#problem }, 'FreeSWITCH has not answered yet');
+    });
   }
 
   /** Safe to call twice. */
