@@ -4,6 +4,7 @@ import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
 import { type Console, UsageError } from './admin-command.ts';
 import { addKeyCommands } from './admin-keys.ts';
+import { addNumberCommands } from './admin-numbers.ts';
 import { addOperatorCommands } from './admin-operator.ts';
 import { addSecretCommands } from './admin-secrets.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
@@ -36,6 +37,7 @@ function program(): Command {
     .exitOverride();
   addAccountCommands(root, terminal);
   addKeyCommands(root, terminal);
+  addNumberCommands(root, terminal);
   addWebhookCommands(root, terminal);
   addSecretCommands(root, terminal);
   addOperatorCommands(root, terminal);

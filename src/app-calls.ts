@@ -12,6 +12,7 @@ import { OutboundDialer } from './call/outbound-dialer.ts';
 import { TransferCap } from './call/transfer-cap.ts';
 import type { Config } from './config.ts';
 import type { NewId } from './domain/ids.ts';
+import { entitled, type NumberOwners } from './domain/number-owner.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Metrics } from './lib/metrics.ts';
@@ -53,15 +54,17 @@ export function liveCallParts(from: {
 
 /** Decides who answers the calls that come in, by whichever way. */
 export function liveRouter(from: {
-  readonly store: Store;
+  readonly store: Pick<Store, 'agents'>;
+  readonly numberOwners: NumberOwners;
   readonly callParts: CallParts;
   readonly admission: Pick<LiveAdmission, 'registry' | 'refused'>;
 }): InboundRouter {
-  const { store, callParts, admission } = from;
+  const { store, numberOwners, callParts, admission } = from;
   return new InboundRouter({
     parts: callParts,
     registry: admission.registry,
-    findAgent: (calledNumber) => store.agents.findByPhoneNumber(calledNumber),
+    findAgent: (calledNumber) =>
+      entitled(store.agents.findByPhoneNumber(calledNumber), numberOwners),
     onFull: () => admission.refused(),
   });
 }

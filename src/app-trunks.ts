@@ -23,14 +23,16 @@ export function operatorTrunks(
     list: () => trunks.map((trunk) => stateOf(trunk, now)),
     numbers: numbers.all,
     trunksOf: (number) => numbers.trunksOf(number),
+    accountOf: (number) => numbers.accountOf(number),
   };
 }
 
 function stateOf(trunk: Trunk, now: Parameters<typeof operatorTrunks>[1]): TrunkState {
-  const { name, proxy, numbers, codecs, maxCalls } = trunk;
+  const { name, account = null, proxy, numbers, codecs, maxCalls } = trunk;
   return {
     ...(now.statusOf(trunk) ?? NOT_STARTED),
     name,
+    account,
     proxy: hostPortOf(proxy),
     transport: proxy.transport,
     numbers,

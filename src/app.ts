@@ -12,6 +12,7 @@ import { startGreetings } from './app-greetings.ts';
 import { Health } from './app-health.ts';
 import { type LadderKeeper, openLadders } from './app-ladder.ts';
 import { openLive } from './app-live.ts';
+import { checkNumbers, openNumberOwners } from './app-numbers.ts';
 import type { AppParts } from './app-parts.ts';
 import { recover } from './app-recovery.ts';
 import { startRetention } from './app-retention.ts';
@@ -22,6 +23,7 @@ import type { CallParts } from './call/call-parts.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
 import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
+import type { NumberOwners } from './domain/number-owner.ts';
 import { trustedProxies } from './domain/trusted-proxies.ts';
 import { systemClock } from './lib/clock.ts';
 import { randomPool } from './lib/random-pool.ts';
@@ -43,6 +45,7 @@ export class App {
   readonly #dashboard: ReturnType<typeof openDashboard>;
   readonly #live: ReturnType<typeof openLive>;
   readonly #http: HttpServer;
+  readonly #numberOwners: NumberOwners;
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
   #isDraining = false;
@@ -52,6 +55,8 @@ export class App {
     this.#parts = parts;
     const { config } = parts;
     this.#ladders = openLadders(parts);
+    const { trunks } = parts.telephony;
+    this.#numberOwners = openNumberOwners({ ...parts, trunks });
     const facts = { ladders: this.#ladders, callsMax: config.MAX_CALLS };
     this.#admission = new LiveAdmission({ ...parts, ...facts });
     const { registry, watch } = this.#admission;
@@ -91,6 +96,7 @@ export class App {
     const secrets = this.#bootstrap();
     // At once: they are kept as hashes only, and a start that fails later must not lose them.
     if (secrets !== undefined) print(welcomeText(secrets));
+    checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
     const webhooks = new Webhooks(this.#parts);
     this.#stops.push(() => webhooks.stop());
@@ -126,7 +132,8 @@ export class App {
   async #takeCalls(): Promise<void> {
     const { telephony, store } = this.#parts;
     const admission = this.#admission;
-    const router = liveRouter({ store, admission, callParts: this.#callParts });
+    const [callParts, numberOwners] = [this.#callParts, this.#numberOwners];
+    const router = liveRouter({ store, numberOwners, admission, callParts });
     await telephony.start((incoming) => void router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#browser.stop());
     await this.#browser.start((incoming, findAgent) => void router.take(incoming, findAgent));
@@ -209,6 +216,7 @@ export class App {
       voices: this.#parts.speech.voices,
       ladders: this.#ladders,
       trunks: this.#parts.telephony.trunks,
+      numberOwners: this.#numberOwners,
       chat: agentChat({ model: this.#parts.speech.model, clock: systemClock, log }),
       plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
       isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),

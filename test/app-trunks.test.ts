@@ -29,6 +29,7 @@ test('operatorTrunks tells how each trunk is, without user name and password', (
   expect(trunks.list()).toEqual([
     {
       name: 'acme',
+      account: null,
       proxy: 'sip.example.com:5070',
       transport: 'tcp',
       state: 'ready',

@@ -126,7 +126,8 @@ export class RestPeer {
     if (agent === undefined) throw new Error(`Cannot find the agent "${draft.agentId}"`);
     const now = systemClock.now();
     const holderOf = (number: string) => store.agents.findByPhoneNumber(number);
-    const facts = { id: newId('call'), now, agent, account, holderOf };
+    const ownerOf = () => undefined;
+    const facts = { id: newId('call'), now, agent, account, ownerOf, holderOf };
     const call = queueCall(draft, { ...facts, hasTrunkFor: queue.hasTrunkFor });
     store.calls.countQueued('live', 'outbound');
     store.calls.insert(call, []);

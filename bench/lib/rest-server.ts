@@ -2,10 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
 import { HttpServer } from '../../src/api/http-server.ts';
+import { NumberOwners } from '../../src/domain/number-owner.ts';
+import type { Trunks } from '../../src/domain/trunk-state.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
+
+const TRUNKS: Trunks = {
+  list: () => [],
+  numbers: [],
+  trunksOf: () => [],
+  accountOf: () => undefined,
+};
 
 /** @param file of the records. @param port 0 takes a free one. @returns the server, and its port. */
 export async function startRestServer(
@@ -13,6 +22,7 @@ export async function startRestServer(
   port = 0,
 ): Promise<{ readonly server: HttpServer; readonly port: number }> {
   const { store, rates, newId, queue } = await openRestWorld(file);
+  const { numberAssignments: assignments } = store;
   const api = createApi({
     ...{ ...store, rates, log, newId, clock },
     random: randomBytes,
@@ -30,7 +40,8 @@ export async function startRestServer(
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
     ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
-    trunks: { list: () => [], numbers: [], trunksOf: () => [] },
+    trunks: TRUNKS,
+    numberOwners: new NumberOwners({ ...store, assignments, trunks: TRUNKS }),
     voices: { list: () => [], find: () => undefined, preview: async () => null },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     publicUrl: 'http://127.0.0.1',

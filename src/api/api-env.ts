@@ -14,7 +14,8 @@ import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { LiveCalls } from '../domain/live-calls.ts';
 import type { LiveFeed } from '../domain/live-feed.ts';
 import type { LiveSound } from '../domain/live-sound.ts';
-import type { NumberHolders } from '../domain/number-list.ts';
+import type { NumberHolders } from '../domain/number-holders.ts';
+import type { NumberAssignments, NumberOwners } from '../domain/number-owner.ts';
 import type { OperatorKeys } from '../domain/operator.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
 import type { ReadinessReport } from '../domain/readiness.ts';
@@ -44,6 +45,8 @@ export interface ApiDeps {
   readonly agentVersions: AgentVersionStore;
   readonly chat: AgentChat;
   readonly numberHolders: NumberHolders;
+  readonly numberAssignments: NumberAssignments;
+  readonly numberOwners: NumberOwners;
   readonly trunks: Trunks;
   readonly ladders: SipLadders;
   readonly calls: CallStore;

@@ -10,6 +10,7 @@ type TrunkView = z.infer<typeof trunkListSchema>['data'][number];
 export function trunkView(trunk: TrunkState): TrunkView {
   return {
     name: trunk.name,
+    account: trunk.account,
     proxy: trunk.proxy,
     transport: trunk.transport,
     state: trunk.state,
@@ -25,10 +26,11 @@ export function trunkView(trunk: TrunkState): TrunkView {
 export function phoneNumberView(
   listed: ListedNumber,
 ): z.infer<typeof phoneNumberPageSchema>['data'][number] {
-  const { number, trunks, holder, isTaken } = listed;
+  const { number, trunks, owner, holder, isTaken } = listed;
   return {
     number,
     trunks: [...trunks],
+    accountId: owner ?? null,
     agentId: holder?.agentId ?? null,
     agentName: holder?.agentName ?? null,
     isTaken,

@@ -45,6 +45,8 @@ export interface PhoneNumber {
   /** E.164, or the beginning of numbers and a star. */
   readonly number: string;
   readonly trunks: readonly string[];
+  /** The only account that may use it; null: any. */
+  readonly accountId: string | null;
   readonly agentId: string | null;
   readonly agentName: string | null;
   /** By an agent of this account, who is named, or of another, who is not. */

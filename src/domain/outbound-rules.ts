@@ -5,6 +5,7 @@ import type { Call, CallOverrides } from './call.ts';
 import { callEndedEvent } from './call-events.ts';
 import { endCall, newCall } from './call-life.ts';
 import { type DialRules, decideDial, isShortNumber } from './dial-policy.ts';
+import { notOwn, type OwnerOf } from './number-owner.ts';
 import { given } from './patch.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 import { ServiceError } from './service-error.ts';
@@ -40,6 +41,8 @@ export interface OutboundFacts {
   readonly agent: Agent;
   readonly account: Account;
   readonly hasTrunkFor: (from: string) => boolean;
+  /** Account id of a number's owner; undefined where it belongs to no account. */
+  readonly ownerOf: OwnerOf;
   /** The live agent that has a number, whichever account it is of. */
   readonly holderOf: (number: string) => Agent | undefined;
 }
@@ -89,7 +92,7 @@ export function abandonQueued(
 }
 
 function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
-  const { agent, hasTrunkFor, holderOf } = facts;
+  const { agent, hasTrunkFor } = facts;
   const isLive = agent.environment === 'live';
   const text = draft.from ?? agent.phoneNumber ?? (isLive ? undefined : SANDBOX_NUMBER);
   if (text === undefined) {
@@ -100,9 +103,9 @@ function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
   }
   const from = parsePhoneNumber(text, 'from');
   if (!isLive) return from;
-  const holder = holderOf(from);
-  if (holder !== undefined && holder.accountId !== agent.accountId) {
-    throw unusable(`${cannotUse('from', from)}: it is not a number of this account`);
+  const users = [facts.ownerOf(from), facts.holderOf(from)?.accountId];
+  if (users.some((user) => user !== undefined && user !== agent.accountId)) {
+    throw notOwn('from', from);
   }
   if (!hasTrunkFor(from)) throw unusable(`${cannotUse('from', from)}: no trunk has this number`);
   return from;

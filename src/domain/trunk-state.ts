@@ -15,6 +15,8 @@ export interface TrunkStatus {
 
 export interface TrunkState extends TrunkStatus {
   readonly name: string;
+  /** Account id that its numbers belong to; null: the first account. */
+  readonly account: string | null;
   /** Where the carrier takes our calls: host, and port where the operator said one. */
   readonly proxy: string;
   readonly transport: 'udp' | 'tcp';
@@ -27,7 +29,7 @@ export interface TrunkState extends TrunkStatus {
   readonly callsMax: number | null;
 }
 
-/** The trunks of the installation: no account's own. */
+/** The trunks of the installation. */
 export interface Trunks {
   /** In the order of the operator's file. Never a password, nor a user name. */
   list(): readonly TrunkState[];
@@ -37,4 +39,7 @@ export interface Trunks {
 
   /** Names of the trunks that have the number, in the order of the operator's file. */
   trunksOf(number: string): readonly string[];
+
+  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
+  accountOf(number: string): string | null | undefined;
 }

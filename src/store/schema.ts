@@ -77,6 +77,13 @@ export interface AgentVersionRow
   readonly changed: string;
 }
 
+export interface NumberAssignmentRow {
+  readonly number: string;
+  readonly account_id: string;
+  readonly assigned_at: number;
+  readonly assigned_by: string;
+}
+
 export interface CallRow {
   readonly id: string;
   readonly account_id: string;
@@ -166,6 +173,7 @@ export interface Tables {
   api_keys: ApiKeyRow;
   agents: AgentRow;
   agent_versions: AgentVersionRow;
+  number_assignments: NumberAssignmentRow;
   calls: CallRow;
   /** `position` is given by the database, in the order of saying. */
   transcript_entries: TranscriptRow & { readonly position: Generated<number> };

@@ -1,7 +1,7 @@
 /** Which agent holds which telephone number, in SQLite, without reading what the agents say. */
 import { sql } from 'kysely';
 import type { Scope } from '../domain/agent.ts';
-import type { HeldNumber, NumberHolders } from '../domain/number-list.ts';
+import type { HeldNumber, NumberHolders } from '../domain/number-holders.ts';
 import type { Database } from './database.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
@@ -30,6 +30,15 @@ function prepareReads(database: Database) {
         .orderBy('phone_number')
         .limit(take('limit')),
     ),
+    everyLive: database.prepare((take: Take<{ limit: number }>) =>
+      build
+        .selectFrom('agents')
+        .select(COLUMNS)
+        // The condition of the index, as SQLite wants to see it.
+        .where(sql<boolean>`environment = 'live' and phone_number is not null`)
+        .orderBy('phone_number')
+        .limit(take('limit')),
+    ),
     live: database.prepare((take: Take<{ number: string }>) =>
       build
         .selectFrom('agents')
@@ -52,6 +61,10 @@ export class SqliteNumberHolders implements NumberHolders {
   ofScope(scope: Scope): readonly HeldNumber[] {
     const values = { ...scope, limit: NUMBERS_MAX };
     return this.#database.read(() => this.#reads.ofScope.all(values).map(heldOf));
+  }
+
+  everyLive(): readonly HeldNumber[] {
+    return this.#database.read(() => this.#reads.everyLive.all({ limit: NUMBERS_MAX }).map(heldOf));
   }
 
   liveHolderOf(number: string): HeldNumber | undefined {

@@ -10,7 +10,8 @@ import type { CallQualityStore } from '../domain/call-quality.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
 import { idMaker } from '../domain/ids.ts';
 import type { LiveFeed } from '../domain/live-feed.ts';
-import type { NumberHolders } from '../domain/number-list.ts';
+import type { NumberHolders } from '../domain/number-holders.ts';
+import type { NumberAssignments } from '../domain/number-owner.ts';
 import type { DialogStore } from '../domain/open-dialog.ts';
 import type { Outbox } from '../domain/outbox.ts';
 import type { RateStore } from '../domain/rate-limit.ts';
@@ -41,6 +42,7 @@ import { SqliteDeliveryStore } from './sqlite-delivery-store.ts';
 import { SqliteDialogStore } from './sqlite-dialog-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
 import { SqliteIdempotencyStore } from './sqlite-idempotency-store.ts';
+import { SqliteNumberAssignments } from './sqlite-number-assignments.ts';
 import { SqliteNumberHolders } from './sqlite-number-holders.ts';
 import { SqliteOutbox } from './sqlite-outbox.ts';
 import { SqliteRetention } from './sqlite-retention.ts';
@@ -58,6 +60,7 @@ export interface Store {
   readonly agents: AgentStore;
   readonly agentVersions: AgentVersionStore;
   readonly numberHolders: NumberHolders;
+  readonly numberAssignments: NumberAssignments;
   readonly calls: CallStore;
   readonly qualities: CallQualityStore;
   /** What the store of calls writes, as it writes it. */
@@ -127,6 +130,7 @@ class SqliteStore implements Store {
   readonly agents: AgentStore;
   readonly agentVersions: AgentVersionStore;
   readonly numberHolders: NumberHolders;
+  readonly numberAssignments: NumberAssignments;
   readonly calls: CallStore;
   readonly qualities: CallQualityStore;
   readonly liveFeed: LiveFeed;
@@ -160,6 +164,7 @@ class SqliteStore implements Store {
     const versions = new SqliteAgentVersionStore(database);
     this.agentVersions = versions;
     this.numberHolders = new SqliteNumberHolders(database);
+    this.numberAssignments = new SqliteNumberAssignments(database);
     this.agents = new SqliteAgentStore(database, versions);
     const events = new SqliteEventStore(database);
     const analyses = new SqliteAnalysisStore(database);

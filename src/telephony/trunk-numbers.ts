@@ -8,8 +8,10 @@ export class TrunkNumbers {
   readonly #beginnings: readonly { readonly start: string; readonly name: string }[];
   /** Places of the trunks in the operator's file. */
   readonly #places: ReadonlyMap<string, number>;
+  /** Account ids by the trunk's name. */
+  readonly #accounts: ReadonlyMap<string, string | null>;
 
-  constructor(trunks: readonly Pick<Trunk, 'name' | 'numbers'>[]) {
+  constructor(trunks: readonly Pick<Trunk, 'name' | 'numbers' | 'account'>[]) {
     const entries = trunks.flatMap(({ name, numbers }) =>
       numbers.map((number) => ({ name, number })),
     );
@@ -22,6 +24,7 @@ export class TrunkNumbers {
       .filter(({ number }) => number.endsWith('*'))
       .map(({ name, number }) => ({ name, start: number.slice(0, -1) }));
     this.#places = new Map(trunks.map(({ name }, place) => [name, place]));
+    this.#accounts = new Map(trunks.map(({ name, account = null }) => [name, account]));
     this.all = [...this.#names.keys()].sort();
   }
 
@@ -33,6 +36,12 @@ export class TrunkNumbers {
       .map(({ name }) => name);
     const names = new Set([...(this.#names.get(number) ?? []), ...byStart]);
     return [...names].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+  }
+
+  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
+  accountOf(number: string): string | null | undefined {
+    const [trunk] = this.trunksOf(number);
+    return trunk === undefined ? undefined : this.#accounts.get(trunk);
   }
 
   #placeOf(name: string): number {

@@ -68,6 +68,10 @@ const TRUNK = z
     realm: headerText.optional(),
     register: z.boolean().default(false),
     registerExpiresSeconds: z.number().int().min(60).max(86_400).default(300),
+    account: z
+      .string()
+      .regex(/^acct_[0-9A-Za-z_]{1,64}$/, 'expected the id of an account, such as acct_0VbZOZK8')
+      .optional(),
     callerId: z.string().regex(NUMBER, 'expected E.164, such as +390612345678').optional(),
     numbers: z
       .array(

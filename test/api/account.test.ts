@@ -48,7 +48,7 @@ describe('GET /api/account', () => {
       period: { start: '2026-11-01T00:00:00.000Z', end: '2026-11-30T23:59:59.999Z' },
       transferTargets: [],
       allowedCountries: null,
-      createdAt: '2026-11-20T12:00:00.000Z',
+      createdAt: '1970-01-01T00:00:00.000Z',
     });
   });
 

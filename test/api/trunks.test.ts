@@ -9,6 +9,7 @@ const NUMBER = '+390612345678';
 
 const TRUNK: TrunkState = {
   name: 'acme',
+  account: null,
   proxy: 'sip.example.com:5060',
   transport: 'udp',
   state: 'ready',
@@ -24,6 +25,7 @@ const TRUNKS: Trunks = {
   list: () => [TRUNK],
   numbers: [NUMBER, '+39069*', '+390698765432'],
   trunksOf: (number) => (number.startsWith('+3906') ? ['acme'] : []),
+  accountOf: (number) => (number.startsWith('+3906') ? null : undefined),
 };
 
 async function openWorld() {
@@ -76,11 +78,12 @@ describe('GET /api/phone-numbers', () => {
     const body = await numbers();
 
     const till = { agentName: 'Till', isTaken: true };
-    const free = { trunks: ['acme'], agentId: null, agentName: null, isTaken: false };
+    const nobody = { agentId: null, agentName: null, isTaken: false };
+    const free = { trunks: ['acme'], accountId: 'acct_main', ...nobody };
     expect(body).toEqual({
       data: [
-        { number: '+12025550123', trunks: [], agentId: 'agent_2', ...till },
-        { number: NUMBER, trunks: ['acme'], agentId: 'agent_1', ...till },
+        { number: '+12025550123', trunks: [], accountId: null, agentId: 'agent_2', ...till },
+        { number: NUMBER, trunks: ['acme'], accountId: 'acct_main', agentId: 'agent_1', ...till },
         { number: '+39069*', ...free },
         { number: '+390698765432', ...free },
       ],
@@ -101,6 +104,7 @@ describe('GET /api/phone-numbers', () => {
     expect(body.data[0]).toEqual({
       number: NUMBER,
       trunks: ['acme'],
+      accountId: 'acct_main',
       agentId: null,
       agentName: null,
       isTaken: true,

@@ -33,6 +33,7 @@ const FACTS: OutboundFacts = {
   agent: buildAgent({ phoneNumber: FROM }),
   account: ACCOUNT,
   hasTrunkFor: () => true,
+  ownerOf: () => undefined,
   holderOf: () => undefined,
 };
 

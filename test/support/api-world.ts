@@ -66,6 +66,7 @@ export async function openApiWorld(): Promise<ApiWorld> {
     voiceId,
     ...keys,
     version: '1',
+    number: '+390612345678',
   };
   return { api, ids };
 }

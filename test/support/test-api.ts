@@ -6,6 +6,8 @@ import { API_SCOPES, type ApiScope, describeKey, hashOfKey } from '../../src/dom
 import type { DialQueue } from '../../src/domain/dial-queue.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import type { LiveSound } from '../../src/domain/live-sound.ts';
+import { NumberOwners } from '../../src/domain/number-owner.ts';
+import type { Trunks } from '../../src/domain/trunk-state.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import { silentVoices } from './silent-voices.ts';
@@ -23,6 +25,13 @@ const NO_SOUND: LiveSound = {
   listen: () => ({ kind: 'not-in-progress' }),
   quality: async () => undefined,
   close: () => undefined,
+};
+
+const NO_TRUNKS: Trunks = {
+  list: () => [],
+  numbers: [],
+  trunksOf: () => [],
+  accountOf: () => undefined,
 };
 
 export interface RequestOptions {
@@ -82,14 +91,19 @@ export async function openTestApi(
   options: { readonly plan?: Plan } = {},
 ): Promise<TestApi> {
   const store = await openTestStore();
-  addAccount(store, 'acct_main', { plan: options.plan ?? 'enterprise' });
+  // The first account, to which numbers belong that nobody has assigned.
+  addAccount(store, 'acct_main', { plan: options.plan ?? 'enterprise', createdAt: new Date(0) });
   addAccount(store, 'acct_foreign', { plan: 'enterprise' });
   addKey(store, LIVE_KEY, { accountId: 'acct_main', environment: 'live' });
   addKey(store, TEST_KEY, { accountId: 'acct_main', environment: 'test' });
   addKey(store, FOREIGN_KEY, { accountId: 'acct_foreign', environment: 'live' });
   const metrics = new Metrics({ version: '0.0.0' });
+  const given = typeof deps === 'function' ? deps(store) : deps;
+  const trunks = given.trunks ?? NO_TRUNKS;
+  const { accounts, numberAssignments: assignments } = store;
   const api = createApi({
     ...store,
+    numberOwners: new NumberOwners({ accounts, assignments, trunks }),
     metrics,
     readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
     log: silentLogger,
@@ -104,12 +118,12 @@ export async function openTestApi(
     plansWithoutOutbound: [],
     voices: silentVoices(),
     ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
-    trunks: { list: () => [], numbers: [], trunksOf: () => [] },
+    trunks,
     chat: { reply: async () => ({ text: 'Yes.', toolCalls: [], model: 'none', tookMs: 1 }) },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',
-    ...(typeof deps === 'function' ? deps(store) : deps),
+    ...given,
   });
   const request = (method: string, path: string, given: RequestOptions = {}) => {
     const { remoteAddress = '203.0.113.7' } = given;

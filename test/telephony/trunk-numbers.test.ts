@@ -24,6 +24,20 @@ test.each([
   expect(new TrunkNumbers(TRUNKS).trunksOf(number)).toEqual(names);
 });
 
+test.each([
+  ['+390612345678', null],
+  ['+441234567890', 'acct_2'],
+])('TrunkNumbers knows the account of %s: that of the first trunk with it', (number, account) => {
+  const [first, second = { name: 'a', numbers: [] }] = TRUNKS;
+  const trunks = [...(first ? [first] : []), { ...second, account: 'acct_2' }];
+
+  expect(new TrunkNumbers(trunks).accountOf(number)).toBe(account);
+});
+
+test('TrunkNumbers knows no account of a number that no trunk has', () => {
+  expect(new TrunkNumbers(TRUNKS.slice(2)).accountOf('+441234567890')).toBeUndefined();
+});
+
 test('TrunkNumbers of no trunks has nothing', () => {
   const numbers = new TrunkNumbers([]);
 

@@ -56,6 +56,7 @@ test.each([
   [{ username: 'joe\r\nX: y', password: 'p' }, 'trunk "acme": username: expected'],
   [{ register: true }, 'trunk "acme": register: expected a username and a password'],
   [{ maxCalls: 0 }, 'trunk "acme": maxCalls: '],
+  [{ account: 'the dentist' }, 'trunk "acme": account: expected the id of an account'],
   [{ colour: 'red' }, 'trunk "acme": Unrecognized key: "colour"'],
 ])('parseTrunks refuses %j by name', (fields, message) => {
   expect(() => parseTrunks(trunkJson(fields))).toThrow(message);

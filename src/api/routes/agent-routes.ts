@@ -118,7 +118,7 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
 }
 
 function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
-  const { agents, clock, newId } = deps;
+  const { agents, clock, newId, numberOwners } = deps;
 
   api.openapi(newRoute, (context) => {
     const draft = context.valid('json');
@@ -126,6 +126,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: () => {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
+        numberOwners.requireOwn(scope, agent.phoneNumber);
         agents.insert(agent, changedBy(context));
         return { status: 201, body: createdAgentView(agent) };
       },
@@ -136,6 +137,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
     const { agentId } = context.valid('param');
     const agent = existingAgent(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, context.valid('json'), clock.now());
+    numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
     agents.update(changed, changedBy(context));
     return context.json(patchedAgentView(changed), 200);
   });

@@ -58,7 +58,7 @@ const restoreRoute = createRoute({
 });
 
 export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
-  const { agents, agentVersions, clock } = deps;
+  const { agents, agentVersions, clock, numberOwners } = deps;
 
   api.openapi(listRoute, (context) => {
     const { agentId } = context.valid('param');
@@ -76,7 +76,9 @@ export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
       work: () => {
         const agent = existingAgent<Agent>(agents.find(scope, agentId));
         const found = agentVersions.find(scope, agentId, numberOf(version));
-        agents.update(restoreAgent(agent, existingVersion(found), clock.now()), changedBy(context));
+        const changed = restoreAgent(agent, existingVersion(found), clock.now());
+        numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
+        agents.update(changed, changedBy(context));
         const restored = agents.findWithUsage(scope, agentId, clock.now());
         return { status: 200, body: agentView(existingAgent<AgentWithUsage>(restored)) };
       },

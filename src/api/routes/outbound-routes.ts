@@ -103,7 +103,7 @@ function callToQueue(
   agentId: string,
   draft: Parameters<typeof queueCall>[0],
 ): Call {
-  const { agents, clock, dialQueues, newId, plansWithoutOutbound } = deps;
+  const { agents, clock, dialQueues, newId, numberOwners, plansWithoutOutbound } = deps;
   const { account } = callerOf(context);
   requireOutbound(account, plansWithoutOutbound);
   const agent = existingAgent(agents.find(scopeOf(context), agentId));
@@ -113,6 +113,7 @@ function callToQueue(
     agent,
     account,
     hasTrunkFor: (from) => dialQueues[agent.environment].hasTrunkFor(from),
+    ownerOf: numberOwners.ownerOf,
     holderOf: (number) => agents.findByPhoneNumber(number),
   });
 }

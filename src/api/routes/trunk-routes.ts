@@ -1,15 +1,20 @@
-/** `/api/trunks` and `/api/phone-numbers`: by which way calls come, and who answers them. */
+/** `/api/trunks` and `/api/phone-numbers`: the ways that calls come by, whose the numbers are, and which agents answer. */
 import { createRoute } from '@hono/zod-openapi';
-import { numberPage } from '../../domain/number-list.ts';
+import { liveNumber, numberPage } from '../../domain/number-list.ts';
+import { assignNumber, unassignNumber } from '../../domain/number-owner.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { isOperator, requireOperator } from '../operator.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
-import { jsonResponse } from '../schemas/json-content.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 import {
+  assignNumberSchema,
   phoneNumberPageSchema,
+  phoneNumberPathSchema,
   phoneNumberQuerySchema,
+  phoneNumberSchema,
   trunkListSchema,
 } from '../schemas/trunk-schemas.ts';
 import { phoneNumberView, trunkView } from '../trunk-view.ts';
@@ -36,7 +41,7 @@ const numbersRoute = createRoute({
   path: '/api/phone-numbers',
   summary: 'Lists telephone numbers, and the agent that answers each',
   description:
-    'The numbers of the account’s agents and those of the trunks, sorted. With a test key only those of its agents: no trunk leads to the sandbox.',
+    'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
   guards: [requireScope('agents:read')],
   request: { query: phoneNumberQuerySchema },
   responses: {
@@ -45,16 +50,68 @@ const numbersRoute = createRoute({
   },
 });
 
-export function addTrunkRoutes(
-  api: CheckedRoutes,
-  { trunks, numberHolders: holders }: Pick<ApiDeps, 'trunks' | 'numberHolders'>,
-): void {
+const ofOperator =
+  'A trunk’s numbers belong to the account that the trunk names, else to the first account. Needs a live key of the first account.';
+
+const assignRoute = createRoute({
+  ...shared,
+  operationId: 'assignPhoneNumber',
+  method: 'put',
+  path: '/api/phone-numbers/{number}',
+  summary: 'Gives a telephone number to an account',
+  description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
+  guards: [requireScope('admin')],
+  request: { params: phoneNumberPathSchema, query: noQuery, body: jsonBody(assignNumberSchema) },
+  responses: {
+    200: jsonResponse('The number is the account’s.', phoneNumberSchema),
+    ...errorResponses(400, 404, 409, 422),
+  },
+});
+
+const unassignRoute = createRoute({
+  ...shared,
+  operationId: 'unassignPhoneNumber',
+  method: 'delete',
+  path: '/api/phone-numbers/{number}',
+  summary: 'Takes an assignment of a telephone number back',
+  description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
+  guards: [requireScope('admin')],
+  request: { params: phoneNumberPathSchema, query: noQuery },
+  responses: {
+    204: { description: 'The number belongs to the account of its trunk.' },
+    ...errorResponses(400, 404, 409),
+  },
+});
+
+export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+  const { trunks } = deps;
+  const parts = {
+    ...{ trunks, accounts: deps.accounts, assignments: deps.numberAssignments },
+    ...{ holders: deps.numberHolders, owners: deps.numberOwners },
+  };
+
   api.openapi(trunksRoute, (context) => context.json({ data: trunks.list().map(trunkView) }, 200));
 
   api.openapi(numbersRoute, (context) => {
     const { limit, offset } = context.valid('query');
-    const page = numberPage({ trunks, holders }, scopeOf(context), { limit, offset });
+    const scope = { ...scopeOf(context), isOperator: isOperator(context, deps) };
+    const page = numberPage(parts, scope, { limit, offset });
     const data = page.numbers.map(phoneNumberView);
     return context.json({ data, total: page.total, limit, offset }, 200);
+  });
+
+  api.openapi(assignRoute, (context) => {
+    requireOperator(context, deps);
+    const { number } = context.valid('param');
+    const { accountId } = context.valid('json');
+    const request = { number, accountId, now: deps.clock.now() };
+    deps.together(() => assignNumber(request, parts));
+    return context.json(phoneNumberView(liveNumber(parts, scopeOf(context), number)), 200);
+  });
+
+  api.openapi(unassignRoute, (context) => {
+    requireOperator(context, deps);
+    deps.together(() => unassignNumber(context.valid('param').number, parts));
+    return context.body(null, 204);
   });
 }

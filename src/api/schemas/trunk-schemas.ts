@@ -10,6 +10,9 @@ const number = z.string().openapi({
 const trunkSchema = z
   .object({
     name: z.string().openapi({ example: 'acme' }),
+    account: z.string().nullable().openapi({
+      description: 'The account that its numbers belong to; null: the first account.',
+    }),
     proxy: z.string().openapi({
       description: 'Where the carrier takes calls: host, and port where one is set.',
       example: 'sip.example.com:5060',
@@ -35,12 +38,16 @@ const trunkSchema = z
 
 export const trunkListSchema = z.object({ data: z.array(trunkSchema) }).openapi('TrunkList');
 
-const phoneNumberSchema = z
+export const phoneNumberSchema = z
   .object({
     number,
     trunks: z.array(z.string()).openapi({
       description: 'The trunks that bring its calls; none: nothing rings there.',
       example: ['acme'],
+    }),
+    accountId: z.string().nullable().openapi({
+      description:
+        'The account that may use it: that of its assignment, else of its trunk. null: any, since no trunk has it.',
     }),
     agentId: z
       .string()
@@ -52,6 +59,14 @@ const phoneNumberSchema = z
     }),
   })
   .openapi('PhoneNumber');
+
+export const phoneNumberPathSchema = z.object({ number });
+
+export const assignNumberSchema = z
+  .strictObject({
+    accountId: z.string().openapi({ example: 'acct_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+  })
+  .openapi('AssignNumber');
 
 export const phoneNumberPageSchema = pageOf(phoneNumberSchema).openapi('PhoneNumberPage');
 

@@ -1,7 +1,7 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
 import type { AgentItem, Paged } from '../api-types.ts';
-import { client, complain, say, t } from '../app-state.ts';
+import { accountId, client, complain, say, session, t } from '../app-state.ts';
 import type { PhoneNumber } from '../call-types.ts';
 import { Page, Shown, Table } from '../parts/page.tsx';
 import { Pager } from '../parts/pager.tsx';
@@ -49,18 +49,23 @@ function NumberTable(props: {
   readonly onChanged: () => void;
 }) {
   if (props.numbers.length === 0) return <p class="empty">{t('numbers.none')}</p>;
-  const heads = ['number', 'trunks', 'agent'] as const;
+  const accounts = session.value?.accounts ?? [];
+  const hasOthers = accounts.length > 1;
+  const heads = ['number', ...(hasOthers ? ['account' as const] : []), 'trunks', 'agent'] as const;
   return (
     <Table label={t('numbers.title')} heads={heads.map((head) => t(`numbers.${head}`))}>
       {props.numbers.map((one) => (
         <tr key={one.number}>
           <td class="number">{one.number}</td>
+          {hasOthers ? (
+            <td>{accounts.find(({ id }) => id === one.accountId)?.name ?? '–'}</td>
+          ) : null}
           <td>{one.trunks.length === 0 ? '–' : one.trunks.join(', ')}</td>
           <td>
-            {isOneNumber(one) && !isElsewhere(one) ? (
+            {isOneNumber(one) && isOurs(one) ? (
               <Answerer number={one} {...props} />
             ) : (
-              <span class="muted">{t(isElsewhere(one) ? 'numbers.taken' : 'numbers.range')}</span>
+              <span class="muted">{t(othersText(one))}</span>
             )}
           </td>
         </tr>
@@ -74,8 +79,15 @@ function isOneNumber({ number }: PhoneNumber): boolean {
   return !number.endsWith('*');
 }
 
-function isElsewhere({ agentId, isTaken }: PhoneNumber): boolean {
-  return isTaken && agentId === null;
+/** Whether an agent of the account on this page may have it, or has it. */
+function isOurs(number: PhoneNumber): boolean {
+  if (number.agentId !== null) return true;
+  return !number.isTaken && [null, accountId.value].includes(number.accountId);
+}
+
+function othersText(number: PhoneNumber) {
+  if (!isOneNumber(number)) return 'numbers.range';
+  return number.isTaken ? 'numbers.taken' : 'numbers.foreign';
 }
 
 /** Whoever is chosen answers from the next call on. */
