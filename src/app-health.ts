@@ -75,6 +75,7 @@ export class Health {
       this.#admission.check(),
       this.#browser.check(),
       this.#telephony.mediaCheck(),
+      ...[this.#telephony.addressCheck()].flatMap((check) => check ?? []),
     ];
     const status = readinessStatus({ isDraining, carriers, checks });
     return { status, engines: engineReports(this.#speech), carriers, checks };

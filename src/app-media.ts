@@ -1,6 +1,7 @@
 /** Composition root: who faces the carriers' RTP, the media engine in this process or FreeSWITCH before it. */
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { mediaHostOf } from './app-addresses.ts';
 import type { Config } from './config.ts';
 import type { ReadinessCheck } from './domain/readiness.ts';
 import type { Clock } from './lib/clock.ts';
@@ -42,7 +43,7 @@ export function openMediaSide(options: MediaOptions): MediaSide {
 }
 
 function directSide({ config, clock, log }: MediaOptions): MediaSide {
-  const engine = engineAt(config.SIP_HOST, { config, clock, log });
+  const engine = engineAt(mediaHostOf(config), { config, clock, log });
   const gateway = new DirectGateway({ engine });
   return {
     start: () => gateway.start(),

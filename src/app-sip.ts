@@ -1,5 +1,6 @@
 /** Composition root: who does SIP, the engine in this process or drachtio servers elsewhere. */
 import { randomBytes } from 'node:crypto';
+import { sipAddressFor, sipHostsOf } from './app-addresses.ts';
 import type { Config } from './config.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -10,6 +11,7 @@ import { isNoScanner } from './sip/scanner-screen.ts';
 import type { MessageTrace } from './sip/trace/message-trace.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { AnswerChallenge } from './telephony/drachtio/challenge.ts';
+import type { OurAddresses } from './telephony/our-addresses.ts';
 import { parseServers, placeOf, type ServerAddress } from './telephony/server-list.ts';
 import { credentialsOf } from './telephony/trunk-credentials.ts';
 import type { Trunk } from './telephony/trunks.ts';
@@ -21,6 +23,7 @@ export interface SipOptions {
   readonly config: Config;
   readonly version: string;
   readonly trunks: readonly Trunk[];
+  readonly addresses: OurAddresses;
   readonly traces?: MessageTrace;
   readonly clock: Clock;
   readonly log: Logger;
@@ -59,13 +62,14 @@ class EmbeddedSip implements SipSide {
   /** Only this process knows it, so that no other program on this machine can take the calls. */
   readonly #secret = randomBytes(24).toString('hex');
 
-  constructor({ config, version, trunks, traces, clock, log }: SipOptions) {
-    const { SIP_HOST: address, SIP_PORT: port } = config;
+  constructor({ config, version, trunks, addresses, traces, clock, log }: SipOptions) {
+    const { SIP_PORT: port } = config;
     this.#engine = new UserAgent({
-      listen: [
+      listen: sipHostsOf(config).flatMap((address) => [
         { protocol: 'UDP', address, port },
         { protocol: 'TCP', address, port },
-      ],
+      ]),
+      addressFor: sipAddressFor(addresses, clock),
       product: `offhook/${version}`,
       screen: isNoScanner,
       sessionTimer: SESSION_TIMER,

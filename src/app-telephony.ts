@@ -1,4 +1,5 @@
 /** Composition root: the telephone network, by whichever SIP and media the settings choose. */
+import { openAddresses } from './app-addresses.ts';
 import { openMediaSide } from './app-media.ts';
 import { openSipSide, type SipServer, type SipSide } from './app-sip.ts';
 import { operatorTrunks } from './app-trunks.ts';
@@ -17,6 +18,7 @@ import { DialogBook } from './telephony/drachtio/dialog-book.ts';
 import { DrachtioCarrier } from './telephony/drachtio/drachtio-carrier.ts';
 import { openSrf } from './telephony/drachtio/srf.ts';
 import { TrunkLines } from './telephony/drachtio/trunk-lines.ts';
+import type { OurAddresses } from './telephony/our-addresses.ts';
 import type { TrunkLine } from './telephony/trunk-line.ts';
 import { TrunkTable } from './telephony/trunk-table.ts';
 import { parseTrunks, type Trunk } from './telephony/trunks.ts';
@@ -39,6 +41,7 @@ export class Telephony {
   readonly #media: ReturnType<typeof openMediaSide>;
   readonly #trunks: readonly Trunk[];
   readonly #table: TrunkTable;
+  readonly #addresses: OurAddresses;
   readonly #lines = new TrunkLines();
   #mediaStarted: Promise<void> | undefined;
   #carrier: CarrierPool | undefined;
@@ -54,7 +57,13 @@ export class Telephony {
       callsOn: (trunk) => this.#lines.inUse(trunk),
     });
     this.traces = new CallTraces(options);
-    this.#sip = openSipSide({ ...options, trunks: this.#trunks, traces: this.traces });
+    this.#addresses = openAddresses({
+      ...options,
+      trunks: this.#trunks,
+      onChange: () => this.#carrier?.register(),
+    });
+    const parts = { trunks: this.#trunks, addresses: this.#addresses, traces: this.traces };
+    this.#sip = openSipSide({ ...options, ...parts });
     this.#media = openMediaSide(options);
   }
 
@@ -73,7 +82,7 @@ export class Telephony {
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
     const { clock, log } = this.#options;
     const book = new DialogBook({ store: dialogs, clock, log });
-    await this.startMedia();
+    await Promise.all([this.startMedia(), this.#addresses.start()]);
     const servers = await this.#sip.start();
     this.#carrier = new CarrierPool(
       await Promise.all(servers.map((server) => this.#member(server, book))),
@@ -108,6 +117,7 @@ export class Telephony {
 
   /** Safe to call twice, and after a start that failed. */
   async stop(): Promise<void> {
+    this.#addresses.stop();
     await this.#carrier?.stop();
     await this.#sip.stop();
     await this.#media.stop();
@@ -128,6 +138,11 @@ export class Telephony {
     return this.#media.check();
   }
 
+  /** The address that far ends outside are told; undefined where the settings name none. */
+  addressCheck(): ReadinessCheck | undefined {
+    return this.#addresses.check();
+  }
+
   reports(): readonly CarrierReport[] {
     return [...(this.#carrier?.reports() ?? []), ...this.#media.reports()];
   }
@@ -137,7 +152,7 @@ export class Telephony {
     const { clock, log } = this.#options;
     const srf = openSrf();
     const media = await this.#media.gatewayFor(srf, book.orphanChannels);
-    const parts = { ...server, srf, media, book, clock, log };
+    const parts = { ...server, srf, media, addresses: this.#addresses, book, clock, log };
     return {
       weight: server.weight,
       open: (ties) =>

@@ -1,6 +1,7 @@
 /** Kinds of settings, each with what is expected where it is wrong; pure */
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './telephony/advertised-address.ts';
 
 /** Digits alone, both bounds included: `Number` takes `0x10`, `1e3` and a space as well. */
 export function wholeNumber(min: number, max: number) {
@@ -27,6 +28,9 @@ export const host = z
     (text) => isIP(text) !== 0 || (/^[A-Za-z0-9.-]{1,253}$/.test(text) && !/^[\d.]+$/.test(text)),
     'expected an IP address or a host name',
   );
+
+/** What far ends are told: an IPv4 address that they can send to, or a name that has one. */
+export const advertisedAddress = z.string().refine(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED);
 
 /** The base of a web server's addresses; what is appended would be lost behind a query. */
 export const baseUrl = z

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { baseUrl, host, port, positive, wholeNumber } from './config-fields.ts';
+import { advertisedAddress, baseUrl, host, port, positive, wholeNumber } from './config-fields.ts';
 import { LLM_SETTINGS, llmContradictions } from './config-llm.ts';
 import type { Plan } from './domain/account.ts';
 import { isProxyNetwork } from './domain/trusted-proxies.ts';
@@ -86,6 +86,7 @@ const SCHEMA = z.object({
   PORT: port.default(3000),
   PUBLIC_URL: baseUrl.optional(),
   TRUSTED_PROXIES: networks.default([]),
+  PUBLIC_ADDRESS: advertisedAddress.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
   DATABASE_URL: z
     .string()

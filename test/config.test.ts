@@ -27,6 +27,9 @@ test.each([
   ['HOST', '999.1.1.1'],
   ['SIP_HOST', '10.0.0'],
   ['SIP_HOST', 'a b'],
+  ['PUBLIC_ADDRESS', '0.0.0.0'],
+  ['PUBLIC_ADDRESS', '203.0.113.10:5060'],
+  ['PUBLIC_ADDRESS', '2001:db8::1'],
   ['OLLAMA_HOST', 'ftp://x'],
   ['PUBLIC_URL', 'http://x/y?z=1'],
   ['PLANS_WITHOUT_OUTBOUND', 'free'],
@@ -66,6 +69,7 @@ test.each([
   ['DRAIN_TIMEOUT_SECONDS', '-1', 'expected a whole number from 0 to 999999999'],
   ['LLAMA_CPP_CALLS', '65', 'expected a whole number from 1 to 64'],
   ['SANDBOX_SPEED', 'fast', 'expected a number above 0'],
+  ['PUBLIC_ADDRESS', 'a b', 'expected an IPv4 address or a host name'],
   ['PUBLIC_URL', 'ftp://x', 'expected an address such as https://voice.example'],
   [
     'DATABASE_URL',
@@ -82,6 +86,8 @@ test.each([
   ['HOST', '::'],
   ['HOST', '0.0.0.0'],
   ['SIP_HOST', 'localhost'],
+  ['PUBLIC_ADDRESS', '203.0.113.10'],
+  ['PUBLIC_ADDRESS', 'voice.example.com'],
   ['TELEPHONY', 'drachtio'],
   ['MEDIA', 'freeswitch'],
   ['DRACHTIO_HOST', '10.0.0.1:9022*3,10.0.0.2'],
@@ -99,6 +105,12 @@ test('readConfig keeps five attempts where fewer waits are given', () => {
   const config = readConfig({ WEBHOOK_BACKOFF_SECONDS: '0,30' });
 
   expect(config.WEBHOOK_BACKOFF_SECONDS).toEqual([0, 30, 30, 30, 30]);
+});
+
+test('printConfig shows PUBLIC_ADDRESS', () => {
+  const config = readConfig({ PUBLIC_ADDRESS: 'voice.example.com' });
+
+  expect(printConfig(config)).toContain('PUBLIC_ADDRESS=voice.example.com');
 });
 
 test('readConfig takes proxies as addresses and networks, and printConfig shows them', () => {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { systemClock } from '../lib/clock.ts';
+import { LocalRoutes } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
 import { silentLogger } from '../lib/logger.ts';
 import type { SessionTimerOptions } from './message/session-expires.ts';
@@ -9,6 +10,7 @@ import type { RandomBytes } from './message/tokens.ts';
 import type { MessageTrace } from './trace/message-trace.ts';
 import type { BaseTimers } from './transaction/timers.ts';
 import { STANDARD_TIMERS } from './transaction/timers.ts';
+import type { AddressFor } from './transport/flow.ts';
 import type { Resolver } from './transport/next-hop.ts';
 import { systemResolver } from './transport/next-hop.ts';
 import { STANDARD_CONNECTION_LIMITS } from './transport/tcp-connection.ts';
@@ -20,6 +22,8 @@ import { openUdpSocket } from './transport/transport-udp.ts';
 export interface UserAgentOptions {
   /** Of each protocol the first one is what requests are sent from. */
   readonly listen: readonly ListenOptions[];
+  /** Default: the address listened on; for a wildcard, the one that packets to the far end leave from. */
+  readonly addressFor?: AddressFor;
   readonly clock?: Clock;
   readonly logger?: Logger;
   /** Value of User-Agent and Server. */
@@ -61,9 +65,11 @@ const STANDARD_TCP_LIMITS: TcpLimits = {
 };
 
 export function withDefaults(options: UserAgentOptions): UserAgentSettings {
+  const { clock = systemClock } = options;
   return {
     listen: options.listen,
-    clock: options.clock ?? systemClock,
+    addressFor: options.addressFor ?? defaultAddressFor(clock),
+    clock,
     logger: options.logger ?? silentLogger,
     product: options.product,
     sessionTimer: options.sessionTimer,
@@ -77,4 +83,9 @@ export function withDefaults(options: UserAgentOptions): UserAgentSettings {
     openUdpSocket: options.openUdpSocket ?? openUdpSocket,
     trace: options.trace,
   };
+}
+
+function defaultAddressFor(clock: Clock): AddressFor {
+  const routes = new LocalRoutes({ clock });
+  return (bound, farEnd) => routes.towards(bound, farEnd);
 }

@@ -108,6 +108,11 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     return this.#transport.transports.map(({ protocol, bound }) => ({ protocol, ...bound }));
   }
 
+  /** Our end as a far end that is not known yet is told it; undefined without a socket. */
+  get ownEndpoint(): Endpoint | undefined {
+    return this.#transport.transports[0]?.localFor({ address: '', port: 0 });
+  }
+
   /** Messages in, out, dropped and refused since the start. */
   get counts(): EngineCounts {
     return this.#stats.counts;
@@ -218,8 +223,8 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   }
 
   #newRequest(request: OutgoingRequest): SipMessage {
-    const [first] = this.#transport.transports;
-    const ownAddress = first === undefined ? '' : `<sip:${formatEndpoint(first.local)}>`;
+    const { ownEndpoint } = this;
+    const ownAddress = ownEndpoint === undefined ? '' : `<sip:${formatEndpoint(ownEndpoint)}>`;
     const { tokens, product } = this.#context;
     return newRequest({ request, tokens, product, ownAddress });
   }

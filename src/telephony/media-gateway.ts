@@ -63,6 +63,7 @@ export interface MediaGateway {
    *
    * @param options.remoteSdp the far end's offer; without one, `localSdp` is our offer.
    * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
+   * @param options.advertisedAddress IPv4 of ours that the far end is told; the local one when not given.
    * @param options.carrier other addresses from which it may.
    * @param options.near a line that this one may be joined with later.
    * @param options.codecs the only ones to offer or accept; all that we speak when not given.
@@ -71,6 +72,7 @@ export interface MediaGateway {
   open(options: {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
+    readonly advertisedAddress?: string | undefined;
     readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;

@@ -1,6 +1,7 @@
 /** What an operator says about a carrier's SIP trunk, checked field by field; pure */
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
 /** Where the carrier takes our calls. Without a port, the name is looked up as RFC 3263 says. */
 export interface TrunkProxy {
@@ -85,6 +86,7 @@ const TRUNK = z
       .default(['PCMU', 'PCMA']),
     transfer: z.enum(['auto', 'refer', 'bridge'], 'expected auto, refer or bridge').default('auto'),
     allowedSources: z.array(network).max(1000).default([]),
+    advertisedAddress: z.string().refine(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED).optional(),
     maxCalls: z.number().int().min(1).optional(),
     callsPerSecond: z.number().min(0.1).max(1000).optional(),
   })

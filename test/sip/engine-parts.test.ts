@@ -1,11 +1,10 @@
-/** Small parts of the engine: names, counts, memory of refusals, the address that is told. */
+/** Small parts of the engine: names, counts, memory of refusals. */
 import { expect, test } from 'vitest';
 import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
 import { SipMessage } from '../../src/sip/message/message.ts';
 import { Tokens } from '../../src/sip/message/tokens.ts';
-import { advertisedAddress } from '../../src/sip/transport/advertised-address.ts';
 import { RefusedPeers } from '../../src/sip/transport/refused-peers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow } from './messages.ts';
@@ -58,15 +57,6 @@ test('RefusedPeers forgets after five minutes, and the oldest of too many', () =
 
   expect(before).toEqual([false, true, true]);
   expect(peers.has(peer(257))).toBe(false);
-});
-
-test('advertisedAddress tells what was set, else what is listened on, never "all addresses"', () => {
-  expect(advertisedAddress({ address: '0.0.0.0', advertisedAddress: '203.0.113.1' })).toBe(
-    '203.0.113.1',
-  );
-  expect(advertisedAddress({ address: '127.0.0.1' })).toBe('127.0.0.1');
-  expect(advertisedAddress({ address: '0.0.0.0' })).toMatch(/^(?!0\.)\d+\.\d+\.\d+\.\d+$/);
-  expect(advertisedAddress({ address: '::' })).not.toBe('::');
 });
 
 test('EngineStats counts responses by status, and requests not among them', () => {

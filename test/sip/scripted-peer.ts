@@ -11,9 +11,15 @@ export class ScriptedPeer {
   readonly received: SipMessage[] = [];
   readonly #socket: Socket = createSocket('udp4');
   #userAgentPort = 0;
+  readonly #address: string;
+
+  /** @param address of this machine that it sends from. */
+  constructor(address = '127.0.0.1') {
+    this.#address = address;
+  }
 
   async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.#socket.bind(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => this.#socket.bind(0, this.#address, resolve));
     this.#socket.on('message', (bytes, { port }) => {
       this.#userAgentPort = port;
       this.received.push(parseMessage(bytes));
@@ -30,7 +36,7 @@ export class ScriptedPeer {
   }
 
   get uri(): string {
-    return `sip:peer@127.0.0.1:${this.port}`;
+    return `sip:peer@${this.#address}:${this.port}`;
   }
 
   /** `INVITE`, `ACK`, `200`: what has come in so far. */

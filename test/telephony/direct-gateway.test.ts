@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { LocalRoutes } from '../../src/lib/local-routes.ts';
 import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 import { SilentLines } from './silent-lines.ts';
 
 function sdp(lines: readonly string[]): string {
@@ -65,12 +67,29 @@ test('DirectGateway keeps to the codecs that it is given', async () => {
   expect(answering.localSdp).toContain('m=audio 40000 RTP/AVP 0 96\r\n');
 });
 
-test('DirectGateway tells carriers another address than it is bound to', async () => {
-  const options = { engine: new SilentLines(), advertisedAddress: '203.0.113.9' };
+test('DirectGateway tells the far end another address than the line is bound to, in every description', async () => {
+  const advertisedAddress = '203.0.113.9';
+  const options = { remoteSdp: BOTH, signallingAddress, advertisedAddress };
 
-  const endpoint = await new DirectGateway(options).open({ remoteSdp: BOTH, signallingAddress });
+  const endpoint = await new DirectGateway({ engine: new SilentLines() }).open(options);
+  const descriptions = [endpoint.localSdp, await endpoint.negotiate(HOLD), endpoint.offer()];
 
-  expect(endpoint.localSdp).toContain('c=IN IP4 203.0.113.9\r\n');
+  for (const description of descriptions) {
+    expect(description).toContain('c=IN IP4 203.0.113.9\r\n');
+    expect(description).toMatch(/^o=- \d+ \d+ IN IP4 203\.0\.113\.9\r$/m);
+  }
+});
+
+test('DirectGateway never describes a wildcard: a line on all addresses has the one towards the far end', async () => {
+  const engine = new SilentLines();
+  const ask = (farEnd: string) => (farEnd === signallingAddress ? '10.0.0.5' : '10.9.9.9');
+  const routes = new LocalRoutes({ clock: new FakeClock(), ask });
+  engine.localAddress = '0.0.0.0';
+
+  const endpoint = await new DirectGateway({ engine, routes }).open({ signallingAddress });
+
+  expect(endpoint.localSdp).toContain('c=IN IP4 10.0.0.5\r\n');
+  expect(endpoint.localSdp).not.toContain('0.0.0.0');
 });
 
 test.each([

@@ -7,7 +7,7 @@ import type { LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
 export class SilentSession implements MediaSession {
   readonly heard = new HeardRing();
   readonly localPort: number = 40_000;
-  readonly localAddress = '127.0.0.1';
+  readonly localAddress: string;
   readonly remotes: AgreedMedia[] = [];
   /** Keys that were spelled out to the far end. */
   digits = '';
@@ -16,6 +16,10 @@ export class SilentSession implements MediaSession {
   background: Int16Array | undefined;
   source: MediaSession | undefined;
   mixed: MediaSession | undefined;
+
+  constructor(localAddress = '127.0.0.1') {
+    this.localAddress = localAddress;
+  }
 
   sendDigits(digits: string): void {
     this.digits += digits;
@@ -61,13 +65,14 @@ export class SilentSession implements MediaSession {
 
 export class SilentLines implements LineOpener {
   readonly opened: SilentSession[] = [];
+  localAddress = '127.0.0.1';
 
   async start(): Promise<void> {}
 
   async stop(): Promise<void> {}
 
   async open(): Promise<SilentSession> {
-    const session = new SilentSession();
+    const session = new SilentSession(this.localAddress);
     this.opened.push(session);
     return session;
   }

@@ -55,6 +55,10 @@ test.each([
   [{ username: 'joe' }, 'trunk "acme": password: expected a username and a password, or neither'],
   [{ username: 'joe\r\nX: y', password: 'p' }, 'trunk "acme": username: expected'],
   [{ register: true }, 'trunk "acme": register: expected a username and a password'],
+  [
+    { advertisedAddress: '0.0.0.0' },
+    'trunk "acme": advertisedAddress: expected an IPv4 address or a host name',
+  ],
   [{ maxCalls: 0 }, 'trunk "acme": maxCalls: '],
   [{ account: 'the dentist' }, 'trunk "acme": account: expected the id of an account'],
   [{ colour: 'red' }, 'trunk "acme": Unrecognized key: "colour"'],

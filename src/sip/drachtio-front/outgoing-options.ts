@@ -1,4 +1,5 @@
 /** Turns an application's request into what the user agent is to send. */
+import { urlHost } from '../../lib/url-host.ts';
 import { DigestClient } from '../digest/digest.ts';
 import type { OutgoingRequest } from '../outgoing.ts';
 import type { UserAgent } from '../user-agent.ts';
@@ -21,7 +22,6 @@ const LOCALHOST = /(sips?:(?:[^@\s<>]*@)?)localhost(?::\d+)?(?=[;>\s]|$)/i;
 /** All but the method. */
 export function outgoingOptions(wish: OutgoingWish): Omit<OutgoingRequest, 'method'> {
   const { message, proxy, userAgent, credentialsFor } = wish;
-  const [own] = userAgent.addresses;
   const from = headerOf(message, 'from');
   const to = headerOf(message, 'to');
   const callId = headerOf(message, 'call-id');
@@ -30,7 +30,9 @@ export function outgoingOptions(wish: OutgoingWish): Omit<OutgoingRequest, 'meth
   return {
     ...partsOf(message),
     uri: message.uri,
-    ...(from !== undefined && { from: withHost(from, own?.address ?? 'localhost') }),
+    ...(from !== undefined && {
+      from: withHost(from, urlHost(userAgent.ownEndpoint?.address ?? 'localhost')),
+    }),
     ...(to !== undefined && { to: withHost(to, hostOf(message.uri)) }),
     ...(callId !== undefined && { callId }),
     ...(sequence > 0 && { sequence }),

@@ -13,6 +13,14 @@ export interface Endpoint {
   readonly port: number;
 }
 
+/**
+ * The address that a far end is told in Via and Contact: an IP address without brackets, never a wildcard.
+ *
+ * @param bound that our socket listens on; may be `0.0.0.0` or `::`.
+ * @param farEnd the far end's IP address; empty where it is not known yet.
+ */
+export type AddressFor = (bound: string, farEnd: string) => string;
+
 export interface Flow {
   readonly protocol: Protocol;
   /** True when the transport itself repeats what was lost, so that SIP must not. RFC 3261, 17. */
@@ -43,11 +51,6 @@ export interface Flow {
 /** An endpoint as Via and Contact write it: `192.0.2.1:5060` or `[2001:db8::1]:5060`. */
 export function formatEndpoint({ address, port }: Endpoint): string {
   return `${urlHost(address)}:${port}`;
-}
-
-/** Whether both are the same address and port. */
-export function isSameEndpoint(one: Endpoint, other: Endpoint): boolean {
-  return one.port === other.port && one.address === other.address;
 }
 
 /** Whether one socket can reach both: IPv4 and IPv6 do not mix. */

@@ -30,7 +30,8 @@ const PONG = Buffer.from('\r\n');
 export interface TcpConnectionOptions {
   readonly socket: Socket;
   readonly remote: Endpoint;
-  readonly local: Endpoint;
+  /** Our end as the peer is told it. */
+  readonly localFor: () => Endpoint;
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
   readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
@@ -41,7 +42,6 @@ export class TcpConnection implements Flow {
   readonly protocol = 'TCP';
   readonly isReliable = true;
   readonly remote: Endpoint;
-  readonly local: Endpoint;
   readonly #options: TcpConnectionOptions;
   readonly #socket: Socket;
   readonly #framer = new StreamFramer();
@@ -56,7 +56,6 @@ export class TcpConnection implements Flow {
   constructor(options: TcpConnectionOptions) {
     this.#options = options;
     this.remote = options.remote;
-    this.local = options.local;
     this.#socket = options.socket;
     this.#socket.setNoDelay(true);
     this.#socket.setKeepAlive(true, KEEP_ALIVE_MS);
@@ -66,6 +65,10 @@ export class TcpConnection implements Flow {
     this.#socket.on('close', () => this.#closed());
     this.#heardAtMs = options.clock.nowMs();
     this.#watchIdle(options.limits.idleMs);
+  }
+
+  get local(): Endpoint {
+    return this.#options.localFor();
   }
 
   get isOpen(): boolean {

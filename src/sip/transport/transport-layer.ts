@@ -10,9 +10,8 @@ import type { SipUri } from '../message/uri.ts';
 import type { Via } from '../message/via.ts';
 import { parseMessage } from '../parser/parser.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
-import { advertisedAddress } from './advertised-address.ts';
-import type { Endpoint, Flow, ListenProtocol, Protocol } from './flow.ts';
-import { isSameEndpoint, isSameFamily } from './flow.ts';
+import type { AddressFor, Endpoint, Flow, ListenProtocol, Protocol } from './flow.ts';
+import { isSameFamily } from './flow.ts';
 import type { Resolver, Target } from './next-hop.ts';
 import { resolveTargets } from './next-hop.ts';
 import type { TcpLimits } from './transport-tcp.ts';
@@ -27,11 +26,6 @@ export interface ListenOptions {
   readonly address: string;
   /** 0: any free port. */
   readonly port: number;
-  /**
-   * What Via and Contact tell peers instead of `address`, where a NAT is in front. Default: `address`,
-   * and for `0.0.0.0` or `::` the machine's first address that others can reach.
-   */
-  readonly advertisedAddress?: string;
 }
 
 /** Whether a request may come in at all; one that may not is dropped without an answer. */
@@ -39,6 +33,7 @@ export type Screen = (request: SipMessage, source: Endpoint, protocol: Protocol)
 
 export interface TransportLayerOptions {
   readonly listen: readonly ListenOptions[];
+  readonly addressFor: AddressFor;
   readonly clock: Clock;
   readonly stats: EngineStats;
   readonly tcpLimits: TcpLimits;
@@ -129,8 +124,7 @@ export class TransportLayer {
     if (flow.isReliable) return flow;
     const endpoint = responseEndpoint(via, flow.remote);
     if (endpoint.port === flow.remote.port) return flow;
-    const transport = this.#udp.find(({ local }) => isSameEndpoint(local, flow.local));
-    return transport?.flowTo(endpoint) ?? flow;
+    return this.#udp.find((transport) => transport.made(flow))?.flowTo(endpoint) ?? flow;
   }
 
   /** Answers a request and forgets it. */
@@ -154,11 +148,11 @@ export class TransportLayer {
   }
 
   #makeUdp(listen: ListenOptions): UdpTransport {
-    const { stats, openUdpSocket } = this.#options;
+    const { stats, openUdpSocket, addressFor } = this.#options;
     return new UdpTransport({
       address: listen.address,
       port: listen.port,
-      advertisedAddress: advertisedAddress(listen),
+      addressFor,
       openSocket: openUdpSocket,
       onDatagram: (bytes, flow) => this.#receive(() => parseMessage(bytes), flow),
       onError: (error) => stats.drop('unsendable', error.message),
@@ -166,11 +160,11 @@ export class TransportLayer {
   }
 
   #makeTcp(listen: ListenOptions): TcpTransport {
-    const { clock, stats, tcpLimits } = this.#options;
+    const { clock, stats, tcpLimits, addressFor } = this.#options;
     return new TcpTransport({
       address: listen.address,
       port: listen.port,
-      advertisedAddress: advertisedAddress(listen),
+      addressFor,
       clock,
       limits: tcpLimits,
       onFrame: (frame, flow) => this.#receiveFrame(frame, flow),

@@ -1,10 +1,10 @@
 /** One TCP listening port, the connections it accepted, and those we opened from it. */
 import type { Server, Socket } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, isIPv6 } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/sip-error.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
-import type { Endpoint, Flow } from './flow.ts';
+import type { AddressFor, Endpoint, Flow } from './flow.ts';
 import { formatEndpoint } from './flow.ts';
 import { listenError } from './listen-error.ts';
 import type { ConnectionLimits } from './tcp-connection.ts';
@@ -13,7 +13,7 @@ import { TcpConnection } from './tcp-connection.ts';
 export interface TcpTransportOptions {
   readonly address: string;
   readonly port: number;
-  readonly advertisedAddress: string;
+  readonly addressFor: AddressFor;
   readonly clock: Clock;
   readonly limits: TcpLimits;
   readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
@@ -35,21 +35,24 @@ export class TcpTransport {
   readonly #connections = new Map<string, TcpConnection>();
   readonly #connecting = new Map<string, Promise<TcpConnection>>();
   readonly #countByPeer = new Map<string, number>();
-  #local: Endpoint;
+  #port: number;
   #isOpen = false;
 
   constructor(options: TcpTransportOptions) {
     this.#options = options;
-    this.#local = { address: options.advertisedAddress, port: options.port };
+    this.#port = options.port;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  get local(): Endpoint {
-    return this.#local;
+  /** The address bound to, as opposed to the one that a far end is told. */
+  get bound(): Endpoint {
+    return { address: this.#options.address, port: this.#port };
   }
 
-  get bound(): Endpoint {
-    return { address: this.#options.address, port: this.#local.port };
+  /** Our end as the far end is told it: the port that takes connections. */
+  localFor({ address: farEnd }: Endpoint): Endpoint {
+    const { address, addressFor } = this.#options;
+    return { address: addressFor(address, farEnd), port: this.#port };
   }
 
   get connectionCount(): number {
@@ -58,18 +61,17 @@ export class TcpTransport {
 
   /** @throws {SipError} 503 when the address and port cannot be had. */
   async start(): Promise<void> {
-    const { address, port, advertisedAddress } = this.#options;
+    const { address, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
       const fail = (cause: Error) => reject(listenError('TCP', { address, port }, cause));
       this.#server.once('error', fail);
-      this.#server.listen(port, address, () => {
+      this.#server.listen({ port, host: address, ipv6Only: isIPv6(address) }, () => {
         this.#server.off('error', fail);
         resolve();
       });
     });
     const bound = this.#server.address();
-    const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port;
-    this.#local = { address: advertisedAddress, port: boundPort };
+    this.#port = typeof bound === 'object' && bound !== null ? bound.port : port;
     // A socket that could not be accepted, for want of file descriptors say, is the peer's to retry.
     this.#server.on('error', () => this.#options.onRefused());
     this.#isOpen = true;
@@ -146,7 +148,7 @@ export class TcpTransport {
     const connection: TcpConnection = new TcpConnection({
       socket,
       remote,
-      local: this.#local,
+      localFor: () => this.localFor(remote),
       clock,
       limits,
       onFrame,

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { SipError } from '../message/sip-error.ts';
 import { doNothing } from '../nothing.ts';
-import type { Endpoint, Flow } from './flow.ts';
+import type { AddressFor, Endpoint, Flow } from './flow.ts';
 import { listenError } from './listen-error.ts';
 
 /** The part of a datagram socket that is used here, so that tests can lose packets. */
@@ -35,6 +35,8 @@ export const openUdpSocket: OpenUdpSocket = (address) => {
   const family = isIPv6(address) ? 6 : 4;
   return createSocket({
     type: family === 6 ? 'udp6' : 'udp4',
+    // IPv4 has a socket of its own: over one of IPv6 its addresses would look like `::ffff:192.0.2.1`.
+    ipv6Only: family === 6,
     recvBufferSize: SOCKET_BUFFER_BYTES,
     sendBufferSize: SOCKET_BUFFER_BYTES,
     lookup: (host, _options, done) => done(null, host, family),
@@ -47,7 +49,7 @@ const FLOWS_MAX = 1024;
 export interface UdpTransportOptions {
   readonly address: string;
   readonly port: number;
-  readonly advertisedAddress: string;
+  readonly addressFor: AddressFor;
   readonly openSocket: OpenUdpSocket;
   readonly onDatagram: (bytes: Buffer, flow: Flow) => void;
   /** A datagram that could not be sent, or trouble of the socket itself. */
@@ -63,27 +65,34 @@ export class UdpTransport {
     if (error) this.#options.onError(error);
   };
   readonly #flows = new Map<string, UdpFlow>();
-  #local: Endpoint;
+  #port: number;
   #isOpen = false;
 
   constructor(options: UdpTransportOptions) {
     this.#options = options;
     this.#socket = options.openSocket(options.address);
-    this.#local = { address: options.advertisedAddress, port: options.port };
+    this.#port = options.port;
   }
 
-  get local(): Endpoint {
-    return this.#local;
-  }
-
-  /** The address bound to, as opposed to the one advertised. */
+  /** The address bound to, as opposed to the one that a far end is told. */
   get bound(): Endpoint {
-    return { address: this.#options.address, port: this.#local.port };
+    return { address: this.#options.address, port: this.#port };
+  }
+
+  /** Our end as the far end is told it. */
+  localFor({ address: farEnd }: Endpoint): Endpoint {
+    const { address, addressFor } = this.#options;
+    return { address: addressFor(address, farEnd), port: this.#port };
+  }
+
+  /** Whether the flow goes over this socket. */
+  made(flow: Flow): boolean {
+    return flow instanceof UdpFlow && flow.transport === this;
   }
 
   /** @throws {SipError} 503 when the address and port cannot be had. */
   async start(): Promise<void> {
-    const { address, port, advertisedAddress } = this.#options;
+    const { address, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
       const fail = (cause: Error) => reject(listenError('UDP', { address, port }, cause));
       this.#socket.on('error', fail);
@@ -92,7 +101,7 @@ export class UdpTransport {
         resolve();
       });
     });
-    this.#local = { address: advertisedAddress, port: this.#socket.address().port };
+    this.#port = this.#socket.address().port;
     this.#isOpen = true;
     this.#socket.on('error', this.#options.onError);
     this.#socket.on('message', (bytes: Buffer, source: RemoteInfo) => {
@@ -136,23 +145,23 @@ class UdpFlow implements Flow {
   readonly protocol = 'UDP';
   readonly isReliable = false;
   readonly remote: Endpoint;
-  readonly #transport: UdpTransport;
+  readonly transport: UdpTransport;
 
   constructor(transport: UdpTransport, remote: Endpoint) {
-    this.#transport = transport;
+    this.transport = transport;
     this.remote = remote;
   }
 
   get local(): Endpoint {
-    return this.#transport.local;
+    return this.transport.localFor(this.remote);
   }
 
   get isOpen(): boolean {
-    return this.#transport.isOpen;
+    return this.transport.isOpen;
   }
 
   send(bytes: Buffer): void {
-    this.#transport.send(bytes, this.remote);
+    this.transport.send(bytes, this.remote);
   }
 
   /** The socket closes when the user agent stops, and that ends everything by itself. */

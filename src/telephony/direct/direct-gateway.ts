@@ -1,6 +1,8 @@
 /** The media gateway that faces carriers itself: the media engine's own ports, described and answered in SDP. */
 import { randomInt } from 'node:crypto';
 import type { BlockList } from 'node:net';
+import { systemClock } from '../../lib/clock.ts';
+import { LocalRoutes } from '../../lib/local-routes.ts';
 import type { MediaEngine } from '../../media/media-engine.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
@@ -14,17 +16,17 @@ export type LineOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;
 
 export interface DirectGatewayOptions {
   readonly engine: LineOpener;
-  /** IPv4 that carriers are told to send to, where a NAT is in front; else the address of the port. */
-  readonly advertisedAddress?: string;
+  /** Which local address a far end reaches, where lines are open on all of them. */
+  readonly routes?: LocalRoutes;
 }
 
 export class DirectGateway implements MediaGateway {
   readonly #engine: LineOpener;
-  readonly #advertisedAddress: string | undefined;
+  readonly #routes: LocalRoutes;
 
-  constructor({ engine, advertisedAddress }: DirectGatewayOptions) {
+  constructor({ engine, routes = new LocalRoutes({ clock: systemClock }) }: DirectGatewayOptions) {
     this.#engine = engine;
-    this.#advertisedAddress = advertisedAddress;
+    this.#routes = routes;
   }
 
   start(): Promise<void> {
@@ -38,18 +40,20 @@ export class DirectGateway implements MediaGateway {
   async open(options: {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
+    readonly advertisedAddress?: string | undefined;
     readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
   }): Promise<DirectEndpoint> {
-    const { remoteSdp, codecs = OUR_CODECS, ...line } = options;
+    const { remoteSdp, codecs = OUR_CODECS, advertisedAddress, ...line } = options;
     // Read first: what cannot be understood shall not cost a port.
     if (remoteSdp !== undefined) readSdp(remoteSdp, codecs);
     const session = await this.#openLine(line);
     const endpoint = new DirectEndpoint({
       session,
       codecs,
-      address: this.#advertisedAddress ?? session.localAddress,
+      address:
+        advertisedAddress ?? this.#routes.towards(session.localAddress, line.signallingAddress),
       sessionId: randomInt(1, 2 ** 47),
     });
     if (remoteSdp === undefined) endpoint.offer();

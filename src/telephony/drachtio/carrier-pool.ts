@@ -41,6 +41,11 @@ export class CarrierPool implements Carrier {
     await Promise.all(this.#carriers.map((carrier) => carrier.start(onIncoming)));
   }
 
+  /** Registers trunks again at once, where they are registered: our address has changed. */
+  register(): void {
+    this.#registrar?.register();
+  }
+
   drain(): void {
     for (const carrier of this.#carriers) carrier.drain();
   }

@@ -7,6 +7,7 @@ import { CarrierError } from '../carrier.ts';
 import { within } from '../limit.ts';
 import type { MediaGateway } from '../media-gateway.ts';
 import { numberOfUri } from '../number.ts';
+import type { AdvertisedAddresses } from '../our-addresses.ts';
 import type { TrunkLine } from '../trunk-line.ts';
 import { TrunkTable } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
@@ -38,6 +39,8 @@ export interface DrachtioCarrierOptions {
   readonly secret: string;
   readonly trunks: readonly Trunk[];
   readonly media: MediaGateway;
+  /** Which address of ours far ends are told; the local one when not given. */
+  readonly addresses?: AdvertisedAddresses;
   /** Answers the carriers' challenges where the server passes them on; the embedded engine answers them itself. */
   readonly answerChallenge?: AnswerChallenge;
   /** Where the media gateway needs the connection too; made here when not given. */
@@ -196,13 +199,14 @@ export class DrachtioCarrier implements Carrier {
       refuse(answer, refusal ?? 503);
       return;
     }
-    const { media, clock, log, book } = this.#options;
+    const { media, addresses, clock, log, book } = this.#options;
     const call: SrfIncomingCall = new SrfIncomingCall({
       srf: this.#link.srf,
       request,
       answer,
       trunk,
       media,
+      addresses,
       clock,
       log,
       book,

@@ -8,6 +8,7 @@ import { TRANSACTION_MS, within } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
+import type { AdvertisedAddresses } from '../our-addresses.ts';
 import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { type DialogBook, type KeptDialog, withTag } from './dialog-book.ts';
@@ -30,6 +31,7 @@ export interface IncomingCallOptions {
   /** Undefined for a call of this machine itself while there are no trunks. */
   readonly trunk: Trunk | undefined;
   readonly media: MediaGateway;
+  readonly addresses?: AdvertisedAddresses | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly book: DialogBook | undefined;
@@ -115,11 +117,13 @@ export class SrfIncomingCall implements IncomingCall {
   }
 
   async #openMedia(): Promise<MediaEndpoint> {
-    const { media, request, trunk } = this.#options;
+    const { media, request, trunk, addresses } = this.#options;
     const remoteSdp = sdpOf(request);
+    const signallingAddress = request.source_address;
     try {
       return await media.open({
-        signallingAddress: request.source_address,
+        signallingAddress,
+        advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
         ...(remoteSdp !== '' && { remoteSdp }),
         ...(trunk && { codecs: trunk.codecs, carrier: sourcesOf(trunk) }),
       });

@@ -8,6 +8,7 @@ import { CarrierError } from '../carrier.ts';
 import { TRANSACTION_MS } from '../limit.ts';
 import type { MediaEndpoint, MediaGateway } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
+import type { AdvertisedAddresses } from '../our-addresses.ts';
 import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
@@ -29,6 +30,7 @@ export interface OutgoingCallOptions {
   /** The line that hears what comes before the answer; ours is opened near it. */
   readonly hearer?: MediaSession | undefined;
   readonly media: MediaGateway;
+  readonly addresses?: AdvertisedAddresses | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Undefined where the server answers challenges. */
@@ -104,10 +106,12 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   async #begin(): Promise<void> {
-    const { media, trunk, hearer } = this.#options;
+    const { media, trunk, hearer, addresses } = this.#options;
     try {
+      const signallingAddress = (await addresses?.proxyAddressOf(trunk)) ?? addressOf(trunk);
       this.#endpoint = await media.open({
-        signallingAddress: addressOf(trunk),
+        signallingAddress,
+        advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
         carrier: sourcesOf(trunk),
         codecs: trunk.codecs,
         near: hearer,
@@ -229,7 +233,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 }
 
-/** Where RTP may come from besides the address in the SDP; for a proxy by name, from nowhere else. */
+/** Where calls go, so that RTP may come from there too; unknown of a proxy by name that nobody has looked up. */
 function addressOf({ proxy }: Trunk): string {
   return isIP(proxy.host) === 0 ? '' : proxy.host;
 }

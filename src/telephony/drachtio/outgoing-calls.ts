@@ -21,7 +21,7 @@ export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
 export interface OutgoingCallsOptions
   extends Pick<
     OutgoingCallOptions,
-    'srf' | 'media' | 'clock' | 'log' | 'book' | 'answerChallenge'
+    'srf' | 'media' | 'addresses' | 'clock' | 'log' | 'book' | 'answerChallenge'
   > {
   readonly table: TrunkTable;
   readonly lines: TrunkLines;
