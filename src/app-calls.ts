@@ -1,7 +1,6 @@
 /** Composition root: what the calls of the live environment are made from. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { LiveAdmission } from './app-admission.ts';
+import { openRecordings } from './app-recordings.ts';
 import type { SpeechParts } from './app-speech.ts';
 import { openTalk } from './app-talk.ts';
 import type { Telephony } from './app-telephony.ts';
@@ -14,34 +13,26 @@ import type { Config } from './config.ts';
 import type { NewId } from './domain/ids.ts';
 import { entitled, type NumberOwners } from './domain/number-owner.ts';
 import { systemClock } from './lib/clock.ts';
+import type { DiskSpace } from './lib/disk-space.ts';
 import type { Logger } from './lib/logger.ts';
 import type { Metrics } from './lib/metrics.ts';
 import type { Store } from './store/store.ts';
 
-/** The folder of recordings inside the data folder. */
-export const RECORDINGS = 'recordings';
-
 export function liveCallParts(from: {
   readonly config: Config;
+  readonly disk: DiskSpace;
   readonly store: Store;
   readonly speech: SpeechParts;
   readonly metrics: Metrics;
   readonly newId: NewId;
   readonly log: Logger;
 }): CallParts {
-  const { config, store, speech, metrics, newId, log } = from;
+  const { store, speech, metrics, newId, log } = from;
   return {
     calls: store.calls,
     qualities: store.qualities,
     live: store.liveFeed,
-    recordings: {
-      start: (callId, leg) => {
-        const file = join(RECORDINGS, `${callId}.wav`);
-        leg.record(join(config.DATA_DIR, file));
-        return file;
-      },
-      exists: (file) => existsSync(join(config.DATA_DIR, file)),
-    },
+    recordings: openRecordings(from),
     metrics,
     newId,
     clock: systemClock,

@@ -1,7 +1,7 @@
 /** Composition root: the folders of calls and secrets, which only the server's user may read. */
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { RECORDINGS } from './app-calls.ts';
+import { RECORDINGS } from './app-recordings.ts';
 import { type Config, ConfigError, databaseFileOf } from './config.ts';
 import type { Logger } from './lib/logger.ts';
 import { makeFolder } from './lib/make-folder.ts';

@@ -6,6 +6,7 @@ import { engineReports } from './app-speech.ts';
 import type { Telephony } from './app-telephony.ts';
 import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
 import { systemClock } from './lib/clock.ts';
+import type { DiskSpace } from './lib/disk-space.ts';
 import type { Logger } from './lib/logger.ts';
 import { remembered } from './lib/remembered.ts';
 import type { Store } from './store/store.ts';
@@ -24,6 +25,7 @@ export class Health {
   readonly #telephony: Telephony;
   readonly #admission: LiveAdmission;
   readonly #browser: Pick<BrowserCalls, 'check'>;
+  readonly #disk: DiskSpace;
   readonly #log: Logger;
   readonly #checkDatabase: () => ReadinessCheck;
   #modelProblem: string | undefined;
@@ -35,6 +37,7 @@ export class Health {
     readonly telephony: Telephony;
     readonly admission: LiveAdmission;
     readonly browser: Pick<BrowserCalls, 'check'>;
+    readonly disk: DiskSpace;
     readonly store: Store;
     readonly log: Logger;
   }) {
@@ -42,6 +45,7 @@ export class Health {
     this.#telephony = parts.telephony;
     this.#admission = parts.admission;
     this.#browser = parts.browser;
+    this.#disk = parts.disk;
     this.#log = parts.log;
     this.#checkDatabase = remembered(() => checkOf('database', () => parts.store.probe()), {
       keptMs: DATABASE_CHECK_MS,
@@ -71,6 +75,7 @@ export class Health {
     const problem = this.#modelProblem;
     const checks = [
       this.#checkDatabase(),
+      { name: 'disk space', isOk: !this.#disk.isShort, state: this.#disk.state },
       { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
       this.#admission.check(),
       this.#browser.check(),

@@ -1,11 +1,14 @@
 /** Composition root: makes the server's parts, and begins what takes long. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { makeDataFolders } from './app-data-folder.ts';
+import { RECORDINGS } from './app-recordings.ts';
 import { composeSpeech, type SpeechParts } from './app-speech.ts';
 import { Telephony } from './app-telephony.ts';
 import { type CallTracing, openTracing } from './app-tracing.ts';
 import { type Config, databaseFileOf } from './config.ts';
 import { systemClock } from './lib/clock.ts';
+import { DiskSpace } from './lib/disk-space.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import type { ThreadUse } from './lib/thread-use.ts';
@@ -23,6 +26,8 @@ export interface AppOptions {
 export interface AppParts extends AppOptions {
   readonly version: string;
   readonly metrics: Metrics;
+  /** The disk of the recordings; not watched yet. */
+  readonly disk: DiskSpace;
   readonly lock?: DatabaseLock;
   readonly store: Store;
   readonly speech: SpeechParts;
@@ -54,7 +59,9 @@ export async function openParts(
   speech.synthesizer.start().catch(() => undefined);
   try {
     const data = await openData({ config, version, log });
-    return { ...options, version, metrics, speech, telephony, ...data };
+    const folder = join(config.DATA_DIR, RECORDINGS);
+    const disk = new DiskSpace({ folder, freeMinMb: config.DISK_FREE_MIN_MB, clock, log });
+    return { ...options, version, metrics, disk, speech, telephony, ...data };
   } catch (error) {
     await Promise.allSettled([speech.synthesizer.stop(), telephony.stop()]);
     throw error;

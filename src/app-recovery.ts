@@ -1,4 +1,5 @@
 /** Composition root: what a start does about the calls that a process before it left behind. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { recoverCalls } from './call/recovery.ts';
 import type { Config } from './config.ts';
@@ -20,9 +21,15 @@ export async function recover(parts: {
     calls: store.calls,
     dialogs: store.dialogs.all(),
     recordingPath: (file) => join(config.DATA_DIR, file),
-    repairRecording: repairWav,
+    repairRecording,
     newId,
     now: systemClock.now(),
     log,
   });
+}
+
+async function repairRecording(path: string) {
+  const repair = await repairWav(path);
+  if (repair.outcome === 'empty') await rm(path);
+  return repair;
 }

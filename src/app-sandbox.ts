@@ -1,8 +1,6 @@
 /** Composition root: the test environment, whose calls are simulated in this process. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { RECORDINGS } from './app-calls.ts';
+import { openRecordings } from './app-recordings.ts';
 import type { SpeechParts } from './app-speech.ts';
 import type { CallTracing } from './app-tracing.ts';
 import { AdmittingRegistry, type CallGate } from './call/admitting-registry.ts';
@@ -22,6 +20,7 @@ import type { NewId } from './domain/ids.ts';
 import type { LiveCalls, TransferStart } from './domain/live-calls.ts';
 import type { TransferManner } from './domain/transfer-mode.ts';
 import type { Clock } from './lib/clock.ts';
+import type { DiskSpace } from './lib/disk-space.ts';
 import type { Logger } from './lib/logger.ts';
 import { ScaledClock } from './lib/scaled-clock.ts';
 import { parseRuleBook } from './llm/scripted/rule-book.ts';
@@ -42,6 +41,7 @@ const PARTY_VOICE = { voice: 'en-GB-RyanNeural', language: 'en-GB' };
 
 interface SandboxParts {
   readonly config: Config;
+  readonly disk: Pick<DiskSpace, 'isShort' | 'state'>;
   readonly store: Store;
   readonly speech: Pick<SpeechParts, 'synthesizer'>;
   readonly watch: CallGate;
@@ -57,6 +57,7 @@ const NO_METRICS: CallMetrics = {
   callEnded: () => undefined,
   callMissed: () => undefined,
   callRefused: () => undefined,
+  recordingFailed: () => undefined,
   audio: () => undefined,
   turn: () => undefined,
   bargeIn: () => undefined,
@@ -144,21 +145,20 @@ export class Sandbox implements LiveCalls {
 
   /** The parts of one call, with a time of its own that begins now. */
   #callParts(): CallParts {
-    const { config, log, newId, store } = this.#parts;
+    const { log, newId, store } = this.#parts;
     const clock = this.#newClock();
+    const recordings = openRecordings(this.#parts);
     return {
       calls: store.calls,
       qualities: store.qualities,
       live: store.liveFeed,
       recordings: {
+        ...recordings,
         start: (callId, leg) => {
           if (!(leg instanceof SandboxLeg)) throw new TypeError('Cannot record: not a sandbox leg');
-          const file = join(RECORDINGS, `${callId}.wav`);
           leg.open(clock);
-          leg.record(join(config.DATA_DIR, file));
-          return file;
+          return recordings.start(callId, leg);
         },
-        exists: (file) => existsSync(join(config.DATA_DIR, file)),
       },
       metrics: NO_METRICS,
       newId,

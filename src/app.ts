@@ -82,7 +82,7 @@ export class App {
 
   /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
   async start(): Promise<void> {
-    const { config, metrics, print, speech, telephony, store } = this.#parts;
+    const { config, disk, metrics, print, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
     this.#stops.push(() => this.#parts.tracing?.stop());
@@ -91,6 +91,8 @@ export class App {
     this.#stops.push(() => speech.synthesizer.stop());
     this.#stops.push(() => telephony.stop());
     this.#stops.push(startTightening(this.#parts));
+    this.#stops.push(() => disk.stop());
+    await disk.start();
     this.#admission.watchThreads();
     this.#stops.push(() => this.#admission.stop());
     const secrets = this.#bootstrap();
@@ -103,6 +105,7 @@ export class App {
     watchOutbox(this.#parts);
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
+    metrics.recordings.watch(disk);
     metrics.start();
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());

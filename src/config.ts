@@ -88,6 +88,7 @@ const SCHEMA = z.object({
   TRUSTED_PROXIES: networks.default([]),
   PUBLIC_ADDRESS: advertisedAddress.optional(),
   DATA_DIR: z.string().min(1).default('./data'),
+  DISK_FREE_MIN_MB: wholeNumber(0, 999_999_999).default(512),
   DATABASE_URL: z
     .string()
     .refine((url) => !/^postgres(ql)?:/i.test(url), {

@@ -10,6 +10,7 @@ import { App } from '../../src/app.ts';
 import { Telephony } from '../../src/app-telephony.ts';
 import { readProcessConfig } from '../../src/config.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
+import { DiskSpace } from '../../src/lib/disk-space.ts';
 import { openLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
@@ -38,6 +39,7 @@ const hearing = new StubHearing(stub);
 const app = new App({
   ...{ config, log, version, print: () => undefined },
   metrics: new Metrics({ version }),
+  disk: new DiskSpace({ folder: config.DATA_DIR, freeMinMb: 0, clock, log }),
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
   telephony: new Calls({ config, version, clock, log }),
   speech: {

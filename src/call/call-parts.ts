@@ -48,6 +48,8 @@ export interface CallMetrics {
   /** A call that rang and ended without an answer. */
   callMissed(direction: CallDirection, reason: EndReason): void;
   callRefused(sipStatus: number): void;
+  /** A recording was cut short, or did not begin. */
+  recordingFailed(how: 'cut_short' | 'not_begun'): void;
   /** The sound of a call that is over. */
   audio(stats: AudioStats): void;
   turn(times: TurnTimes): void;
@@ -58,11 +60,16 @@ export interface CallMetrics {
 
 /** Where recordings go. */
 export interface Recordings {
-  /** Starts recording the leg. @returns the file's path inside the data folder. */
+  /**
+   * Starts recording the leg.
+   *
+   * @returns the file's path inside the data folder.
+   * @throws {Error} saying why the call cannot be recorded, such as a disk that is nearly full.
+   */
   start(callId: string, leg: Leg): string;
 
-  /** Whether anything of the recording reached the disk; asked when the call is over. */
-  exists(file: string): boolean;
+  /** Whether any sound of the recording reached the disk; asked when the call is over. */
+  hasSound(file: string): boolean;
 }
 
 export interface CallParts {

@@ -5,7 +5,7 @@ import type { Call, EndReason } from '../domain/call.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
 import type { TransferManner } from '../domain/transfer-mode.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { AudioStats, AudioStream } from '../media/audio-stream.ts';
+import type { AudioStats, AudioStream, RecordingFailure } from '../media/audio-stream.ts';
 import type { Leg } from '../telephony/carrier.ts';
 import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
@@ -51,7 +51,7 @@ export class CallSession implements LiveCall, CallInProgress {
   }) {
     const { parts, agent, leg } = options;
     const { id: callId, accountId, environment } = options.call;
-    const { calls, clock, recordings } = parts;
+    const { calls, clock, metrics, recordings } = parts;
     const log = parts.log.child({ callId });
     this.callId = callId;
     this.scope = { accountId, environment };
@@ -64,7 +64,7 @@ export class CallSession implements LiveCall, CallInProgress {
     const timeline = new SessionTimeline({ callId, calls, clock, journal });
     this.#journal = journal;
     this.#timeline = timeline;
-    this.#recording = new SessionRecording({ recordings, timeline, log });
+    this.#recording = new SessionRecording({ recordings, metrics, timeline, log });
     const [call, party] = [() => this.#call, () => this.#party];
     this.#control = new SessionControl({ parts, leg, call, party, journal, timeline, log });
   }
@@ -123,6 +123,7 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
     this.#timeline.answered(change.call);
+    this.#recording.answered();
     metrics.callStarted(this.#call.direction);
     this.#log.info(
       { agentId: change.call.agentId, direction: change.call.direction },
@@ -132,7 +133,7 @@ export class CallSession implements LiveCall, CallInProgress {
 
   #startTalk(): void {
     this.#leg.audio.onEvent((event) => {
-      if (event.kind === 'recording-failed') this.#recording.failed(event.reason);
+      if (event.kind === 'recording-failed') this.#recordingFailed(event);
       if (event.kind === 'digit') this.#timeline.key();
     });
     this.#party = this.#parts.talk({
@@ -148,6 +149,13 @@ export class CallSession implements LiveCall, CallInProgress {
       this.#party?.digit(digit);
     });
     this.#party.start();
+  }
+
+  #recordingFailed(failure: RecordingFailure): void {
+    this.#recording.failed(failure);
+    const call = { ...this.#call, ...this.#recording.kept() };
+    this.#call = call;
+    this.#journal.write(() => this.#parts.calls.update(call, []));
   }
 
   #onConversation(event: ConversationEvent): void {
@@ -217,8 +225,7 @@ export class CallSession implements LiveCall, CallInProgress {
     await this.#stopTalk();
     await lineClosed(this.#leg, clock);
     const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
-    const recordingFile = this.#recording.kept(this.#call.recordingFile);
-    const change = ended({ ...this.#call, recordingFile }, facts);
+    const change = ended({ ...this.#call, ...this.#recording.kept() }, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));
     this.#timeline.ended(change.call);

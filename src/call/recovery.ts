@@ -12,7 +12,12 @@ export interface RecoveryParts {
   readonly dialogs: readonly OpenDialog[];
   /** Where a call's recording lies. */
   readonly recordingPath: (file: string) => string;
-  /** Makes a recording that was cut off playable, and says how long it plays. @throws {Error} of the file system. */
+  /**
+   * Makes a recording that was cut off playable, and removes one without sound.
+   *
+   * @returns how long it plays.
+   * @throws {Error} of the file system.
+   */
   readonly repairRecording: (path: string) => Promise<Recorded>;
   readonly newId: NewId;
   readonly now: Date;
@@ -20,14 +25,16 @@ export interface RecoveryParts {
 }
 
 interface Recorded {
+  /** Milliseconds; 0 where it has no sound. */
   readonly soundMs: number;
 }
 
-/** Makes the recording playable, and says how much of the call it holds; undefined when it was never written. */
+/** Makes the recording playable, and says how much of the call it holds; undefined where no sound was ever written. */
 async function recordedOf(call: Call, parts: RecoveryParts): Promise<Recorded | undefined> {
   if (call.recordingFile === null) return undefined;
   try {
-    return await parts.repairRecording(parts.recordingPath(call.recordingFile));
+    const recorded = await parts.repairRecording(parts.recordingPath(call.recordingFile));
+    return recorded.soundMs > 0 ? recorded : undefined;
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const message = isMissing

@@ -53,6 +53,7 @@ export interface CallDetail extends CallCommon {
   readonly transcript?: readonly TranscriptEntry[];
   readonly summary: string | null;
   readonly recordingUrl: string | null;
+  readonly recordingTruncated: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 

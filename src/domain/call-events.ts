@@ -68,6 +68,7 @@ export function callTranscribedEvent(
     sentiment: call.sentiment,
     intentDetected: call.intentDetected,
     recordingUrl: facts.recordingUrl,
+    ...(call.recordingTruncated ? { recordingTruncated: true } : {}),
   });
 }
 

@@ -26,6 +26,7 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
     durationSeconds: 0,
     carrierCallSid: null,
     recordingFile: null,
+    recordingTruncated: false,
     summary: null,
     sentiment: null,
     sentimentScore: null,

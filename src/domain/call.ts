@@ -72,6 +72,8 @@ export interface Call {
   readonly carrierCallSid: string | null;
   /** Path of the recording inside the data folder, null when there is none. */
   readonly recordingFile: string | null;
+  /** Whether the recording ends before the call does, because the disk took no more. */
+  readonly recordingTruncated: boolean;
   readonly summary: string | null;
   readonly sentiment: 'positive' | 'neutral' | 'negative' | null;
   readonly sentimentScore: number | null;

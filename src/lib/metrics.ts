@@ -15,6 +15,7 @@ import {
 } from './metric-families.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { RecentTimes } from './recent-times.ts';
+import { RecordingMetrics } from './recording-metrics.ts';
 import { webhookMetrics } from './webhook-metrics.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
@@ -64,6 +65,7 @@ export class Metrics {
   readonly languageModel = languageModelMetrics(this.#registry);
   readonly admission = new AdmissionMetrics(this.#registry);
   readonly analysis = new AnalysisMetrics(this.#registry);
+  readonly recordings = new RecordingMetrics(this.#registry);
   readonly webhooks = webhookMetrics(this.#registry);
   readonly #loopLag = new EventLoopLag();
   #isStarted = false;
@@ -123,6 +125,11 @@ export class Metrics {
   /** A call that was turned away with this SIP status before it became one. */
   callRefused(sipStatus: number): void {
     this.#calls.refused.inc({ status: sipStatus });
+  }
+
+  /** A recording was cut short, or did not begin. */
+  recordingFailed(how: 'cut_short' | 'not_begun'): void {
+    this.recordings.failed(how);
   }
 
   turn(times: MeasuredTurn): void {

@@ -13,6 +13,13 @@ export const FRAME_MS = 20;
 /** Samples in one frame. */
 export const FRAME_SAMPLES = (LINE_RATE_HZ * FRAME_MS) / 1000;
 
+/** Why a recording ended before its call. */
+export interface RecordingFailure {
+  readonly reason: string;
+  /** Sound that the file holds, in milliseconds; 0 where there is no file. */
+  readonly recordedMs: number;
+}
+
 /** What the media worker reports, per event and never per packet. Instants are `Clock.nowMs()`. */
 export type AudioEvent =
   /** The caller has been loud for `VOICE_FRAMES` frames in a row; `atMs` is the arrival of the first of them. */
@@ -33,8 +40,8 @@ export type AudioEvent =
   | { readonly kind: 'digit'; readonly digit: string; readonly durationMs: number }
   /** No packet has come for 15 s although the caller is not on hold. */
   | { readonly kind: 'media-lost' }
-  /** The recording could not be written; the call goes on without it. */
-  | { readonly kind: 'recording-failed'; readonly reason: string };
+  /** The recording could not be written any further; the call goes on without it. */
+  | ({ readonly kind: 'recording-failed' } & RecordingFailure);
 
 /** RTP figures of one call, from its first packet on. */
 export interface AudioStats {

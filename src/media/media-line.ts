@@ -150,8 +150,11 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
 
   /** @param startedAtMs where the recording begins: sound that comes later has silence before it. */
   record(path: string, startedAtMs: number): void {
-    const onFailed = (reason: string) => this.emit({ kind: 'recording-failed', reason });
-    this.#recorder ??= new WavRecorder({ path, startedAtMs, onFailed });
+    this.#recorder ??= new WavRecorder({
+      path,
+      startedAtMs,
+      onFailed: (failure) => this.emit({ kind: 'recording-failed', ...failure }),
+    });
   }
 
   /** From now on, what is played goes into this ring as well; none ends that. */

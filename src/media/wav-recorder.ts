@@ -1,12 +1,13 @@
 /** Writes a call to disk while it goes on, without ever holding up the media clock. */
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { PRIVATE_FILE_MODE } from '../lib/private-tree.ts';
-import { LINE_RATE_HZ } from './audio-stream.ts';
+import { LINE_RATE_HZ, type RecordingFailure } from './audio-stream.ts';
 import { StereoTrack, type TrackSide } from './stereo-track.ts';
 import { WAV_HEADER_BYTES, wavHeader } from './wav-format.ts';
 
 const SHAPE = { channels: 2, rateHz: LINE_RATE_HZ } as const;
 const FRAME_BYTES = 4;
+const BYTES_PER_MS = (LINE_RATE_HZ / 1000) * FRAME_BYTES;
 
 /** How often the disk sees what was heard: what a crash can cost. */
 const FLUSH_FRAMES = LINE_RATE_HZ;
@@ -22,7 +23,7 @@ const WAITING_FRAMES_MAX = 20 * LINE_RATE_HZ;
 export class WavRecorder {
   readonly #path: string;
   readonly #track: StereoTrack;
-  readonly #onFailed: (reason: string) => void;
+  readonly #onFailed: (failure: RecordingFailure) => void;
   #file: FileHandle | undefined;
   #writtenBytes = 0;
   /** The write under way; writes follow one another. */
@@ -35,7 +36,7 @@ export class WavRecorder {
     readonly path: string;
     readonly startedAtMs: number;
     /** Called once, when the recording had to be given up. */
-    readonly onFailed: (reason: string) => void;
+    readonly onFailed: (failure: RecordingFailure) => void;
   }) {
     this.#path = options.path;
     this.#onFailed = options.onFailed;
@@ -60,7 +61,9 @@ export class WavRecorder {
 
   async #finish(): Promise<void> {
     await this.#writing;
-    if (!this.#isOver) await this.#attempt(() => this.#flush(this.#track.length));
+    if (!this.#isOver && this.#track.length > 0) {
+      await this.#attempt(() => this.#flush(this.#track.length));
+    }
     this.#isOver = true;
     this.#track.end();
     await this.#closeFile();
@@ -70,7 +73,7 @@ export class WavRecorder {
   async #flush(frames: number): Promise<void> {
     const bytes = this.#track.take(frames);
     if (this.#file === undefined) {
-      this.#file = await open(this.#path, 'w', PRIVATE_FILE_MODE);
+      this.#file = await open(this.#path, 'wx', PRIVATE_FILE_MODE);
       await writeAll(this.#file, Buffer.concat([wavHeader(SHAPE, bytes.length), bytes]), 0);
     } else {
       await writeAll(this.#file, bytes, WAV_HEADER_BYTES + this.#writtenBytes);
@@ -85,17 +88,29 @@ export class WavRecorder {
     try {
       await step();
     } catch (error) {
+      await this.#settleFile();
       this.#fail(error);
-      await this.#closeFile();
     }
     this.#isWriting = false;
+  }
+
+  /** Leaves a file that plays up to its last whole write, or none: a disk that runs full takes a part of what it is given. */
+  async #settleFile(): Promise<void> {
+    // The failure that led here is reported; a disk that refuses this too changes nothing of it.
+    if (this.#writtenBytes > 0) {
+      await this.#file?.truncate(WAV_HEADER_BYTES + this.#writtenBytes).catch(() => undefined);
+    } else if (this.#file !== undefined) {
+      await rm(this.#path).catch(() => undefined);
+    }
+    await this.#closeFile();
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     const state = error instanceof Error ? error.message : String(error);
-    this.#onFailed(`Cannot write recording "${this.#path}": ${state}`);
+    const reason = `Cannot write recording "${this.#path}": ${state}`;
+    this.#onFailed({ reason, recordedMs: this.#writtenBytes / BYTES_PER_MS });
   }
 
   async #closeFile(): Promise<void> {

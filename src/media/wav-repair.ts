@@ -4,8 +4,8 @@ import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from './wav-format.ts';
 
 /** What was found and done. */
 export interface WavRepair {
-  /** `not-wav` files are left as they are. */
-  readonly outcome: 'whole' | 'repaired' | 'not-wav';
+  /** `empty` files have no sound, and `not-wav` files are something else; both are left as they are. */
+  readonly outcome: 'whole' | 'repaired' | 'empty' | 'not-wav';
   /** How long the file plays now. */
   readonly soundMs: number;
 }
@@ -22,10 +22,12 @@ export async function repairWav(path: string): Promise<WavRepair> {
     const { size } = await file.stat();
     const header = Buffer.alloc(WAV_HEADER_BYTES);
     await file.read(header, 0, WAV_HEADER_BYTES, 0);
+    if (size < WAV_HEADER_BYTES) return { outcome: 'empty', soundMs: 0 };
     const shape = readWavHeader(header);
-    if (shape === undefined || size < WAV_HEADER_BYTES) return NOT_WAV;
+    if (shape === undefined) return { outcome: 'not-wav', soundMs: 0 };
     const frameBytes = shape.channels * 2;
     const dataBytes = Math.floor((size - WAV_HEADER_BYTES) / frameBytes) * frameBytes;
+    if (dataBytes === 0) return { outcome: 'empty', soundMs: 0 };
     const soundMs = (dataBytes / frameBytes / shape.rateHz) * 1000;
     if (shape.dataBytes === dataBytes && size === WAV_HEADER_BYTES + dataBytes) {
       return { outcome: 'whole', soundMs };
@@ -37,5 +39,3 @@ export async function repairWav(path: string): Promise<WavRepair> {
     await file.close();
   }
 }
-
-const NOT_WAV = { outcome: 'not-wav', soundMs: 0 } as const;

@@ -34,7 +34,8 @@ export function callItemText(): RawBuilder<string> {
 export function callTextColumns() {
   const entry = sql`'role', role, 'text', text, 'timestamp', ${instant('at')}`;
   return [
-    sql<string>`json_object(${common()})`.as('facts'),
+    sql<string>`json_object(${common()},
+      'recordingTruncated', ${truth(sql`recording_truncated`)})`.as('facts'),
     sql<string | null>`(select group_concat(iif(confidence is null,
         json_object(${entry}), json_object(${entry}, 'confidence', confidence)))
       from (select * from transcript_entries where call_id = calls.id order by at, position))`.as(

@@ -11,6 +11,7 @@ import { up as agentVersions } from './migrations/m0006-agent-versions.ts';
 import { up as firstAnswers } from './migrations/m0007-first-answers.ts';
 import { up as agentNumbers } from './migrations/m0008-agent-numbers.ts';
 import { up as numberAssignments } from './migrations/m0009-number-assignments.ts';
+import { up as recordingTruncated } from './migrations/m0011-recording-truncated.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -23,6 +24,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-first-answers': { up: firstAnswers },
   '0008-agent-numbers': { up: agentNumbers },
   '0009-number-assignments': { up: numberAssignments },
+  '0011-recording-truncated': { up: recordingTruncated },
 };
 
 /** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */

@@ -101,6 +101,7 @@ export interface CallRow {
   readonly duration_seconds: number;
   readonly carrier_call_sid: string | null;
   readonly recording_file: string | null;
+  readonly recording_truncated: number;
   readonly summary: string | null;
   readonly sentiment: string | null;
   readonly sentiment_score: number | null;

@@ -163,6 +163,7 @@ describe('GET /api/calls/{callId}', () => {
       sentiment: 'positive',
       intentDetected: 'information',
       recordingUrl: null,
+      recordingTruncated: false,
       metadata: { order: 7 },
     });
   });

@@ -85,16 +85,61 @@ test('CallSession goes on without a recording that failed, and says so in the ti
   const world = await openCallWorld();
   const { leg, over } = await world.answered();
 
-  leg.audio.emit({ kind: 'recording-failed', reason: 'the disk is full' });
+  leg.audio.emit({ kind: 'recording-failed', reason: 'the disk is full', recordedMs: 3000 });
   const during = world.call();
   leg.release({ kind: 'far-end' });
   await over;
 
-  expect(during.status).toBe('in_progress');
+  expect(during).toMatchObject({ status: 'in_progress', recordingTruncated: true });
+  expect(world.store.calls.timeline(during.id)).toContainEqual(
+    expect.objectContaining({
+      kind: 'recording_failed',
+      details: { reason: 'the disk is full', recordingTruncated: true, recordedMs: 3000 },
+    }),
+  );
+  expect(world.call()).toMatchObject({
+    status: 'completed',
+    endReason: 'user_hangup',
+    recordingTruncated: true,
+    recordingFile: `recordings/${during.id}.wav`,
+  });
+  expect(world.counted).toContain('recording-failed cut_short');
+});
+
+test('CallSession has no recording where the disk took none of it', async () => {
+  const world = await openCallWorld({ hasSound: false });
+  const { leg, over } = await world.answered();
+
+  leg.audio.emit({ kind: 'recording-failed', reason: 'the disk is full', recordedMs: 0 });
+  const during = world.call();
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  const nothing = { recordingFile: null, recordingTruncated: false };
+  expect([during, world.call()]).toMatchObject([nothing, nothing]);
   expect(world.store.calls.timeline(during.id)).toContainEqual(
     expect.objectContaining({ kind: 'recording_failed', details: { reason: 'the disk is full' } }),
   );
-  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'user_hangup' });
+});
+
+test('CallSession talks without a recording where none may begin, and says why in the timeline', async () => {
+  const world = await openCallWorld({ recordingRefusal: '100 MB free' });
+
+  const { leg, talk, over } = await world.answered();
+  const during = world.call();
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  expect([talk.isStarted, leg.recorded]).toEqual([true, []]);
+  expect(during).toMatchObject({ status: 'in_progress', recordingFile: null });
+  expect(world.store.calls.timeline(during.id).map(({ kind }) => kind)).toEqual([
+    'ringing',
+    'answered',
+    'recording_failed',
+    'ended',
+  ]);
+  expect(world.store.calls.timeline(during.id)[2]?.details).toEqual({ reason: '100 MB free' });
+  expect(world.counted).toContain('recording-failed not_begun');
 });
 
 test('CallSession goes on while the database refuses, and catches up in order', async () => {

@@ -147,7 +147,7 @@ test('OutboundCall goes on without a recording where none can be started', async
     start: () => {
       throw new Error('no thread');
     },
-    exists: () => false,
+    hasSound: () => false,
   };
   const { world, callId, outgoing } = await dialled({ parts: { recordings } });
 

@@ -56,6 +56,15 @@ function partsOf(store: TestStore): RecoveryParts {
   };
 }
 
+test('recoverCalls gives a call no recording where its file has no sound', async () => {
+  const store = await openLeft({ ...ANSWERED, recordingFile: 'call_1.wav' });
+  writeFileSync(join(store.folder, 'call_1.wav'), '');
+
+  await recoverCalls(partsOf(store));
+
+  expect(store.calls.findById('call_1')).toMatchObject({ status: 'failed', recordingFile: null });
+});
+
 test('recoverCalls ends a call that was ringing, as it began', async () => {
   const store = await openLeft({ status: 'ringing' });
 

@@ -48,7 +48,7 @@ test('Conversation goes on when the recording cannot be written', async () => {
   table.conversation.start();
   await table.pass(1000);
 
-  table.line.emit({ kind: 'recording-failed', reason: 'disk full' });
+  table.line.emit({ kind: 'recording-failed', reason: 'disk full', recordedMs: 0 });
   await table.pass(1000);
 
   expect(table.end()).toBeUndefined();

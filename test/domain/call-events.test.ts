@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { callEndedEvent, callStartedEvent } from '../../src/domain/call-events.ts';
+import {
+  callEndedEvent,
+  callStartedEvent,
+  callTranscribedEvent,
+} from '../../src/domain/call-events.ts';
 import { buildCall } from '../support/build-call.ts';
 
 const STAMP = { id: 'evt_1', now: new Date('2026-11-20T12:01:00.500Z') };
@@ -54,4 +58,15 @@ test('callEndedEvent of a call that was never dialled has strings all the same',
 
 test('callEndedEvent refuses a call that has not ended', () => {
   expect(() => callEndedEvent(buildCall(), STAMP)).toThrow('it is ringing');
+});
+
+test('callTranscribedEvent says that a recording was cut short, and nothing of it where it was not', () => {
+  const facts = { transcript: [], recordingUrl: 'https://voice.example/call_1' };
+  const dataOf = (recordingTruncated: boolean) => {
+    const call = buildCall({ recordingTruncated });
+    return JSON.parse(callTranscribedEvent(call, facts, STAMP).body).data;
+  };
+
+  expect(dataOf(true)).toMatchObject({ recordingTruncated: true });
+  expect(dataOf(false)).not.toHaveProperty('recordingTruncated');
 });

@@ -1,52 +1,26 @@
 /** What customers see while the disk fails under a running server, and that it needs no restart afterwards. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { Phone } from '../../examples/phone/phone.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { canMount, fill, mounted, skipWithoutMount } from '../support/small-disk.ts';
 
 const AGENT = { name: 'Reception', greeting: 'Hello', systemPrompt: 'Be brief.' };
 
-const mayMount = process.getuid?.() === 0 && existsSync('/sbin/mkfs.ext4');
-
-/** A file system of its own; unmounted when the test is over, whoever still has files open on it. */
-function mounted(options: { readonly type: 'tmpfs' | 'ext4'; readonly sizeMiB: number }): string {
-  const base = mkdtempSync(join(tmpdir(), 'offhook-disk-'));
-  const folder = join(base, 'mnt');
-  mkdirSync(folder);
-  if (options.type === 'tmpfs') {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${options.sizeMiB}m`, 'none', folder]);
-  } else {
-    const image = join(base, 'image');
-    writeFileSync(image, Buffer.alloc(options.sizeMiB * 1024 * 1024));
-    execFileSync('/sbin/mkfs.ext4', ['-q', image]);
-    execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, folder]);
-  }
-  onTestFinished(() => {
-    spawnSync('umount', ['-l', folder]);
-    rmSync(base, { recursive: true, force: true });
+/** A server that takes calls whatever room its disk has, unless told otherwise. */
+async function serverOn(
+  dataDir: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestServer> {
+  const server = await startServer({
+    dataDir,
+    environment: { DISK_FREE_MIN_MB: '0', ...environment },
   });
-  return folder;
-}
-
-function canMount(type: 'tmpfs' | 'ext4'): boolean {
-  if (!mayMount) return false;
-  const base = mkdtempSync(join(tmpdir(), 'offhook-try-'));
-  const image = join(base, 'image');
-  writeFileSync(image, Buffer.alloc(4 * 1024 * 1024));
-  if (type === 'ext4') spawnSync('/sbin/mkfs.ext4', ['-q', image]);
-  const args =
-    type === 'ext4' ? ['-o', 'loop', image, base] : ['-t', 'tmpfs', '-o', 'size=1m', 'none', base];
-  const isMounted = spawnSync('mount', args).status === 0;
-  if (isMounted) spawnSync('umount', ['-l', base]);
-  rmSync(base, { recursive: true, force: true });
-  return isMounted;
-}
-
-async function serverOn(dataDir: string): Promise<TestServer> {
-  const server = await startServer({ dataDir });
   onTestFinished(() => server.stop());
   return server.ready();
 }
@@ -60,13 +34,8 @@ async function notReady(server: TestServer): Promise<number> {
   for (;;) {
     const status = await health(server, '/readyz');
     if (status !== 200 || performance.now() > deadlineMs) return status;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await setTimeout(100);
   }
-}
-
-/** Fills what room is left. */
-function fill(folder: string): void {
-  spawnSync('dd', ['if=/dev/zero', `of=${join(folder, 'ballast')}`, 'bs=4k']);
 }
 
 test.runIf(canMount('tmpfs'))(
@@ -137,3 +106,83 @@ test.runIf(canMount('ext4'))(
     expect(agents).toBe(1);
   },
 );
+
+async function ring(phone: Phone, server: TestServer) {
+  const call = await phone.call(`sip:+12025550123@127.0.0.1:${server.sipPort}`);
+  return { call, id: await server.callInProgress() };
+}
+
+/** What `/readyz` says of the disk. */
+async function diskCheck(server: TestServer) {
+  const response = await fetch(`${server.baseUrl}/readyz`);
+  const { checks } = (await response.json()) as {
+    readonly checks: readonly { readonly name: string; readonly isOk: boolean }[];
+  };
+  const check = checks.find(({ name }) => name === 'disk space');
+  return { status: response.status, isOk: check?.isOk };
+}
+
+test('a disk that runs full under calls: recordings are cut short or do not begin, and all else goes on', async (context) => {
+  skipWithoutMount(context, 'tmpfs');
+  const folder = mounted({ type: 'tmpfs', sizeMiB: 8 });
+  const database = mkdtempSync(join(tmpdir(), 'offhook-database-'));
+  onTestFinished(() => rmSync(database, { recursive: true, force: true }));
+  const DATABASE_URL = join(database, 'offhook.db');
+  const server = await serverOn(folder, { DATABASE_URL, DISK_FREE_MIN_MB: '1' });
+  await server.createAgent({ greeting: 'Hello. '.repeat(60) });
+  const phone = new Phone();
+  await phone.start();
+  onTestFinished(() => phone.stop());
+  const detail = async (id: string) => (await server.api('GET', `/api/calls/${id}`)).body;
+  const failures = async (id: string) => {
+    const { body } = await server.api('GET', `/api/calls/${id}/events`);
+    const entries = body.data as readonly { readonly kind: string; readonly details: object }[];
+    return entries.flatMap(({ kind, details }) => (kind === 'recording_failed' ? [details] : []));
+  };
+
+  const before = await diskCheck(server);
+  const cut = await ring(phone, server);
+  await setTimeout(2500);
+  fill(folder);
+  await expect.poll(() => diskCheck(server), { timeout: 10_000 }).toMatchObject({ isOk: false });
+  const unrecorded = await ring(phone, server);
+  const heardAt = cut.call.line.heard.length;
+  await setTimeout(1500);
+  const isHeard = cut.call.line.heard.slice(heardAt).some(({ isVoiced }) => isVoiced);
+  const full = await diskCheck(server);
+  const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
+  const made = await server.api('POST', '/api/agents', AGENT);
+  await unrecorded.call.hangUp();
+  await cut.call.hangUp();
+  await server.endedCalls();
+  const sound = await fetch(String((await detail(cut.id)).recordingUrl));
+  const bytes = Buffer.from(await sound.arrayBuffer());
+
+  expect([before, full]).toEqual([
+    { status: 200, isOk: true },
+    { status: 503, isOk: false },
+  ]);
+  expect([isHeard, made.status]).toEqual([true, 201]);
+  expect(metrics).toMatch(/^offhook_disk_free_bytes 0$/m);
+  expect(await detail(cut.id)).toMatchObject({ status: 'completed', recordingTruncated: true });
+  expect(await failures(cut.id)).toMatchObject([{ recordingTruncated: true }]);
+  expect(bytes.length).toBe(44 + bytes.readUInt32LE(40));
+  expect(bytes.length).toBeGreaterThan(44 + 32_000);
+  expect(await detail(unrecorded.id)).toMatchObject({
+    status: 'completed',
+    recordingUrl: null,
+    recordingTruncated: false,
+  });
+  expect(await failures(unrecorded.id)).toMatchObject([
+    { reason: expect.stringContaining('less than DISK_FREE_MIN_MB (1)') },
+  ]);
+  expect(readdirSync(join(folder, 'recordings'))).toEqual([`${cut.id}.wav`]);
+  expect(statSync(join(folder, 'recordings', `${cut.id}.wav`)).mode & 0o777).toBe(0o600);
+
+  const last = await ring(phone, server);
+  server.kill('SIGTERM');
+  await setTimeout(500);
+  await last.call.hangUp();
+
+  expect(await server.exited).toBe(0);
+});

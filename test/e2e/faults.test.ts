@@ -115,7 +115,8 @@ test('a disk that is full for recordings is said in the log, and the call goes o
   const isSmall = mounted.status === 0;
   if (isSmall) undo.push(() => spawnSync('umount', ['-l', dataDir]));
   const database = join(folder('database'), 'offhook.db');
-  const server = await (await start({ DATA_DIR: dataDir, DATABASE_URL: database })).ready();
+  const where = { DATA_DIR: dataDir, DATABASE_URL: database };
+  const server = await (await start({ ...where, DISK_FREE_MIN_MB: '0' })).ready();
   // Without the right to mount, a recordings folder that is gone fails the same writes.
   if (!isSmall) rmSync(join(dataDir, 'recordings'), { recursive: true });
   await server.createAgent({ greeting: 'Hello. This is a long greeting, and it goes on and on.' });

@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { RecordingFailure } from '../../src/media/audio-stream.ts';
 import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from '../../src/media/wav-format.ts';
 import { WavRecorder } from '../../src/media/wav-recorder.ts';
 import { repairWav } from '../../src/media/wav-repair.ts';
+import { fill, mounted, skipWithoutMount } from '../support/small-disk.ts';
 
 const FRAME = 160;
 
@@ -14,18 +17,18 @@ async function freshPath(): Promise<string> {
 }
 
 function recorderFor(path: string) {
-  const failures: string[] = [];
+  const failures: RecordingFailure[] = [];
   const recorder = new WavRecorder({
     path,
     startedAtMs: 0,
-    onFailed: (reason) => failures.push(reason),
+    onFailed: (failure) => failures.push(failure),
   });
   return { recorder, failures };
 }
 
-/** Records both sides of `ms` of a call. */
-function talk(recorder: WavRecorder, ms: number): void {
-  for (let atMs = 20; atMs <= ms; atMs += 20) {
+/** Records both sides of a call up to `untilMs`. */
+function talk(recorder: WavRecorder, untilMs: number, fromMs = 0): void {
+  for (let atMs = fromMs + 20; atMs <= untilMs; atMs += 20) {
     recorder.add('caller', new Int16Array(FRAME).fill(1000), atMs);
     recorder.add('agent', new Int16Array(FRAME).fill(-2000), atMs);
   }
@@ -72,7 +75,7 @@ test.each([
     '/nowhere/call.wav',
     /^Cannot write recording "\/nowhere\/call\.wav": ENOENT/,
   ],
-  ['a full disk', '/dev/full', /^Cannot write recording "\/dev\/full": ENOSPC/],
+  ['a file in the way', '/dev/null', /^Cannot write recording "\/dev\/null": EEXIST/],
 ])('WavRecorder reports %s once, and swallows the rest', async (_name, path, reason) => {
   const { recorder, failures } = recorderFor(path);
 
@@ -81,7 +84,53 @@ test.each([
   talk(recorder, 3000);
   await recorder.close();
 
-  expect(failures).toEqual([expect.stringMatching(reason)]);
+  expect(failures).toEqual([{ reason: expect.stringMatching(reason), recordedMs: 0 }]);
+});
+
+test('WavRecorder makes no file for a call without sound', async () => {
+  const path = await freshPath();
+  const { recorder, failures } = recorderFor(path);
+
+  await recorder.close();
+
+  expect([existsSync(path), failures]).toEqual([false, []]);
+});
+
+describe('WavRecorder on a disk that runs full', () => {
+  test('keeps what it has written as a file that plays, and says how long that is', async (context) => {
+    skipWithoutMount(context, 'tmpfs');
+    const disk = mounted({ type: 'tmpfs', sizeMiB: 1 });
+    fill(disk, { leaveKiB: 64 });
+    const path = join(disk, 'call.wav');
+    const { recorder, failures } = recorderFor(path);
+
+    talk(recorder, 1300);
+    await untilLarger(path, WAV_HEADER_BYTES);
+    talk(recorder, 3000, 1300);
+    await recorder.close();
+
+    const file = await readFile(path);
+    const { dataBytes = 0 } = readWavHeader(file) ?? {};
+    expect(failures).toEqual([
+      { reason: expect.stringContaining('ENOSPC'), recordedMs: dataBytes / 32 },
+    ]);
+    expect(dataBytes).toBeGreaterThan(32_000);
+    expect(file.length).toBe(WAV_HEADER_BYTES + dataBytes);
+  });
+
+  test('leaves no file where not even the first second has room', async (context) => {
+    skipWithoutMount(context, 'tmpfs');
+    const disk = mounted({ type: 'tmpfs', sizeMiB: 1 });
+    fill(disk);
+    const path = join(disk, 'call.wav');
+    const { recorder, failures } = recorderFor(path);
+
+    talk(recorder, 3000);
+    await recorder.close();
+
+    expect(failures).toMatchObject([{ recordedMs: 0 }]);
+    expect(existsSync(path)).toBe(false);
+  });
 });
 
 test('repairWav gives a file back its sizes that a crash cut off', async () => {
@@ -102,8 +151,10 @@ test('repairWav gives a file back its sizes that a crash cut off', async () => {
 
 test.each([
   ['a file that is whole', 32_000, { outcome: 'whole', soundMs: 1000 }],
-  ['a header without sound', 0, { outcome: 'whole', soundMs: 0 }],
-  ['a file cut off in the header', -10, { outcome: 'not-wav', soundMs: 0 }],
+  ['a header without sound', 0, { outcome: 'empty', soundMs: 0 }],
+  ['a header and half a frame', 2, { outcome: 'empty', soundMs: 0 }],
+  ['a file cut off in the header', -10, { outcome: 'empty', soundMs: 0 }],
+  ['a file of no bytes', -WAV_HEADER_BYTES, { outcome: 'empty', soundMs: 0 }],
 ])('repairWav leaves %s as it is', async (_name, dataBytes, expected) => {
   const path = await freshPath();
   await writeFile(path, wavHeader({ channels: 2, rateHz: 8000 }, Math.max(0, dataBytes)));

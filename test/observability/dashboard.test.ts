@@ -28,6 +28,7 @@ async function families(): Promise<readonly Family[]> {
     responsesOut: new Map(),
   }));
   metrics.watchQueue(() => 0);
+  metrics.recordings.watch({ freeBytes: 1, freeMinBytes: 0 });
   metrics.webhooks.watchOutbox(() => ({ pending: 0, oldestSeconds: 0 }));
   metrics.start();
   const text = await metrics.render();
@@ -91,6 +92,6 @@ test('the alert file has a description for every alert', () => {
   const text = readFileSync(join(FOLDER, 'alerts.yml'), 'utf8');
   const count = (pattern: RegExp) => text.match(pattern)?.length;
 
-  expect(count(/- alert:/g)).toBe(12);
-  expect(count(/description:/g)).toBe(12);
+  expect(count(/- alert:/g)).toBeGreaterThan(12);
+  expect(count(/description:/g)).toBe(count(/- alert:/g));
 });

@@ -22,6 +22,7 @@ const aCall = fc.record({
     startedAt: fc.option(anInstant),
     endedAt: fc.option(anInstant),
     recordingFile: fc.constantFrom(null, 'recordings/call.wav'),
+    recordingTruncated: fc.boolean(),
     summary: fc.option(fc.string({ unit: 'grapheme' })),
     metadata: fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue()),
   }),
@@ -61,6 +62,7 @@ test('CallStore.findText gives in parts what objects would give', async () => {
       endedAt: call.endedAt?.toISOString() ?? null,
       ...{ endReason: call.endReason, sentiment: call.sentiment },
       intentDetected: call.intentDetected,
+      recordingTruncated: call.recordingTruncated,
     });
   }
 });

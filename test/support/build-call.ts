@@ -19,6 +19,7 @@ export function buildCall(fields: Partial<Call> = {}): Call {
     durationSeconds: 0,
     carrierCallSid: 'abc@192.0.2.1',
     recordingFile: null,
+    recordingTruncated: false,
     summary: null,
     sentiment: null,
     sentimentScore: null,

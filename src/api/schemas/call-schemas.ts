@@ -67,6 +67,10 @@ export const transcriptEntrySchema = z
 export const callSchema = z
   .object({
     ...common,
+    recordingTruncated: z.boolean().openapi({
+      description:
+        'Whether the recording ends before the call does, because the disk took no more.',
+    }),
     transcript: z
       .array(transcriptEntrySchema)
       .optional()

@@ -41,6 +41,10 @@ const callTranscribed = z.object({
   sentiment: z.enum(['positive', 'neutral', 'negative']).nullable(),
   intentDetected: z.string().nullable(),
   recordingUrl: z.string().openapi({ description: 'Empty when there is no recording.' }),
+  recordingTruncated: z.literal(true).optional().openapi({
+    description:
+      'There only where the recording ends before the call does, because the disk took no more.',
+  }),
 });
 
 const appointmentBooked = z.object({

@@ -35,6 +35,7 @@ function Played(props: HeardProps & { readonly entries: readonly TranscriptEntry
   return (
     <>
       <Section title={t('call.recording')}>
+        {call.recordingTruncated ? <p class="muted">{t('call.recordingTruncated')}</p> : null}
         {/* biome-ignore lint/a11y/useMediaCaption: the transcript below is what captions would say. */}
         <audio ref={player.element} preload="metadata" src={recordingPath(call)} />
         <SoundLine

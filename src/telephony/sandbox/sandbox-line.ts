@@ -92,7 +92,7 @@ export class SandboxLine implements AudioStream {
     this.#recorder ??= new WavRecorder({
       path,
       startedAtMs: this.#doneMs,
-      onFailed: (reason) => this.#emit({ kind: 'recording-failed', reason }),
+      onFailed: (failure) => this.#emit({ kind: 'recording-failed', ...failure }),
     });
   }
 

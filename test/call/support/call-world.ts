@@ -41,14 +41,21 @@ export interface CallWorld {
   answered(): Promise<AnsweredCall>;
 }
 
-export async function openCallWorld(
-  options: { readonly agent?: Partial<Agent>; readonly callsMax?: number } = {},
-): Promise<CallWorld> {
+interface WorldOptions {
+  readonly agent?: Partial<Agent>;
+  readonly callsMax?: number;
+  /** Why no recording may begin. */
+  readonly recordingRefusal?: string;
+  /** Whether recordings have sound in the end; unless the disk is full, when not given. */
+  readonly hasSound?: boolean;
+}
+
+export async function openCallWorld(options: WorldOptions = {}): Promise<CallWorld> {
   const store = await openTestStore();
   store.agents.insert(buildAgent({ phoneNumber: AGENT_NUMBER, ...options.agent }));
   const registry = new CallRegistry({ callsMax: options.callsMax ?? 10 });
   const counted: string[] = [];
-  const parts = partsOf(store, { counted, world: () => world });
+  const parts = partsOf(store, { ...options, counted, world: () => world });
   const world: CallWorld = {
     store,
     registry,
@@ -85,7 +92,7 @@ async function answeredCall(world: CallWorld): Promise<AnsweredCall> {
 
 function partsOf(
   store: TestStore,
-  given: { readonly counted: string[]; readonly world: () => CallWorld },
+  given: WorldOptions & { readonly counted: string[]; readonly world: () => CallWorld },
 ): CallParts {
   let ids = 0;
   return {
@@ -94,10 +101,11 @@ function partsOf(
     live: store.liveFeed,
     recordings: {
       start: (callId, leg) => {
+        if (given.recordingRefusal !== undefined) throw new Error(given.recordingRefusal);
         leg.record(`/data/${callId}.wav`);
         return `recordings/${callId}.wav`;
       },
-      exists: () => !given.world().isDiskFull,
+      hasSound: () => given.hasSound ?? !given.world().isDiskFull,
     },
     metrics: countingMetrics(given.counted),
     newId: (prefix) => {
@@ -151,6 +159,7 @@ function countingMetrics(counted: string[]): CallMetrics {
     callEnded: count('ended'),
     callMissed: count('missed'),
     callRefused: count('refused'),
+    recordingFailed: count('recording-failed'),
     audio: ({ packetsReceived }) => counted.push(`audio ${packetsReceived}`),
     turn: ({ turn }) => counted.push(`turn ${turn}`),
     bargeIn: count('barge-in'),

@@ -64,6 +64,7 @@ export async function openSandboxWorld(
   const synthesizer = new ScriptedSynthesizer(SAMPLES_PER_LETTER);
   const sandbox = new Sandbox({
     config: readConfig({ DATA_DIR: store.folder, ...options.environment }),
+    disk: { isShort: false, state: '' },
     store,
     watch: { admits: () => true, reopened: new Bell() },
     speech: { synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 10_000_000 }) },
