@@ -4,6 +4,7 @@ import { COMPILE_CACHE } from './test/support/compile-cache.ts';
 
 /** Whole servers and processes that mostly wait, and measure no time: they run beside each other, longest first. */
 const PATIENT = [
+  'test/e2e/nat.test.ts',
   'test/e2e/outbound.test.ts',
   'test/integration/webhook-crash.test.ts',
   'test/e2e/demo.test.ts',

@@ -27,10 +27,21 @@ export function openAddresses(parts: {
   });
 }
 
-/** For Via and Contact of our own SIP engine. */
-export function sipAddressFor(addresses: OurAddresses, clock: Clock): AddressFor {
+/** For Via and Contact of our own SIP engine. Says once in the log when the setting for a NAT is missing. */
+export function sipAddressFor(
+  addresses: Pick<OurAddresses, 'advertisedTo' | 'isLost'>,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): AddressFor {
   const routes = new LocalRoutes({ clock });
-  return (bound, farEnd) => addresses.advertisedTo(farEnd) ?? routes.towards(bound, farEnd);
+  let hasWarned = false;
+  return (bound, farEnd) => {
+    const told = addresses.advertisedTo(farEnd) ?? routes.towards(bound, farEnd);
+    if (!hasWarned && farEnd !== '' && addresses.isLost(farEnd, told)) {
+      hasWarned = true;
+      log.warn({ farEnd, told }, 'a far end outside is told a private address: set PUBLIC_ADDRESS');
+    }
+    return told;
+  };
 }
 
 /** Where SIP listens: a socket for each family where `SIP_HOST` is the wildcard of both. */

@@ -69,7 +69,7 @@ class EmbeddedSip implements SipSide {
         { protocol: 'UDP', address, port },
         { protocol: 'TCP', address, port },
       ]),
-      addressFor: sipAddressFor(addresses, clock),
+      addressFor: sipAddressFor(addresses, { clock, log }),
       product: `offhook/${version}`,
       screen: isNoScanner,
       sessionTimer: SESSION_TIMER,

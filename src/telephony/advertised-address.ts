@@ -41,15 +41,32 @@ export interface AddressChoice {
  * @returns undefined for the local address: the one that our packets to the far end leave from.
  */
 export function advertisedAddressFor(choice: AddressChoice): string | undefined {
-  const { ownNetworks, trunkAddress, publicAddress } = choice;
-  const farEnd = choice.farEnd.replace(/^::ffff:(?=\d+\.)/i, '');
-  // What is advertised is IPv4, which is of no use to a far end that has none.
-  if (isIP(farEnd) === 6) return undefined;
-  if (!isIPv4(farEnd)) return trunkAddress ?? publicAddress;
+  const { farEnd, ownNetworks, trunkAddress, publicAddress } = choice;
+  const place = placeOfFarEnd(farEnd, ownNetworks);
+  switch (place) {
+    case 'neighbour':
+      return undefined;
+    case 'private':
+      return trunkAddress;
+    case 'outside':
+      return trunkAddress ?? publicAddress;
+    default:
+      return place satisfies never;
+  }
+}
+
+/** Where a far end is, seen from this machine: the three lines of the table above. */
+export type FarEndPlace = 'neighbour' | 'private' | 'outside';
+
+/** Tells the place by the IP address; an IPv6 address counts as a neighbour's, because what is advertised is IPv4. */
+export function placeOfFarEnd(address: string, ownNetworks: BlockList): FarEndPlace {
+  const farEnd = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIP(farEnd) === 6) return 'neighbour';
+  if (!isIPv4(farEnd)) return 'outside';
   const range = rangeOfAddress(farEnd);
   const isBesideUs = [LINK_LOCAL, ownNetworks].some((list) => list.check(farEnd, 'ipv4'));
-  if (range === 'loopback' || isBesideUs) return undefined;
-  return range === 'private' ? trunkAddress : (trunkAddress ?? publicAddress);
+  if (range === 'loopback' || isBesideUs) return 'neighbour';
+  return range === 'private' ? 'private' : 'outside';
 }
 
 /** Makes a list of IPv4 networks in CIDR form. */

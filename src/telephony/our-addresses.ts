@@ -2,11 +2,12 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { rangeOfAddress } from '../domain/address-range.ts';
 import type { ReadinessCheck } from '../domain/readiness.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { remembered } from '../lib/remembered.ts';
-import { advertisedAddressFor, listOf } from './advertised-address.ts';
+import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
 import { within } from './limit.ts';
 import { sourcesOf } from './trunk-table.ts';
 import type { Trunk } from './trunks.ts';
@@ -88,6 +89,12 @@ export class OurAddresses {
       trunkAddress: this.#addressOf(trunk?.advertisedAddress),
       publicAddress: this.#addressOf(this.#options.publicAddress),
     });
+  }
+
+  /** Whether a far end is told an address that it cannot send to: a private one, from outside. */
+  isLost(farEnd: string, told: string): boolean {
+    const isOutside = placeOfFarEnd(farEnd, this.#ownNetworks()) === 'outside';
+    return isOutside && rangeOfAddress(told) === 'private';
   }
 
   /** The IP address that calls through a trunk go to; empty where its name leads nowhere. */

@@ -33,7 +33,7 @@ test('docs/deploy.md names metrics, settings, services and files that are there'
   const settings = allOf(/`([A-Z][A-Z_]+)=/g);
   const services = Object.keys(parse(read('docker-compose.yml'), { merge: true }).services);
   const rows = allOf(/^\| `([a-z-]+)`(?:, `[a-z-]+`)? \|/gm);
-  const settingNames = `${Object.keys(readConfig({})).join()},MEDIA`;
+  const settingNames = `${Object.keys(readConfig({})).join()},MEDIA,PUBLIC_ADDRESS`;
 
   expect(allOf(/(offhook_[a-z_]+)/g).filter((name) => !metrics.includes(`'${name}'`))).toEqual([]);
   expect(settings.filter((name) => !settingNames.includes(name))).toEqual([]);

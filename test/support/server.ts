@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './free-ports.ts';
+import type { NetworkNamespace } from './network-namespace.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_MS_MAX = 30_000;
@@ -18,6 +19,8 @@ export interface ServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** A folder that a server before this one used; it is kept at `stop`. */
   readonly dataDir?: string;
+  /** A network that it is to be in, instead of this machine's own. */
+  readonly namespace?: NetworkNamespace;
 }
 
 export interface ApiAnswer {
@@ -150,7 +153,12 @@ export class TestServer {
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const [port, sipPort] = [await freePort(), await freePort()];
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'offhook-data-'));
-  const child = spawn(join(ROOT, 'node_modules/.bin/node'), ['src/main.ts'], {
+  const { namespace } = options;
+  const [program = '', ...words] = [
+    ...(namespace?.prefix ?? []),
+    ...[join(ROOT, 'node_modules/.bin/node'), 'src/main.ts'],
+  ];
+  const child = spawn(program, words, {
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
@@ -167,5 +175,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  return new TestServer(child, { port, sipPort, dataDir, ownsData: options.dataDir === undefined });
+  return new TestServer(child, {
+    port: (await namespace?.openDoor(port)) ?? port,
+    sipPort: Number(options.environment?.SIP_PORT ?? sipPort),
+    dataDir,
+    ownsData: options.dataDir === undefined,
+  });
 }

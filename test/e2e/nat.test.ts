@@ -1,0 +1,188 @@
+/** The whole server behind an address translator: what far ends on either side are told, and that both sides hear each other. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { FAR_END_HZ, FarEnd, type FarEndCall } from '../support/far-end.ts';
+import {
+  LAN_PHONE,
+  NatNetwork,
+  OUTSIDE,
+  PUBLIC,
+  SECOND_PUBLIC,
+  SERVER,
+  whyNoNatNetwork,
+} from '../support/nat-network.ts';
+import { readStereo } from '../support/recording.ts';
+import { REGISTERED_BY_TCP, REGISTERED_TRUNK, startRegistrar } from '../support/registrar.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { loudestAmplitude } from '../support/tone.ts';
+
+const CALLS = 20;
+/** At a time: two cores carry more, but telephones, server and registrar share them here. */
+const AT_A_TIME = 5;
+const NUMBER = '+12025550123';
+const [REGISTRAR, SUBSCRIBER, NEIGHBOUR] = OUTSIDE;
+/** Of 32,767; the telephone speaks with 12,000. */
+const LOUD = 6000;
+const VOICED_PACKETS_MIN = 20;
+
+const TRUNKS = [
+  REGISTERED_TRUNK,
+  REGISTERED_BY_TCP,
+  {
+    name: 'second-line',
+    proxy: NEIGHBOUR,
+    allowedSources: [NEIGHBOUR],
+    advertisedAddress: SECOND_PUBLIC,
+  },
+  { name: 'office', proxy: LAN_PHONE, allowedSources: ['10.0.0.0/24'], numbers: ['+12025550188'] },
+];
+
+interface World {
+  readonly network: NatNetwork;
+  readonly server: TestServer;
+}
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Everything is in place, and the trunk is registered, when it resolves. */
+async function open(environment: Readonly<Record<string, string>>): Promise<World> {
+  const network = await NatNetwork.open();
+  closers.push(() => network.close());
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-nat-'));
+  closers.push(() => rmSync(folder, { recursive: true }));
+  const SIP_TRUNKS = join(folder, 'trunks.json');
+  writeFileSync(SIP_TRUNKS, JSON.stringify(TRUNKS));
+  await startRegistrar(network.outside);
+  const ports = { SIP_PORT: '5060', RTP_PORTS: '20000-20999' };
+  const server = await startServer({
+    environment: { ...ports, SIP_TRUNKS, PUBLIC_ADDRESS: PUBLIC, ...environment },
+    namespace: network.server,
+  });
+  closers.push(() => server.stop());
+  await server.ready();
+  return { network, server };
+}
+
+async function openPhone(network: NatNetwork, address: string): Promise<FarEnd> {
+  const namespace = address === LAN_PHONE ? network.phone : network.outside;
+  const phone = new FarEnd(namespace, { address });
+  await phone.ready;
+  return phone;
+}
+
+/** Calls in, or has calls come out, a few at a time. */
+async function inTurns(phone: FarEnd, begin: () => unknown): Promise<readonly FarEndCall[]> {
+  const reports: FarEndCall[] = [];
+  for (let begun = 0; begun < CALLS; begun += AT_A_TIME) {
+    await Promise.all(Array.from({ length: AT_A_TIME }, begin));
+    reports.push(...(await phone.reports(AT_A_TIME)));
+  }
+  return reports;
+}
+
+/** How loud the far end is in the recording of each call that is on record. */
+async function farEndLevels(server: TestServer): Promise<readonly number[]> {
+  const calls = await server.endedCalls();
+  return Promise.all(calls.map(async ({ id }) => loudness(server, String(id))));
+}
+
+async function loudness({ dataDir }: TestServer, id: string): Promise<number> {
+  const path = join(dataDir, 'recordings', `${id}.wav`);
+  await expect.poll(() => readStereo(path) !== undefined, { timeout: 10_000 }).toBe(true);
+  return loudestAmplitude(readStereo(path)?.left ?? new Int16Array(), FAR_END_HZ);
+}
+
+/** What every call must be, whichever way it went; `told` is the one address that the far end has seen. */
+function expectGood(calls: readonly FarEndCall[], told: string): void {
+  const essence = calls.map(({ contact, origin, media, reinvites, isEnded, voicedPackets }) => ({
+    ...{ origin, media, reinvites, isEnded },
+    contact: contact.replace(/^sip:([^@]*@)?/, ''),
+    isHeard: voicedPackets >= VOICED_PACKETS_MIN,
+  }));
+  const good = {
+    ...{ origin: told, media: told, isEnded: true, isHeard: true, contact: `${told}:5060` },
+    reinvites: [`200 ${told}`, `200 ${told}`],
+  };
+  expect(essence).toEqual(calls.map(() => good));
+}
+
+const reason = whyNoNatNetwork(['kamailio', 'ss']);
+if (reason !== undefined) process.stderr.write(`skipped: ${reason} (server behind a NAT)\n`);
+
+describe.skipIf(reason !== undefined)('a server behind a NAT', () => {
+  test('registers, is called and calls through the translator, and is heard by both sides in all of 20 and 20 calls', async () => {
+    const { network, server } = await open({ SIP_HOST: SERVER });
+    const phone = await openPhone(network, SUBSCRIBER);
+    const agentId = await server.createAgent();
+
+    const callsIn = await inTurns(phone, () => phone.call(`sip:${NUMBER}@${REGISTRAR}`));
+    const levelsIn = await farEndLevels(server);
+    const callsOut = await inTurns(phone, () =>
+      server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' }),
+    );
+    const levels = await farEndLevels(server);
+
+    expectGood(callsIn, PUBLIC);
+    expectGood(callsOut, PUBLIC);
+    expect([levelsIn.length, levels.length]).toEqual([CALLS, 2 * CALLS]);
+    expect(levels.filter((level) => level < LOUD)).toEqual([]);
+  });
+
+  test.each([
+    SERVER,
+    '0.0.0.0',
+    '::',
+  ])('on SIP_HOST=%s it tells each far end the address that it reaches', async (SIP_HOST) => {
+    const { network, server } = await open({ SIP_HOST });
+    await server.createAgent();
+    const calls = [
+      { from: LAN_PHONE, at: SERVER, told: SERVER },
+      { from: SUBSCRIBER, at: REGISTRAR, told: PUBLIC },
+      { from: NEIGHBOUR, at: SECOND_PUBLIC, told: SECOND_PUBLIC },
+    ];
+
+    for (const { from, at, told } of calls) {
+      const phone = await openPhone(network, from);
+      phone.call(`sip:${NUMBER}@${at}`);
+      expectGood(await phone.reports(1), told);
+    }
+    const levels = await farEndLevels(server);
+
+    expect(levels.filter((level) => level >= LOUD)).toHaveLength(calls.length);
+  });
+
+  test('it registers by TCP as well, and is called that way', async () => {
+    const { network, server } = await open({ SIP_HOST: SERVER });
+    const phone = await openPhone(network, SUBSCRIBER);
+    const agentId = await server.createAgent({ phoneNumber: '+12025550124' });
+
+    phone.call(`sip:+12025550124@${REGISTRAR}`);
+    const [called] = await phone.reports(1);
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' });
+    const [calling] = await phone.reports(1);
+    const levels = await farEndLevels(server);
+
+    expect(called?.contact).toMatch(`@${PUBLIC}:5060;transport=tcp`);
+    expect(calling?.contact).toMatch(`@${PUBLIC}:5060;transport=tcp`);
+    expect([called?.media, calling?.media]).toEqual([PUBLIC, PUBLIC]);
+    expect(levels.filter((level) => level >= LOUD)).toHaveLength(2);
+  });
+
+  test('it calls a telephone of its own network from its own address', async () => {
+    const { network, server } = await open({ SIP_HOST: '0.0.0.0' });
+    const phone = await openPhone(network, LAN_PHONE);
+    const agentId = await server.createAgent({ phoneNumber: '+12025550188' });
+
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' });
+    const calls = await phone.reports(1);
+
+    expectGood(calls, SERVER);
+    expect(calls[0]?.via).toBe(SERVER);
+  });
+});
