@@ -2,15 +2,22 @@
 import { randomBytes } from 'node:crypto';
 import { sipAddressFor, sipHostsOf } from './app-addresses.ts';
 import type { Config } from './config.ts';
+import type { OpenInvite } from './domain/open-dialog.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
 import { answerChallenge } from './sip/drachtio-front/answer-challenge.ts';
 import { DrachtioFront } from './sip/drachtio-front/drachtio-front.ts';
 import { type EngineCounts, EngineStats } from './sip/engine-stats.ts';
+import type { SipMessage } from './sip/message/message.ts';
+import { parseMessage } from './sip/parser/parser.ts';
 import { isNoScanner } from './sip/scanner-screen.ts';
 import type { MessageTrace } from './sip/trace/message-trace.ts';
+import type { Flow } from './sip/transport/flow.ts';
+import type { Target } from './sip/transport/next-hop.ts';
 import { UserAgent } from './sip/user-agent.ts';
 import type { AnswerChallenge } from './telephony/drachtio/challenge.ts';
+import { headOf, type SentInvite } from './telephony/drachtio/dialog-facts.ts';
+import type { EndInvite } from './telephony/drachtio/orphaned-calls.ts';
 import type { OurAddresses } from './telephony/our-addresses.ts';
 import { parseServers, placeOf, type ServerAddress } from './telephony/server-list.ts';
 import { credentialsOf } from './telephony/trunk-credentials.ts';
@@ -36,12 +43,20 @@ export interface SipServer extends ServerAddress {
   readonly name: string;
   /** Undefined where the server answers challenges itself. */
   readonly answerChallenge?: AnswerChallenge;
+  /** Ends orphaned INVITEs; given where the engine reports each INVITE by `onInvite`. */
+  readonly endInvite?: EndInvite;
 }
+
+type InviteListener = (sipCallId: string, sent: SentInvite) => void;
 
 /** Whoever faces the carriers' SIP. */
 export interface SipSide {
-  /** @returns at least one server. @throws {Error} naming the address and port that could not be opened. */
-  start(): Promise<readonly SipServer[]>;
+  /**
+   * @param onInvite called before each outgoing INVITE goes on the wire, by engines with `endInvite`.
+   * @returns at least one server.
+   * @throws {Error} naming the address and port that could not be opened.
+   */
+  start(onInvite: InviteListener): Promise<readonly SipServer[]>;
   /** From now on carriers are told to go elsewhere. */
   drain(): void;
   /** Safe to call twice, and after a start that failed. */
@@ -55,12 +70,16 @@ export function openSipSide(options: SipOptions): SipSide {
   return options.config.TELEPHONY === 'embedded' ? new EmbeddedSip(options) : remoteSip(options);
 }
 
+/** Name of the embedded engine in reports. */
+const EMBEDDED = 'sip';
+
 /** Our SIP engine, with drachtio's client protocol in front of it. */
 class EmbeddedSip implements SipSide {
   readonly #engine: UserAgent;
   readonly #front: DrachtioFront;
   /** Only this process knows it, so that no other program on this machine can take the calls. */
   readonly #secret = randomBytes(24).toString('hex');
+  #onInvite: InviteListener = () => undefined;
 
   constructor({ config, version, trunks, addresses, traces, clock, log }: SipOptions) {
     const { SIP_PORT: port } = config;
@@ -82,16 +101,20 @@ class EmbeddedSip implements SipSide {
       secret: this.#secret,
       port: 0,
       credentialsFor: credentialsOf(trunks),
+      onInvite: (invite, flow) => this.#onInvite(invite.callId, sentInvite(invite, flow)),
       clock,
       logger: log,
     });
   }
 
-  async start(): Promise<readonly SipServer[]> {
+  async start(onInvite: InviteListener): Promise<readonly SipServer[]> {
+    this.#onInvite = onInvite;
     await this.#engine.start();
     await this.#front.start();
     const { port } = this.#front;
-    return [{ host: '127.0.0.1', port, weight: 1, secret: this.#secret, name: 'sip' }];
+    const endInvite = (invite: OpenInvite) => endOrphan(this.#engine, invite);
+    const address = { host: '127.0.0.1', port, weight: 1 };
+    return [{ ...address, secret: this.#secret, name: EMBEDDED, endInvite }];
   }
 
   drain(): void {
@@ -106,6 +129,22 @@ class EmbeddedSip implements SipSide {
   get counts(): EngineCounts {
     return this.#engine.counts;
   }
+}
+
+/** Journal facts of an outgoing INVITE. */
+function sentInvite(message: SipMessage, { protocol, remote }: Flow): SentInvite {
+  const head = headOf(message.toBuffer().toString());
+  const peer = { protocol, ...remote };
+  const invite = { direction: 'out', server: EMBEDDED, transactionId: '', head, peer } as const;
+  return { message, invite };
+}
+
+/** Ends an INVITE of an earlier process. @throws {SipError} when it cannot be read, or its peer is unreachable. */
+async function endOrphan(engine: UserAgent, { direction, head, peer }: OpenInvite): Promise<void> {
+  const invite = parseMessage(Buffer.from(head));
+  const target: Target = { ...peer, protocol: peer.protocol === 'TCP' ? 'TCP' : 'UDP' };
+  if (direction === 'out') await engine.orphaned.cancel(invite, target);
+  else await engine.orphaned.refuse(invite, target);
 }
 
 /** Real drachtio servers: nothing of them is ours to start or stop. */

@@ -76,14 +76,15 @@ export class Telephony {
   /**
    * Calls come in when it resolves. Servers elsewhere that are out of reach are no failure: `reports` says so.
    *
-   * @param dialogs where answered calls are written down; those found in it are ended.
+   * @param dialogs where calls are written down; those found in it are ended.
    * @throws {Error} naming the address and port that could not be opened, or the server that refuses the secret.
    */
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
     const { clock, log } = this.#options;
     const book = new DialogBook({ store: dialogs, clock, log });
     await Promise.all([this.startMedia(), this.#addresses.start()]);
-    const servers = await this.#sip.start();
+    const servers = await this.#sip.start((sipCallId, sent) => book.sent(sipCallId, sent));
+    book.useServers(servers.map(({ name }) => name));
     this.#carrier = new CarrierPool(
       await Promise.all(servers.map((server) => this.#member(server, book))),
     );

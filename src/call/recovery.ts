@@ -8,7 +8,7 @@ import { beginningOf, endedEntry } from './session-timeline.ts';
 
 export interface RecoveryParts {
   readonly calls: CallStore;
-  /** What SIP has written down of answered calls. */
+  /** What SIP has written down of calls, answered and not. */
   readonly dialogs: readonly OpenDialog[];
   /** Where a call's recording lies. */
   readonly recordingPath: (file: string) => string;
@@ -75,7 +75,8 @@ function withAnswer(
 /** Gives each unfinished call its end (`failed`, `error`), its event and a playable recording. @returns how many. */
 export async function recoverCalls(parts: RecoveryParts): Promise<number> {
   const unfinished = parts.calls.findUnfinished();
-  const answers = new Map(parts.dialogs.map(({ sipCallId, openedAt }) => [sipCallId, openedAt]));
+  const answeredDialogs = parts.dialogs.filter(({ invite }) => invite === null);
+  const answers = new Map(answeredDialogs.map(({ sipCallId, openedAt }) => [sipCallId, openedAt]));
   for (const left of unfinished) {
     const call = withAnswer(left, answers, parts);
     const recorded = await recordedOf(call, parts);

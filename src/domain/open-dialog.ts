@@ -1,4 +1,23 @@
-/** The contract for what is kept of every answered call, so that a process after this one can end it. */
+/** Contract of the journal of open SIP dialogs, by which a later process ends the calls of this one. */
+
+/** INVITE transaction without a final response: what CANCEL, or a refusal, needs. */
+export interface OpenInvite {
+  /** `out`: an outgoing call, ended by CANCEL; `in`: an incoming call, ended by a refusal. */
+  readonly direction: 'out' | 'in';
+  /** SIP server of the transaction, as reports name it. */
+  readonly server: string;
+  /** Name that the server gave to the transaction. */
+  readonly transactionId: string;
+  /** Start line and headers on the wire. */
+  readonly head: string;
+  /** Destination, or source. */
+  readonly peer: {
+    /** As Via names it. */
+    readonly protocol: string;
+    readonly address: string;
+    readonly port: number;
+  };
+}
 
 /** One SIP dialog as far as a BYE needs it. @see RFC 3261 section 12.2.1.1 */
 export interface OpenDialog {
@@ -18,6 +37,8 @@ export interface OpenDialog {
   /** What a media server calls the two legs of the call; empty where none is in between. */
   readonly channels: readonly string[];
   readonly openedAt: Date;
+  /** Null from the answer on. Before it, an outgoing call has no remote tag, target or routes. */
+  readonly invite: OpenInvite | null;
 }
 
 /** Every method is one transaction, and throws `StoreError` when disk or file fail. */

@@ -12,6 +12,7 @@ import type { SipMessage } from './message/message.ts';
 import { addWish } from './message/session-expires.ts';
 import { Tokens } from './message/tokens.ts';
 import { newRequest } from './new-request.ts';
+import { OrphanedInvites } from './orphaned-invites.ts';
 import type { OutgoingInvite, OutgoingRequest } from './outgoing.ts';
 import { contactOf } from './own-headers.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
@@ -215,6 +216,16 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   /** The Contact value that reaches us the way this flow does: `<sip:user@192.0.2.1:5060;transport=tcp>`. */
   contactFor(flow: Flow, user?: string): string {
     return contactOf(flow, user);
+  }
+
+  /** Ends INVITE transactions of an earlier process. */
+  get orphaned(): OrphanedInvites {
+    return new OrphanedInvites({
+      context: this.#context,
+      dialogs: this.#dialogs,
+      transport: this.#transport,
+      transactions: this.#transactions,
+    });
   }
 
   /** The live dialog with that `Dialog.id`. */

@@ -13,6 +13,8 @@ export interface OpenDialogRow {
   /** JSON: a list of text. */
   readonly channels: string;
   readonly opened_at: number;
+  /** JSON: an `OpenInvite`; null once it is answered. */
+  readonly invite: string | null;
 }
 
 export function rowOfDialog(dialog: OpenDialog): OpenDialogRow {
@@ -26,6 +28,7 @@ export function rowOfDialog(dialog: OpenDialog): OpenDialogRow {
     sequence: dialog.sequence,
     channels: JSON.stringify(dialog.channels),
     opened_at: dialog.openedAt.getTime(),
+    invite: dialog.invite === null ? null : JSON.stringify(dialog.invite),
   };
 }
 
@@ -40,5 +43,6 @@ export function dialogOfRow(row: OpenDialogRow): OpenDialog {
     sequence: row.sequence,
     channels: JSON.parse(row.channels),
     openedAt: new Date(row.opened_at),
+    invite: row.invite === null ? null : JSON.parse(row.invite),
   };
 }

@@ -1,4 +1,4 @@
-/** The SIP dialogs of answered calls, in SQLite. */
+/** The SIP dialogs of calls, answered and not yet, in SQLite. */
 import type { DialogStore, OpenDialog } from '../domain/open-dialog.ts';
 import type { Database } from './database.ts';
 import { dialogOfRow, type OpenDialogRow, rowOfDialog } from './dialog-rows.ts';
@@ -18,6 +18,7 @@ const COLUMNS = [
   'sequence',
   'channels',
   'opened_at',
+  'invite',
 ] as const;
 
 function prepareDialogs(database: Database) {

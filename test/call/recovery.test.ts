@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RecoveryParts, recoverCalls } from '../../src/call/recovery.ts';
 import type { Call } from '../../src/domain/call.ts';
-import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import type { OpenDialog, OpenInvite } from '../../src/domain/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { readWavHeader, wavHeader } from '../../src/media/wav-format.ts';
 import { repairWav } from '../../src/media/wav-repair.ts';
@@ -38,6 +38,16 @@ const DIALOG: OpenDialog = {
   sequence: 0,
   channels: [],
   openedAt: ANSWERED_AT,
+  invite: null,
+};
+
+/** What a process wrote down before that answer. */
+const INVITE: OpenInvite = {
+  direction: 'in',
+  server: 'sip',
+  transactionId: 'transaction-1',
+  head: 'INVITE sip:+390612345678@192.0.2.1 SIP/2.0\r\n\r\n',
+  peer: { protocol: 'UDP', address: '192.0.2.2', port: 5060 },
 };
 
 function partsOf(store: TestStore): RecoveryParts {
@@ -104,6 +114,12 @@ test.each([
     { status: 'ringing', carrierCallSid: 'sid@192.0.2.1' },
     [DIALOG],
     ['ringing', 'answered', 'ended'],
+  ],
+  [
+    'was ringing, as SIP knew',
+    { status: 'ringing', carrierCallSid: 'sid@192.0.2.1' },
+    [{ ...DIALOG, invite: INVITE }],
+    ['ringing', 'ended'],
   ],
   ['was in progress', ANSWERED, [], ['ended']],
 ] as const)('recoverCalls ends the timeline of a call that %s', async (_, fields, dialogs, kinds) => {

@@ -24,3 +24,17 @@ test('DialogStore forgets, also what it never kept', async () => {
 
   expect(dialogs.all()).toEqual([]);
 });
+
+test('DialogStore keeps a call that nobody has answered yet, and then its answer', async () => {
+  const { dialogs } = await openTestStore();
+  const peer = { protocol: 'UDP', address: '192.0.2.2', port: 5060 };
+  const head = 'INVITE sip:+15550100001@192.0.2.2 SIP/2.0\r\nCall-ID: call-1\r\n\r\n';
+  const invite = { direction: 'out', server: 'sip', transactionId: 't-1', head, peer } as const;
+
+  dialogs.save({ ...dialog('a', 1_000), invite });
+  const ringing = dialogs.all();
+  dialogs.save(dialog('a', 1_000));
+
+  expect(ringing).toEqual([{ ...dialog('a', 1_000), invite }]);
+  expect(dialogs.all()).toEqual([dialog('a', 1_000)]);
+});

@@ -12,6 +12,7 @@ export function buildDialog(fields: Partial<OpenDialog> = {}): OpenDialog {
     sequence: 2,
     channels: ['leg-1', 'leg-2'],
     openedAt: new Date(1_000),
+    invite: null,
     ...fields,
   };
 }

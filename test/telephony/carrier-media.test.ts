@@ -38,7 +38,7 @@ function askedGateway() {
   return { carriers, media };
 }
 
-const PARTS = { srf: openSrf(), clock: new FakeClock(), log: silentLogger };
+const PARTS = { srf: openSrf(), server: 'sip', clock: new FakeClock(), log: silentLogger };
 
 test.each([
   [
@@ -55,7 +55,7 @@ test.each([
       new SrfOutgoingCall({
         ...{ ...PARTS, media, trunk: TRUNK, from: OURS, to: THEIRS, callId: 'call_1' },
         ...{ ringingTimeoutMs: 60_000, book: undefined, onOver: () => undefined },
-        answerChallenge: () => undefined,
+        ...{ answerChallenge: () => undefined, doesEngineTell: false },
       }).answered,
   ],
 ])('%s lets media of all addresses of its trunk prove itself', async (_, place) => {

@@ -89,7 +89,7 @@ test('SrfOutgoingCall closes the port of a call that failed while it was being o
     ...{ srf: openSrf(), media: media as MediaGateway, trunk, callId: 'one' },
     ...{ from: '+390612345678', to: COLLEAGUE, ringingTimeoutMs: 1_000 },
     ...{ clock: new FakeClock(), log: silentLogger, onOver: () => undefined },
-    ...{ answerChallenge: undefined, book: undefined },
+    ...{ answerChallenge: undefined, book: undefined, server: 'sip', doesEngineTell: false },
   });
   const outcome = call.answered.catch((error: unknown) => error);
 

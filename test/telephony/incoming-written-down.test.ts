@@ -1,7 +1,7 @@
 /** What is on disk of a call that comes in, from the moment in which its caller is told that it is answered. */
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import type { DialogStore, OpenInvite } from '../../src/domain/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
@@ -14,6 +14,7 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { startSilentPlane } from './embedded-plane.ts';
 import { OURS } from './plane.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';
+import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 
 const PARTS = { clock: new FakeClock(), log: silentLogger };
 
@@ -25,30 +26,14 @@ const INVITE = {
   'Record-Route': '<sip:192.0.2.5;lr>, <sip:192.0.2.6;lr>',
 };
 
-/** Keeps what is written, and each write. */
-function dialogsInMemory() {
-  const kept = new Map<string, OpenDialog>();
-  const writes: string[] = [];
-  const store = {
-    save: (dialog: OpenDialog) => {
-      writes.push('save');
-      kept.set(dialog.id, dialog);
-    },
-    remove: (id: string) => {
-      writes.push('remove');
-      kept.delete(id);
-    },
-    all: () => [...kept.values()],
-  };
-  return { kept, writes, store };
-}
-
 function ring(
-  store: ReturnType<typeof dialogsInMemory>['store'],
+  store: DialogStore,
   createUAS: SrfClient['createUAS'],
+  book = new DialogBook({ ...PARTS, store }),
 ) {
   return new SrfIncomingCall({
     srf: Object.assign(openSrf(), { createUAS }),
+    server: 'sip',
     ...{
       request: request({ headers: INVITE, body: 'offer' }),
       answer: new KeptAnswer(),
@@ -59,7 +44,7 @@ function ring(
       stop: async () => undefined,
       open: async () => new PlainEndpoint(),
     },
-    ...{ ...PARTS, book: new DialogBook({ ...PARTS, store }), onOver: () => undefined },
+    ...{ ...PARTS, book, onOver: () => undefined },
   });
 }
 
@@ -74,7 +59,8 @@ test('SrfIncomingCall is written down before its 200 leaves, so that the next pr
   const next = Object.assign(openSrf(), {
     request: (uri: string, options: SrfRequestOptions) => void byes.push([uri, options]),
   });
-  new DialogBook({ ...PARTS, store }).connected(next);
+  const endInvite = () => Promise.reject(new Error('Cannot end: it has been answered'));
+  new DialogBook({ ...PARTS, store }).connected({ name: 'sip', srf: next, endInvite });
 
   expect(toHeaders).toEqual([
     expect.stringMatching(/^<sip:\+390612345678@192\.0\.2\.9>;tag=\w{16}$/),
@@ -95,13 +81,51 @@ test('SrfIncomingCall is written down before its 200 leaves, so that the next pr
   ]);
 });
 
+test('SrfIncomingCall is written down before its sound is set up, so that the next process can refuse it', async () => {
+  const { store } = dialogsInMemory();
+  const call = ring(store, () => undefined);
+
+  void call.answer().catch(() => undefined);
+  const ended: unknown[] = [];
+  const endInvite = async (invite: unknown) => void ended.push(invite);
+  const next = { name: 'sip', srf: openSrf(), endInvite };
+  new DialogBook({ ...PARTS, store }).connected(next);
+
+  expect(ended).toEqual([
+    {
+      direction: 'in',
+      server: 'sip',
+      transactionId: 'transaction-1',
+      head: expect.stringMatching(/Call-ID: call-1\r\n.*\r\nContent-Length: 0\r\n\r\n$/s),
+      peer: { protocol: 'UDP', address: '127.0.0.1', port: 5060 },
+    },
+  ]);
+});
+
+test('SrfIncomingCall whose SIP server is lost is refused when it is back', async () => {
+  const { store, kept } = dialogsInMemory();
+  const book = new DialogBook({ ...PARTS, store });
+  const call = ring(store, () => undefined, book);
+  void call.answer().catch(() => undefined);
+  const ended: unknown[] = [];
+  const endInvite = async (invite: OpenInvite) => void ended.push(invite.transactionId);
+
+  call.lost();
+  const before = [...ended];
+  book.connected({ name: 'sip', srf: openSrf(), endInvite });
+  await settle();
+
+  expect([before, ended]).toEqual([[], ['transaction-1']]);
+  expect(kept.size).toBe(0);
+});
+
 test('SrfIncomingCall whose answer is refused is not kept', async () => {
   const { kept, writes, store } = dialogsInMemory();
   const call = ring(store, (_request, _answer, _parts, done) => done('no transport'));
 
   await call.answer().catch(() => undefined);
 
-  expect(writes).toEqual(['save', 'remove']);
+  expect(writes).toEqual(['save', 'save', 'remove']);
   expect(kept.size).toBe(0);
 });
 
@@ -114,7 +138,7 @@ test('SrfIncomingCall is kept under the tag of a server that has chosen its own'
   expect([...kept.keys()]).toEqual(['call-1;ours']);
 });
 
-test('SrfIncomingCall is written once from its answer on, under the tag that the caller sees', async () => {
+test('SrfIncomingCall is written as it rings and at its answer, under the tag that the caller sees', async () => {
   const { kept, writes, store } = dialogsInMemory();
   const { rings, hostPort, stop } = await startSilentPlane([], new DialogBook({ ...PARTS, store }));
   const phone = new Phone();
@@ -130,6 +154,6 @@ test('SrfIncomingCall is written once from its answer on, under the tag that the
   const during = [[...writes], [...kept.keys()]];
   await call.hangUp();
 
-  expect(during).toEqual([['save'], [`${call.dialog.callId};${call.dialog.remoteTag}`]]);
-  await expect.poll(() => writes).toEqual(['save', 'remove']);
+  expect(during).toEqual([['save', 'save'], [`${call.dialog.callId};${call.dialog.remoteTag}`]]);
+  await expect.poll(() => writes).toEqual(['save', 'save', 'remove']);
 });

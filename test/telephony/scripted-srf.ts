@@ -47,6 +47,9 @@ export function request(
     method,
     source,
     uri: 'sip:+390612345678@127.0.0.1',
+    protocol: 'udp',
+    source_port: 5060,
+    stackTxnId: 'transaction-1',
     isNewInvite: true,
     on: (event, listener) => void events.on(event, listener),
   };

@@ -1,51 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { SrfLink } from '../../src/telephony/drachtio/srf-link.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-
-/** A drachtio server as far as its log-in. */
-class LogInServer {
-  readonly sockets: Socket[] = [];
-  /** False for one that takes connections and says nothing. */
-  doesAnswer = true;
-  /** Commands of clients that are logged in. */
-  heard = '';
-  /** When requests within dialogs are refused, of which it has none. */
-  mayRefuse: Promise<void> = Promise.resolve();
-  readonly #server: Server = createServer((socket) => this.#welcome(socket));
-
-  async start(port = 0): Promise<number> {
-    this.#server.listen(port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  }
-
-  stop(): void {
-    for (const socket of this.sockets) socket.destroy();
-    this.#server.close();
-  }
-
-  #welcome(socket: Socket): void {
-    this.sockets.push(socket);
-    const answer = (id: string, text: string) => {
-      const reply = `1|response|${id}|${text}`;
-      socket.write(`${reply.length}#${reply}`);
-    };
-    socket.on('data', (data) => {
-      if (!this.doesAnswer) return;
-      const [, id, secret] = /#([^|]+)\|authenticate\|([^|]*)/.exec(data.toString()) ?? [];
-      const facts = 'udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30';
-      if (id !== undefined) answer(id, secret === 'right' ? `OK|${facts}` : 'NOK');
-      const [, asked] = /#([^|]+)\|sip\|/.exec(data.toString()) ?? [];
-      this.heard += data.toString();
-      void this.mayRefuse.then(() => asked && answer(asked, 'NOK|unable to find dialog'));
-    });
-  }
-}
+import { LogInServer } from './support/log-in-server.ts';
 
 /** Keeps what the link tells, and lets a test wait for the next word. */
 class Words {

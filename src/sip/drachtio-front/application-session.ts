@@ -11,7 +11,7 @@ import { parseApplicationMessage, partsOf } from './application-message.ts';
 import type { CredentialsFor } from './credentials-for.ts';
 import { DialogRegister } from './dialog-register.ts';
 import { IncomingCalls, refuse } from './incoming-calls.ts';
-import { OutgoingRequests } from './outgoing-requests.ts';
+import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-requests.ts';
 import { PendingRequests } from './pending-requests.ts';
 
 /** The words by which the client knows that a dialog ended while it was about to use it. */
@@ -22,6 +22,7 @@ export interface ApplicationSessionOptions {
   readonly link: ApplicationLink;
   readonly clock: Clock;
   readonly credentialsFor: CredentialsFor | undefined;
+  readonly onInvite: OutgoingRequestsOptions['onInvite'];
 }
 
 /** How much an application has in progress. */

@@ -6,8 +6,10 @@ import type { Clock } from '../../lib/clock.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import type { SipMessage } from '../message/message.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { ServerRequest } from '../server-request.ts';
+import type { Flow } from '../transport/flow.ts';
 import { formatEndpoint } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { LogIn } from './application-connection.ts';
@@ -41,6 +43,9 @@ export interface DrachtioFrontOptions {
 
   /** Lets the engine answer challenges (MD5 and SHA-256) instead of the application (MD5 alone). */
   readonly credentialsFor?: CredentialsFor;
+
+  /** Called before each INVITE outside of dialogs goes on the wire, retries with credentials included. */
+  readonly onInvite?: (invite: SipMessage, flow: Flow) => void;
 }
 
 /**
@@ -129,11 +134,12 @@ export class DrachtioFront {
   }
 
   #logIn(secret: string, link: ApplicationLink): LogIn {
-    const { credentialsFor, userAgent } = this.#options;
+    const { credentialsFor, onInvite, userAgent } = this.#options;
     if (!isSame(secret, this.#options.secret)) return { refusal: 'wrong secret' };
     if (this.#session !== undefined) return { refusal: 'another application is connected' };
 
-    const session = new ApplicationSession({ userAgent, link, clock: this.#clock, credentialsFor });
+    const parts = { userAgent, link, clock: this.#clock, credentialsFor, onInvite };
+    const session = new ApplicationSession(parts);
     this.#session = session;
     const addresses = userAgent.addresses.map(
       (address) => `${address.protocol.toLowerCase()}/${formatEndpoint(address)}`,

@@ -35,6 +35,8 @@ export interface OutgoingRequestsOptions {
   readonly link: ApplicationLink;
   readonly dialogs: DialogRegister;
   readonly credentialsFor: CredentialsFor | undefined;
+  /** Called before each INVITE outside of dialogs goes on the wire. */
+  readonly onInvite: ((invite: SipMessage, flow: Flow) => void) | undefined;
 }
 
 export class OutgoingRequests {
@@ -42,6 +44,7 @@ export class OutgoingRequests {
   readonly #link: ApplicationLink;
   readonly #dialogs: DialogRegister;
   readonly #credentialsFor: CredentialsFor | undefined;
+  readonly #onInvite: OutgoingRequestsOptions['onInvite'];
   readonly #invites = new TurnoverMap<ClientInvite>();
   #outstandingCount = 0;
   #isStopped = false;
@@ -51,6 +54,7 @@ export class OutgoingRequests {
     this.#link = options.link;
     this.#dialogs = options.dialogs;
     this.#credentialsFor = options.credentialsFor;
+    this.#onInvite = options.onInvite;
   }
 
   get size(): number {
@@ -138,7 +142,10 @@ export class OutgoingRequests {
   async #call(exchange: Exchange, invite: ClientInvite): Promise<void> {
     const { transactionId } = exchange;
     this.#invites.set(transactionId, invite);
-    invite.on('sent', (request, flow) => this.#confirm(exchange, request, flow));
+    invite.on('sent', (request, flow) => {
+      this.#onInvite?.(request, flow);
+      this.#confirm(exchange, request, flow);
+    });
     invite.on('provisional', (response, dialog) => this.#progress(exchange, response, dialog));
     invite.on('accepted', (response, dialog) => this.#accepted(exchange, response, dialog));
     invite.on('rejected', (response) => this.#respond(exchange, response, ''));

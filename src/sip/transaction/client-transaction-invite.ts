@@ -53,10 +53,7 @@ export class InviteClientTransaction implements ClientTransaction {
       return;
     }
     this.#forgetFlow = this.#flow.onClosed(() => this.abort());
-    this.#cancelTimer = clock.after(this.#timers.bMs, () => {
-      this.#terminate();
-      this.#user.onTimeout();
-    });
+    this.#cancelTimer = clock.after(this.#timers.bMs, () => this.#timeOut());
     if (this.#timers.aMs === 0) return;
     this.#repeater = new Retransmitter({
       clock,
@@ -66,6 +63,13 @@ export class InviteClientTransaction implements ClientTransaction {
         if (!sendCounted(this.#context, this.#flow, bytes, true)) this.abort();
       },
     });
+  }
+
+  /** Continues the transaction of an earlier process, instead of `start`: sends nothing but ACK. */
+  resume(): void {
+    this.#state = 'proceeding';
+    this.#forgetFlow = this.#flow.onClosed(() => this.abort());
+    this.#cancelTimer = this.#context.clock.after(this.#timers.bMs, () => this.#timeOut());
   }
 
   receive(response: SipMessage): void {
@@ -127,6 +131,11 @@ export class InviteClientTransaction implements ClientTransaction {
   #stopTimers(): void {
     this.#repeater?.stop();
     this.#cancelTimer();
+  }
+
+  #timeOut(): void {
+    this.#terminate();
+    this.#user.onTimeout();
   }
 
   #terminate(): void {

@@ -1,6 +1,6 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
 import type { Logger } from '../../lib/logger.ts';
-import type { SipMessage } from '../message/message.ts';
+import type { HeaderLine, SipMessage } from '../message/message.ts';
 import type { MessageIds } from '../message/message-ids.ts';
 import { idsOf } from '../message/message-ids.ts';
 import { makeResponse } from '../message/response.ts';
@@ -75,21 +75,38 @@ export class TransactionLayer {
 
   /** Sends a request, our Via already on top, and tells `user` what comes of it. */
   send(request: SipMessage, flow: Flow, user: ClientTransactionUser): ClientTransaction {
-    const key = clientKey(request.via.params.get('branch') ?? '', request.method);
-    const options = {
-      context: this.#options.context,
-      flow,
-      request,
-      user,
-      onOver: () => this.#clients.delete(key),
-    };
+    const options = this.#clientOptions(request, flow, user);
     const transaction =
       request.method === 'INVITE'
         ? new InviteClientTransaction(options)
         : new NonInviteClientTransaction(options);
-    this.#clients.set(key, transaction);
+    this.#clients.set(keyOf(request), transaction);
     transaction.start();
     return transaction;
+  }
+
+  /**
+   * Waits for the final response to an INVITE of an earlier process, for 64*T1 at most.
+   *
+   * @returns false when this process has the transaction; `user` is not called then.
+   */
+  resume(invite: SipMessage, flow: Flow, user: ClientTransactionUser): boolean {
+    const key = keyOf(invite);
+    if (this.#clients.get(key) !== undefined) return false;
+    const transaction = new InviteClientTransaction(this.#clientOptions(invite, flow, user));
+    this.#clients.set(key, transaction);
+    transaction.resume();
+    return true;
+  }
+
+  /** Refuses an INVITE that an earlier process received; does nothing when this process has the transaction. */
+  refuse(invite: SipMessage, flow: Flow, status: number): void {
+    const { via } = invite;
+    const ids = idsOf(invite);
+    const key = serverKey(ids, via, 'INVITE');
+    if (this.#servers.has(key)) return;
+    const transaction = this.#makeServer({ request: invite, ids, via, flow, key });
+    this.#reject(invite, transaction, status, [['retry-after', String(RETRY_AFTER_SECONDS)]]);
   }
 
   receiveResponse(response: SipMessage, via: Via): void {
@@ -108,6 +125,12 @@ export class TransactionLayer {
   stop(): void {
     for (const transaction of [...this.#servers.values()]) transaction.abort();
     for (const transaction of this.#clients.values()) transaction.abort();
+  }
+
+  #clientOptions(request: SipMessage, flow: Flow, user: ClientTransactionUser) {
+    const key = keyOf(request);
+    const onOver = () => this.#clients.delete(key);
+    return { context: this.#options.context, flow, request, user, onOver };
   }
 
   #receive(request: SipMessage, via: Via, flow: Flow): void {
@@ -173,9 +196,16 @@ export class TransactionLayer {
     if (invite.isProceeding) this.#guard(() => invite.user.onCancel?.(request));
   }
 
-  #reject(request: SipMessage, transaction: ServerTransaction, status: number): void {
+  #reject(
+    request: SipMessage,
+    transaction: ServerTransaction,
+    status: number,
+    headers: readonly HeaderLine[] = [],
+  ): void {
     this.#options.context.stats.reject(status);
-    transaction.respond(makeResponse(request, status, undefined, this.#options.tokens.tag()));
+    const response = makeResponse(request, status, undefined, this.#options.tokens.tag());
+    for (const [name, value] of headers) response.add(name, value);
+    transaction.respond(response);
   }
 
   #deliver(arrival: Arrival): void {
@@ -195,6 +225,11 @@ export class TransactionLayer {
       return false;
     }
   }
+}
+
+/** Of the client transaction of a request of ours. */
+function keyOf(request: SipMessage): string {
+  return clientKey(request.via.params.get('branch') ?? '', request.method);
 }
 
 /** The ACK of a 2xx has a branch of its own, save from RFC 2543 peers: theirs looks like the INVITE. */

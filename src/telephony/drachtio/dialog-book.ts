@@ -1,16 +1,24 @@
-/** Keeps on disk what is needed to end each answered call, and ends those that a process before this one has left. */
+/** Journal of open SIP dialogs on disk; ends dialogs whose process, or whose connection to the SIP server, is gone. */
 import type { DialogStore, OpenDialog } from '../../domain/open-dialog.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { TRANSACTION_MS, within } from '../limit.ts';
-import type { SrfClient, SrfDialog, SrfRequest, SrfSentRequest } from './srf.ts';
+import {
+  answeredDialog,
+  callersInvite,
+  callingDialog,
+  idOf,
+  type OwnSide,
+  openDialogOf,
+  type SentInvite,
+  uriOf,
+} from './dialog-facts.ts';
+import { type EndInvite, sayBye } from './orphaned-calls.ts';
+import type { SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
 
-/** Room for the requests of the old process that nobody wrote down. RFC 3261, 12.2.2 asks for a greater number only. */
-const SEQUENCE_STEP = 1_000;
-
-/** So many BYEs are on their way at a time: a server that comes back shall take new calls too. */
-const BYES_AT_ONCE = 20;
+/** So many calls are ended at a time: a server that comes back shall take new calls too. */
+const ENDS_AT_ONCE = 20;
 
 export interface DialogBookOptions {
   readonly store: DialogStore;
@@ -18,29 +26,33 @@ export interface DialogBookOptions {
   readonly log: Logger;
 }
 
-/** Our side of a dialog that is about to begin. */
-export interface OwnSide {
-  readonly localTag: string;
-  /** As `MediaEndpoint.channels`. */
-  readonly channels: readonly string[];
+/** One SIP server and the connection to it. */
+export interface ServerWay {
+  /** As reports name the server. */
+  readonly name: string;
+  readonly srf: SrfClient;
+  readonly endInvite: EndInvite;
 }
 
-/** What becomes of a dialog that was written down. */
+/** Handle of a dialog in the journal. */
 export interface KeptDialog {
+  /** Empty before the INVITE of an outgoing call. */
   readonly id: string;
   /** The far end knows that the call is over. Safe to call twice. */
   forget(): void;
-  /** The call is over for us alone: the far end is told by BYE as soon as some server is there. */
+  /** The call is over for us alone: the far end is told as soon as some server is there. */
   orphan(): void;
 }
 
 /** One for all connections to SIP servers. Made before the first call, for what it finds then are orphans. */
 export class DialogBook {
   readonly #options: DialogBookOptions;
-  /** Calls of nobody, whose far ends are still to be told. */
+  /** Dialogs without an owner, whose far ends do not know yet that they are over. */
   readonly #orphans: OpenDialog[];
-  /** Connections to servers, any of which can say BYE. */
-  readonly #ways = new Set<SrfClient>();
+  /** Unanswered outgoing calls, by Call-ID. */
+  readonly #calling = new Map<string, CallingDialog>();
+  /** Connected servers. BYE goes by any of them, CANCEL and refusals by the transaction's own. */
+  readonly #ways = new Set<ServerWay>();
   #lanes = 0;
 
   /** @throws {StoreError} when the database cannot be read. */
@@ -49,32 +61,88 @@ export class DialogBook {
     this.#orphans = [...options.store.all()];
   }
 
-  /** Legs on media servers that nobody owns any more. */
+  /** Legs of orphaned dialogs on media servers. */
   get orphanChannels(): readonly string[] {
     return this.#orphans.flatMap(({ channels }) => channels);
   }
 
-  /** Writes the dialog down that our 200 will begin, so that there is no moment in which only the far end knows of it. */
-  expect(invite: SrfRequest, facts: OwnSide): KeptDialog {
-    const sipCallId = invite.get('call-id') ?? '';
-    const remoteTarget = uriOf(invite.get('contact') ?? '');
-    const openedAt = this.#options.clock.now();
-    return this.#save(answeredDialog(invite, { ...facts, sipCallId, remoteTarget, openedAt }));
+  /** Drops orphaned INVITEs of servers that are not configured any more. @param names of the configured SIP servers. */
+  useServers(names: readonly string[]): void {
+    for (const orphan of this.#orphans.filter(({ invite }) => invite !== null)) {
+      const { server = '', direction = 'out' } = orphan.invite ?? {};
+      if (names.includes(server)) continue;
+      this.#orphans.splice(this.#orphans.indexOf(orphan), 1);
+      this.#forget(orphan);
+      this.#options.log.warn(
+        { server, direction },
+        'cannot end an unanswered call: its SIP server is not configured',
+      );
+    }
   }
 
-  /** Writes a dialog down. @param expected what was written of it before; a server may have chosen another tag. */
+  /** Saves an incoming INVITE, so that a later process can refuse it. */
+  ring(invite: SrfRequest, facts: OwnSide & { readonly server: string }): KeptDialog {
+    const { server, ...own } = facts;
+    return this.#save({ ...this.#callers(invite, own), invite: callersInvite(invite, server) });
+  }
+
+  /** Writes the dialog down that our 200 will begin, so that there is no moment in which only the far end knows of it. */
+  expect(invite: SrfRequest, facts: OwnSide): KeptDialog {
+    return this.#save(this.#callers(invite, facts));
+  }
+
+  /** Announces an outgoing call; each `sent` saves its INVITE. */
+  begin(sipCallId: string, channels: readonly string[]): KeptDialog {
+    const calling = new CallingDialog({
+      save: (sent) => {
+        const openedAt = this.#options.clock.now();
+        return this.#save(callingDialog(sent, { sipCallId, channels, openedAt }));
+      },
+      onOver: () => this.#calling.delete(sipCallId),
+    });
+    this.#calling.set(sipCallId, calling);
+    return calling;
+  }
+
+  /** Saves an outgoing INVITE; a retry with credentials replaces the first. Ignores calls that were not announced. */
+  sent(sipCallId: string, sent: SentInvite): void {
+    this.#calling.get(sipCallId)?.sent(sent);
+  }
+
+  /** Saves an answered dialog. @param expected what was saved of it before; a server may have chosen another tag. */
   keep(dialog: SrfDialog, channels: readonly string[], expected?: KeptDialog): KeptDialog {
-    if (expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag)) return expected;
-    expected?.forget();
+    const isSame = expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag);
+    if (expected !== undefined && isSame && dialog.type === 'uas') return expected;
+    if (!isSame) expected?.forget();
+    this.#calling.delete(dialog.sip.callId);
     return this.#save(openDialogOf(dialog, channels, this.#options.clock.now()));
   }
 
+  /** Ends the orphans that this server can end; gives each up after 32 s without an answer. */
+  connected(way: ServerWay): void {
+    this.#ways.add(way);
+    const calls = this.#orphans.length;
+    if (calls > 0) this.#options.log.warn({ calls }, 'ending orphaned calls');
+    this.#endOrphans();
+  }
+
+  /** A server is not there any more: orphans wait for it, or go by way of another. Safe to call twice. */
+  lost(way: ServerWay): void {
+    this.#ways.delete(way);
+  }
+
+  #callers(invite: SrfRequest, facts: OwnSide): OpenDialog {
+    const sipCallId = invite.get('call-id') ?? '';
+    const remoteTarget = uriOf(invite.get('contact') ?? '');
+    const openedAt = this.#options.clock.now();
+    return answeredDialog(invite, { ...facts, sipCallId, remoteTarget, openedAt, invite: null });
+  }
+
   #save(open: OpenDialog): KeptDialog {
-    const { store } = this.#options;
-    this.#try('could not write a call down', () => store.save(open));
+    this.#try('could not write a call down', () => this.#options.store.save(open));
     return {
       id: open.id,
-      forget: () => this.#try('could not forget a call', () => store.remove(open.id)),
+      forget: () => this.#forget(open),
       orphan: () => {
         this.#orphans.push(open);
         this.#endOrphans();
@@ -82,45 +150,43 @@ export class DialogBook {
     };
   }
 
-  /** A server is there: says BYE for every orphan, each until it is answered, or nobody has for 32 s. */
-  connected(srf: SrfClient): void {
-    this.#ways.add(srf);
-    const calls = this.#orphans.length;
-    if (calls > 0) this.#options.log.warn({ calls }, 'ending calls that nobody holds');
-    this.#endOrphans();
-  }
-
-  /** A server is not there any more: orphans wait for it, or go by way of another. Safe to call twice. */
-  lost(srf: SrfClient): void {
-    this.#ways.delete(srf);
-  }
-
   #endOrphans(): void {
-    if (this.#ways.size === 0) return;
-    const lanes = Math.min(BYES_AT_ONCE - this.#lanes, this.#orphans.length);
+    const lanes = Math.min(ENDS_AT_ONCE - this.#lanes, this.#orphans.length);
     for (let count = 0; count < lanes; count += 1) void this.#endInTurn();
   }
 
   async #endInTurn(): Promise<void> {
     this.#lanes += 1;
     for (;;) {
-      const [way] = this.#ways;
-      const orphan = way === undefined ? undefined : this.#orphans.shift();
-      if (way === undefined || orphan === undefined) break;
+      const at = this.#orphans.findIndex((orphan) => this.#wayFor(orphan) !== undefined);
+      const [orphan] = at < 0 ? [] : this.#orphans.splice(at, 1);
+      const way = orphan && this.#wayFor(orphan);
+      if (orphan === undefined || way === undefined) break;
       await this.#end(way, orphan);
     }
     this.#lanes -= 1;
   }
 
-  async #end(srf: SrfClient, orphan: OpenDialog): Promise<void> {
-    const { store, clock, log } = this.#options;
+  #wayFor({ invite }: OpenDialog): ServerWay | undefined {
+    const ways = [...this.#ways];
+    return invite === null ? ways[0] : ways.find(({ name }) => name === invite.server);
+  }
+
+  async #end({ srf, endInvite }: ServerWay, orphan: OpenDialog): Promise<void> {
+    const { clock, log } = this.#options;
+    const { invite } = orphan;
     try {
-      await within(clock, TRANSACTION_MS, sayBye(srf, orphan));
+      const ending = invite === null ? sayBye(srf, orphan) : endInvite(invite, orphan);
+      await within<unknown>(clock, TRANSACTION_MS, ending);
     } catch (error) {
-      // Nobody there to be told: the far end has its own ways to notice.
-      log.warn({ why: reasonOf(error) }, 'nobody answered BYE for a call that nobody holds');
+      // The far end's own timers end the call.
+      log.warn({ why: reasonOf(error) }, 'an orphaned call could not be ended');
     }
-    this.#try('could not forget a call', () => store.remove(orphan.id));
+    this.#forget(orphan);
+  }
+
+  #forget({ id }: OpenDialog): void {
+    this.#try('could not forget a call', () => this.#options.store.remove(id));
   }
 
   /** A call goes on when the disk fails. */
@@ -133,74 +199,32 @@ export class DialogBook {
   }
 }
 
-/** Resolves with the status of whatever final response comes. */
-function sayBye(srf: SrfClient, orphan: OpenDialog): Promise<number> {
-  const headers: Record<string, string> = {
-    'Call-ID': orphan.sipCallId,
-    From: orphan.localParty,
-    To: orphan.remoteParty,
-    CSeq: `${orphan.sequence + SEQUENCE_STEP} BYE`,
-    Reason: 'SIP;cause=503;text="the server was restarted"',
-  };
-  if (orphan.routes.length > 0) headers.Route = orphan.routes.join(', ');
-  return new Promise((resolve, reject) => {
-    srf.request(
-      orphan.remoteTarget,
-      { method: 'BYE', headers },
-      (error, request?: SrfSentRequest) => {
-        if (request === undefined) reject(new Error(reasonOf(error)));
-        else request.on('response', ({ status }) => status >= 200 && resolve(status));
-      },
-    );
-  });
-}
+/** An outgoing call before its answer, on disk from its INVITE on. */
+class CallingDialog implements KeptDialog {
+  readonly #save: (sent: SentInvite) => KeptDialog;
+  readonly #onOver: () => void;
+  #kept: KeptDialog | undefined;
 
-/** What the dialog is to us, whoever began it. @see RFC 3261 section 12.1 */
-function openDialogOf(dialog: SrfDialog, channels: readonly string[], openedAt: Date): OpenDialog {
-  const { type, sip, req, res, remote } = dialog;
-  const { callId: sipCallId, localTag } = sip;
-  const facts = { sipCallId, remoteTarget: remote.uri, channels, openedAt };
-  if (type === 'uas') return answeredDialog(req, { ...facts, localTag });
-  return {
-    ...facts,
-    id: idOf(sipCallId, localTag),
-    localParty: req.get('from') ?? '',
-    remoteParty: res.get('to') ?? '',
-    routes: listOf(res.get('record-route') ?? '').reverse(),
-    sequence: Number.parseInt(req.get('cseq') ?? '0', 10),
-  };
-}
+  constructor(options: { save: (sent: SentInvite) => KeptDialog; onOver: () => void }) {
+    this.#save = options.save;
+    this.#onOver = options.onOver;
+  }
 
-type Facts = OwnSide & Pick<OpenDialog, 'sipCallId' | 'remoteTarget' | 'openedAt'>;
+  get id(): string {
+    return this.#kept?.id ?? '';
+  }
 
-/** The dialog that our answer to an INVITE begins. */
-function answeredDialog(invite: SrfDialog['req'], { localTag, ...facts }: Facts): OpenDialog {
-  return {
-    ...facts,
-    id: idOf(facts.sipCallId, localTag),
-    localParty: withTag(invite.get('to') ?? '', localTag),
-    remoteParty: invite.get('from') ?? '',
-    routes: listOf(invite.get('record-route') ?? ''),
-    sequence: 0,
-  };
-}
+  sent(sent: SentInvite): void {
+    this.#kept = this.#save(sent);
+  }
 
-function idOf(sipCallId: string, localTag: string): string {
-  return `${sipCallId};${localTag}`;
-}
+  forget(): void {
+    this.#onOver();
+    this.#kept?.forget();
+  }
 
-/** Of a Contact: `"Bob" <sip:bob@192.0.2.1>;expires=60`, or a bare address. */
-function uriOf(contact: string): string {
-  const bare = contact.replace(/"(?:[^"\\]|\\.)*"/g, '');
-  return /<([^>]*)>/.exec(bare)?.[1] ?? bare.split(/[;,]/, 1)[0]?.trim() ?? '';
-}
-
-/** The header with our tag, where it has none. */
-export function withTag(party: string, tag: string): string {
-  return /;\s*tag=/i.test(party) ? party : `${party};tag=${tag}`;
-}
-
-/** Commas within `<` and `>` separate nothing. */
-function listOf(header: string): string[] {
-  return header.match(/[^,<]*<[^>]*>[^,]*/g)?.map((value) => value.trim()) ?? [];
+  orphan(): void {
+    this.#onOver();
+    this.#kept?.orphan();
+  }
 }

@@ -13,9 +13,10 @@ import { TrunkTable } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { listenerReport } from './carrier-reports.ts';
 import type { AnswerChallenge } from './challenge.ts';
-import type { DialogBook } from './dialog-book.ts';
+import type { DialogBook, ServerWay } from './dialog-book.ts';
 import { Door, refuse } from './door.ts';
 import { calledNumberOf, SrfIncomingCall } from './incoming-call.ts';
+import { type EndInvite, invitesOver } from './orphaned-calls.ts';
 import type { SrfOutgoingCall } from './outgoing-call.ts';
 import {
   OutgoingCalls,
@@ -53,6 +54,8 @@ export interface DrachtioCarrierOptions {
   readonly lines?: TrunkLines;
   /** Where calls are written down for a process after this one; nowhere when not given. */
   readonly book?: DialogBook;
+  /** Ends orphaned INVITEs, where the engine itself reports each INVITE to `book`; default: by drachtio's protocol. */
+  readonly endInvite?: EndInvite;
   /** Whether this server is the one that trunks are registered from, asked whenever it is connected; else always. */
   readonly mayRegister?: () => boolean;
   /** Calls whoever callers are handed over to, where no trunk of this carrier can; they are never asked by REFER. */
@@ -74,6 +77,7 @@ export class DrachtioCarrier implements Carrier {
   readonly #incoming = new Set<SrfIncomingCall>();
   readonly #outgoing: OutgoingCalls;
   readonly #stranded: StrandedLegs;
+  readonly #way: ServerWay;
   /** To be told when the next call is over. */
   #waiting: (() => void)[] = [];
   #onIncoming: (call: IncomingCall) => void = () => {};
@@ -88,9 +92,14 @@ export class DrachtioCarrier implements Carrier {
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
     });
+    const { srf } = this.#link;
+    const { endInvite = invitesOver(srf, options.clock) } = options;
+    this.#way = { name: this.#name, srf, endInvite };
     this.#outgoing = new OutgoingCalls({
       ...options,
-      srf: this.#link.srf,
+      srf,
+      server: this.#name,
+      doesEngineTell: options.endInvite !== undefined,
       table: this.#table,
       lines: this.#lines,
       book: options.book,
@@ -140,7 +149,7 @@ export class DrachtioCarrier implements Carrier {
     ]);
     // Peers that agree do so at once; the others have been told, and are not waited for.
     await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
-    this.#options.book?.lost(this.#link.srf);
+    this.#options.book?.lost(this.#way);
     this.#link.stop();
     this.#stranded.stop();
     this.#door.stop();
@@ -149,7 +158,7 @@ export class DrachtioCarrier implements Carrier {
   /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
   place(request: OutgoingRequest): SrfOutgoingCall {
     const { isConnected, problem } = this.#link;
-    // What is said to a server that hangs would be carried out whenever it goes on.
+    // A hung server would carry the command out whenever it resumes.
     if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
     return this.#outgoing.place(request);
   }
@@ -176,9 +185,8 @@ export class DrachtioCarrier implements Carrier {
   /** Of the server alone. */
   listenerReport(): CarrierReport {
     const { isConnected, addresses, problem } = this.#link;
-    const { name = 'sip' } = this.#options;
     const { isDraining } = this.#door;
-    return listenerReport({ name, isConnected, isDraining, addresses, problem });
+    return listenerReport({ name: this.#name, isConnected, isDraining, addresses, problem });
   }
 
   /** How the trunk is, as it is reached from this server. */
@@ -189,6 +197,10 @@ export class DrachtioCarrier implements Carrier {
   /** Of the trunks, as they are reached from this server. */
   trunkReports(): readonly CarrierReport[] {
     return this.#registrations.reports();
+  }
+
+  get #name(): string {
+    return this.#options.name ?? 'sip';
   }
 
   #onInvite(request: SrfRequest, answer: SrfAnswer): void {
@@ -202,6 +214,7 @@ export class DrachtioCarrier implements Carrier {
     const { media, addresses, clock, log, book } = this.#options;
     const call: SrfIncomingCall = new SrfIncomingCall({
       srf: this.#link.srf,
+      server: this.#name,
       request,
       answer,
       trunk,
@@ -240,17 +253,17 @@ export class DrachtioCarrier implements Carrier {
   #onConnected(): void {
     const { log, book, mayRegister } = this.#options;
     log.info({ state: this.listenerReport().state }, 'SIP is ready');
-    book?.connected(this.#link.srf);
+    book?.connected(this.#way);
     this.#stranded.connected();
     if (mayRegister?.() ?? true) this.register();
   }
 
   #onLost(): void {
     this.#registrations.suspend(this.#link.problem);
-    this.#options.book?.lost(this.#link.srf);
+    this.#options.book?.lost(this.#way);
     this.#stranded.lost([...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []));
-    for (const call of this.#outgoing.all) call.fail(this.#link.problem, 503);
-    for (const call of this.#incoming) call.cancelled();
+    for (const call of this.#outgoing.all) call.lost(this.#link.problem);
+    for (const call of this.#incoming) call.lost();
     this.#options.onLost?.();
   }
 }

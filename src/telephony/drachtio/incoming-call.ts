@@ -11,7 +11,8 @@ import { isE164, numberOfHeader, numberOfUri } from '../number.ts';
 import type { AdvertisedAddresses } from '../our-addresses.ts';
 import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
-import { type DialogBook, type KeptDialog, withTag } from './dialog-book.ts';
+import type { DialogBook, KeptDialog } from './dialog-book.ts';
+import { withTag } from './dialog-facts.ts';
 import { refuse } from './door.ts';
 import type { CallSecond } from './hand-over.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
@@ -26,6 +27,8 @@ const GAVE_UP = 'the caller has given up';
 
 export interface IncomingCallOptions {
   readonly srf: SrfClient;
+  /** Name of the SIP server in reports. */
+  readonly server: string;
   readonly request: SrfRequest;
   readonly answer: SrfAnswer;
   /** Undefined for a call of this machine itself while there are no trunks. */
@@ -48,7 +51,11 @@ export class SrfIncomingCall implements IncomingCall {
   readonly to: string;
   readonly #options: IncomingCallOptions;
   #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
+  /** Our To tag, chosen here so that it is saved before the server sends it. */
+  readonly #localTag = randomBytes(TAG_BYTES).toString('hex');
   #leg: SrfLeg | undefined;
+  /** In the journal from the first response on. */
+  #kept: KeptDialog | undefined;
   #onCancelled: () => void = () => {};
 
   constructor(options: IncomingCallOptions) {
@@ -70,13 +77,20 @@ export class SrfIncomingCall implements IncomingCall {
     return this.#leg;
   }
 
-  /** The caller has given up, or the way to him is lost. */
+  /** The caller has given up. */
   cancelled(): void {
     if (this.#state !== 'ringing' && this.#state !== 'answering') return;
     const wasRinging = this.#state === 'ringing';
     this.#state = 'cancelled';
-    if (wasRinging) this.#options.onOver();
+    if (wasRinging) this.#over();
     this.#onCancelled();
+  }
+
+  /** Ends an unanswered call because the SIP server is out of reach; the journal refuses it when the server is back. */
+  lost(): void {
+    this.#kept?.orphan();
+    this.#kept = undefined;
+    this.cancelled();
   }
 
   reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
@@ -91,12 +105,15 @@ export class SrfIncomingCall implements IncomingCall {
   }
 
   ring(): void {
-    if (this.#state === 'ringing') this.#options.answer.send(180);
+    if (this.#state !== 'ringing') return;
+    this.#writeDown();
+    this.#options.answer.send(180, { headers: this.#to });
   }
 
   async answer({ headers = {} }: AnswerOptions = {}): Promise<Leg> {
     if (this.#state !== 'ringing') throw this.#error(GAVE_UP, 487);
     this.#state = 'answering';
+    this.#writeDown();
     const endpoint = await this.#openMedia();
     try {
       if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
@@ -105,7 +122,7 @@ export class SrfIncomingCall implements IncomingCall {
       return leg;
     } catch (error) {
       await endpoint.close();
-      this.#options.onOver();
+      this.#over();
       if (error instanceof CarrierError) throw error;
       throw this.#error(reasonOf(error), statusOf(error), error);
     }
@@ -129,17 +146,21 @@ export class SrfIncomingCall implements IncomingCall {
       });
     } catch (error) {
       const sipStatus = statusOf(error);
-      if (this.#hasEnded) this.#options.onOver();
+      if (this.#hasEnded) this.#over();
       else this.#refuse(sipStatus);
       throw this.#error(reasonOf(error), sipStatus, error);
     }
   }
 
   async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
-    const { request, trunk } = this.#options;
-    const { expected, to } = this.#writeDown(endpoint);
-    const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...to } };
-    const created = this.#createDialog(parts, (dialog) => {
+    const { request, trunk, book } = this.#options;
+    const { channels = [] } = endpoint;
+    // Saved before our 200 leaves.
+    this.#kept = book?.expect(request, { localTag: this.#localTag, channels });
+    const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#to } };
+    const leg = await this.#createDialog(parts, (dialog) => {
+      const expected = this.#kept;
+      this.#kept = undefined;
       this.#leg = new SrfLeg({
         ...this.#options,
         dialog,
@@ -151,10 +172,6 @@ export class SrfIncomingCall implements IncomingCall {
       });
       return this.#leg;
     });
-    const leg = await created.catch((error: unknown) => {
-      expected?.forget();
-      throw error;
-    });
     try {
       await leg.negotiated;
     } catch (error) {
@@ -164,18 +181,21 @@ export class SrfIncomingCall implements IncomingCall {
     return leg;
   }
 
-  /**
-   * Writes the dialog down before our 200 leaves. Its tag has to be known for that, so it is ours, and not the server's.
-   */
-  #writeDown({ channels = [] }: MediaEndpoint): {
-    readonly expected?: KeptDialog;
-    readonly to?: { readonly To: string };
-  } {
+  /** To header with our tag, where there is a journal. */
+  get #to(): Record<string, string> {
     const { request, book } = this.#options;
-    if (book === undefined) return {};
-    const localTag = randomBytes(TAG_BYTES).toString('hex');
-    const To = withTag(request.get('to') ?? '', localTag);
-    return { expected: book.expect(request, { localTag, channels }), to: { To } };
+    return book === undefined ? {} : { To: withTag(request.get('to') ?? '', this.#localTag) };
+  }
+
+  #writeDown(): void {
+    const { request, book, server } = this.#options;
+    this.#kept ??= book?.ring(request, { localTag: this.#localTag, channels: [], server });
+  }
+
+  /** A leg removes its own journal entry. */
+  #over(): void {
+    this.#kept?.forget();
+    this.#options.onOver();
   }
 
   /**
@@ -205,10 +225,9 @@ export class SrfIncomingCall implements IncomingCall {
   }
 
   #refuse(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
-    const { answer, onOver } = this.#options;
     this.#state = 'rejected';
-    refuse(answer, sipStatus, options.retryAfterSeconds);
-    onOver();
+    refuse(this.#options.answer, sipStatus, options.retryAfterSeconds);
+    this.#over();
   }
 
   #error(why: string, sipStatus: number, cause?: unknown): CarrierError {

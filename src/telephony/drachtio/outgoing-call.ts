@@ -12,7 +12,8 @@ import type { AdvertisedAddresses } from '../our-addresses.ts';
 import { sourcesOf } from '../trunk-table.ts';
 import type { Trunk } from '../trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
-import type { DialogBook } from './dialog-book.ts';
+import type { DialogBook, KeptDialog } from './dialog-book.ts';
+import { headOf } from './dialog-facts.ts';
 import { EarlySession } from './early-session.ts';
 import type { CallSecond } from './hand-over.ts';
 import type { SrfClient, SrfDialog, SrfResponse, SrfSentInvite } from './srf.ts';
@@ -22,6 +23,10 @@ import { domainOf, proxyUriOf, targetUriOf } from './trunk-address.ts';
 
 export interface OutgoingCallOptions {
   readonly srf: SrfClient;
+  /** Name of the SIP server in reports. */
+  readonly server: string;
+  /** Whether the engine itself reports each INVITE to `book`. */
+  readonly doesEngineTell: boolean;
   readonly trunk: Trunk;
   readonly from: string;
   readonly to: string;
@@ -48,6 +53,8 @@ export class SrfOutgoingCall implements OutgoingCall {
   readonly #answered = Promise.withResolvers<SrfLeg>();
   #state: 'calling' | 'cancelled' | 'over' = 'calling';
   #sent: SrfSentInvite | undefined;
+  /** In the journal from the INVITE to the answer. */
+  #kept: KeptDialog | undefined;
   #leg: SrfLeg | undefined;
   #endpoint: MediaEndpoint | undefined;
   #hasRung = false;
@@ -90,10 +97,19 @@ export class SrfOutgoingCall implements OutgoingCall {
     await this.#leg?.end();
   }
 
+  /** Ends an unanswered call because the SIP server is out of reach; the journal cancels it when the server is back. */
+  lost(why: string): void {
+    if (this.#state === 'over') return;
+    this.#kept?.orphan();
+    this.#kept = undefined;
+    this.fail(why, 503);
+  }
+
   /** Ends the call that has no answer yet. */
   fail(why: string, sipStatus: number, cause?: unknown): void {
     if (this.#state === 'over') return;
     this.#end();
+    this.#kept?.forget();
     this.#reject(why, sipStatus, cause);
     this.#closePort();
     this.#options.onOver();
@@ -119,6 +135,8 @@ export class SrfOutgoingCall implements OutgoingCall {
       // It failed meanwhile, and had no port to close yet.
       if (this.#state === 'over') return void this.#closePort();
       hearer?.feedFrom(this.#endpoint.line);
+      const { book, callId } = this.#options;
+      this.#kept = book?.begin(callId, this.#endpoint.channels ?? []);
     } catch (error) {
       return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
     }
@@ -163,6 +181,14 @@ export class SrfOutgoingCall implements OutgoingCall {
     if (request === undefined) return;
     this.#sent = request;
     if (this.#state !== 'calling') request.cancel();
+    const { book, callId, server, doesEngineTell } = this.#options;
+    if (doesEngineTell) return;
+    const { stackTxnId: transactionId, source_address: address } = request;
+    // drachtio-server needs only the name of the transaction.
+    const peer = { protocol: 'UDP', address, port: 0 };
+    const head = headOf(request.raw);
+    const invite = { direction: 'out', server, transactionId, head, peer } as const;
+    book?.sent(callId, { message: request, invite });
   }
 
   #onProvisional(early: EarlySession, response: SrfResponse): void {
@@ -191,10 +217,13 @@ export class SrfOutgoingCall implements OutgoingCall {
   /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
   #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
     const { trunk } = this.#options;
+    const expected = this.#kept;
+    this.#kept = undefined;
     const leg = new SrfLeg({
       ...this.#options,
       dialog,
       endpoint,
+      expected,
       referDomain: domainOf(trunk),
       transferBy: trunk.transfer,
       isAnswerAwaited: false,

@@ -21,7 +21,15 @@ export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
 export interface OutgoingCallsOptions
   extends Pick<
     OutgoingCallOptions,
-    'srf' | 'media' | 'addresses' | 'clock' | 'log' | 'book' | 'answerChallenge'
+    | 'srf'
+    | 'server'
+    | 'doesEngineTell'
+    | 'media'
+    | 'addresses'
+    | 'clock'
+    | 'log'
+    | 'book'
+    | 'answerChallenge'
   > {
   readonly table: TrunkTable;
   readonly lines: TrunkLines;

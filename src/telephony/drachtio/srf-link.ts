@@ -1,4 +1,4 @@
-/** The connection to a drachtio server, or to the embedded engine that speaks its protocol: kept up, and watched. */
+/** The connection to a drachtio server, or to the embedded engine that speaks its protocol: reconnects, detects hangs. */
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -10,22 +10,22 @@ const RETRY_MS_MIN = 250;
 /** A server that is back finds callers who wait to be told that their calls are over. */
 const RETRY_MS_MAX = 3_000;
 
-/** From the connection attempt to the log-in; a server that is well takes milliseconds. */
+/** Time limit from the TCP connect to the log-in; a healthy server takes milliseconds. */
 const ATTEMPT_MS_MAX = 3_000;
 
-/** A start waits no longer for a server: it may come later. */
+/** Time limit of `start`; attempts go on after it. */
 const START_MS_MAX = 1_500;
 
-/** How long the first answer after the log-in may take. */
+/** Time limit for the first answer after the log-in. */
 const KNOWN_MS_MAX = 1_000;
 
-/** A server that has stopped, and whose TCP goes on, is noticed after the two together. */
+/** A hung server, whose TCP stays up, is detected after the sum of the two at the latest. */
 const PING_EVERY_MS = 2_000;
 const PONG_MS_MAX = 4_000;
 
 /**
- * A silent server keeps its connection so long: one that goes on then carries out what was said meanwhile, a CANCEL too.
- * After that the way to it may be the trouble, and another connection is tried.
+ * How long a hung server keeps its connection: a server that resumes carries out the commands of the meantime, a CANCEL
+ * too. After that the network may be the cause, and a new connection is tried.
  */
 const SILENT_MS_MAX = 30_000;
 
@@ -70,7 +70,7 @@ export class SrfLink {
   #attempt = 0;
   #socket: Socket | undefined;
   #silentSinceMs = 0;
-  /** Of the one thing that is waited for: the log-in, the next ping or the next attempt. */
+  /** Cancels the one pending timer: log-in limit, next ping or next attempt. */
   #cancelTimer: () => void = () => {};
   #settleStart: (error?: Error) => void = () => {};
 
@@ -158,7 +158,7 @@ export class SrfLink {
   /** Calls that come before the server knows that we want them get 503 from it. */
   async #beReady(): Promise<void> {
     const attempt = this.#attempt;
-    // One that says nothing of it is there all the same, until it is asked again.
+    // Without an answer the pings decide.
     await within(this.#options.clock, KNOWN_MS_MAX, this.#refusal()).catch(() => undefined);
     if (this.#state === 'connecting' && attempt === this.#attempt) this.#beConnected();
   }
@@ -176,7 +176,7 @@ export class SrfLink {
   }
 
   async #ping(): Promise<void> {
-    // Word of its end is on the way.
+    // Its `close` event is on the way.
     if (this.#socket?.destroyed === true) return;
     const attempt = this.#attempt;
     const askedAtMs = this.#options.clock.nowMs();
@@ -201,15 +201,15 @@ export class SrfLink {
 
   async #doesAnswer(): Promise<boolean> {
     const refusal = this.#refusal();
-    // Where our own process was held up, an answer may lie there unread when the first half is over.
+    // After a stall of our own event loop the timer fires before the socket is read: the second half reads it.
     const { clock } = this.#options;
     const half = () => within(clock, PONG_MS_MAX / 2, refusal).catch(() => false);
     return (await half()) || (await half());
   }
 
   /**
-   * Resolves with the refusal of a command within a dialog that there is not. The server takes commands one after the
-   * other: it has heard then what was said before, such as which calls we want.
+   * Resolves when the server refuses a command inside an unknown dialog. It handles commands in order, so it has handled
+   * the earlier ones too, such as the routes that we want.
    */
   #refusal(): Promise<true> {
     return new Promise((resolve) => {
@@ -218,7 +218,7 @@ export class SrfLink {
     });
   }
 
-  /** Ends a connection on which nothing comes; another is tried. */
+  /** Drops the connection; its `close` event schedules the next attempt. */
   #giveUp(): void {
     if (this.#state === 'connecting') {
       this.#problem = `connecting to the server at ${this.#place}: it did not answer within ${ATTEMPT_MS_MAX / 1000} s`;

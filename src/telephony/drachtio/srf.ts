@@ -20,6 +20,11 @@ export interface SrfMessage {
 export interface SrfRequest extends SrfMessage {
   readonly method: string;
   readonly uri: string;
+  /** `udp`, `tcp` and the like. */
+  readonly protocol: string;
+  readonly source_port: number;
+  /** Server's name of the transaction. */
+  readonly stackTxnId: string;
   /** `application` when the server itself ended the dialog, for want of an ACK or a session refresh. */
   readonly source: 'network' | 'application';
   /** False for an INVITE that has a To tag. */
@@ -34,6 +39,8 @@ export interface SrfResponse extends SrfMessage {
 
 /** A request of ours as it went out. */
 export interface SrfSentRequest extends SrfMessage {
+  /** Server's name of the transaction. */
+  readonly stackTxnId: string;
   /** Cancels an INVITE; the server holds it back until a provisional response has come. */
   cancel(callback?: (error: unknown) => void): void;
   on(event: 'response', listener: (response: SrfResponse) => void): void;
@@ -100,6 +107,8 @@ export interface SrfRequestOptions extends SrfMessageParts {
   readonly method: string;
   /** The dialog that it belongs to, by the server's name for it; none when not given. */
   readonly stackDialogId?: string;
+  /** Server's name of the transaction that a CANCEL ends. */
+  readonly stackTxnId?: string;
   /** Next hop; by the request's own way when not given. */
   readonly proxy?: string;
 }
@@ -146,10 +155,52 @@ export function openSrf(): SrfClient {
   return new Srf() as unknown as SrfClient;
 }
 
-/** Told of each socket as it is made. @see https://nodejs.org/api/diagnostics_channel.html */
+/** Internals of drachtio-srf that `Response.send` needs. */
+interface Inside {
+  readonly app: {
+    readonly client: { readonly mapServer: ReadonlyMap<Socket, unknown> };
+  };
+}
+type Made<T> = new (...parts: unknown[]) => T;
+type OwnRequest = { agent: unknown; socket: unknown };
+type OwnResponse = OwnRequest & {
+  req: unknown;
+  send(status: number, parts: SrfMessageParts, done: (error: unknown) => void): void;
+};
+const { SipMessage, SipRequest, SipResponse } = Srf as unknown as {
+  readonly SipMessage: Made<object>;
+  readonly SipRequest: Made<OwnRequest>;
+  readonly SipResponse: Made<OwnResponse>;
+};
+
+/**
+ * Answers a request that arrived over an earlier connection. Resolves when the server has sent the response.
+ *
+ * @throws {Error} when there is no connection, or the server has no such transaction.
+ */
+export function answerOrphan(
+  srf: SrfClient,
+  request: { readonly head: string; readonly transactionId: string },
+  { status, ...parts }: SrfMessageParts & { readonly status: number },
+): Promise<void> {
+  const { client: agent } = (srf as unknown as Inside).app;
+  const [socket] = agent.mapServer.keys();
+  const { transactionId } = request;
+  const req = new SipRequest(new SipMessage(request.head), { source: 'network', transactionId });
+  const response = Object.assign(new SipResponse(), { req, agent, socket });
+  Object.assign(req, { agent, socket });
+  return new Promise((resolve, reject) => {
+    response.send(status, parts, (error) => {
+      if (error) reject(new Error(reasonOf(error), { cause: error }));
+      else resolve();
+    });
+  });
+}
+
+/** Node publishes each new client socket there. @see https://nodejs.org/api/diagnostics_channel.html */
 const NEW_SOCKET = 'net.client.socket';
 
-/** The TCP connection that `open` begins. The library keeps no hold of one that is not there yet. */
+/** Returns the TCP socket that `open` creates: drachtio-srf gives no access to a socket that is still connecting. */
 export function connectionOf(open: () => void): Socket | undefined {
   let socket: Socket | undefined;
   const take = (message: unknown) => {

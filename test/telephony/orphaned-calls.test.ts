@@ -1,0 +1,127 @@
+/** Calls that a process, or a connection to a drachtio-server, has left: what that server is told on the next one. */
+import { afterEach, expect, test } from 'vitest';
+import type { OpenDialog, OpenInvite } from '../../src/domain/open-dialog.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
+import { invitesOver } from '../../src/telephony/drachtio/orphaned-calls.ts';
+import { openSrf } from '../../src/telephony/drachtio/srf.ts';
+import { buildDialog } from '../support/build-dialog.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { LogInServer } from './support/log-in-server.ts';
+
+const NAME = 'sip by 127.0.0.1:9022';
+
+const INVITE: OpenInvite = {
+  direction: 'out',
+  server: NAME,
+  transactionId: 'transaction-1',
+  head: [
+    'INVITE sip:+390612345678@192.0.2.9 SIP/2.0',
+    'Via: SIP/2.0/UDP 192.0.2.2:5060;branch=z9hG4bK1',
+    'From: <sip:+15550100001@192.0.2.2>;tag=theirs',
+    'To: <sip:+390612345678@192.0.2.9>',
+    'Call-ID: call-1',
+    'CSeq: 1 INVITE',
+    'Content-Length: 0',
+    '\r\n',
+  ].join('\r\n'),
+  peer: { protocol: 'UDP', address: '192.0.2.2', port: 5060 },
+};
+
+const opened: { stop(): void }[] = [];
+afterEach(() => {
+  for (const each of opened.splice(0)) each.stop();
+});
+
+/** Ends a call that was left, over a server that answers commands as `onSend` says. */
+async function end(invite: OpenInvite, onSend: LogInServer['onSend'], name = NAME) {
+  const server = new LogInServer();
+  server.onSend = onSend;
+  const port = await server.start();
+  const srf = openSrf();
+  const clock = new FakeClock();
+  srf.on('error', () => undefined);
+  const connected = new Promise((resolve) => srf.on('connect', resolve));
+  srf.connect({ host: '127.0.0.1', port, secret: 'right', reconnect: { maxAttempts: 1 } });
+  opened.push({ stop: () => srf.disconnect() }, server);
+  await connected;
+  const kept = new Map<string, OpenDialog>([['a', buildDialog({ invite })]]);
+  const store = {
+    save: (dialog: OpenDialog) => void kept.set(dialog.id, dialog),
+    remove: (id: string) => void kept.delete(id),
+    all: () => [...kept.values()],
+  };
+  const book = new DialogBook({ store, clock, log: silentLogger });
+  book.useServers([name]);
+  book.connected({ name, srf, endInvite: invitesOver(srf, clock) });
+  /** What it was asked to send: transaction, start line, Call-ID. */
+  const asked = () =>
+    server.heard
+      .split(/\d+#[0-9a-f-]{36}\|/)
+      .filter((command) => command.startsWith('sip|'))
+      .map((command) => {
+        const [, transaction, line] = /^sip\|([^|]*)\|[^\r]*\r\n([^\r]*)/.exec(command) ?? [];
+        const [, callId] = /^call-id: ?(\S+)/im.exec(command) ?? [];
+        return [transaction, line, callId].join(' ').trim();
+      });
+  return { kept, clock, asked, server };
+}
+
+/** As drachtio-server says that it has sent something. */
+const SENT = [
+  ...['OK', 'application', '200', 'udp', '192.0.2.2', '5060', '12:00:00.0', 'transaction-2'],
+  'Msg sent:|\r\nCANCEL sip:a@b SIP/2.0\r\nCall-ID: call-1\r\n\r\n',
+].join('|');
+
+test('a ringing call of ours is cancelled by the name of its transaction, and an answer that crosses that is ended', async () => {
+  const { kept, clock, asked } = await end(INVITE, () => SENT);
+
+  await expect.poll(asked).toEqual(['transaction-1 CANCEL sip:placeholder.invalid SIP/2.0']);
+  await expect.poll(() => clock.waiting).toBe(2);
+  clock.advance(2_000);
+  await expect
+    .poll(asked)
+    .toEqual([expect.any(String), 'BYE sip:placeholder.invalid SIP/2.0 call-1']);
+
+  await expect.poll(() => kept.size).toBe(0);
+});
+
+test('a call of ours that was answered meanwhile is acknowledged and ended', async () => {
+  const { kept, asked } = await end(INVITE, (command) =>
+    command.includes('CANCEL') ? 'NOK|internal server error canceling transaction id' : SENT,
+  );
+
+  await expect.poll(() => kept.size).toBe(0);
+
+  expect(asked().slice(1)).toEqual([
+    'ACK sip:placeholder.invalid SIP/2.0 call-1',
+    'BYE sip:placeholder.invalid SIP/2.0 call-1',
+  ]);
+});
+
+test('a call of ours that is over already is let go', async () => {
+  const { kept, asked } = await end(
+    INVITE,
+    () => 'NOK|unable to cancel unknown transaction id: transaction-1',
+  );
+
+  await expect.poll(() => kept.size).toBe(0);
+
+  expect(asked()).toHaveLength(1);
+});
+
+test('a caller without an answer is refused by the name of the transaction', async () => {
+  const { kept, asked, server } = await end({ ...INVITE, direction: 'in' }, () => SENT);
+
+  await expect.poll(() => kept.size).toBe(0);
+
+  expect(asked()).toEqual(['transaction-1 SIP/2.0 503 Service Unavailable call-1']);
+  expect(server.heard).toMatch(/retry-after: ?5/i);
+});
+
+test('what another server would have to end is let go, and nothing is sent', async () => {
+  const { kept, asked } = await end(INVITE, () => SENT, 'sip');
+
+  expect(kept.size).toBe(0);
+  expect(asked()).toEqual([]);
+});
