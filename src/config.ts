@@ -6,6 +6,7 @@ import { advertisedAddress, baseUrl, host, port, positive, wholeNumber } from '.
 import { LLM_SETTINGS, llmContradictions } from './config-llm.ts';
 import type { Plan } from './domain/account.ts';
 import { isProxyNetwork } from './domain/trusted-proxies.ts';
+import { ATTEMPT_WAITS_SECONDS } from './domain/webhook-delivery.ts';
 import { isServerList } from './telephony/server-list.ts';
 
 /** Says which settings are wrong and what was expected; the process ends with 78 (EX_CONFIG). */
@@ -137,7 +138,7 @@ const SCHEMA = z.object({
   PLANS_WITHOUT_OUTBOUND: plans.default([]),
   WEBHOOK_ALLOW_LOCAL: flag.default(false),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
-  WEBHOOK_BACKOFF_SECONDS: waits.default([0, 30, 120, 600, 1800]),
+  WEBHOOK_BACKOFF_SECONDS: waits.default([...ATTEMPT_WAITS_SECONDS]),
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('offhook'),

@@ -21,8 +21,8 @@ class EmptyOutbox implements Outbox {
     return [];
   }
 
-  nextDueAt(): null {
-    return null;
+  waiting(): readonly [] {
+    return [];
   }
 
   record(): readonly [] {

@@ -1,4 +1,4 @@
-/** The contract between the store and whoever delivers webhooks: what is due, and what came of it. */
+/** The contract between the store and the webhook deliverer: what is due, and how its attempts ended. */
 import type { Bell } from '../lib/bell.ts';
 import type { DeliveryAttempt } from './webhook-delivery.ts';
 
@@ -18,7 +18,14 @@ export interface DueDelivery {
   readonly previousSecret: string | null;
 }
 
-/** What came of one attempt. */
+/** An endpoint with pending deliveries. */
+export interface WaitingEndpoint {
+  readonly endpointId: string;
+  /** When the earliest pending delivery falls due, deliveries in flight included. */
+  readonly dueAt: Date;
+}
+
+/** How one attempt ended. */
 export interface AttemptResult {
   readonly deliveryId: string;
   readonly attempt: DeliveryAttempt;
@@ -34,40 +41,41 @@ export interface OutboxCounts {
   readonly oldestAt: Date | null;
 }
 
-/** What the deliverer reads and writes. A process may die inside or between its methods, and nothing is lost. */
+/** The deliverer's view of the store. Every method is one transaction: a process may die between any two of them. */
 export interface Outbox {
   /** Rings after events were written or deliveries made due. */
   readonly bell: Bell;
 
   /**
-   * Makes a delivery for each active endpoint that listens to each new event, in the events' order.
+   * Makes a delivery for each active endpoint that listens to each new event, in the events' order. Also fails pending
+   * deliveries of endpoints that are disabled or deleted, 500 a call.
    *
-   * @param options.limit events at most.
-   * @returns how many events were looked at; fewer than the limit means that no more are there.
+   * @param options.limit Events at most.
+   * @returns how many events were looked at; the limit means that there may be more.
    */
   fanOut(options: { readonly limit: number; readonly now: Date }): number;
 
-  /**
-   * Deliveries that are due, earliest first, at most `perEndpoint` of each endpoint. The outbox does not remember what
-   * it gave out: the caller leaves out what is on its way by `except`.
-   */
-  due(options: {
-    readonly now: Date;
-    readonly limit: number;
-    readonly perEndpoint: number;
-    /** Endpoints that have no room for more. */
-    readonly exceptEndpoints: readonly string[];
-    /** Deliveries on their way. */
-    readonly except: ReadonlySet<string>;
-  }): readonly DueDelivery[];
-
-  /** When the next attempt falls due; null when none is waiting. */
-  nextDueAt(): Date | null;
+  /** Every endpoint with pending deliveries, earliest due first. */
+  waiting(): readonly WaitingEndpoint[];
 
   /**
-   * Writes what came of attempts, all or none, and disables endpoints that have failed for too long.
+   * Due deliveries of one active endpoint, earliest first. The outbox does not remember what it gave out.
    *
-   * @returns ids of endpoints that were disabled by it.
+   * @param options.except Deliveries in flight, by id.
+   */
+  due(
+    endpointId: string,
+    options: {
+      readonly now: Date;
+      readonly limit: number;
+      readonly except: readonly string[];
+    },
+  ): readonly DueDelivery[];
+
+  /**
+   * Saves the results of attempts, all or none, and disables endpoints that have failed for too long.
+   *
+   * @returns ids of endpoints that were disabled.
    */
   record(results: readonly AttemptResult[], now: Date): readonly string[];
 

@@ -13,7 +13,7 @@ export const ATTEMPT_WAITS_SECONDS: readonly number[] = [0, 30, 120, 600, 1800];
 /** Wait before attempt number `attempt` (1-based), in milliseconds; null when there is no such attempt. */
 export function waitBeforeAttemptMs(
   attempt: number,
-  waitsSeconds: readonly number[] = ATTEMPT_WAITS_SECONDS,
+  waitsSeconds: readonly number[],
 ): number | null {
   const waitSeconds = waitsSeconds[attempt - 1];
   return waitSeconds === undefined ? null : waitSeconds * 1000;

@@ -37,8 +37,8 @@ export interface WebhookEndpointStore {
   /** Saves every field; becoming `active` forgets the failures counted so far. */
   update(endpoint: WebhookEndpoint): void;
 
-  /** Deletes it with its deliveries; what is on its way is not called back. */
-  delete(scope: Scope, endpointId: string): void;
+  /** Hides it and its deliveries at once, for retention to delete; attempts in flight are not called back. */
+  delete(scope: Scope, endpointId: string, now: Date): void;
 
   find(scope: Scope, endpointId: string): WebhookEndpoint | undefined;
 

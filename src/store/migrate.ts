@@ -12,6 +12,7 @@ import { up as firstAnswers } from './migrations/m0007-first-answers.ts';
 import { up as agentNumbers } from './migrations/m0008-agent-numbers.ts';
 import { up as numberAssignments } from './migrations/m0009-number-assignments.ts';
 import { up as recordingTruncated } from './migrations/m0011-recording-truncated.ts';
+import { up as plainWebhooks } from './migrations/m0012-plain-webhooks.ts';
 import { up as openInvites } from './migrations/m0013-open-invites.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
@@ -26,6 +27,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-agent-numbers': { up: agentNumbers },
   '0009-number-assignments': { up: numberAssignments },
   '0011-recording-truncated': { up: recordingTruncated },
+  '0012-plain-webhooks': { up: plainWebhooks },
   '0013-open-invites': { up: openInvites },
 };
 

@@ -1,4 +1,4 @@
-/** Counts how endpoints fail, disables those that do for too long, and ends what waits for them; runs inside the outbox's transactions. */
+/** Counts failures of endpoints, disables those that fail for too long, and ends their pending deliveries; runs inside the outbox's transactions. */
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 import { build } from './schema.ts';
@@ -10,17 +10,8 @@ const FAILURES_MAX = 10;
 /** … and the first of them was so long ago. */
 const FAILING_MS_MAX = 7 * 86_400_000;
 
-/** Deliveries that one transaction ends, so that the thread which also holds the conversations is soon free again. */
+/** Deliveries that one transaction ends: a few milliseconds, because the thread also holds the conversations. */
 const ENDED_MAX = 500;
-
-/** What a batch of results means for one endpoint, in their order. */
-export interface EndpointTally {
-  /** Whether a success came before the failures counted here. */
-  readonly succeeded: boolean;
-  /** Final failures since the last success. */
-  readonly failures: number;
-  readonly lastError: string;
-}
 
 interface Failing {
   readonly failures_in_row: number;
@@ -29,24 +20,19 @@ interface Failing {
 }
 
 function prepareEndpoints(database: Database) {
-  const waits = sql<boolean>`endpoint.status = 'disabled'`;
   return {
-    /** `ids` is a JSON list. The join's order keeps SQLite from reading all endpoints instead of these. */
-    forgive: database.prepare((take: Take<{ ids: string }>) =>
+    forgive: database.prepare((take: Take<{ id: string }>) =>
       build
         .updateTable('webhook_endpoints')
         .set({ failures_in_row: 0, failing_since: null })
-        .where(
-          sql<boolean>`rowid in (select endpoint.rowid from json_each(${take('ids')}) succeeded
-            cross join webhook_endpoints endpoint on endpoint.id = succeeded.value
-            where endpoint.failures_in_row > 0)`,
-        ),
+        .where('id', '=', take('id'))
+        .where('failures_in_row', '>', 0),
     ),
-    blame: database.prepare((take: Take<{ id: string; failures: number; now: number }>) =>
+    blame: database.prepare((take: Take<{ id: string; now: number }>) =>
       build
         .updateTable('webhook_endpoints')
         .set({
-          failures_in_row: sql<number>`failures_in_row + ${take('failures')}`,
+          failures_in_row: sql<number>`failures_in_row + 1`,
           failing_since: sql<number>`coalesce(failing_since, ${take('now')})`,
         })
         .where('id', '=', take('id'))
@@ -62,7 +48,7 @@ function prepareEndpoints(database: Database) {
       build
         .selectFrom('webhook_endpoints as endpoint')
         .select('endpoint.id')
-        .where(waits)
+        .where('endpoint.status', '<>', sql.lit('active'))
         .where(
           sql<boolean>`exists (select 1 from webhook_deliveries
             where endpoint_id = endpoint.id and status = 'pending')`,
@@ -83,7 +69,7 @@ function prepareEndpoints(database: Database) {
           sql<boolean>`rowid in (select delivery.rowid from webhook_endpoints endpoint
             cross join webhook_deliveries delivery
               on delivery.endpoint_id = endpoint.id and delivery.status = 'pending'
-            where ${waits} limit ${take('limit')})`,
+            where endpoint.status <> 'active' limit ${take('limit')})`,
         ),
     ),
   };
@@ -97,38 +83,25 @@ export class OutboxEndpoints {
     this.#statements = prepareEndpoints(database);
   }
 
-  /**
-   * Counts what came of a batch for each of its endpoints.
-   *
-   * @returns ids of endpoints that were disabled by it.
-   */
-  count(tallies: ReadonlyMap<string, EndpointTally>, nowMs: number): readonly string[] {
-    const entries = [...tallies];
-    const forgiven = entries.filter(([, { succeeded }]) => succeeded).map(([id]) => id);
-    if (forgiven.length > 0) this.#statements.forgive.run({ ids: JSON.stringify(forgiven) });
-    return entries.filter(([id, tally]) => this.#blame(id, tally, nowMs)).map(([id]) => id);
+  succeeded(endpointId: string): void {
+    this.#statements.forgive.run({ id: endpointId });
   }
 
-  /** @returns whether the endpoint was disabled by it. */
-  #blame(endpointId: string, tally: EndpointTally, nowMs: number): boolean {
-    if (tally.failures === 0) return false;
-    const failing = this.#statements.blame.get({
-      id: endpointId,
-      failures: tally.failures,
-      now: nowMs,
-    });
+  /** Counts a delivery that failed for good. @returns whether the endpoint was disabled because of it. */
+  failed(endpointId: string, error: string, nowMs: number): boolean {
+    const failing = this.#statements.blame.get({ id: endpointId, now: nowMs });
     if (failing === undefined || !isHopeless(failing, nowMs)) return false;
-    const reason = reasonOf(failing, tally.lastError);
+    const reason = reasonOf(failing, error);
     this.#statements.disable.run({ id: endpointId, reason, now: nowMs });
     return true;
   }
 
-  /** Whether something waits for a disabled endpoint. */
+  /** Whether deliveries are pending for an endpoint that is disabled or deleted. */
   get hasStranded(): boolean {
     return this.#statements.hasStranded.get({}) !== undefined;
   }
 
-  /** Fails what waits for disabled endpoints, 500 deliveries at most; it can be sent again by hand. */
+  /** Fails deliveries that are pending for disabled and deleted endpoints, 500 at most; they can be sent again by hand. */
   endStranded(nowMs: number): void {
     this.#statements.end.run({ limit: ENDED_MAX, now: nowMs });
   }

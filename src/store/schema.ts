@@ -11,7 +11,6 @@ import type { OpenDialogRow } from './dialog-rows.ts';
 import type { CallQualityRow } from './quality-rows.ts';
 import type { AnalysisJobRow, CallDayRow, IntentDayRow } from './usage-rows.ts';
 import type {
-  FirstAnswerRow,
   OutboxCursorRow,
   WebhookAttemptRow,
   WebhookDeliveryRow,
@@ -35,6 +34,7 @@ export interface SigningSecretRow {
   readonly created_at: number;
   readonly previous_secret: string | null;
   readonly rotated_at: number | null;
+  readonly next_secret: string | null;
 }
 
 export interface ApiKeyRow {
@@ -190,7 +190,6 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointRow & { readonly after_position: Generated<number> };
   webhook_deliveries: WebhookDeliveryRow;
   webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
-  first_answers: FirstAnswerRow & { readonly position: Generated<number> };
   outbox_cursors: OutboxCursorRow;
   open_dialogs: OpenDialogRow;
   call_qualities: CallQualityRow;

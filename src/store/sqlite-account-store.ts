@@ -97,7 +97,8 @@ export class SqliteAccountStore implements AccountStore {
     this.#database.write(() => {
       this.#statements.insert.run(row);
       for (const [environment, secret] of Object.entries(signingSecrets)) {
-        const fresh = { secret, created_at, previous_secret: null, rotated_at: null };
+        const others = { next_secret: null, previous_secret: null, rotated_at: null };
+        const fresh = { secret, created_at, ...others };
         this.#secrets.insert.run({ account_id, environment, ...fresh });
       }
       for (const { apiKey, hash } of apiKeys)

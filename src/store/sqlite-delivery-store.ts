@@ -3,7 +3,6 @@ import { sql } from 'kysely';
 import type { Scope } from '../domain/agent.ts';
 import { ATTEMPTS_KEPT } from '../domain/retention.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import { StoreError } from '../domain/store-error.ts';
 import type {
   DeliveryAttempt,
   DeliveryPage,
@@ -17,7 +16,6 @@ import type { Bell } from '../lib/bell.ts';
 import type { Database } from './database.ts';
 import { DeliveryList } from './delivery-list.ts';
 import { ATTEMPT_COLUMNS, attemptOf, DELIVERY_COLUMNS, deliveryOf } from './delivery-rows.ts';
-import type { HeldDeliveries } from './held-deliveries.ts';
 import { dueAtOnce, insertDelivery } from './new-delivery.ts';
 import { build } from './schema.ts';
 import type { Take } from './statement.ts';
@@ -55,7 +53,8 @@ function prepareReads(database: Database) {
         .where('account_id', '=', take('accountId'))
         .where('environment', '=', take('environment'))
         .where(
-          sql<boolean>`environment = (select environment from webhook_endpoints where id = endpoint_id)`,
+          sql<boolean>`exists (select 1 from webhook_endpoints
+            where id = endpoint_id and deleted_at is null)`,
         ),
     ),
     attempts: database.prepare((take: Take<{ id: string; limit: number }>) =>
@@ -109,28 +108,24 @@ function selectRange(take: Take<RangeValues>) {
 export class SqliteDeliveryStore implements DeliveryStore {
   readonly #database: Database;
   readonly #bell: Bell;
-  readonly #held: HeldDeliveries;
   readonly #list: DeliveryList;
   readonly #reads: ReturnType<typeof prepareReads>;
   readonly #writes: ReturnType<typeof prepareWrites>;
 
-  /** @param parts.bell rings when deliveries were made due. */
-  constructor(database: Database, parts: { readonly held: HeldDeliveries; readonly bell: Bell }) {
+  /** @param bell Rings when deliveries were made due. */
+  constructor(database: Database, bell: Bell) {
     this.#database = database;
-    this.#bell = parts.bell;
-    this.#held = parts.held;
+    this.#bell = bell;
     this.#list = new DeliveryList(database);
     this.#reads = prepareReads(database);
     this.#writes = prepareWrites(database);
   }
 
   list(scope: Scope, query: DeliveryQuery): DeliveryPage {
-    this.#settle();
     return this.#list.list(scope, query);
   }
 
   find(scope: Scope, deliveryId: string): WebhookDelivery | undefined {
-    this.#settle();
     const row = this.#database.read(() => this.#row(scope, deliveryId));
     return row === undefined ? undefined : deliveryOf(row);
   }
@@ -164,7 +159,6 @@ export class SqliteDeliveryStore implements DeliveryStore {
       limit: RESENDS_MAX,
       now: now.getTime(),
     };
-    this.#settle();
     const resent = this.#database.write(() => this.#writes.restartRange.run(values));
     if (resent > 0) this.#bell.ring();
     return resent;
@@ -178,15 +172,6 @@ export class SqliteDeliveryStore implements DeliveryStore {
       throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
     }
     this.#bell.ring();
-  }
-
-  /** While nothing can be written, what has a row can be read all the same. */
-  #settle(): void {
-    try {
-      this.#held.settle();
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-    }
   }
 
   #row(scope: Scope, deliveryId: string): KeptDelivery | undefined {

@@ -5,7 +5,6 @@ import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX, type Retention } from '../domain/retent
 import { EVENTS_KEPT_MS } from '../domain/service-event.ts';
 import { SIP_TRACES_KEPT_MS } from '../domain/sip-trace.ts';
 import type { Database } from './database.ts';
-import { DeletedEndpoints } from './deleted-endpoints.ts';
 import { build } from './schema.ts';
 import type { SqliteSipTraceStore } from './sqlite-sip-trace-store.ts';
 import type { Take } from './statement.ts';
@@ -98,12 +97,34 @@ function prepareTrimming(database: Database) {
   };
 }
 
+/** Deleted webhook endpoints go after their deliveries, which take their few attempts with them. */
+function prepareDeleted(database: Database) {
+  return {
+    deliveries: database.prepare((take: Take<{ limit: number }>) =>
+      build.deleteFrom('webhook_deliveries').where(
+        sql<boolean>`rowid in (select delivery.rowid from webhook_endpoints endpoint
+          cross join webhook_deliveries delivery on delivery.endpoint_id = endpoint.id
+          where endpoint.status = 'disabled' and endpoint.deleted_at is not null
+          limit ${take('limit')})`,
+      ),
+    ),
+    endpoints: database.prepare((take: Take<{ limit: number }>) =>
+      build.deleteFrom('webhook_endpoints').where(
+        sql<boolean>`rowid in (select rowid from webhook_endpoints endpoint
+          where status = 'disabled' and deleted_at is not null
+            and not exists (select 1 from webhook_deliveries where endpoint_id = endpoint.id)
+          limit ${take('limit')})`,
+      ),
+    ),
+  };
+}
+
 /** Prunes in SQLite. It remembers in memory how far it has looked for surplus attempts. */
 export class SqliteRetention implements Retention {
   readonly #database: Database;
   readonly #expiry: ReturnType<typeof prepareExpiry>;
   readonly #trimming: ReturnType<typeof prepareTrimming>;
-  readonly #deleted: DeletedEndpoints;
+  readonly #deleted: ReturnType<typeof prepareDeleted>;
   readonly #sipTraces: SqliteSipTraceStore;
   #surveyedUpTo = '';
 
@@ -111,7 +132,7 @@ export class SqliteRetention implements Retention {
     this.#database = database;
     this.#expiry = prepareExpiry(database);
     this.#trimming = prepareTrimming(database);
-    this.#deleted = new DeletedEndpoints(database);
+    this.#deleted = prepareDeleted(database);
     this.#sipTraces = sipTraces;
   }
 
@@ -121,7 +142,8 @@ export class SqliteRetention implements Retention {
     const tracesBefore = now.getTime() - SIP_TRACES_KEPT_MS;
     const { answers, attempts, deliveries, events } = this.#expiry;
     const steps = [
-      (limit: number) => this.#deleted.purge(limit),
+      (limit: number) => this.#deleted.deliveries.run({ limit }),
+      (limit: number) => this.#deleted.endpoints.run({ limit }),
       (limit: number) => answers.run({ before: answersBefore, limit }),
       (limit: number) => attempts.run({ before: eventsBefore, limit }),
       (limit: number) => deliveries.run({ before: eventsBefore, limit }),

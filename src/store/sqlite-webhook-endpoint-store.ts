@@ -1,7 +1,6 @@
 /** Webhook endpoints in SQLite. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Scope } from '../domain/agent.ts';
-import { PRUNED_ROWS_MAX } from '../domain/retention.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import {
   WEBHOOK_ENDPOINTS_MAX,
@@ -11,8 +10,6 @@ import {
 } from '../domain/webhook-endpoint.ts';
 import type { Bell } from '../lib/bell.ts';
 import type { Database } from './database.ts';
-import { DeletedEndpoints } from './deleted-endpoints.ts';
-import type { HeldDeliveries } from './held-deliveries.ts';
 import { build } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';
 import {
@@ -34,9 +31,12 @@ interface Page extends Scope {
 function prepareWrites(database: Database) {
   return {
     insert: database.prepare((take: Take<EndpointRow>) =>
-      build
-        .insertInto('webhook_endpoints')
-        .values({ ...takeAll(take, ENDPOINT_COLUMNS), failures_in_row: 0, failing_since: null }),
+      build.insertInto('webhook_endpoints').values({
+        ...takeAll(take, ENDPOINT_COLUMNS),
+        failures_in_row: 0,
+        failing_since: null,
+        deleted_at: null,
+      }),
     ),
     update: database.prepare((take: Take<EndpointRow>) =>
       build
@@ -48,6 +48,16 @@ function prepareWrites(database: Database) {
         })
         .where('id', '=', take('id'))
         .where('account_id', '=', take('account_id'))
+        .where('environment', '=', take('environment'))
+        .where('deleted_at', 'is', null),
+    ),
+    /** Pending deliveries of a disabled endpoint end, and retention deletes the rows. */
+    delete: database.prepare((take: Take<ById & { readonly now: number }>) =>
+      build
+        .updateTable('webhook_endpoints')
+        .set({ deleted_at: take('now'), status: 'disabled', disabled_reason: 'deleted' })
+        .where('id', '=', take('id'))
+        .where('account_id', '=', take('accountId'))
         .where('environment', '=', take('environment')),
     ),
   };
@@ -85,26 +95,23 @@ function endpointsOf(take: Take<Scope>) {
   return build
     .selectFrom('webhook_endpoints')
     .where('account_id', '=', take('accountId'))
-    .where('environment', '=', take('environment'));
+    .where('environment', '=', take('environment'))
+    .where('deleted_at', 'is', null);
 }
 
 /** Keeps webhook endpoints in SQLite. */
 export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   readonly #database: Database;
   readonly #bell: Bell;
-  readonly #held: HeldDeliveries;
   readonly #writes: ReturnType<typeof prepareWrites>;
   readonly #reads: ReturnType<typeof prepareReads>;
-  readonly #deleted: DeletedEndpoints;
 
-  /** @param parts.bell rings after changes: what waits for an endpoint that sends no more must not stay pending. */
-  constructor(database: Database, parts: { readonly held: HeldDeliveries; readonly bell: Bell }) {
+  /** @param bell Rings after changes: deliveries that are pending for a disabled endpoint end at once. */
+  constructor(database: Database, bell: Bell) {
     this.#database = database;
-    this.#bell = parts.bell;
-    this.#held = parts.held;
+    this.#bell = bell;
     this.#writes = prepareWrites(database);
     this.#reads = prepareReads(database);
-    this.#deleted = new DeletedEndpoints(database);
   }
 
   insert(endpoint: WebhookEndpoint): void {
@@ -120,20 +127,14 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
     });
   }
 
-  /** What was made for the endpoint as it was keeps its row, whatever the endpoint is now. */
   update(endpoint: WebhookEndpoint): void {
-    this.#held.settle();
     this.#database.write(() => this.#writes.update.run(endpointRowOf(endpoint)));
     this.#bell.ring();
   }
 
-  delete(scope: Scope, endpointId: string): void {
-    this.#database.write(() => {
-      this.#deleted.hide(scope, endpointId);
-      // Of an endpoint with few deliveries this is all; of others, retention deletes the rest.
-      this.#deleted.purge(PRUNED_ROWS_MAX);
-    });
-    this.#held.forget(endpointId);
+  delete(scope: Scope, endpointId: string, now: Date): void {
+    const values = { ...scope, id: endpointId, now: now.getTime() };
+    this.#database.write(() => this.#writes.delete.run(values));
     this.#bell.ring();
   }
 

@@ -27,7 +27,6 @@ import { randomPool } from '../lib/random-pool.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { type Database, openDatabase } from './database.ts';
 import type { FileSystemTypeOf } from './file-system.ts';
-import { HeldDeliveries } from './held-deliveries.ts';
 import { LiveWatchers } from './live-watchers.ts';
 import { build } from './schema.ts';
 import { SqliteAccountStore } from './sqlite-account-store.ts';
@@ -148,7 +147,6 @@ class SqliteStore implements Store {
   readonly secrets: SecretStore;
   readonly together: Store['together'];
   readonly #database: Database;
-  readonly #held: HeldDeliveries;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #probe: Statement<{ probed_at: number }, unknown>;
@@ -178,13 +176,11 @@ class SqliteStore implements Store {
     this.dialogs = new SqliteDialogStore(database);
     this.idempotency = new SqliteIdempotencyStore(database);
     const { bell } = events;
-    const held = new HeldDeliveries(database);
-    this.#held = held;
-    this.webhookEndpoints = new SqliteWebhookEndpointStore(database, { held, bell });
-    this.deliveries = new SqliteDeliveryStore(database, { held, bell });
+    this.webhookEndpoints = new SqliteWebhookEndpointStore(database, bell);
+    this.deliveries = new SqliteDeliveryStore(database, bell);
     const nowMs = () => parts.clock.now().getTime();
     const newId = idMaker({ nowMs, random: randomPool() });
-    this.outbox = new SqliteOutbox(database, { held, newId, bell });
+    this.outbox = new SqliteOutbox(database, { newId, bell });
     const sipTraces = new SqliteSipTraceStore(database);
     this.sipTraces = sipTraces;
     this.retention = new SqliteRetention(database, sipTraces);
@@ -211,11 +207,6 @@ class SqliteStore implements Store {
       this.rates.close();
     } catch (error) {
       this.#log.warn({ err: error }, 'database: request counts left as taken ahead');
-    }
-    try {
-      if (this.#database.isOpen) this.#held.settle();
-    } catch (error) {
-      this.#log.warn({ err: error }, 'database: deliveries left to be written by the next process');
     }
     this.#database.close();
   }

@@ -5,7 +5,10 @@ import type { WebhookEndpoint, WebhookEndpointStatus } from '../domain/webhook-e
 import type { WebhookEndpointRow } from './webhook-rows.ts';
 
 /** What an endpoint is made of; how often it failed is the outbox's to know. */
-export type EndpointRow = Omit<WebhookEndpointRow, 'failures_in_row' | 'failing_since'>;
+export type EndpointRow = Omit<
+  WebhookEndpointRow,
+  'failures_in_row' | 'failing_since' | 'deleted_at'
+>;
 
 export const ENDPOINT_COLUMNS = [
   'id',

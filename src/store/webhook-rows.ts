@@ -15,6 +15,8 @@ export interface WebhookEndpointRow {
   readonly failures_in_row: number;
   /** When the first of them failed. */
   readonly failing_since: number | null;
+  /** Null while it exists for customers. */
+  readonly deleted_at: number | null;
 }
 
 export interface WebhookDeliveryRow {
@@ -42,18 +44,6 @@ export interface WebhookAttemptRow {
   readonly duration_ms: number;
   readonly status_code: number | null;
   readonly error: string | null;
-  readonly response_text: string | null;
-}
-
-/** A delivery that was received at its first attempt and is not among the others yet, with that attempt. */
-export interface FirstAnswerRow {
-  readonly delivery_id: string;
-  readonly event_position: number;
-  readonly endpoint_id: string;
-  readonly made_at: number;
-  readonly started_at: number;
-  readonly duration_ms: number;
-  readonly status_code: number | null;
   readonly response_text: string | null;
 }
 

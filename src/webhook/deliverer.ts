@@ -1,21 +1,23 @@
-/** Delivers what falls due in the outbox: many at once, a few to each endpoint, so that a slow one delays nobody else. */
+/** Delivers webhooks: fans events out, sends what is due with bounded concurrency, and records each answer. */
 import type { AttemptResult, DueDelivery, Outbox } from '../domain/outbox.ts';
-import { ATTEMPT_WAITS_SECONDS } from '../domain/webhook-delivery.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
 import { nextAttemptAt } from './attempt-schedule.ts';
-import { FanOutPace } from './fan-out-pace.ts';
-import { LastMoments } from './last-moments.ts';
-import { READ_AHEAD_MAX, ReadAhead } from './read-ahead.ts';
-import { ResultBook } from './result-book.ts';
-import { DELIVERER_LIMITS, Slots } from './slots.ts';
-
-/** While attempts are on their way their due time says nothing about what else falls due. */
-const LOOK_WHILE_SENDING_MS = 250;
+import { DeliveryConcurrency } from './delivery-concurrency.ts';
 
 /** Other processes, such as the admin commands, write to the outbox too and cannot ring. */
 const LOOK_AGAIN_MS = 1000;
+
+/** Events and attempts of one look: a few milliseconds, because the thread also holds the conversations. */
+const EVENTS_A_LOOK = 25;
+const ATTEMPTS_A_LOOK = 64;
+
+/** A stop begins attempts for so long: the events of the last calls were written just before. */
+const DRAIN_SENDING_MS_MAX = 1000;
+
+/** A stop takes so long at most, counted from the same moment. */
+const DRAIN_MS_MAX = 2000;
 
 /** Counts and measures attempts. */
 export interface AttemptMeter {
@@ -28,52 +30,41 @@ export interface DelivererOptions {
   readonly meter: AttemptMeter;
   readonly clock: Clock;
   readonly log: Logger;
-  /** `ATTEMPT_WAITS_SECONDS` unless given; there are as many attempts as waits. */
-  readonly waitsSeconds?: readonly number[];
+  /** Wait before each attempt, in seconds; there are as many attempts as waits. */
+  readonly waitsSeconds: readonly number[];
   /** From 0 to 1, by chance. */
   readonly jitter: () => number;
 }
 
 export class Deliverer {
   readonly #options: DelivererOptions;
-  readonly #waitsSeconds: readonly number[];
-  readonly #slots = new Slots(DELIVERER_LIMITS);
-  readonly #ahead = new ReadAhead();
-  readonly #fanOut: FanOutPace;
-  readonly #book: ResultBook;
+  readonly #concurrency = new DeliveryConcurrency();
+  /** Cancels each attempt in flight, by delivery. */
+  readonly #cancels = new Map<string, () => void>();
+  /** Answered and not recorded yet. */
+  #results: AttemptResult[] = [];
   #unlisten: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
-  #isBehind = false;
-  #mayHaveMore = false;
-  /** Also while it looks: what is written then is no reason to look again. */
-  #isLookDue = false;
   #isRunning = false;
+  #maySend = true;
+  #isLookDue = false;
   #isTroubled = false;
-  #last: LastMoments | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor(options: DelivererOptions) {
     this.#options = options;
-    this.#waitsSeconds = options.waitsSeconds ?? ATTEMPT_WAITS_SECONDS;
-    this.#fanOut = new FanOutPace(options);
-    this.#book = new ResultBook({
-      clock: options.clock,
-      write: (results) => this.#write(results),
-      onTrouble: (error) => {
-        options.log.error({ err: error }, 'webhooks wait: their results cannot be written');
-      },
-    });
   }
 
   start(): void {
     this.#isRunning = true;
-    this.#unlisten = this.#options.outbox.bell.listen(() => this.#lookForEvents());
+    this.#unlisten = this.#options.outbox.bell.listen(() => this.#wake());
     this.#lookSoon();
   }
 
   /**
-   * Sends what is due, for a second, and waits until the next for what is on its way. Attempts without an answer by then
-   * are taken back and made again, under the same number, by the next process. Safe to call twice.
+   * Sends what is due, for a second, and waits for answers until the next. The next process repeats attempts that had
+   * no answer by then, under the same number. Safe to call twice.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stopOnce();
@@ -81,144 +72,134 @@ export class Deliverer {
   }
 
   async #stopOnce(): Promise<void> {
+    const { clock } = this.#options;
+    const drained = Promise.withResolvers<void>();
+    this.#drained = drained;
     this.#unlisten();
-    this.#last = new LastMoments(this.#options.clock);
-    this.#lookForEvents();
-    await this.#last.sent;
+    const cancelSending = clock.after(DRAIN_SENDING_MS_MAX, () => {
+      this.#maySend = false;
+      this.#wake();
+    });
+    const cancelDrain = clock.after(DRAIN_MS_MAX, drained.resolve);
+    if (this.#isRunning) this.#look();
+    else drained.resolve();
+    await drained.promise;
     this.#isRunning = false;
-    this.#cancelLook();
-    if (this.#slots.sending > 0) await this.#last.answered;
-    this.#last.stop();
-    this.#slots.takeAllBack();
-    this.#book.flush();
-    this.#book.stop();
+    for (const cancel of this.#cancels.values()) cancel();
+    for (const cancel of [cancelSending, cancelDrain, this.#cancelLook]) cancel();
+    this.#guarded(() => this.#record());
   }
 
-  #lookForEvents(): void {
-    this.#fanOut.eventsCame();
-    this.#lookSoon();
+  /** While the store fails, only the timer looks: to look more often helps nothing. */
+  #wake(): void {
+    if (!this.#isTroubled) this.#lookSoon();
   }
 
-  /** Once for many reasons, and never inside the work that gave the reason. */
+  /** One look for many reasons, and never inside the work that gave the reason. */
   #lookSoon(): void {
-    if (this.#isLookDue || !this.#isRunning) return;
+    if (this.#isLookDue) return;
     this.#isLookDue = true;
     setImmediate(() => {
+      this.#isLookDue = false;
       if (this.#isRunning) this.#look();
     });
   }
 
-  #lookIn(delayMs: number): void {
-    this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookForEvents());
-  }
-
   #look(): void {
     this.#cancelLook();
+    let delayMs = LOOK_AGAIN_MS;
+    this.#guarded(() => {
+      this.#record();
+      delayMs = this.#deliver();
+    });
+    if (delayMs === 0) this.#lookSoon();
+    else this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
+    const isIdle = this.#cancels.size === 0 && delayMs > 0;
+    if (isIdle || this.#isTroubled) this.#drained?.resolve();
+  }
+
+  /** Answers stay in memory until the store works again; nothing new goes out meanwhile. */
+  #guarded(work: () => void): void {
     try {
-      const now = this.#options.clock.now();
-      this.#fanOut.run(this.#isBehind);
-      this.#takeDue(now);
-      this.#isLookDue = false;
-      if (this.#fanOut.mayHaveEvents && !this.#isBehind) this.#lookSoon();
-      else this.#lookIn(this.#delayMs(now));
+      work();
       this.#isTroubled = false;
-      if (this.#slots.sending === 0 && !this.#fanOut.mayHaveEvents) this.#last?.nothingToSend();
     } catch (error) {
-      this.#isLookDue = false;
-      this.#noteTrouble(error);
-      this.#lookIn(LOOK_AGAIN_MS);
-      this.#last?.nothingToSend();
+      // Once, not at every try.
+      if (!this.#isTroubled) {
+        this.#options.log.error({ err: error }, 'webhooks wait: the outbox cannot be used');
+      }
+      this.#isTroubled = true;
     }
   }
 
-  #delayMs(now: Date): number {
-    if (this.#book.isTroubled) return LOOK_AGAIN_MS;
-    if (this.#slots.sending > 0) return LOOK_WHILE_SENDING_MS;
-    const dueAt = this.#options.outbox.nextDueAt();
-    if (dueAt === null) return LOOK_AGAIN_MS;
-    return Math.min(Math.max(dueAt.getTime() - now.getTime(), 1), LOOK_AGAIN_MS);
+  /** @returns milliseconds until the next look; 0 when there is more to do now. */
+  #deliver(): number {
+    const { outbox, clock } = this.#options;
+    const now = clock.now();
+    const events = outbox.fanOut({ limit: EVENTS_A_LOOK, now });
+    let left = ATTEMPTS_A_LOOK;
+    let delayMs = LOOK_AGAIN_MS;
+    for (const { endpointId, dueAt } of this.#maySend ? outbox.waiting() : []) {
+      const dueInMs = dueAt.getTime() - now.getTime();
+      if (dueInMs > 0) {
+        delayMs = Math.min(delayMs, dueInMs);
+        break;
+      }
+      left -= this.#sendTo(endpointId, { now, limit: left });
+      if (left === 0) return 0;
+    }
+    return events === EVENTS_A_LOOK ? 0 : delayMs;
   }
 
-  /** What is written first is not due any more. */
-  #takeDue(now: Date): void {
-    const slots = this.#slots;
-    const nowMs = this.#options.clock.nowMs();
-    this.#ahead.clear();
-    if (!this.#book.isTroubled) this.#book.flush();
-    const free = slots.free(nowMs);
-    this.#isBehind = free <= 0;
-    if (this.#isBehind || this.#book.isTroubled) return;
-    const due = this.#options.outbox.due({
-      now,
-      limit: free + READ_AHEAD_MAX,
-      perEndpoint: DELIVERER_LIMITS.perEndpointMax + this.#ahead.perEndpoint,
-      exceptEndpoints: slots.fullEndpoints(nowMs),
-      except: slots.ids,
-    });
-    this.#ahead.fill(due, nowMs);
-    let left = free;
-    while (left > 0 && this.#sendNext()) left -= 1;
-    this.#isBehind = left === 0;
-    this.#mayHaveMore = !this.#ahead.isEmpty;
-  }
-
-  /** @returns whether there was one to send. */
-  #sendNext(): boolean {
-    if (this.#book.isTroubled) return false;
-    const nowMs = this.#options.clock.nowMs();
-    const delivery = this.#ahead.next(nowMs, (endpointId) => this.#slots.hasRoom(endpointId));
-    if (delivery !== undefined) this.#attempt(delivery);
-    return delivery !== undefined;
+  /** @returns how many attempts began. */
+  #sendTo(endpointId: string, { now, limit }: { readonly now: Date; readonly limit: number }) {
+    const room = Math.min(limit, this.#concurrency.room(endpointId));
+    if (room === 0) return 0;
+    const except = this.#concurrency.idsOf(endpointId);
+    const deliveries = this.#options.outbox.due(endpointId, { now, limit: room, except });
+    for (const delivery of deliveries) this.#attempt(delivery);
+    return deliveries.length;
   }
 
   #attempt(delivery: DueDelivery): void {
     const { sender, clock } = this.#options;
     const at = clock.now();
     const startedMs = clock.nowMs();
-    const takeBack = sender.send(delivery, (answer) => {
+    const end = this.#concurrency.begin(delivery.endpointId, delivery.id);
+    const cancel = sender.send(delivery, (answer) => {
+      this.#cancels.delete(delivery.id);
+      end(answer.kind === 'ok');
       const durationMs = Math.max(0, clock.nowMs() - startedMs);
-      this.#end(delivery, { answer, at, durationMs });
+      this.#options.meter.attempted(answer.kind, durationMs);
+      this.#results.push(this.#resultOf(delivery, { answer, at, durationMs }));
+      this.#wake();
     });
-    this.#slots.take(delivery, { nowMs: startedMs, takeBack });
+    this.#cancels.set(delivery.id, cancel);
   }
 
-  #end(
-    delivery: DueDelivery,
+  #resultOf(
+    { id: deliveryId, attempt }: DueDelivery,
     facts: { readonly answer: Answer; readonly at: Date; readonly durationMs: number },
-  ): void {
+  ): AttemptResult {
     const { answer, at, durationMs } = facts;
-    const { kind, statusCode, error, responseText } = answer;
-    const { attempt } = delivery;
-    this.#options.meter.attempted(kind, durationMs);
-    const isFree = this.#slots.answered(delivery.id, this.#options.clock.nowMs());
-    if (isFree && this.#isRunning) this.#sendInstead();
-    this.#book.add(
-      {
-        deliveryId: delivery.id,
-        attempt: { attempt, at, durationMs, statusCode, error, responseText },
-        isSuccess: kind === 'ok',
-        nextAttemptAt: kind === 'ok' ? null : this.#nextAttemptAt(attempt),
-      },
-      this.#slots.sending === 0,
-    );
-    if (this.#slots.sending === 0 && !this.#isRunning) this.#last?.nothingOnItsWay();
+    const { statusCode, error, responseText } = answer;
+    const { clock, jitter, waitsSeconds } = this.#options;
+    const isSuccess = answer.kind === 'ok';
+    const retry = { attempt, endedAt: clock.now(), waitsSeconds, jitter: jitter() };
+    return {
+      deliveryId,
+      attempt: { attempt, at, durationMs, statusCode, error, responseText },
+      isSuccess,
+      nextAttemptAt: isSuccess ? null : nextAttemptAt(retry),
+    };
   }
 
-  /** The place of an answered attempt goes to what was read ahead, without a look at the outbox. */
-  #sendInstead(): void {
-    if (!this.#sendNext() && this.#mayHaveMore) this.#lookSoon();
-  }
-
-  #nextAttemptAt(attempt: number): Date | null {
-    const { clock, jitter } = this.#options;
-    const waitsSeconds = this.#waitsSeconds;
-    return nextAttemptAt({ attempt, endedAt: clock.now(), waitsSeconds, jitter: jitter() });
-  }
-
-  /** While results cannot be written nothing new goes out. */
-  #write(results: readonly AttemptResult[]): void {
+  #record(): void {
+    if (this.#results.length === 0) return;
     const { outbox, clock, log } = this.#options;
+    const results = this.#results;
     const disabled = outbox.record(results, clock.now());
+    this.#results = [];
     for (const endpointId of disabled) {
       log.warn({ endpointId }, 'webhook endpoint disabled: it has failed for too long');
     }
@@ -229,14 +210,5 @@ export class Deliverer {
         'webhook not received',
       );
     }
-    this.#lookSoon();
-  }
-
-  /** Once, not at every try. */
-  #noteTrouble(error: unknown): void {
-    if (!this.#isTroubled) {
-      this.#options.log.error({ err: error }, 'webhooks wait: the outbox cannot be used');
-    }
-    this.#isTroubled = true;
   }
 }

@@ -127,10 +127,11 @@ describe('POST /api/webhooks/endpoints/{endpointId}/test', () => {
 
     const now = api.store.clock.now();
     api.store.outbox.fanOut({ limit: 9, now });
-    const room = { limit: 9, perEndpoint: 9, exceptEndpoints: [], except: new Set<string>() };
-    const due = api.store.outbox.due({ ...room, now });
+    const due = api.store.outbox.due(id, { now, limit: 9, except: [] });
+    const waiting = api.store.outbox.waiting().map(({ endpointId }) => endpointId);
     expect(status).toBe(202);
     expect(Object.keys(body).sort()).toEqual(['deliveryId', 'eventId']);
+    expect(waiting).toEqual([id]);
     expect(due).toMatchObject([
       { ...{ id: body.deliveryId, eventId: body.eventId }, endpointId: id },
     ]);

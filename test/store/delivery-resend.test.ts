@@ -36,7 +36,7 @@ describe('DeliveryStore.resend', () => {
     });
     expect(store.deliveries.find(SCOPE, 'dlv_0')).toEqual(resent);
     expect(store.deliveries.attempts('dlv_0')).toHaveLength(1);
-    expect(store.outbox.nextDueAt()).toEqual(LATER);
+    expect(store.outbox.waiting()).toEqual([{ endpointId: 'we_1', dueAt: LATER }]);
   });
 
   test('rings', async () => {

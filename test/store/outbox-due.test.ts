@@ -1,106 +1,136 @@
+import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { DueDelivery } from '../../src/domain/outbox.ts';
+import { leastMs } from '../support/least-ms.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { buildEndpoint, buildEvent, happen } from '../support/webhook-world.ts';
+
+const at = (afterMs: number) => new Date(STORE_NOW_MS + afterMs);
 
 /** Makes a delivery of its own event to an endpoint, `afterMs` after the store's beginning. */
 function deliver(store: TestStore, endpointId: string, id: string, afterMs = 0): void {
   const event = buildEvent({ id: `evt_${id}` });
   store.events.insertQuiet(event);
-  store.deliveries.sendTo(endpointId, event, `dlv_${id}`, new Date(STORE_NOW_MS + afterMs));
+  store.deliveries.sendTo(endpointId, event, `dlv_${id}`, at(afterMs));
+}
+
+async function openWith(...endpointIds: readonly string[]): Promise<TestStore> {
+  const store = await openTestStore();
+  for (const id of endpointIds) store.webhookEndpoints.insert(buildEndpoint({ id }));
+  return store;
 }
 
 function due(
   store: TestStore,
-  options: Partial<Parameters<TestStore['outbox']['due']>[0]> = {},
+  endpointId: string,
+  options: Partial<Parameters<TestStore['outbox']['due']>[1]> = {},
 ): readonly DueDelivery[] {
-  return store.outbox.due({
-    now: new Date(STORE_NOW_MS + 1000),
-    limit: 100,
-    perEndpoint: 4,
-    exceptEndpoints: [],
-    except: new Set(),
-    ...options,
-  });
+  return store.outbox.due(endpointId, { now: at(1000), limit: 100, except: [], ...options });
 }
 
 const idsOf = (deliveries: readonly DueDelivery[]) => deliveries.map(({ id }) => id);
 
-test('Outbox.due gives the earliest first, and nothing before its time', async () => {
-  const store = await openTestStore();
-  for (const id of ['we_1', 'we_2']) store.webhookEndpoints.insert(buildEndpoint({ id }));
+test('Outbox.due gives an endpoint its earliest first, and nothing before its time', async () => {
+  const store = await openWith('we_1', 'we_2');
   deliver(store, 'we_1', 'c', 3);
-  deliver(store, 'we_2', 'a', 1);
-  deliver(store, 'we_1', 'b', 2);
-  deliver(store, 'we_2', 'late', 1001);
+  deliver(store, 'we_2', 'other', 1);
+  deliver(store, 'we_1', 'a', 2);
+  deliver(store, 'we_1', 'last', 1000);
+  deliver(store, 'we_1', 'late', 1001);
 
-  const found = due(store);
+  const found = due(store, 'we_1');
 
-  expect(idsOf(found)).toEqual(['dlv_a', 'dlv_b', 'dlv_c']);
-  expect(found[0]).toMatchObject({
-    endpointId: 'we_2',
+  expect(idsOf(found)).toEqual(['dlv_a', 'dlv_c', 'dlv_last']);
+  expect(found[0]).toEqual({
+    id: 'dlv_a',
+    endpointId: 'we_1',
     eventId: 'evt_a',
     url: 'https://receiver.example/hook',
     attempt: 1,
     body: buildEvent({ id: 'evt_a' }).body,
+    secret: store.accounts.signingSecrets('acct_1', 'live', at(0))?.current,
     previousSecret: null,
   });
-  expect(idsOf(due(store, { limit: 2 }))).toEqual(['dlv_a', 'dlv_b']);
+  expect(idsOf(due(store, 'we_1', { limit: 2 }))).toEqual(['dlv_a', 'dlv_c']);
 });
 
-test('Outbox.due gives no endpoint more than its share, those on their way included', async () => {
-  const store = await openTestStore();
-  for (const id of ['we_1', 'we_2']) store.webhookEndpoints.insert(buildEndpoint({ id }));
-  for (let index = 0; index < 9; index += 1) deliver(store, 'we_1', `one_${index}`, index);
-  deliver(store, 'we_2', 'two', 500);
+test('Outbox.due leaves out what is in flight, and fills its place', async () => {
+  const store = await openWith('we_1');
+  for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) deliver(store, 'we_1', id, index);
 
-  const first = due(store, { perEndpoint: 3 });
-  const onWay = new Set(['dlv_one_0', 'dlv_one_1']);
-  const second = due(store, { perEndpoint: 3, except: onWay });
-  const third = due(store, { perEndpoint: 3, exceptEndpoints: ['we_1'] });
+  const found = due(store, 'we_1', { except: ['dlv_a', 'dlv_c'], limit: 2 });
 
-  expect(idsOf(first)).toEqual(['dlv_one_0', 'dlv_one_1', 'dlv_one_2', 'dlv_two']);
-  expect(idsOf(second)).toEqual(['dlv_one_2', 'dlv_two']);
-  expect(idsOf(third)).toEqual(['dlv_two']);
+  expect(idsOf(found)).toEqual(['dlv_b', 'dlv_d']);
+});
+
+test('Outbox.due gives a disabled endpoint nothing', async () => {
+  const store = await openWith('we_1');
+  deliver(store, 'we_1', 'a');
+
+  store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
+
+  expect(due(store, 'we_1')).toEqual([]);
 });
 
 test('Outbox.due gives both secrets for a day after a rotation', async () => {
-  const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  const store = await openWith('we_1');
   deliver(store, 'we_1', 'a');
-  const rotatedAt = new Date(STORE_NOW_MS);
-  const before = store.accounts.signingSecrets('acct_1', 'live', rotatedAt)?.current;
-  store.accounts.rotateSigningSecret('acct_1', 'live', 'whsec_new', rotatedAt);
+  const before = store.accounts.signingSecrets('acct_1', 'live', at(0))?.current;
+  store.accounts.rotateSigningSecret('acct_1', 'live', 'whsec_new', at(0));
 
-  const [first] = due(store, { now: new Date(STORE_NOW_MS + 86_399_999) });
-  const [second] = due(store, { now: new Date(STORE_NOW_MS + 86_400_000) });
+  const [first] = due(store, 'we_1', { now: at(86_399_999) });
+  const [second] = due(store, 'we_1', { now: at(86_400_000) });
 
   expect(first).toMatchObject({ secret: 'whsec_new', previousSecret: before });
   expect(second).toMatchObject({ secret: 'whsec_new', previousSecret: null });
 });
 
-test('Outbox.nextDueAt is when the earliest of all falls due, and null when none waits', async () => {
-  const store = await openTestStore();
-  for (const id of ['we_1', 'we_2']) store.webhookEndpoints.insert(buildEndpoint({ id }));
-  const nothing = store.outbox.nextDueAt();
+test('Outbox.waiting gives every endpoint with pending deliveries, earliest due first', async () => {
+  const store = await openWith('we_1', 'we_2', 'we_3', 'we_idle');
+  const nothing = store.outbox.waiting();
   deliver(store, 'we_1', 'a', 5000);
-  deliver(store, 'we_2', 'b', 3000);
+  deliver(store, 'we_2', 'b', 9000);
+  deliver(store, 'we_2', 'c', 3000);
+  deliver(store, 'we_3', 'd', 4000);
 
-  const next = store.outbox.nextDueAt();
+  const waiting = store.outbox.waiting();
 
-  expect(nothing).toBeNull();
-  expect(next).toEqual(new Date(STORE_NOW_MS + 3000));
+  expect(nothing).toEqual([]);
+  expect(waiting).toEqual([
+    { endpointId: 'we_2', dueAt: at(3000) },
+    { endpointId: 'we_3', dueAt: at(4000) },
+    { endpointId: 'we_1', dueAt: at(5000) },
+  ]);
+});
+
+test('Outbox finds what is due without reading the backlog of an endpoint', async () => {
+  const store = await openWith('we_1', 'we_2');
+  deliver(store, 'we_1', 'a');
+  deliver(store, 'we_2', 'b');
+  const sqlite = new Sqlite(store.file);
+  sqlite.exec(`with recursive n(value) as (select 1 union all select value + 1 from n where value < 100000)
+    insert into webhook_deliveries
+    select id || value, account_id, environment, endpoint_id, event_id, event_kind, event_at, status,
+      attempts, next_attempt_at + value, last_status_code, last_error, created_at, finished_at
+    from webhook_deliveries cross join n where endpoint_id = 'we_1'`);
+  const scan = sqlite.prepare('select count(*) from webhook_deliveries where created_at > 0');
+
+  const dueMs = leastMs(() => [due(store, 'we_1', { limit: 16 }), due(store, 'we_2')]);
+  const waitingMs = leastMs(() => store.outbox.waiting());
+  const scanMs = leastMs(() => scan.get());
+  sqlite.close();
+
+  expect(dueMs + waitingMs).toBeLessThan(scanMs / 4);
 });
 
 test('Outbox.counts tells how many wait and since when', async () => {
-  const store = await openTestStore();
-  store.webhookEndpoints.insert(buildEndpoint());
+  const store = await openWith('we_1');
   happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
   const empty = store.outbox.counts();
-  store.outbox.fanOut({ limit: 100, now: new Date(STORE_NOW_MS + 7) });
+  store.outbox.fanOut({ limit: 100, now: at(7) });
 
   const counts = store.outbox.counts();
 
   expect(empty).toEqual({ pending: 0, oldestAt: null });
-  expect(counts).toEqual({ pending: 2, oldestAt: new Date(STORE_NOW_MS + 7) });
+  expect(counts).toEqual({ pending: 2, oldestAt: at(7) });
 });

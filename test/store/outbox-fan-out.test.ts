@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
+import Sqlite from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
 import { addAccount, openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
 import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook-world.ts';
 
@@ -50,6 +52,32 @@ test('Outbox.fanOut goes on where it was, in batches, and looks at no event twic
 
   expect(looked).toEqual([2, 2, 1, 0]);
   expect(pairsOf(store)).toEqual([1, 2, 3, 4, 5].map((index) => `we_1 evt_${index}`));
+});
+
+test('Outbox.fanOut goes on after a crash where the last transaction ended', async () => {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  for (const id of ['evt_1', 'evt_2', 'evt_3']) happen(store, buildEvent({ id }));
+  store.outbox.fanOut({ limit: 2, now: NOW });
+
+  const next = await openStore({ file: store.file, clock: store.clock, log: silentLogger });
+  onTestFinished(() => next.close());
+  const looked = next.outbox.fanOut({ limit: 100, now: NOW });
+
+  expect(looked).toBe(1);
+  expect(pairsOf(next)).toEqual(['we_1 evt_1', 'we_1 evt_2', 'we_1 evt_3']);
+});
+
+test('Outbox.fanOut needs no lock when there is nothing to do', async () => {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  const other = new Sqlite(store.file);
+  onTestFinished(() => void other.close());
+  other.exec('begin immediate');
+
+  const looked = store.outbox.fanOut({ limit: 100, now: NOW });
+
+  expect(looked).toBe(0);
 });
 
 test('Outbox.fanOut sends an endpoint nothing that was written before it, even when nobody had looked at it yet', async () => {

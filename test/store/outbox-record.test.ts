@@ -129,12 +129,15 @@ test.each([
   expect(store.webhookEndpoints.find(SCOPE, 'we_1')?.status).toBe('active');
 });
 
-test('Outbox.record drops the result of a delivery whose endpoint was deleted', async () => {
-  const store = await openOutbox(1);
-  store.webhookEndpoints.delete(SCOPE, 'we_1');
+test('Outbox.record takes the result of a delivery whose endpoint was deleted or is gone, and shows it nowhere', async () => {
+  const store = await openOutbox(2);
+  store.webhookEndpoints.delete(SCOPE, 'we_1', at(0));
 
-  const disabled = store.outbox.record([result({ isSuccess: true })], at(20));
+  const deleted = store.outbox.record([result({ isSuccess: true })], at(20));
+  store.retention.prune(at(30));
+  const gone = store.outbox.record([result({ deliveryId: 'dlv_2' })], at(40));
 
-  expect(disabled).toEqual([]);
-  expect(store.deliveries.attempts('dlv_1')).toEqual([]);
+  expect([deleted, gone]).toEqual([[], []]);
+  expect(delivery(store)).toBeUndefined();
+  expect(store.deliveries.attempts('dlv_2')).toEqual([]);
 });

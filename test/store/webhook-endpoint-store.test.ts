@@ -2,11 +2,13 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent.ts';
 import { WEBHOOK_ENDPOINTS_MAX } from '../../src/domain/webhook-endpoint.ts';
-import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';
+import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { addDelivery } from '../support/webhook-deliveries.ts';
 import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
 
 const SANDBOX: Scope = { accountId: 'acct_1', environment: 'test' };
+
+const NOW = new Date(STORE_NOW_MS);
 
 const PAGE = { limit: 9, offset: 0 };
 
@@ -61,7 +63,7 @@ describe('WebhookEndpointStore', () => {
     webhookEndpoints.insert(buildEndpoint());
 
     webhookEndpoints.update(buildEndpoint({ environment: 'test', description: 'stolen' }));
-    webhookEndpoints.delete(SANDBOX, 'we_1');
+    webhookEndpoints.delete(SANDBOX, 'we_1', NOW);
 
     expect(webhookEndpoints.find(SCOPE, 'we_1')).toEqual(buildEndpoint());
   });
@@ -89,7 +91,7 @@ describe('WebhookEndpointStore', () => {
 
     expect(insert).toThrow(expect.objectContaining({ code: 'CONFLICT' }));
     webhookEndpoints.insert(buildEndpoint({ id: 'we_test', environment: 'test' }));
-    webhookEndpoints.delete(SCOPE, 'we_0');
+    webhookEndpoints.delete(SCOPE, 'we_0', NOW);
     expect(insert).not.toThrow();
   });
 
@@ -116,7 +118,7 @@ describe('WebhookEndpointStore', () => {
 
     store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
     const ringsAfterUpdate = await rings();
-    store.webhookEndpoints.delete(SCOPE, 'we_1');
+    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
 
     expect([ringsAfterUpdate, await rings()]).toEqual([1, 2]);
   });
@@ -146,34 +148,40 @@ describe('WebhookEndpointStore.delete', () => {
     return rows;
   }
 
-  test('leaves no row of an endpoint with few deliveries', async () => {
-    const store = await withDeliveries(10);
+  test('hides an endpoint and its deliveries at once, and ends what is pending', async () => {
+    const store = await withDeliveries(4);
+    const { deliveries, outbox } = store;
 
-    store.webhookEndpoints.delete(SCOPE, 'we_1');
+    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+    outbox.fanOut({ limit: 9, now: NOW });
 
-    expect(rowsOf(store)).toEqual([1, 1, 0]);
-    expect(store.deliveries.list(SCOPE, PAGE).total).toBe(1);
-  });
-
-  test('hides an endpoint with many deliveries at once, and leaves the rest to retention', async () => {
-    const store = await withDeliveries(1200);
-    const { deliveries, outbox, retention, clock } = store;
-
-    store.webhookEndpoints.delete(SCOPE, 'we_1');
-
-    // Deliveries go with their attempts, not after the attempts of all.
-    expect(rowsOf(store)).toEqual([2, 700, 101]);
     expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
     expect(store.webhookEndpoints.list(SCOPE, PAGE).total).toBe(1);
     expect(deliveries.list(SCOPE, PAGE)).toMatchObject({
       deliveries: [{ id: 'dlv_kept' }],
       total: 1,
     });
-    expect(deliveries.find(SCOPE, 'dlv_999')).toBeUndefined();
-    const room = { limit: 99, perEndpoint: 9, exceptEndpoints: [], except: new Set<string>() };
-    const due = outbox.due({ ...room, now: clock.now() });
-    expect(due.map(({ id }) => id)).toEqual(['dlv_kept']);
-    expect(retention.prune(clock.now())).toBe(801);
+    expect(deliveries.find(SCOPE, 'dlv_0')).toBeUndefined();
+    expect(outbox.waiting().map(({ endpointId }) => endpointId)).toEqual(['we_2']);
+  });
+
+  test('is final: the endpoint cannot be updated', async () => {
+    const store = await withDeliveries(0);
+
+    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+    store.webhookEndpoints.update(buildEndpoint({ status: 'active' }));
+
+    expect(store.webhookEndpoints.find(SCOPE, 'we_1')).toBeUndefined();
+    expect(store.outbox.due('we_1', { now: NOW, limit: 9, except: [] })).toEqual([]);
+  });
+
+  test('leaves the rows to retention, which deletes a thousand deliveries a call', async () => {
+    const store = await withDeliveries(1200);
+    store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
+
+    const pruned = [store.retention.prune(NOW), store.retention.prune(NOW)];
+
+    expect(pruned).toEqual([1000, 201]);
     expect(rowsOf(store)).toEqual([1, 1, 0]);
   });
 });

@@ -19,8 +19,8 @@ const { outbox } = store;
 const toldOutbox: Outbox = {
   bell: outbox.bell,
   fanOut: (options) => outbox.fanOut(options),
-  due: (options) => outbox.due(options),
-  nextDueAt: () => outbox.nextDueAt(),
+  waiting: () => outbox.waiting(),
+  due: (endpointId, options) => outbox.due(endpointId, options),
   counts: () => outbox.counts(),
   record: (results, now) => {
     const disabled = outbox.record(results, now);

@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Outbox } from '../../src/domain/outbox.ts';
 import type { ServiceEvent } from '../../src/domain/service-event.ts';
+import { ATTEMPT_WAITS_SECONDS } from '../../src/domain/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../src/domain/webhook-endpoint.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
@@ -56,7 +57,8 @@ export function startDeliverer(
     readonly outbox?: Outbox;
   } = {},
 ) {
-  const { clock = systemClock, log = silentLogger, waitsSeconds, timeoutMs } = options;
+  const { clock = systemClock, log = silentLogger, timeoutMs } = options;
+  const { waitsSeconds = ATTEMPT_WAITS_SECONDS } = options;
   const attempts: AnswerKind[] = [];
   const sender = new HttpSender({
     rules: LOCAL_RULES,
@@ -71,7 +73,7 @@ export function startDeliverer(
     meter: { attempted: (kind) => attempts.push(kind) },
     clock,
     log,
-    ...(waitsSeconds === undefined ? {} : { waitsSeconds }),
+    waitsSeconds,
     jitter: () => 0,
   });
   deliverer.start();

@@ -158,7 +158,7 @@ function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
     const { endpointId } = context.valid('param');
     const scope = scopeOf(context);
     existingEndpoint(webhookEndpoints.find(scope, endpointId));
-    webhookEndpoints.delete(scope, endpointId);
+    webhookEndpoints.delete(scope, endpointId, clock.now());
     return context.body(null, 204);
   });
 }
