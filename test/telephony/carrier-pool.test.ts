@@ -101,6 +101,19 @@ test('CarrierPool deals calls out to all servers, and to the healthy ones alone 
   expect(pool.reports().map(({ isReady }) => isReady)).toEqual([true, true, true]);
 });
 
+test('CarrierPool registers again from the same server when it is told to', async () => {
+  const contacts: string[] = [];
+  const hostPort = await startRegistrar((contact) => contacts.push(contact));
+  const account = { username: 'joe', password: 'secret', register: true };
+  const { pool } = await openPool(trunkTo(hostPort, account));
+  await expect.poll(() => contacts).toHaveLength(1);
+
+  pool.register();
+
+  await expect.poll(() => contacts).toHaveLength(2);
+  expect(new Set(contacts).size).toBe(1);
+});
+
 test('CarrierPool registers from one server at a time, and from another when that one dies', async () => {
   const contacts: string[] = [];
   const hostPort = await startRegistrar((contact) => contacts.push(contact));

@@ -23,7 +23,7 @@ function openRegistration(...answers: readonly SrfResponse[]) {
       const answer = answers[sent.length];
       sent.push(options);
       callback(undefined, {
-        ...request(),
+        ...request({ headers: { Contact: '<sip:joe@203.0.113.10:5060>' } }),
         cancel: () => undefined,
         on: (_event, listener) => answer !== undefined && listener(answer),
       });
@@ -43,8 +43,8 @@ function openRegistration(...answers: readonly SrfResponse[]) {
   return { clock, sent, registration };
 }
 
-test('TrunkRegistration registers, and again before its time is over', async () => {
-  const contact = '<sip:other@192.0.2.8>;expires=9, <sip:joe@192.0.2.9:5060>;expires=100';
+test('TrunkRegistration registers, and again before the time that its Contact, as it went out, was granted', async () => {
+  const contact = '<sip:other@192.0.2.9:5060>;expires=900, <sip:joe@203.0.113.10:5060>;expires=100';
   const { clock, sent, registration } = openRegistration(
     response(200, { headers: { Contact: contact } }),
     response(200),

@@ -47,6 +47,8 @@ export class TrunkRegistration {
   #hasFailed = false;
   #expiresAt: Date | null = null;
   #problem = 'not registered yet';
+  /** Our Contact as it went out: the server puts the address in that the carrier sees. */
+  #sentContact = '';
   #stopTimer: () => void = () => {};
 
   constructor(options: TrunkRegistrationOptions) {
@@ -134,7 +136,7 @@ export class TrunkRegistration {
     this.#isRegistered = true;
     this.#hasFailed = false;
     this.#retryMs = RETRY_MS_MIN;
-    const seconds = grantedSeconds(response, this.#options.contactHostPort());
+    const seconds = grantedSeconds(response, this.#sentContact);
     const lifeMs = Math.max(10, seconds ?? this.#expiresSeconds) * 1000;
     this.#expiresAt = new Date(this.#options.clock.now().getTime() + lifeMs);
     this.#wait(lifeMs * REFRESH_SHARE);
@@ -187,16 +189,22 @@ export class TrunkRegistration {
     });
     const response = await within(clock, TRANSACTION_MS + 1_000, answered);
     const refused = await sent.promise;
+    this.#sentContact = addressIn(refused.get('contact') ?? headers.Contact ?? '');
     const again = isFirst ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
     return again === undefined ? response : this.#send(again, false);
   }
 }
 
 /** How long the carrier keeps our Contact: its own `expires` first, then the Expires header. RFC 3261, 10.3. */
-function grantedSeconds(response: SrfResponse, contactHostPort: string): number | undefined {
+function grantedSeconds(response: SrfResponse, sentContact: string): number | undefined {
   const contacts = (response.get('contact') ?? '').split(',');
-  const ours = contacts.find((contact) => contact.includes(contactHostPort)) ?? contacts[0] ?? '';
+  const ours = contacts.find((each) => addressIn(each) === sentContact) ?? contacts[0] ?? '';
   const [, own] = /;\s*expires\s*=\s*"?(\d{1,9})/i.exec(ours) ?? [];
   const seconds = Number.parseInt(own ?? response.get('expires') ?? '', 10);
   return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+/** User, host and port of the URI in a Contact, without its parameters. */
+function addressIn(contact: string): string {
+  return /sips?:([^;>\s]+)/i.exec(contact)?.[1] ?? '';
 }
