@@ -19,6 +19,8 @@ import { openStore, type Store } from './store/store.ts';
 export interface AppOptions {
   readonly config: Config;
   readonly log: Logger;
+  /** Lines of the log that were lost since the start; none unless given. */
+  readonly linesLost?: () => number;
   /** Shows text to the operator. */
   readonly print: (text: string) => void;
 }

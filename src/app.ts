@@ -106,6 +106,7 @@ export class App {
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     metrics.recordings.watch(disk);
+    metrics.watchLog(this.#parts.linesLost ?? (() => 0));
     metrics.start();
     this.#stops.push(() => metrics.stop());
     this.#stops.push(() => speech.model.stop());

@@ -5,6 +5,7 @@ import { beginHearing } from './app-hearing.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { trustImports } from './lib/exact-imports.ts';
+import { openStandardOutput } from './lib/log-destination.ts';
 import { type Logger, openLogger } from './lib/logger.ts';
 import { ThreadUse } from './lib/thread-use.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
@@ -32,7 +33,9 @@ function giveUp(error: unknown): never {
 }
 
 async function serve(config: Config): Promise<void> {
-  const log = openLogger(config.LOG_LEVEL);
+  const output = openStandardOutput(systemClock);
+  const log = openLogger(config.LOG_LEVEL, output);
+  output.onLoss((lost) => log.error(lost, 'lines of the log were lost: it could not be written'));
   const distrustImports = trustImports();
   // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
   // while this thread loads what comes next.
@@ -41,8 +44,9 @@ async function serve(config: Config): Promise<void> {
   threads.start();
   const hearing = beginHearing({ config, log });
   const { openParts } = await import('./app-parts.ts');
-  const print = (text: string) => console.log(text);
-  const parts = await openParts({ config, log, hearing, threads, print }).catch(
+  const print = (text: string) => output.write(`${text}\n`);
+  const linesLost = () => output.linesLost;
+  const parts = await openParts({ config, log, linesLost, hearing, threads, print }).catch(
     async (error: unknown) => {
       await hearing.stop();
       return giveUp(error);

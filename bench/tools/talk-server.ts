@@ -28,7 +28,7 @@ const options: TalkServerOptions = JSON.parse(process.argv[2] ?? '{}');
 const { replyMs, spreadMs = 0, times = STUB_TIMES, mayThinkAhead = false } = options;
 const { isRecorded = true, detectorFolder } = options;
 const config = readProcessConfig();
-const log = openLogger(config.LOG_LEVEL);
+const log = openLogger(config.LOG_LEVEL, process.stdout);
 const stubs = new StubClock();
 const stub = { clock: stubs, spreadMs, times };
 const synthesizer = new StubSynthesizer({ ...stub, replyMs });

@@ -33,8 +33,8 @@ const HIDDEN_FIELDS = [
 
 const HIDDEN_PATHS = HIDDEN_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
-/** Opens the process's log on standard output: one JSON object a line. */
-export function openLogger(level: LogLevel, destination?: NodeJS.WritableStream): Logger {
+/** Opens the process's log: one JSON object a line. @param destination takes whole lines and never throws. */
+export function openLogger(level: LogLevel, destination: { write(line: string): unknown }): Logger {
   const options = {
     level,
     base: null,
@@ -43,7 +43,7 @@ export function openLogger(level: LogLevel, destination?: NodeJS.WritableStream)
     serializers: { err: errorFields },
     redact: { paths: HIDDEN_PATHS, censor: '[hidden]' },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  return pino(options, { write: (line) => void destination.write(line) });
 }
 
 /** An error with its causes. Most messages end in their cause's, which pino would add to them once more. */

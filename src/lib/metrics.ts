@@ -1,5 +1,5 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { AdmissionMetrics } from './admission-metrics.ts';
 import { AnalysisMetrics } from './analysis-metrics.ts';
 import { addAskedGauge } from './asked-gauge.ts';
@@ -160,6 +160,19 @@ export class Metrics {
       name: 'offhook_calls_queued',
       help: 'Calls that wait to be placed.',
       read,
+    });
+  }
+
+  /** Adds how many lines of the log were lost since the start, read at every scrape. Once. */
+  watchLog(read: () => number): void {
+    new Counter({
+      name: 'offhook_log_lines_lost_total',
+      help: 'Lines of the log that were lost because standard output could not be written.',
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
     });
   }
 

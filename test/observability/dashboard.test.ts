@@ -29,6 +29,7 @@ async function families(): Promise<readonly Family[]> {
   }));
   metrics.watchQueue(() => 0);
   metrics.recordings.watch({ freeBytes: 1, freeMinBytes: 0 });
+  metrics.watchLog(() => 0);
   metrics.webhooks.watchOutbox(() => ({ pending: 0, oldestSeconds: 0 }));
   metrics.start();
   const text = await metrics.render();

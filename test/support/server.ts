@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly dataDir?: string;
   /** A network that it is to be in, instead of this machine's own. */
   readonly namespace?: NetworkNamespace;
+  /** Where its standard output goes, a descriptor; read into `output` unless given. */
+  readonly stdout?: number;
 }
 
 export interface ApiAnswer {
@@ -173,7 +175,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       BOOTSTRAP_TEST_KEY: TEST_KEY,
       ...options.environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', options.stdout ?? 'pipe', 'pipe'],
   });
   return new TestServer(child, {
     port: (await namespace?.openDoor(port)) ?? port,

@@ -202,7 +202,7 @@ test('POST /dashboard/login refuses a body that a form could send, and one that 
 test('The log has no secret, whatever is asked', async () => {
   const lines: string[] = [];
   const sink = { write: (line: string) => lines.push(line) };
-  const log = openLogger('debug', sink as unknown as NodeJS.WritableStream);
+  const log = openLogger('debug', sink);
   const { api, browser, token } = await openSignedIn({ log });
   const key = await browser.key();
   await api.request('GET', '/api/agents', { key });

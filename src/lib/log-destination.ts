@@ -1,0 +1,152 @@
+/** Where the log goes: a descriptor that may be full, slow or closed. Lines wait in bounded memory, the server never. */
+import { constants, openSync, write, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import type { Clock } from './clock.ts';
+
+/** Some 4,000 lines: the first minutes of a disk that is full. */
+const WAITING_BYTES_MAX = 1024 * 1024;
+
+/** Pause before the next try: a reader that is slow for a moment, and a disk that is full. */
+const SLOW_MS = 50;
+const FAILED_MS = 1000;
+
+const SLOW = 'the reader is too slow';
+
+const STDOUT = 1;
+
+/** Lines that did not fit into memory while nothing could be written. */
+export interface LostLines {
+  readonly lines: number;
+  /** The system's reason, such as `ENOSPC: no space left on device, write`. */
+  readonly reason: string;
+}
+
+/**
+ * Writes lines to a descriptor that does not block: a regular file, or anything opened with O_NONBLOCK.
+ *
+ * Errors are never thrown: writing is tried again until it works, and lines beyond 1 MiB are lost and counted.
+ */
+export class LogDestination {
+  readonly #fd: number;
+  readonly #clock: Clock;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+  /** What is being written now, or is tried again after a pause. */
+  #rest: Buffer = Buffer.alloc(0);
+  #isWriting = false;
+  #isPausing = false;
+  /** From the first line that did not fit until something is written: what is lost is one piece of the log. */
+  #isLosing = false;
+  #linesLost = 0;
+  #linesReported = 0;
+  #reason = SLOW;
+  #onLoss: (lost: LostLines) => void = () => undefined;
+
+  constructor(options: { readonly fd: number; readonly clock: Clock }) {
+    this.#fd = options.fd;
+    this.#clock = options.clock;
+  }
+
+  /** Lines lost since the start. */
+  get linesLost(): number {
+    return this.#linesLost;
+  }
+
+  /** Sets the one listener that is told of lost lines, once writing works again. It may write a line. */
+  onLoss(listener: (lost: LostLines) => void): void {
+    this.#onLoss = listener;
+  }
+
+  /** @param line with its line feed. */
+  write(line: string): void {
+    const sizeBytes = Buffer.byteLength(line);
+    const isFull = this.#rest.length + this.#waitingBytes + sizeBytes > WAITING_BYTES_MAX;
+    this.#isLosing ||= isFull;
+    if (this.#isLosing) {
+      this.#linesLost += 1;
+      return;
+    }
+    this.#waiting.push(line);
+    this.#waitingBytes += sizeBytes;
+    if (!this.#isWriting && !this.#isPausing) this.#writeNext();
+  }
+
+  /** Writes what waits as far as the descriptor takes it at once; for the end of the process. */
+  flush(): void {
+    const tried = this.#isWriting ? [] : [this.#rest];
+    this.#rest = Buffer.alloc(0);
+    let rest = Buffer.concat([...tried, this.#takeWaiting()]);
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#fd, rest));
+    } catch {
+      // The process ends now: what the descriptor does not take is lost, and no place is left to say so.
+    }
+  }
+
+  #writeNext(): void {
+    if (this.#rest.length === 0) this.#rest = this.#takeWaiting();
+    if (this.#rest.length === 0) return;
+    this.#isWriting = true;
+    write(this.#fd, this.#rest, (error, sizeBytes) => {
+      if (error === null) this.#wrote(sizeBytes);
+      else this.#pause(error);
+    });
+  }
+
+  #wrote(sizeBytes: number): void {
+    this.#rest = this.#rest.subarray(sizeBytes);
+    this.#isLosing = false;
+    this.#reportLoss();
+    this.#reason = SLOW;
+    this.#isWriting = false;
+    this.#writeNext();
+  }
+
+  #pause(error: NodeJS.ErrnoException): void {
+    const isSlow = error.code === 'EAGAIN';
+    this.#isWriting = false;
+    this.#reason = isSlow ? SLOW : error.message;
+    this.#isPausing = true;
+    this.#clock.after(isSlow ? SLOW_MS : FAILED_MS, () => {
+      this.#isPausing = false;
+      this.#writeNext();
+    });
+  }
+
+  #takeWaiting(): Buffer {
+    const lines = this.#waiting.join('');
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return Buffer.from(lines);
+  }
+
+  #reportLoss(): void {
+    const lines = this.#linesLost - this.#linesReported;
+    if (lines === 0) return;
+    this.#linesReported = this.#linesLost;
+    this.#onLoss({ lines, reason: this.#reason });
+  }
+}
+
+/** Opens standard output for the log; what waits at the end of the process is written as far as that takes no time. */
+export function openStandardOutput(clock: Clock): LogDestination {
+  const destination = new LogDestination({ fd: nonBlockingStdout(), clock });
+  process.on('exit', () => destination.flush());
+  return destination;
+}
+
+/** A write that blocks would occupy a thread of Node's pool, which the end of the process waits for. */
+function nonBlockingStdout(): number {
+  // Making Node's own stream sets a pipe or socket to O_NONBLOCK. Its errors, and those of standard error, which warnings
+  // of packages go to, would end the process.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // A stopped terminal (Ctrl-S) blocks. Linux opens it again, with a mode of its own; elsewhere it stays as it is.
+  if (!isatty(STDOUT) || process.platform !== 'linux') return STDOUT;
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  try {
+    return openSync('/proc/self/fd/1', O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    // The terminal belongs to another user (su, sudo): it is written to as it was given.
+    return STDOUT;
+  }
+}
