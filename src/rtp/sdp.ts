@@ -73,24 +73,32 @@ const STATIC_CODECS: Readonly<Record<number, string>> = {
   18: 'G729',
 };
 
-/** Plain RTP; SRTP (`SAVP`) is not spoken. */
+/** Plain RTP. */
 const PROTOCOLS = ['RTP/AVP', 'RTP/AVPF'];
 
+/** SRTP with keys in the description; DTLS-SRTP is `UDP/TLS/RTP/SAVP`, or has no keys. RFC 4568, RFC 5764. */
+const SECURE_PROTOCOLS = ['RTP/SAVP', 'RTP/SAVPF'];
+
+export interface SdpOptions {
+  /** Whether SRTP with keys in the description is usable; default false. */
+  readonly hasSrtp?: boolean;
+}
+
 /**
- * Reads an offer or an answer.
+ * Reads an offer or an answer. IPv6 and DTLS are never usable.
  *
  * @throws {SdpError}
  * @see RFC 8866
  */
-export function parseSdp(text: string): SessionDescription {
+export function parseSdp(text: string, { hasSrtp = false }: SdpOptions = {}): SessionDescription {
   const session = parseText(text);
   const media = session.media.map(readMediaLine);
-  const audioIndex = media.findIndex(isUsableAudio);
+  const audioIndex = media.findIndex(
+    (line, index) => isPlainAudio(line) || (hasSrtp && isKeyedAudio(line, session.media[index])),
+  );
   const audio = session.media[audioIndex];
   const line = media[audioIndex];
-  if (audio === undefined || line === undefined) {
-    throw new SdpError('Cannot use SDP: no plain RTP audio stream in it', { kind: 'unacceptable' });
-  }
+  if (audio === undefined || line === undefined) throw noAudio(media, hasSrtp);
   const address = readAddress(audio.connection?.ip ?? session.connection?.ip);
   const formats = readFormats(line.formats, audio.rtp);
   const telephoneEvent = formats.find(
@@ -130,6 +138,7 @@ interface LooseMedia {
   readonly rtp: readonly LooseRtpmap[];
   readonly rtcp?: { readonly port?: unknown };
   readonly rtcpMux?: unknown;
+  readonly crypto?: readonly { readonly config?: unknown }[];
   readonly direction?: unknown;
   readonly ptime?: unknown;
 }
@@ -190,8 +199,25 @@ function readMediaLine(media: LooseMedia): MediaLine {
   return { kind: type, port, protocol, formats: String(payloads ?? '') };
 }
 
-function isUsableAudio(line: MediaLine): boolean {
+function isPlainAudio(line: MediaLine): boolean {
   return line.kind === 'audio' && line.port !== 0 && PROTOCOLS.includes(line.protocol);
+}
+
+function isKeyedAudio(line: MediaLine, media: LooseMedia | undefined): boolean {
+  const hasKey = media?.crypto?.some(({ config }) => String(config).startsWith('inline:')) === true;
+  const isSecure = SECURE_PROTOCOLS.includes(line.protocol);
+  return line.kind === 'audio' && line.port !== 0 && isSecure && hasKey;
+}
+
+function noAudio(media: readonly MediaLine[], hasSrtp: boolean): SdpError {
+  const offered = media
+    .filter(({ kind, port }) => kind === 'audio' && port !== 0)
+    .map(({ protocol }) => protocol);
+  const usable = hasSrtp ? 'RTP, or SRTP with keys (a=crypto)' : 'RTP';
+  const found = offered.length === 0 ? 'no audio' : offered.join(', ');
+  return new SdpError(`Cannot use SDP: usable is audio by ${usable}; it has ${found}`, {
+    kind: 'unacceptable',
+  });
 }
 
 function isPort(port: unknown): port is number {

@@ -2,6 +2,7 @@
 import type { BlockList } from 'node:net';
 import type { AudioStream } from '../media/audio-stream.ts';
 import type { MediaSession } from '../media/media-session.ts';
+import type { SdpError } from '../rtp/sdp.ts';
 import type { CodecName } from '../rtp/sdp-answer.ts';
 
 /** One party's media. */
@@ -52,6 +53,11 @@ export class MediaError extends Error {
     super(message, options);
     this.sipStatus = sipStatus;
   }
+}
+
+/** The status of a session description that cannot be used: 400 when it cannot be read, 488 when it has nothing usable. */
+export function sdpRefusal(cause: SdpError): MediaError {
+  return new MediaError(cause.message, cause.kind === 'malformed' ? 400 : 488, { cause });
 }
 
 export interface MediaGateway {

@@ -4,6 +4,10 @@ import { parseSdp, SdpError } from '../../src/rtp/sdp.ts';
 
 const HEAD = ['v=0', 'o=- 7 3 IN IP4 192.0.2.5', 's=-', 'c=IN IP4 192.0.2.5', 't=0 0'];
 
+const KEY = 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:d0RmdmcmVCspeEc3QGZiNWpVLFJhQX1cfHAwJSoj';
+const FINGERPRINT = 'a=fingerprint:sha-256 4A:AD:B9:B1:3F:82:18:3B:54:02:12:DF:3E:5D:49:6B';
+const DTLS_LINE = 'm=audio 4000 UDP/TLS/RTP/SAVPF 0';
+
 function sdp(...lines: readonly string[]): string {
   return [...HEAD, ...lines, ''].join('\r\n');
 }
@@ -104,7 +108,8 @@ test.each([
 test.each([
   ['no stream', sdp()],
   ['no audio', sdp('m=video 4000 RTP/AVP 99')],
-  ['SRTP alone', sdp('m=audio 4000 RTP/SAVP 0')],
+  ['SRTP alone', sdp('m=audio 4000 RTP/SAVP 0', KEY)],
+  ['DTLS-SRTP', sdp('m=audio 4000 UDP/TLS/RTP/SAVPF 0', FINGERPRINT)],
   ['an IPv6 address', sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP6 ::1')],
   ['audio over several ports', sdp('m=audio 4000/2 RTP/AVP 0')],
   ['too many m-lines', sdp(...new Array(9).fill('m=audio 4000 RTP/AVP 0'))],
@@ -113,6 +118,26 @@ test.each([
   ['a host name', sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 media.example.com')],
 ])('parseSdp calls unacceptable: %s', (_name, text) => {
   expect(errorKind(text)).toBe('unacceptable');
+});
+
+test.each([
+  ['SRTP', sdp('m=audio 4000 RTP/SAVP 0', KEY), 4000],
+  ['SRTP with feedback', sdp('m=audio 4000 RTP/SAVPF 0', KEY), 4000],
+  ['SRTP where DTLS is offered too', sdp('m=audio 4000 RTP/SAVP 0', FINGERPRINT, KEY), 4000],
+  ['plain RTP behind DTLS', sdp(DTLS_LINE, FINGERPRINT, 'm=audio 4002 RTP/AVP 0'), 4002],
+])('parseSdp with hasSrtp reads %s', (_name, text, port) => {
+  expect(parseSdp(text, { hasSrtp: true }).port).toBe(port);
+});
+
+test.each([
+  ['SRTP without keys', sdp('m=audio 4000 RTP/SAVP 0'), 'it has RTP/SAVP'],
+  ['SRTP with DTLS', sdp('m=audio 4000 RTP/SAVP 0', FINGERPRINT), 'it has RTP/SAVP'],
+  ['DTLS-SRTP', sdp(DTLS_LINE, FINGERPRINT), 'it has UDP/TLS/RTP/SAVPF'],
+  ['SRTP at an IPv6 address', sdp('m=audio 4000 RTP/SAVP 0', 'c=IN IP6 ::1', KEY), 'no IPv4'],
+])('parseSdp with hasSrtp calls unacceptable: %s', (_name, text, why) => {
+  const error = { kind: 'unacceptable', message: expect.stringContaining(why) };
+
+  expect(() => parseSdp(text, { hasSrtp: true })).toThrow(expect.objectContaining(error));
 });
 
 test('parseSdp reads or refuses mutated offers, and nothing else', () => {

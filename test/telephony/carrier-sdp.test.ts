@@ -18,7 +18,7 @@ test('limited leaves the codecs of the trunk and the keys, in the order of the o
   expect(limited(offer, undefined)).toBe(offer);
 });
 
-test('limited lets SRTP through for FreeSWITCH to judge', () => {
+test('limited lets SRTP with keys through', () => {
   const offer = sdp('m=audio 4000 RTP/SAVP 0', 'a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:x');
 
   expect(limited(offer, ['PCMU'])).toContain('m=audio 4000 RTP/SAVP 0');
@@ -29,6 +29,7 @@ test.each([
   ['no codec of the trunk', sdp('m=audio 4000 RTP/AVP 18 101'), 488],
   ['keys alone', sdp('m=audio 4000 RTP/AVP 96', 'a=rtpmap:96 telephone-event/8000'), 488],
   ['no audio', sdp('m=video 4000 RTP/AVP 96'), 488],
+  ['SRTP without keys', sdp('m=audio 4000 RTP/SAVP 0'), 488],
 ])('limited refuses %s', (_, offer, sipStatus) => {
   expect(() => limited(offer, ['PCMU'])).toThrow(expect.objectContaining({ sipStatus }));
 });
@@ -57,5 +58,6 @@ test('withOrigin names the session as ours and says the direction of the audio',
 
 test('placeOf finds the port of plain and secured audio, and refuses a description without', () => {
   expect(placeOf(sdp('m=audio 4000 RTP/SAVP 0'))).toEqual({ address: '192.0.2.1', port: 4000 });
+  expect(placeOf(sdp('m=audio 0 RTP/SAVP 0', 'm=audio 4002 RTP/AVP 0')).port).toBe(4002);
   expect(() => placeOf(sdp('m=audio 0 RTP/AVP 0'))).toThrow('it gave no port');
 });

@@ -15,6 +15,19 @@ test('FreeSwitchGateway makes both legs anew at once when FreeSWITCH answers one
   await expect.poll(() => [...double.legs].sort()).toEqual([...endpoint.channels].sort());
 });
 
+test.each([
+  ['DTLS-SRTP', OFFER.replace('RTP/AVP', 'UDP/TLS/RTP/SAVPF')],
+  ['SRTP without keys', OFFER.replace('RTP/AVP', 'RTP/SAVP')],
+  ['an IPv6 address', OFFER.replace('c=IN IP4 192.0.2.1', 'c=IN IP6 2001:db8::1')],
+])('FreeSwitchGateway refuses %s with 488 and asks FreeSWITCH for no leg', async (_, remoteSdp) => {
+  const { gateway, double } = await openGateway();
+  await gateway.start();
+
+  await expect(gateway.open({ ...FROM, remoteSdp })).rejects.toMatchObject({ sipStatus: 488 });
+
+  expect(double.invites).toBe(0);
+});
+
 test('FreeSwitchGateway says why FreeSWITCH took the legs back when all its attempts have failed', async () => {
   const { gateway, double, lines } = await openGateway();
   await gateway.start();

@@ -186,6 +186,14 @@ export function describeIncomingCalls(name: string, startPlane: StartPlane): voi
 
     test.each([
       ['no common codec', 'm=audio 4000 RTP/AVP 18\r\n', 488],
+      ['DTLS-SRTP', 'm=audio 4000 UDP/TLS/RTP/SAVPF 0\r\na=fingerprint:sha-256 4A:AD\r\n', 488],
+      [
+        'DTLS-SRTP by its old name',
+        'm=audio 4000 RTP/SAVP 0\r\na=fingerprint:sha-256 4A:AD\r\n',
+        488,
+      ],
+      ['SRTP without keys', 'm=audio 4000 RTP/SAVP 0\r\n', 488],
+      ['an IPv6 address', 'm=audio 4000 RTP/AVP 0\r\nc=IN IP6 ::1\r\n', 488],
       ['no sense', 'nonsense', 400],
     ])('IncomingCall refuses an offer with %s', async (_, line, status) => {
       const session = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\n';

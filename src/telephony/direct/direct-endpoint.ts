@@ -7,7 +7,7 @@ import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { agree, answer } from '../../rtp/sdp-answer.ts';
 import { offerOf } from '../codec-offer.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
-import { MediaError } from '../media-gateway.ts';
+import { sdpRefusal } from '../media-gateway.ts';
 
 export interface DirectEndpointOptions {
   readonly session: MediaSession;
@@ -91,10 +91,6 @@ export function readSdp(
     const theirs = { ...all, codecs: all.codecs.filter(({ name }) => isAllowed(name)) };
     return { theirs, agreed: agree(theirs) };
   } catch (error) {
-    throw error instanceof SdpError ? mediaErrorOf(error) : error;
+    throw error instanceof SdpError ? sdpRefusal(error) : error;
   }
-}
-
-function mediaErrorOf(cause: SdpError): MediaError {
-  return new MediaError(cause.message, cause.kind === 'malformed' ? 400 : 488, { cause });
 }

@@ -1,7 +1,7 @@
 /** The descriptions that go between a carrier and FreeSWITCH, and what the phone server changes in them; pure */
 import { parseSdp, SdpError } from '../../rtp/sdp.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
-import { MediaError } from '../media-gateway.ts';
+import { MediaError, sdpRefusal } from '../media-gateway.ts';
 
 /** Which way sound flows, as the far end sees it. */
 export interface Flow {
@@ -23,10 +23,11 @@ const STATIC_NAMES: Readonly<Record<string, string>> = {
  * Leaves only the codecs that a trunk may have in a carrier's description.
  *
  * @param codecs all that FreeSWITCH speaks when not given.
- * @throws {MediaError} 400 when it is no description, 488 when none of the codecs is in it.
+ * @throws {MediaError} 400 when it is no description; 488 without a usable audio stream (DTLS-SRTP, SRTP without keys,
+ * IPv6), or without any of the codecs.
  */
 export function limited(sdp: string, codecs: readonly CodecName[] | undefined): string {
-  refuseNonsense(sdp);
+  refuseUnusable(sdp);
   if (codecs === undefined) return sdp;
   const names = namesOf(sdp);
   const isAllowed = (type: string) => {
@@ -62,7 +63,7 @@ export function flowOf(sdp: string): Flow {
 /** Where a leg of FreeSWITCH takes RTP, out of its description, secured or not. @throws {MediaError} 503 when it says none. */
 export function placeOf(sdp: string): { readonly address: string; readonly port: number } {
   const [, address = ''] = /^c=IN IP4 (\S+)/m.exec(sdp) ?? [];
-  const [, port = '0'] = /^m=audio (\d+) /m.exec(sdp) ?? [];
+  const [, port = '0'] = /^m=audio ([1-9]\d*) /m.exec(sdp) ?? [];
   if (address === '' || port === '0') {
     throw new MediaError('Cannot set up sound in FreeSWITCH: it gave no port', 503);
   }
@@ -87,18 +88,13 @@ function withDirection(media: string): string {
   return isSaid || !media.startsWith('m=audio') ? media : `${media.trimEnd()}\r\na=sendrecv\r\n`;
 }
 
-/** The other streams and protocols, SRTP among them, are FreeSWITCH's to judge. */
-function refuseNonsense(sdp: string): void {
+/** FreeSWITCH fails late, or answers what cannot work, where a description has no usable stream. */
+function refuseUnusable(sdp: string): void {
   try {
-    parseSdp(sdp);
+    parseSdp(sdp, { hasSrtp: true });
   } catch (error) {
-    if (!(error instanceof SdpError)) throw error;
-    if (error.kind === 'malformed') throw nonsense(error);
+    throw error instanceof SdpError ? sdpRefusal(error) : error;
   }
-}
-
-function nonsense(cause: SdpError): MediaError {
-  return new MediaError(cause.message, 400, { cause });
 }
 
 function namesOf(sdp: string): ReadonlyMap<string, string> {

@@ -79,10 +79,9 @@ export async function connectProfile(
  * @throws {Error} when FreeSWITCH refuses; never settles when the connection is lost meanwhile.
  */
 export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<FsmrfEndpoint> {
-  const isDtls = /^a=fingerprint:/m.test(remoteSdp);
   // The library takes every SAVP for DTLS, which it cannot do here. SRTP with keys in the description is none, and the
   // names of protocols may be written in small letters. RFC 4568.
-  const sdp = isDtls ? remoteSdp : remoteSdp.replace(/^(m=audio \d+ RTP\/)SAVP /m, '$1savp ');
+  const sdp = remoteSdp.replace(/^(m=audio \S+ \S*)SAVP/gm, '$1savp');
   const { srf, ended } = watched(server.srf);
   const own: FsmrfServer = Object.create(server, { srf: { value: srf } });
   return Promise.race([own.createEndpoint({ remoteSdp: sdp }), ended]);
