@@ -14,6 +14,7 @@ const PATIENT = [
   'test/e2e/air-gap.test.ts',
   'test/e2e/hostile.test.ts',
   'test/e2e/faults.test.ts',
+  'test/e2e/erasure.test.ts',
   'test/e2e/admin.test.ts',
   'test/e2e/admin-usage.test.ts',
   'test/e2e/tracing.test.ts',

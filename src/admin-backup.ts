@@ -1,4 +1,4 @@
-/** `admin backup`, `restore` and `migrate`: the database as a whole. */
+/** `admin backup`, `restore`, `compact` and `migrate`: the database as a whole. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
@@ -11,6 +11,7 @@ import { DatabaseInUseError, lockDatabase } from './store/backup-lock.ts';
 import type { RecordingMode } from './store/backup-recordings.ts';
 import { DatabasePresentError, restoreBackup } from './store/backup-restore.ts';
 import { openDatabase } from './store/database.ts';
+import { SqliteLeftovers } from './store/sqlite-leftovers.ts';
 
 const PACKAGE = new URL('../package.json', import.meta.url);
 
@@ -43,6 +44,11 @@ export function addBackupCommands(root: Command, console: Console): void {
     bringBack(console, path ?? '', options),
   );
 
+  const tidy = root
+    .command('compact')
+    .description('writes the database file anew, without copies of erased rows');
+  showing(tidy, console, () => compact(console));
+
   const migrate = root
     .command('migrate')
     .description("brings the database to this version's schema");
@@ -50,6 +56,29 @@ export function addBackupCommands(root: Command, console: Console): void {
   showing<{ readonly dryRun?: boolean }>(migrate, console, ({ dryRun = false }) =>
     dryRun ? tryMigration(console) : migrateNow(console),
   );
+}
+
+/** @throws {Error} while a server works on the database: it does this itself, unless the file is large. */
+async function compact(console: Console): Promise<Result> {
+  const file = existingDatabaseFile(console.config());
+  try {
+    const lock = lockDatabase(file);
+    try {
+      const { database } = await openDatabase({ file });
+      const store = new SqliteLeftovers(database, { checkpointer: () => undefined });
+      const beforeBytes = store.sizeBytes();
+      store.compact();
+      const afterBytes = store.sizeBytes();
+      database.close();
+      const sizes = [beforeBytes, afterBytes].map((bytes) => `${(bytes / 1e6).toFixed(1)} MB`);
+      const text = `Written anew: ${sizes.join(' before, ')} after.`;
+      return { text, json: { beforeBytes, afterBytes } };
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    throw withAdvice(error);
+  }
 }
 
 async function back(console: Console, folder: string, recordings: RecordingMode): Promise<Result> {

@@ -26,6 +26,7 @@ export function openLive(
 } {
   return {
     liveCalls: {
+      holds: (id) => real.holds(id) || sandbox.holds(id),
       hangUp: (id) => real.hangUp(id) || sandbox.hangUp(id),
       transfer: (id, number, manner) => {
         const start = real.transfer(id, number, manner);

@@ -131,6 +131,10 @@ export class Sandbox implements LiveCalls {
     await this.#carrier.stop();
   }
 
+  holds(callId: string): boolean {
+    return this.#registry.holds(callId);
+  }
+
   hangUp(callId: string): boolean {
     return this.#registry.hangUp(callId);
   }

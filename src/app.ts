@@ -8,6 +8,7 @@ import { type BrowserCalls, browserSockets, openBrowserCalls } from './app-brows
 import { liveCallParts, liveDialer, liveRouter } from './app-calls.ts';
 import { openDashboard, setupUrlOf } from './app-dashboard.ts';
 import { startTightening } from './app-data-folder.ts';
+import { type ErasureRounds, openEraser } from './app-erasure.ts';
 import { startGreetings } from './app-greetings.ts';
 import { Health } from './app-health.ts';
 import { type LadderKeeper, openLadders } from './app-ladder.ts';
@@ -46,6 +47,7 @@ export class App {
   readonly #live: ReturnType<typeof openLive>;
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
+  readonly #eraser: ErasureRounds;
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
   #isDraining = false;
@@ -67,6 +69,8 @@ export class App {
     this.#health = new Health({ ...parts, admission: this.#admission, browser: this.#browser });
     this.#dashboard = openDashboard({ ...parts, newId: this.#newId });
     this.#live = openLive(registry, this.#sandbox);
+    const isQuiet = () => registry.size === 0 && this.#sandbox.inProgress.length === 0;
+    this.#eraser = openEraser({ ...parts, isQuiet });
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
@@ -119,6 +123,8 @@ export class App {
     ]);
     this.#stops.push(startGreetings(this.#parts));
     this.#stops.push(startRetention(this.#parts));
+    this.#eraser.start();
+    this.#stops.push(() => this.#eraser.stop());
     this.#stops.push(startAnalysis({ ...this.#parts, newId: this.#newId }));
     await this.#takeCalls();
     this.#stops.push(() => this.#http.stop());
@@ -221,6 +227,7 @@ export class App {
       ladders: this.#ladders,
       trunks: this.#parts.telephony.trunks,
       numberOwners: this.#numberOwners,
+      eraser: this.#eraser,
       chat: agentChat({ model: this.#parts.speech.model, clock: systemClock, log }),
       plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
       isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),

@@ -28,7 +28,8 @@ export async function startRestServer(
     random: randomBytes,
     metrics: new Metrics({ version: 'bench' }),
     readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
-    liveCalls: { hangUp: () => false, transfer: () => 'not-in-progress' },
+    eraser: { finish: () => Promise.resolve() },
+    liveCalls: { holds: () => false, hangUp: () => false, transfer: () => 'not-in-progress' },
     liveSound: {
       watchLevels: () => () => undefined,
       listen: () => ({ kind: 'not-in-progress' }),

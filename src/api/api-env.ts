@@ -9,6 +9,7 @@ import type { ApiKey, ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
 import type { CallQualityStore } from '../domain/call-quality.ts';
 import type { DialQueue } from '../domain/dial-queue.ts';
+import type { Eraser, ErasureStore } from '../domain/erasure.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { LiveCalls } from '../domain/live-calls.ts';
@@ -55,6 +56,8 @@ export interface ApiDeps {
   readonly events: EventStore;
   readonly webhookEndpoints: WebhookEndpointStore;
   readonly deliveries: DeliveryStore;
+  readonly erasures: ErasureStore;
+  readonly eraser: Eraser;
   /** Which receivers the operator has opened besides public ones. */
   readonly webhookUrlRules: WebhookUrlRules;
   readonly idempotency: IdempotencyStore;

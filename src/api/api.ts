@@ -15,6 +15,7 @@ import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
 import { addDocsRoutes } from './routes/docs-routes.ts';
+import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
 import { addKeyRoutes } from './routes/key-routes.ts';
@@ -54,6 +55,7 @@ export function createApi(parts: ApiParts): Dispatcher {
   addVoiceRoutes(api, deps);
   addAnalyticsRoutes(api, deps);
   addCallRoutes(api, deps);
+  addErasureRoutes(api, deps);
   addLiveRoutes(api, deps);
   addListeningRoutes(api, deps);
   addOutboundRoutes(api, deps);

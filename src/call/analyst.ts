@@ -144,6 +144,8 @@ export class Analyst {
   async #answerOf(job: AnalysisJob): Promise<void> {
     try {
       const finding = await this.#findOut(job);
+      // Erased meanwhile, and its job with it.
+      if (this.#parts.calls.findById(job.callId) === undefined) return;
       if (finding instanceof Error) this.#putOff(job, finding);
       else this.#save(job, finding);
     } catch (error) {

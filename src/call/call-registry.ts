@@ -67,6 +67,10 @@ export class CallRegistry implements LiveCalls {
     for (const listener of listeners) listener();
   }
 
+  holds(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
   hangUp(callId: string): boolean {
     if (!this.#calls.has(callId)) return false;
     // Asked again then: a call that is answered meanwhile is held by another.

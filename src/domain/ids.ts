@@ -1,6 +1,16 @@
 /** Names of things: a prefix that says the kind, and 24 characters that nobody guesses; pure */
 
-export type IdPrefix = 'acct' | 'agent' | 'appt' | 'call' | 'dlv' | 'evt' | 'key' | 'req' | 'we';
+export type IdPrefix =
+  | 'acct'
+  | 'agent'
+  | 'appt'
+  | 'call'
+  | 'dlv'
+  | 'ers'
+  | 'evt'
+  | 'key'
+  | 'req'
+  | 'we';
 
 /** Gives `size` bytes from a cryptographically secure source. */
 export type RandomBytes = (size: number) => Uint8Array;

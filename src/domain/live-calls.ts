@@ -8,6 +8,9 @@ import type { TransferManner } from './transfer-mode.ts';
 export type TransferStart = 'begun' | 'transferring' | 'not-in-progress' | 'too-many-today';
 
 export interface LiveCalls {
+  /** Whether this process holds the call; for a moment after its end on record as well. */
+  holds(callId: string): boolean;
+
   /**
    * Begins to end a live call from our side, as if the agent had hung up: when the code that runs now is done, so that
    * whoever asks inside a transaction has left it.

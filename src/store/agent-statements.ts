@@ -147,8 +147,10 @@ function usageSince(midnight: RawBuilder<number>) {
   ] as const;
 }
 
-/** The calls of an agent, read from their index alone. */
+/** The calls of an agent, those that were erased since included; read from indexes alone. */
 function callsSince(midnight: RawBuilder<number>): RawBuilder<unknown> {
-  return sql`calls where calls.agent_id = agents.id and sort_at >= ${midnight}
-    and started_at is not null`;
+  return sql`(select duration_seconds from calls
+      where calls.agent_id = agents.id and sort_at >= ${midnight} and started_at is not null
+    union all select duration_seconds from erased_calls
+      where erased_calls.agent_id = agents.id and started_at >= ${midnight})`;
 }

@@ -151,14 +151,14 @@ function prepareList(database: Database, given: readonly Filter[]): ListStatemen
       return build.selectFrom(items.as('page')).select(sql<string>`group_concat(item)`.as('items'));
     }),
     total: database.prepare((take: Take<Values>) =>
-      sumsOf(take, given).select(sql<number | null>`sum(calls)`.as('n')),
+      sumsOf(take, given).select(sql<number | null>`sum(calls - erased)`.as('n')),
     ),
     count: database.prepare((take: Take<Values>) =>
       callsOf(take, given).select(sql<number | null>`count(*)`.as('n')),
     ),
     days: database.prepare((take: Take<Values>) =>
       sumsOf(take, given)
-        .select(['day', sql<number>`sum(calls)`.as('calls')])
+        .select(['day', sql<number>`sum(calls - erased)`.as('calls')])
         .groupBy('day')
         .orderBy('day', 'desc'),
     ),

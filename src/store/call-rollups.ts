@@ -18,6 +18,7 @@ const DAY_SUMS = [
   'billed_seconds',
   'sentiment_sum',
   'sentiment_count',
+  'erased',
 ] as const;
 
 const INTENT_KEY = ['agent_id', 'account_id', 'environment', 'day', 'intent'] as const;
@@ -61,6 +62,12 @@ export class CallRollups {
     this.#replace(before, after);
   }
 
+  /** The call is over and no longer there; what it added up to stays. */
+  erased(call: RolledCall): void {
+    const row = dayRowOf(call);
+    replaceInBoth(this.#days, row, { ...row, erased: 1 });
+  }
+
   #replace(before: RolledCall | undefined, after: RolledCall): void {
     replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
     replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
@@ -92,6 +99,7 @@ function dayRowOf(call: RolledCall): CallDayRow {
     billed_seconds: call.duration_seconds,
     sentiment_sum: call.sentiment_score ?? 0,
     sentiment_count: call.sentiment_score === null ? 0 : 1,
+    erased: 0,
   };
 }
 

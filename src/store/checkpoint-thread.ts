@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { systemClock } from '../lib/clock.ts';
+import { emptyLog } from './empty-log.ts';
 
 /** Given to the thread at its start. */
 export interface CheckpointOrder {
@@ -9,11 +10,18 @@ export interface CheckpointOrder {
   readonly everyMs: number;
 }
 
-/** What the thread says. Whatever is said to it means that it is to end. */
+/** What is said to the thread: to end, or to empty the log now. */
+export type ToCheckpoints = 'stop' | 'empty';
+
+/** What the thread says. */
 export type FromCheckpoints =
   | { readonly kind: 'ready' }
+  /** Answers each `empty`. @see emptyLog */
+  | { readonly kind: 'emptied'; readonly isEmpty: boolean }
   /** The disk refuses; said once until it takes something again. */
   | { readonly kind: 'refused'; readonly reason: string };
+
+const BUSY_MS = 20;
 
 /** While the thread copies, more is written; it goes on until nothing has come in between, or so many times. */
 const TRIES_MAX = 10;
@@ -35,10 +43,15 @@ class CheckpointThread {
     this.#everyMs = everyMs;
     this.#sqlite = new Sqlite(file, { fileMustExist: true });
     this.#sqlite.pragma('synchronous=NORMAL');
+    // It holds the write lock while it waits for readers to empty the log: the server's own writes wait that long.
+    this.#sqlite.pragma(`busy_timeout=${BUSY_MS}`);
   }
 
   start(): void {
-    this.#port.once('message', () => this.#stop());
+    this.#port.on('message', (message: ToCheckpoints) => {
+      if (message === 'stop') this.#stop();
+      else this.#tell({ kind: 'emptied', isEmpty: this.#empty() });
+    });
     this.#tell({ kind: 'ready' });
     this.#rest();
   }
@@ -69,8 +82,18 @@ class CheckpointThread {
     }
   }
 
+  /** A disk that refuses is told of by the rounds. */
+  #empty(): boolean {
+    try {
+      return emptyLog(this.#sqlite);
+    } catch {
+      return false;
+    }
+  }
+
   #stop(): void {
     this.#cancel();
+    this.#port.close();
     this.#sqlite.close();
   }
 

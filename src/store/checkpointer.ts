@@ -1,7 +1,7 @@
 /** Has what was written brought from SQLite's log into the database by a thread that may wait for the disk. */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../lib/logger.ts';
-import type { CheckpointOrder, FromCheckpoints } from './checkpoint-thread.ts';
+import type { CheckpointOrder, FromCheckpoints, ToCheckpoints } from './checkpoint-thread.ts';
 import { type Database, USUAL_LOG_PAGES } from './database.ts';
 
 /** Also about what is lost when the power fails, while the disk keeps up; a process that dies loses nothing. */
@@ -9,6 +9,9 @@ const EVERY_MS = 2000;
 
 /** So long, 64 MiB, the log may grow before the connection that writes brings it in itself after all. */
 const LOG_PAGES_MAX = 16_384;
+
+/** For whoever waits for an empty log: a disk that takes longer is busy with other things. */
+const EMPTY_MS_MAX = 1000;
 
 /** Time that the thread has to end the round that it is at; the rest is brought in by the database's own close. */
 const STOP_MS_MAX = 5000;
@@ -30,6 +33,8 @@ export class Checkpointer {
   readonly #everyMs: number;
   readonly #startThread: StartCheckpoints;
   #thread: Worker | undefined;
+  /** Those who wait for an empty log, in the order of their asking. */
+  readonly #onEmptied: ((isEmpty: boolean) => void)[] = [];
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: {
@@ -63,11 +68,27 @@ export class Checkpointer {
     });
   }
 
+  /**
+   * Has the log emptied by the thread; see `emptyLog`.
+   *
+   * @returns false as well where the thread is gone, or does not answer within a second.
+   */
+  emptyLog(): Promise<boolean> {
+    const thread = this.#thread;
+    if (thread === undefined) return Promise.resolve(false);
+    const asked = new Promise<boolean>((resolve) => {
+      this.#onEmptied.push(resolve);
+      setTimeout(resolve, EMPTY_MS_MAX, false).unref();
+    });
+    thread.postMessage('empty' satisfies ToCheckpoints);
+    return asked;
+  }
+
   /** Resolves when the thread has ended, within 5 s. Safe to call twice. To be called before the database is closed. */
   async stop(): Promise<void> {
     const thread = this.#thread;
     this.#thread = undefined;
-    thread?.postMessage('stop');
+    thread?.postMessage('stop' satisfies ToCheckpoints);
     const limit = setTimeout(() => void thread?.terminate(), STOP_MS_MAX);
     await this.#ended;
     clearTimeout(limit);
@@ -75,6 +96,7 @@ export class Checkpointer {
 
   #hear(message: FromCheckpoints): void {
     if (message.kind === 'ready') this.#database.setLogPages(LOG_PAGES_MAX);
+    else if (message.kind === 'emptied') this.#onEmptied.shift()?.(message.isEmpty);
     else this.#log.warn({ reason: message.reason }, 'database: log not brought in, will try again');
   }
 

@@ -5,10 +5,12 @@ import Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
 import { makeFolder } from '../lib/make-folder.ts';
 import { PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, tighten } from '../lib/private-tree.ts';
+import { emptyLog } from './empty-log.ts';
 import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts';
 import { migrate, refusePending } from './migrate.ts';
 import { guarded, storeErrorOf } from './sqlite-error.ts';
 import { Statement, type Take } from './statement.ts';
+import { refreshStatistics } from './statistics.ts';
 
 /** While another process migrates, a start may wait. */
 const OPENING_BUSY_MS = 5000;
@@ -80,9 +82,19 @@ export class Database {
     this.#sqlite.pragma(`wal_autocheckpoint=${pages}`);
   }
 
+  /** Writes the file anew, without what lies in the unused space of its pages. Inside of a transaction it cannot be done. */
+  vacuum(): void {
+    guarded(this.file, () => this.#sqlite.exec('vacuum'));
+  }
+
+  /** Brings the log in and empties it. @returns false when another process reads or writes at that moment. */
+  emptyLog(): boolean {
+    return guarded(this.file, () => emptyLog(this.#sqlite));
+  }
+
   /** Refreshes the statistics by which SQLite chooses indexes. */
   optimize(): void {
-    guarded(this.file, () => this.#sqlite.pragma('optimize'));
+    guarded(this.file, () => refreshStatistics(this.#sqlite));
   }
 
   /** Safe to call twice. */
@@ -112,7 +124,7 @@ export async function openDatabase(options: {
     configure(sqlite);
     if (!mayMigrate) await refusePending(sqlite);
     const migrations = mayMigrate ? await migrate(sqlite) : [];
-    sqlite.pragma('optimize=0x10002');
+    refreshStatistics(sqlite, '0x10002');
     sqlite.pragma(`busy_timeout=${RUNNING_BUSY_MS}`);
     return { database: new Database(sqlite, file), migrations };
   } catch (error) {
@@ -137,6 +149,8 @@ function configure(sqlite: Sqlite.Database): void {
   sqlite.pragma('synchronous=NORMAL');
   sqlite.pragma('foreign_keys=ON');
   sqlite.pragma('temp_store=MEMORY');
+  // What is deleted is overwritten: FAST would leave whole pages, which hold most of what was said, as they were.
+  sqlite.pragma('secure_delete=ON');
   sqlite.pragma(`journal_size_limit=${WAL_SIZE_BYTES_MAX}`);
 }
 

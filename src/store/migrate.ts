@@ -14,6 +14,7 @@ import { up as numberAssignments } from './migrations/m0009-number-assignments.t
 import { up as recordingTruncated } from './migrations/m0011-recording-truncated.ts';
 import { up as plainWebhooks } from './migrations/m0012-plain-webhooks.ts';
 import { up as openInvites } from './migrations/m0013-open-invites.ts';
+import { up as erasure } from './migrations/m0017-erasure.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -29,6 +30,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0011-recording-truncated': { up: recordingTruncated },
   '0012-plain-webhooks': { up: plainWebhooks },
   '0013-open-invites': { up: openInvites },
+  '0017-erasure': { up: erasure },
 };
 
 /** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */

@@ -8,6 +8,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import type { OpenDialogRow } from './dialog-rows.ts';
+import type { ErasedCallRow, ErasureRow, LeftoverRow, NotedErasureRow } from './erasure-rows.ts';
 import type { CallQualityRow } from './quality-rows.ts';
 import type { AnalysisJobRow, CallDayRow, IntentDayRow } from './usage-rows.ts';
 import type {
@@ -195,6 +196,10 @@ export interface Tables {
   call_qualities: CallQualityRow;
   rate_counts: RateCountRow;
   secrets: SecretRow;
+  erasures: ErasureRow;
+  erased_calls: ErasedCallRow;
+  noted_erasures: NotedErasureRow;
+  erasure_leftovers: LeftoverRow;
   probes: { readonly id: number; readonly probed_at: number };
 }
 

@@ -7,6 +7,7 @@ import type { AnalyticsStore } from '../domain/analytics.ts';
 import type { ApiKeyStore } from '../domain/api-key.ts';
 import type { CallStore } from '../domain/call.ts';
 import type { CallQualityStore } from '../domain/call-quality.ts';
+import type { ErasureStore, Leftovers } from '../domain/erasure.ts';
 import type { IdempotencyStore } from '../domain/idempotency.ts';
 import { idMaker } from '../domain/ids.ts';
 import type { LiveFeed } from '../domain/live-feed.ts';
@@ -39,8 +40,10 @@ import { SqliteCallQualityStore } from './sqlite-call-quality-store.ts';
 import { SqliteCallStore } from './sqlite-call-store.ts';
 import { SqliteDeliveryStore } from './sqlite-delivery-store.ts';
 import { SqliteDialogStore } from './sqlite-dialog-store.ts';
+import { SqliteErasureStore } from './sqlite-erasure-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
 import { SqliteIdempotencyStore } from './sqlite-idempotency-store.ts';
+import { SqliteLeftovers } from './sqlite-leftovers.ts';
 import { SqliteNumberAssignments } from './sqlite-number-assignments.ts';
 import { SqliteNumberHolders } from './sqlite-number-holders.ts';
 import { SqliteOutbox } from './sqlite-outbox.ts';
@@ -74,6 +77,8 @@ export interface Store {
   readonly dialogs: DialogStore;
   readonly idempotency: IdempotencyStore;
   readonly retention: Retention;
+  readonly erasures: ErasureStore;
+  readonly leftovers: Leftovers;
   readonly rates: RateStore;
   readonly secrets: SecretStore;
 
@@ -143,6 +148,8 @@ class SqliteStore implements Store {
   readonly dialogs: DialogStore;
   readonly idempotency: IdempotencyStore;
   readonly retention: Retention;
+  readonly erasures: ErasureStore;
+  readonly leftovers: Leftovers;
   readonly rates: SqliteRateStore;
   readonly secrets: SecretStore;
   readonly together: Store['together'];
@@ -150,6 +157,7 @@ class SqliteStore implements Store {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #probe: Statement<{ probed_at: number }, unknown>;
+  #checkpointer: Checkpointer | undefined;
   #cancelOptimize: () => void = () => undefined;
 
   constructor(database: Database, parts: { readonly clock: Clock; readonly log: Logger }) {
@@ -184,6 +192,8 @@ class SqliteStore implements Store {
     const sipTraces = new SqliteSipTraceStore(database);
     this.sipTraces = sipTraces;
     this.retention = new SqliteRetention(database, sipTraces);
+    this.erasures = new SqliteErasureStore(database);
+    this.leftovers = new SqliteLeftovers(database, { checkpointer: () => this.#checkpointer });
     this.rates = new SqliteRateStore(database);
     this.secrets = new SqliteSecretStore(database);
     this.together = (work) => database.together(work);
@@ -197,7 +207,11 @@ class SqliteStore implements Store {
   startCheckpoints(): () => Promise<void> {
     const checkpointer = new Checkpointer({ database: this.#database, log: this.#log });
     checkpointer.start();
-    return () => checkpointer.stop();
+    this.#checkpointer = checkpointer;
+    return () => {
+      this.#checkpointer = undefined;
+      return checkpointer.stop();
+    };
   }
 
   close(): void {

@@ -17,6 +17,8 @@ export interface CallDayRow {
   readonly billed_seconds: number;
   readonly sentiment_sum: number;
   readonly sentiment_count: number;
+  /** Of `calls`, those that were erased since: lists leave them out, analytics do not. */
+  readonly erased: number;
 }
 
 export interface IntentDayRow {

@@ -15,6 +15,7 @@ const READ_KEY = `svc_live_${'R'.repeat(32)}`;
 async function openWorld(fields: Partial<Call>, isHeld = true) {
   const hungUp: string[] = [];
   const liveCalls = {
+    holds: () => isHeld,
     hangUp: (callId: string) => {
       hungUp.push(callId);
       return isHeld;

@@ -21,6 +21,7 @@ async function openWorld(fields: Partial<Call> = {}, start: TransferStart = 'beg
   const transfers: string[] = [];
   const manners: unknown[] = [];
   const liveCalls: LiveCalls = {
+    holds: () => true,
     hangUp: () => false,
     transfer: (callId, number, manner) => {
       transfers.push(`${callId} ${number}`);

@@ -18,6 +18,22 @@ test('Analyst takes up what the process before it left, and tells each once', as
   await next.stop();
 });
 
+test('Analyst forgets a call that was erased while the model thinks', async () => {
+  const answer = Promise.withResolvers<string>();
+  const world = await openAnalystWorld(() => answer.promise);
+  world.analyst.start();
+  world.endCall();
+  await settled();
+  const order = { id: 'ers_1', accountId: 'acct_1', environment: 'live', kind: 'call' } as const;
+  world.store.erasures.erase('call_1', { ...order, askedBy: 'key_1', askedAt: new Date() });
+
+  answer.resolve(GOOD_ANSWER);
+  await world.pass(120_000);
+
+  expect([world.counted, world.model.asked.length, world.logged]).toEqual([[], 1, []]);
+  expect(world.events()).toEqual([]);
+});
+
 test('Analyst stops at once though the model does not mind being aborted', async () => {
   const world = await openAnalystWorld(HANGS);
   world.analyst.start();

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
@@ -88,6 +89,33 @@ test('Checkpointer has the log begun anew, so that it does not grow for ever', a
   };
 
   await vi.waitFor(() => expect(grownBy()).toBe(0), { timeout: 10_000 });
+});
+
+test('Checkpointer empties the log, unless somebody reads, and stops no writer meanwhile', async () => {
+  const { file, database, checkpointer, write } = await openWorld({ everyMs: 3_600_000 });
+  const isHandedOver = handedOver(database);
+  checkpointer.start();
+  await isHandedOver;
+  write();
+  const reader = new Sqlite(file);
+  reader.exec('begin; select count(*) from secrets');
+  const forget = database.prepare(() => build.deleteFrom('secrets'));
+  database.write(() => forget.run({}));
+
+  const asked = checkpointer.emptyLog();
+  write();
+  const whileRead = await asked;
+  reader.close();
+  const after = await checkpointer.emptyLog();
+
+  expect([whileRead, after]).toEqual([false, true]);
+  expect(statSync(`${file}-wal`).size).toBe(0);
+});
+
+test('Checkpointer empties no log without its thread', async () => {
+  const { checkpointer } = await openWorld({ everyMs: 10 });
+
+  expect(await checkpointer.emptyLog()).toBe(false);
 });
 
 test('Checkpointer leaves the log to the connection once its thread has died, and says so', async () => {

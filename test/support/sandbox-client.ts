@@ -11,6 +11,7 @@ const LOOK_MS = 50;
 
 export interface SimulatedCall {
   readonly id: string;
+  readonly to: string;
   readonly status: string;
   readonly endReason: string | null;
   readonly endedAt: string | null;
@@ -53,7 +54,8 @@ export class SandboxClient {
       headers: { authorization: `Bearer ${TEST_KEY}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    return { status: response.status, body: (await response.json()) as AnswerBody };
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as AnswerBody };
   }
 
   /** @returns the agent's id. */

@@ -23,7 +23,7 @@ import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 
 /** `/api/calls/outbound` has methods of its own, and GET is none of them. */
-const notOutbound: Guard = (context) => {
+export const notOutbound: Guard = (context) => {
   if (context.params.callId === 'outbound') throw notFound(context, ['POST']);
 };
 

@@ -47,6 +47,8 @@ export interface AnalystWorld {
   readonly analyst: Analyst;
   /** What was counted, by whom. */
   readonly counted: readonly string[];
+  /** Warnings and errors. */
+  readonly logged: readonly string[];
   /** While true, nothing can be written. */
   isDiskFull: boolean;
   /** The call that cannot be saved, as if by a mistake of ours. */
@@ -79,6 +81,8 @@ export async function openAnalystWorld(
   const counted: string[] = [];
   let ids = 0;
   let spentMs = 0;
+  const logged: string[] = [];
+  const note = (_fields: object, message: string) => void logged.push(message);
   const newAnalyst = () =>
     new Analyst({
       environment: 'live',
@@ -109,12 +113,13 @@ export async function openAnalystWorld(
         now: () => store.clock.now(),
         after: (delayMs, ring) => store.clock.after(delayMs, ring),
       },
-      log: silentLogger,
+      log: { ...silentLogger, warn: note, error: note },
     });
   const world: AnalystWorld = {
     store,
     model,
     counted,
+    logged,
     isDiskFull: false,
     broken: undefined,
     failures: 0,

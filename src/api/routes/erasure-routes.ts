@@ -1,0 +1,92 @@
+/** `DELETE /api/calls/{callId}` and `POST /api/privacy/erase`: erase one call, and all calls of a telephone number. */
+import { createRoute } from '@hono/zod-openapi';
+import { checkErasedNumber, type ErasureOrder, refuseLiveCall } from '../../domain/erasure.ts';
+import { answerOnce } from '../answer-once.ts';
+import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import type { CheckedRoutes } from '../checked-routes.ts';
+import { requireScope } from '../middleware/authentication.ts';
+import { callPathSchema } from '../schemas/call-schemas.ts';
+import { erasedNumberSchema, eraseNumberSchema } from '../schemas/erasure-schemas.ts';
+import { errorResponses } from '../schemas/error-schema.ts';
+import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
+import { noQuery } from '../schemas/no-query-schema.ts';
+import { existing, notOutbound } from './call-routes.ts';
+
+const deleteRoute = createRoute({
+  tags: ['Calls'],
+  security: [{ bearer: [] }],
+  guards: [notOutbound, requireScope('calls:write')],
+  operationId: 'deleteCall',
+  method: 'delete',
+  path: '/api/calls/{callId}',
+  summary: 'Erases a call with all that was kept of it',
+  description:
+    'Record, transcript, recording, SIP messages, events and webhook deliveries, those that still wait included; what calls add up to stays. 409 while the call is not over.',
+  request: { params: callPathSchema, query: noQuery },
+  responses: { 204: { description: 'The call is gone.' }, ...errorResponses(400, 404, 409) },
+});
+
+const numberRoute = createRoute({
+  tags: ['Privacy'],
+  security: [{ bearer: [] }],
+  guards: [requireScope('admin')],
+  operationId: 'erasePhoneNumber',
+  method: 'post',
+  path: '/api/privacy/erase',
+  summary: 'Erases every call from or to a telephone number',
+  description:
+    'All that `DELETE /api/calls/{callId}` erases, of all calls of the account with the number in `from` or `to`; with a live key of both environments, with a test key of the sandbox. Calls in progress are erased when they are over.',
+  request: { query: noQuery, body: jsonBody(eraseNumberSchema) },
+  responses: {
+    202: jsonResponse('The calls are being erased.', erasedNumberSchema),
+    ...errorResponses(400, 422),
+  },
+});
+
+export function addErasureRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+  const { calls, erasures, eraser, liveCalls, log } = deps;
+
+  api.openapi(deleteRoute, async (context) => {
+    const { callId } = context.valid('param');
+    existing(calls.find(scopeOf(context), callId));
+    if (liveCalls.holds(callId)) refuseLiveCall();
+    const order = orderOf(context, deps, 'call');
+    erasures.erase(callId, order);
+    log.info({ erasureId: order.id, callId, askedBy: order.askedBy }, 'call erased');
+    await eraser.finish();
+    return context.body(null, 204);
+  });
+
+  api.openapi(numberRoute, (context) => {
+    const { phoneNumber: number } = context.valid('json');
+    return answerOnce(context, deps, {
+      work: () => {
+        checkErasedNumber(number);
+        const order = orderOf(context, deps, 'number');
+        const { accountId, environment } = order;
+        const counts = erasures.note({ accountId, environment, number }, order);
+        const facts = { erasureId: order.id, askedBy: order.askedBy, ...counts };
+        log.info(facts, 'calls of a number are being erased');
+        return { status: 202, body: { id: order.id, ...counts } };
+      },
+    });
+  });
+}
+
+/** A number has calls in both environments, and whoever manages the live one may erase them in the sandbox too. */
+function orderOf(
+  context: ApiContext,
+  { clock, newId }: Pick<ApiDeps, 'clock' | 'newId'>,
+  kind: 'call' | 'number',
+): ErasureOrder {
+  const { apiKey, isDashboard } = callerOf(context);
+  const { accountId, environment } = apiKey;
+  return {
+    id: newId('ers'),
+    accountId,
+    environment: kind === 'number' && environment === 'live' ? null : environment,
+    kind,
+    askedBy: isDashboard ? 'dashboard' : apiKey.id,
+    askedAt: clock.now(),
+  };
+}
