@@ -1,7 +1,7 @@
 /** Composition root: finishes erasures on the disk, a little at a time. */
 import { open, rm } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { RECORDINGS } from './app-calls.ts';
+import { RECORDINGS } from './app-recordings.ts';
 import type { Config } from './config.ts';
 import {
   ERASED_CALLS_MAX,
