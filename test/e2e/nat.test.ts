@@ -14,7 +14,12 @@ import {
   whyNoNatNetwork,
 } from '../support/nat-network.ts';
 import { readStereo } from '../support/recording.ts';
-import { REGISTERED_BY_TCP, REGISTERED_TRUNK, startRegistrar } from '../support/registrar.ts';
+import {
+  REGISTERED_BY_TCP,
+  REGISTERED_TRUNK,
+  type Registrar,
+  startRegistrar,
+} from '../support/registrar.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { loudestAmplitude } from '../support/tone.ts';
 
@@ -22,6 +27,7 @@ const CALLS = 20;
 /** At a time: two cores carry more, but telephones, server and registrar share them here. */
 const AT_A_TIME = 5;
 const NUMBER = '+12025550123';
+const NAME = 'voice.test';
 const [REGISTRAR, SUBSCRIBER, NEIGHBOUR] = OUTSIDE;
 /** Of 32,767; the telephone speaks with 12,000. */
 const LOUD = 6000;
@@ -41,6 +47,7 @@ const TRUNKS = [
 
 interface World {
   readonly network: NatNetwork;
+  readonly registrar: Registrar;
   readonly server: TestServer;
 }
 
@@ -53,12 +60,13 @@ afterEach(async () => {
 /** Everything is in place, and the trunk is registered, when it resolves. */
 async function open(environment: Readonly<Record<string, string>>): Promise<World> {
   const network = await NatNetwork.open();
+  network.server.nameHosts({ [NAME]: PUBLIC });
   closers.push(() => network.close());
   const folder = mkdtempSync(join(tmpdir(), 'offhook-nat-'));
   closers.push(() => rmSync(folder, { recursive: true }));
   const SIP_TRUNKS = join(folder, 'trunks.json');
   writeFileSync(SIP_TRUNKS, JSON.stringify(TRUNKS));
-  await startRegistrar(network.outside);
+  const registrar = await startRegistrar(network.outside);
   const ports = { SIP_PORT: '5060', RTP_PORTS: '20000-20999' };
   const server = await startServer({
     environment: { ...ports, SIP_TRUNKS, PUBLIC_ADDRESS: PUBLIC, ...environment },
@@ -66,7 +74,7 @@ async function open(environment: Readonly<Record<string, string>>): Promise<Worl
   });
   closers.push(() => server.stop());
   await server.ready();
-  return { network, server };
+  return { network, registrar, server };
 }
 
 async function openPhone(network: NatNetwork, address: string): Promise<FarEnd> {
@@ -97,6 +105,8 @@ async function loudness({ dataDir }: TestServer, id: string): Promise<number> {
   await expect.poll(() => readStereo(path) !== undefined, { timeout: 10_000 }).toBe(true);
   return loudestAmplitude(readStereo(path)?.left ?? new Int16Array(), FAR_END_HZ);
 }
+
+const addressOf = (contact: string) => /@([\d.]+):5060/.exec(contact)?.[1];
 
 /** What every call must be, whichever way it went; `told` is the one address that the far end has seen. */
 function expectGood(calls: readonly FarEndCall[], told: string): void {
@@ -172,6 +182,18 @@ describe.skipIf(reason !== undefined)('a server behind a NAT', () => {
     expect(calling?.contact).toMatch(`@${PUBLIC}:5060;transport=tcp`);
     expect([called?.media, calling?.media]).toEqual([PUBLIC, PUBLIC]);
     expect(levels.filter((level) => level >= LOUD)).toHaveLength(2);
+  });
+
+  test('it registers its new address when the name that it has outside has moved', async () => {
+    const { network, registrar } = await open({ SIP_HOST: SERVER, PUBLIC_ADDRESS: NAME });
+    await expect.poll(() => registrar.contacts().length).toBe(2);
+    const before = new Set(registrar.contacts().map(addressOf));
+
+    network.server.nameHosts({ [NAME]: SECOND_PUBLIC });
+    await expect.poll(() => registrar.contacts().length, { timeout: 60_000 }).toBe(4);
+
+    expect(before).toEqual(new Set([PUBLIC]));
+    expect(new Set(registrar.contacts().slice(2).map(addressOf))).toEqual(new Set([SECOND_PUBLIC]));
   });
 
   test('it calls a telephone of its own network from its own address', async () => {

@@ -7,7 +7,7 @@
  *
  * Nobody outside has a way to 10.0.0.0/24: what is sent there is refused.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NetworkNamespace } from './network-namespace.ts';
@@ -22,15 +22,23 @@ export const PUBLIC = '203.0.113.10';
 export const SECOND_PUBLIC = '203.0.113.11';
 export const OUTSIDE = ['203.0.113.100', '203.0.113.101', '203.0.113.102'] as const;
 
+/** What a network needs of the system: a namespace, a cable, and the translation of addresses. */
+const TRY_OUT = `
+set -e
+ip netns add "$1"
+trap 'ip netns del "$1"' EXIT
+ip -n "$1" link add try0 type veth peer name try1
+ip netns exec "$1" nft 'table ip t { chain c { type nat hook postrouting priority srcnat; masquerade; }; }'
+`;
+
 /** Why there can be no such network here; undefined where there can. */
 export function whyNoNatNetwork(programs: readonly string[] = []): string | undefined {
   const missing = ['ip', 'nft', ...programs].filter((program) => !hasProgram(program));
   if (missing.length > 0) return `needs ${missing.join(' and ')}`;
-  const name = `offhook-${process.pid}-try`;
-  const tried = spawnSync('ip', ['netns', 'add', name], { stdio: 'ignore' });
-  if (tried.status !== 0) return 'needs the right to make network namespaces';
-  execFileSync('ip', ['netns', 'del', name]);
-  return undefined;
+  const words = ['-c', TRY_OUT, 'sh', `offhook-${process.pid}-try`];
+  const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
+  const [why = ''] = stderr.split('\n');
+  return status === 0 ? undefined : `needs network namespaces and the right to make them: ${why}`;
 }
 
 export class NatNetwork {

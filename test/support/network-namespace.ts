@@ -1,7 +1,7 @@
 /** A network of its own on this machine, with programs in it that see nothing else. Linux, as root, with `ip`. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,6 +22,7 @@ export class NetworkNamespace {
   readonly #programs: ChildProcess[] = [];
   readonly #doors: Server[] = [];
   readonly #folders: string[] = [];
+  #hostsFile = '';
 
   /** @param name of a few letters; the namespace has the number of this process in its name too. */
   constructor(name: string) {
@@ -32,7 +33,19 @@ export class NetworkNamespace {
 
   /** The words in front of a command that has to run inside. */
   get prefix(): readonly string[] {
-    return ['ip', 'netns', 'exec', this.name];
+    const inside = ['ip', 'netns', 'exec', this.name];
+    return this.#hostsFile === '' ? inside : [...inside, ...withHosts(this.#hostsFile)];
+  }
+
+  /** From now on programs that are started know these names. Said again, those that run know them too. */
+  nameHosts(addresses: Readonly<Record<string, string>>): void {
+    const lines = Object.entries(addresses).map(([name, address]) => `${address} ${name}\n`);
+    if (this.#hostsFile === '') {
+      const folder = mkdtempSync(join(tmpdir(), 'offhook-hosts-'));
+      this.#folders.push(folder);
+      this.#hostsFile = join(folder, 'hosts');
+    }
+    writeFileSync(this.#hostsFile, lines.join(''));
   }
 
   /** Runs a program to its end. @throws {Error} with what it printed, when it fails. */
@@ -80,6 +93,12 @@ export class NetworkNamespace {
     const all = execFileSync('ip', ['netns', 'list']).toString();
     if (all.includes(this.name)) execFileSync('ip', ['netns', 'del', this.name]);
   }
+}
+
+/** Puts a file in the place of /etc/hosts, in sight of one program and its children alone. */
+function withHosts(file: string): readonly string[] {
+  const script = 'mount --bind "$1" /etc/hosts; shift; exec "$@"';
+  return ['unshare', '-m', 'sh', '-ec', script, 'sh', file];
 }
 
 /** Ends a program, by force where it does not want to. */

@@ -27,8 +27,13 @@ export const REGISTERED_BY_TCP = {
   numbers: ['+12025550124'],
 };
 
+export interface Registrar {
+  /** URIs of the Contacts of all registrations so far, in order. */
+  contacts(): readonly string[];
+}
+
 /** Resolves when it listens. It ends with the namespace. @throws {Error} with what it printed, when it does not start. */
-export async function startRegistrar(namespace: NetworkNamespace): Promise<void> {
+export async function startRegistrar(namespace: NetworkNamespace): Promise<Registrar> {
   const kamailio = namespace.start(['kamailio', '-f', CONFIG, '-DD', '-E', '-m', '32', '-M', '4']);
   let output = '';
   const keep = (chunk: Buffer) => {
@@ -43,4 +48,7 @@ export async function startRegistrar(namespace: NetworkNamespace): Promise<void>
     }
     await wait(100);
   }
+  return {
+    contacts: () => [...output.matchAll(/registered <([^>]+)>/g)].map(([, uri = '']) => uri),
+  };
 }
