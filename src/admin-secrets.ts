@@ -11,6 +11,7 @@ import {
   showing,
 } from './admin-command.ts';
 import type { Environment, SigningSecrets } from './domain/account.ts';
+import type { Scope } from './domain/agent.ts';
 import { newSigningSecret } from './domain/api-key.ts';
 
 interface SecretOptions {
@@ -34,17 +35,45 @@ export function addSecretCommands(root: Command, console: Console): void {
       atDesk(console, (desk) => work(desk, options)),
     );
   };
-  add('rotate', 'makes a new secret; the old one signs beside it for 24 h', rotate);
-  add('show', 'shows which secret signs, and until when the one before it does', show);
+  add('show', 'shows the current secret, the prepared one and the previous one', show);
+  add('prepare', 'makes a new secret, which signs beside the current one', prepare);
+  add(
+    'activate',
+    'makes the prepared secret the current one; the old one signs for 24 h',
+    activate,
+  );
+  add('drop-prepared', 'ends the prepared secret', (desk, options) =>
+    drop(desk, options, 'prepared'),
+  );
+  add('drop-previous', 'ends the previous secret before its 24 h are over', (desk, options) =>
+    drop(desk, options, 'previous'),
+  );
 }
 
-function rotate(desk: Desk, options: SecretOptions): Result {
-  const { id } = accountOf(desk, options.account);
+function prepare(desk: Desk, options: SecretOptions): Result {
+  const scope = scopeOf(desk, options);
   const secret = newSigningSecret(desk.random);
   const secrets = patiently(() =>
-    desk.store.accounts.rotateSigningSecret(id, options.environment, secret, desk.now),
+    desk.store.accounts.prepareSigningSecret(scope, secret, desk.now),
   );
-  return resultOf('The secret is new.', id, { secrets, options });
+  const news = 'A new secret is prepared. Give it to the receivers, then run "secret activate".';
+  return resultOf(news, scope.accountId, { secrets, options });
+}
+
+function activate(desk: Desk, options: SecretOptions): Result {
+  const scope = scopeOf(desk, options);
+  const secrets = patiently(() => desk.store.accounts.activateSigningSecret(scope, desk.now));
+  return resultOf('The prepared secret is the current one.', scope.accountId, { secrets, options });
+}
+
+function drop(desk: Desk, options: SecretOptions, which: 'prepared' | 'previous'): Result {
+  const scope = scopeOf(desk, options);
+  const secrets = patiently(() => desk.store.accounts.dropSigningSecret(scope, which, desk.now));
+  return resultOf(`There is no ${which} secret now.`, scope.accountId, { secrets, options });
+}
+
+function scopeOf(desk: Desk, options: SecretOptions): Scope {
+  return { accountId: accountOf(desk, options.account).id, environment: options.environment };
 }
 
 function show(desk: Desk, options: SecretOptions): Result {
@@ -65,15 +94,17 @@ function resultOf(
     accountId,
     environment: options.environment,
     signingSecret: shown(secrets.current),
+    preparedSecret: shown(secrets.prepared),
     previousSecret: shown(secrets.previous),
     previousValidUntil: secrets.previousUntil,
   };
   const lines = [
     news,
     `signing secret (${options.environment})  ${json.signingSecret}`,
+    json.preparedSecret === null ? '' : `prepared  ${json.preparedSecret}`,
     json.previousSecret === null
       ? ''
-      : `the one before it, until ${secrets.previousUntil?.toISOString()}  ${json.previousSecret}`,
+      : `previous, until ${secrets.previousUntil?.toISOString()}  ${json.previousSecret}`,
     options.show ? '' : 'To see it: npm run admin -- secret show --environment … --show',
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), json };

@@ -34,6 +34,7 @@ export function accountView(
 export function signingSecretView(secrets: SigningSecrets): z.infer<typeof signingSecretSchema> {
   return {
     signingSecret: secrets.current,
+    preparedSecret: secrets.prepared,
     previousSecret: secrets.previous,
     previousValidUntil: secrets.previousUntil?.toISOString() ?? null,
   };

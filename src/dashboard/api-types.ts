@@ -143,6 +143,7 @@ export interface LedgerEvent {
 
 export interface SigningSecret {
   readonly signingSecret: string | null;
+  readonly preparedSecret: string | null;
   readonly previousSecret: string | null;
   readonly previousValidUntil: string | null;
 }

@@ -1,5 +1,6 @@
 /** The contract of the store that keeps accounts and their signing secrets. */
 import type { Account, Environment, SigningSecrets } from './account.ts';
+import type { Scope } from './agent.ts';
 import type { ApiKey } from './api-key.ts';
 
 /** An account with all that it needs to be usable. */
@@ -33,11 +34,16 @@ export interface AccountStore {
     now: Date,
   ): SigningSecrets | undefined;
 
-  /** Makes `secret` the current one; the one before stays for `PREVIOUS_SECRET_KEPT_MS`. */
-  rotateSigningSecret(
-    accountId: string,
-    environment: Environment,
-    secret: string,
-    now: Date,
-  ): SigningSecrets;
+  /** @throws {ServiceError} CONFLICT while one is prepared already. */
+  prepareSigningSecret(scope: Scope, secret: string, now: Date): SigningSecrets;
+
+  /**
+   * Makes the prepared secret the current one; the current one becomes the previous one.
+   *
+   * @throws {ServiceError} CONFLICT when none is prepared.
+   */
+  activateSigningSecret(scope: Scope, now: Date): SigningSecrets;
+
+  /** Ends the prepared or the previous secret at once; changes nothing when there is none. */
+  dropSigningSecret(scope: Scope, which: 'prepared' | 'previous', now: Date): SigningSecrets;
 }

@@ -20,14 +20,19 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** How long the secret before a rotation still signs the second of the Standard Webhooks signatures. */
+/** How long the secret before an activation goes on signing, in the Standard Webhooks header only. */
 export const PREVIOUS_SECRET_KEPT_MS = 86_400_000;
 
-/** The keys of webhook signatures of one environment. */
+/**
+ * The secrets of webhook signatures of one environment. All of them sign the Standard Webhooks header; `current` alone
+ * signs `X-Service-Signature`.
+ */
 export interface SigningSecrets {
   /** `whsec_…`. */
   readonly current: string;
-  /** The one before the last rotation; null when there was none, or it is longer than 24 h ago. */
+  /** The one that an activation makes current; null when none is prepared. */
+  readonly prepared: string | null;
+  /** The one before the last activation; null when it was dropped, or 24 h are over. */
   readonly previous: string | null;
   /** Until when `previous` counts. */
   readonly previousUntil: Date | null;

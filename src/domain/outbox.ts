@@ -12,10 +12,10 @@ export interface DueDelivery {
   readonly body: string;
   /** Number of the attempt to make now, 1-based. */
   readonly attempt: number;
-  /** The secret to sign with. */
+  /** Signs both headers. */
   readonly secret: string;
-  /** The secret before a rotation of the last 24 h; null when there is none. */
-  readonly previousSecret: string | null;
+  /** Sign the Standard Webhooks header as well: the prepared secret, and the previous one for 24 h. */
+  readonly otherSecrets: readonly string[];
 }
 
 /** An endpoint with pending deliveries. */

@@ -13,8 +13,10 @@ export const CUSTOMER_EVENT_KINDS = [
 
 export type CustomerEventKind = (typeof CUSTOMER_EVENT_KINDS)[number];
 
-/** `webhook.test` goes to one endpoint only, because a customer asked for it. */
-export type ServiceEventKind = CustomerEventKind | 'webhook.test';
+/** Every kind. `webhook.test` goes to one endpoint only, because a customer asked for it. */
+export const SERVICE_EVENT_KINDS = [...CUSTOMER_EVENT_KINDS, 'webhook.test'] as const;
+
+export type ServiceEventKind = (typeof SERVICE_EVENT_KINDS)[number];
 
 /** Saved in the same transaction as the change that caused it. */
 export interface ServiceEvent {

@@ -64,22 +64,22 @@ export function createEndpoint(
 }
 
 /**
- * Changes the fields that the patch has. A change of status also forgets why the server disabled the endpoint.
+ * Changes the fields that the patch has. A change of status also forgets why the server disabled the endpoint; the
+ * status that it has already changes nothing.
  *
- * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, CONFLICT when the endpoint has that status already,
- * VALIDATION_ERROR or UNPROCESSABLE when the URL is refused.
+ * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, VALIDATION_ERROR or UNPROCESSABLE when the URL is
+ * refused.
  */
 export function patchEndpoint(
   endpoint: WebhookEndpoint,
   patch: EndpointPatch,
   { now, urlRules }: { readonly now: Date; readonly urlRules: WebhookUrlRules },
 ): WebhookEndpoint {
-  const { url, events, description, status } = patch;
-  const isEmpty = [url, events, description, status].every((field) => field === undefined);
-  if (isEmpty) throw emptyPatch('the webhook endpoint');
-  if (status === endpoint.status) {
-    throw new ServiceError('CONFLICT', `Cannot make the webhook endpoint ${status}: it already is`);
-  }
+  const { url, events, description } = patch;
+  const status = patch.status === endpoint.status ? undefined : patch.status;
+  const isSame = [url, events, description, status].every((field) => field === undefined);
+  if (isSame && patch.status === undefined) throw emptyPatch('the webhook endpoint');
+  if (isSame) return endpoint;
   if (url !== undefined) checkWebhookUrl(url, urlRules);
   return {
     ...endpoint,

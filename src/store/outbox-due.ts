@@ -16,7 +16,7 @@ interface DueValues {
   readonly limit: number;
   /** JSON list of ids. */
   readonly except: string;
-  /** A secret that was rotated out before this no longer signs. */
+  /** A secret that was replaced before this no longer signs. */
   readonly rotatedAfter: number;
 }
 
@@ -50,6 +50,7 @@ function selectDue(take: Take<DueValues>) {
         'event.body',
         sql<number>`delivery.attempts + 1`.as('attempt'),
         'keys.secret',
+        'keys.prepared_secret as preparedSecret',
         sql<string | null>`case when keys.rotated_at > ${take('rotatedAfter')}
         then keys.previous_secret end`.as('previousSecret'),
       ])
@@ -108,13 +109,17 @@ export class OutboxDue {
     endpointId: string,
     { now, limit, except }: Parameters<Outbox['due']>[1],
   ): readonly DueDelivery[] {
-    return this.#statements.due.all({
+    const rows = this.#statements.due.all({
       endpointId,
       now: now.getTime(),
       limit,
       except: JSON.stringify(except),
       rotatedAfter: now.getTime() - PREVIOUS_SECRET_KEPT_MS,
     });
+    return rows.map(({ preparedSecret, previousSecret, ...delivery }) => ({
+      ...delivery,
+      otherSecrets: [preparedSecret, previousSecret].filter((secret) => secret !== null),
+    }));
   }
 
   /** With more than 100,000 deliveries `oldestAt` is the oldest of that many. */

@@ -35,7 +35,7 @@ export interface SigningSecretRow {
   readonly created_at: number;
   readonly previous_secret: string | null;
   readonly rotated_at: number | null;
-  readonly next_secret: string | null;
+  readonly prepared_secret: string | null;
 }
 
 export interface ApiKeyRow {

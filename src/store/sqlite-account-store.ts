@@ -1,17 +1,11 @@
 /** Accounts and their signing secrets in SQLite. */
-import { sql } from 'kysely';
-import {
-  type Account,
-  type Environment,
-  type Plan,
-  PREVIOUS_SECRET_KEPT_MS,
-  type SigningSecrets,
-} from '../domain/account.ts';
+import type { Account, Environment, Plan, SigningSecrets } from '../domain/account.ts';
 import type { AccountStore, Founding } from '../domain/account-store.ts';
 import type { Scope } from '../domain/agent.ts';
 import type { Database } from './database.ts';
-import { type AccountRow, build, type SigningSecretRow } from './schema.ts';
+import { type AccountRow, build } from './schema.ts';
 import { keyRowOf, prepareKeyInsert } from './sqlite-api-key-store.ts';
+import { SqliteSigningSecrets } from './sqlite-signing-secrets.ts';
 import { type Take, takeAll } from './statement.ts';
 
 function prepareAccounts(database: Database) {
@@ -44,51 +38,16 @@ function prepareAccounts(database: Database) {
   };
 }
 
-function prepareSecrets(database: Database) {
-  const secretColumns = [
-    'account_id',
-    'environment',
-    'secret',
-    'created_at',
-    'previous_secret',
-    'rotated_at',
-  ] as const;
-  return {
-    insert: database.prepare((take: Take<SigningSecretRow>) =>
-      build.insertInto('signing_secrets').values(takeAll(take, secretColumns)),
-    ),
-    rotate: database.prepare(
-      (take: Take<Scope & { readonly secret: string; readonly rotated_at: number }>) =>
-        build
-          .updateTable('signing_secrets')
-          .set({
-            previous_secret: sql<string>`secret`,
-            secret: take('secret'),
-            rotated_at: take('rotated_at'),
-          })
-          .where('account_id', '=', take('accountId'))
-          .where('environment', '=', take('environment')),
-    ),
-    find: database.prepare((take: Take<Scope>) =>
-      build
-        .selectFrom('signing_secrets')
-        .select(['secret', 'previous_secret', 'rotated_at'])
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment')),
-    ),
-  };
-}
-
 /** Keeps accounts in SQLite. */
 export class SqliteAccountStore implements AccountStore {
   readonly #database: Database;
   readonly #statements: ReturnType<typeof prepareAccounts>;
-  readonly #secrets: ReturnType<typeof prepareSecrets>;
+  readonly #secrets: SqliteSigningSecrets;
 
   constructor(database: Database) {
     this.#database = database;
     this.#statements = prepareAccounts(database);
-    this.#secrets = prepareSecrets(database);
+    this.#secrets = new SqliteSigningSecrets(database);
   }
 
   found({ account, signingSecrets, apiKeys }: Founding): void {
@@ -97,9 +56,7 @@ export class SqliteAccountStore implements AccountStore {
     this.#database.write(() => {
       this.#statements.insert.run(row);
       for (const [environment, secret] of Object.entries(signingSecrets)) {
-        const others = { next_secret: null, previous_secret: null, rotated_at: null };
-        const fresh = { secret, created_at, ...others };
-        this.#secrets.insert.run({ account_id, environment, ...fresh });
+        this.#secrets.insert({ account_id, environment, secret, created_at });
       }
       for (const { apiKey, hash } of apiKeys)
         this.#statements.insertKey.run(keyRowOf(apiKey, hash));
@@ -128,39 +85,20 @@ export class SqliteAccountStore implements AccountStore {
     environment: Environment,
     now: Date,
   ): SigningSecrets | undefined {
-    const row = this.#database.read(() => this.#secrets.find.get({ accountId, environment }));
-    return row === undefined ? undefined : secretsOf(row, now);
+    return this.#secrets.find({ accountId, environment }, now);
   }
 
-  rotateSigningSecret(
-    accountId: string,
-    environment: Environment,
-    secret: string,
-    now: Date,
-  ): SigningSecrets {
-    const values = { accountId, environment, secret, rotated_at: now.getTime() };
-    return this.#database.write(() => {
-      this.#secrets.rotate.run(values);
-      const row = this.#secrets.find.get({ accountId, environment });
-      if (row === undefined) {
-        throw new Error(`Cannot rotate the signing secret of "${accountId}": there is none`);
-      }
-      return secretsOf(row, now);
-    });
+  prepareSigningSecret(scope: Scope, secret: string, now: Date): SigningSecrets {
+    return this.#secrets.prepare(scope, secret, now);
   }
-}
 
-function secretsOf(
-  row: Pick<SigningSecretRow, 'secret' | 'previous_secret' | 'rotated_at'>,
-  now: Date,
-): SigningSecrets {
-  const until = row.rotated_at === null ? null : row.rotated_at + PREVIOUS_SECRET_KEPT_MS;
-  const isKept = row.previous_secret !== null && until !== null && until > now.getTime();
-  return {
-    current: row.secret,
-    previous: isKept ? row.previous_secret : null,
-    previousUntil: isKept ? new Date(until) : null,
-  };
+  activateSigningSecret(scope: Scope, now: Date): SigningSecrets {
+    return this.#secrets.activate(scope, now);
+  }
+
+  dropSigningSecret(scope: Scope, which: 'prepared' | 'previous', now: Date): SigningSecrets {
+    return this.#secrets.drop(scope, which, now);
+  }
 }
 
 function accountRowOf(account: Account): AccountRow {

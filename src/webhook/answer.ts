@@ -30,7 +30,7 @@ export interface SentDelivery {
   readonly url: string;
   readonly body: string;
   readonly secret: string;
-  readonly previousSecret: string | null;
+  readonly otherSecrets: readonly string[];
 }
 
 /** The answer that a status stands for: only 2xx counts as received. */

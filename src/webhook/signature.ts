@@ -14,8 +14,8 @@ export interface SignedContent {
 /** The keys of one environment. */
 export interface SigningKeys {
   readonly secret: string;
-  /** The one before a rotation of the last 24 h; null when there is none. */
-  readonly previousSecret: string | null;
+  /** Sign the Standard Webhooks header as well: the prepared one, and the previous one for 24 h. */
+  readonly otherSecrets: readonly string[];
 }
 
 /** A body with the headers that prove where it comes from, as a flat list of names and values. */
@@ -32,7 +32,7 @@ export interface SignedRequest {
  * X-Service-Signature  HMAC-SHA256(secret, timestamp.body), lowercase hexadecimal
  * webhook-id           evt_…
  * webhook-timestamp    1774000000
- * webhook-signature    v1,HMAC-SHA256(key, id.timestamp.body), Base64; after a rotation both keys', with a space between
+ * webhook-signature    v1,HMAC-SHA256(key, id.timestamp.body), Base64; one for each secret, with a space between
  * ```
  *
  * @see the interface specification, "Webhook deliveries"
@@ -64,9 +64,8 @@ function serviceSignature(content: Uint8Array, secret: string): string {
 }
 
 function standardSignatures(content: Uint8Array, keys: SigningKeys): string {
-  const newest = standardSignature(content, keys.secret);
-  if (keys.previousSecret === null) return newest;
-  return `${newest} ${standardSignature(content, keys.previousSecret)}`;
+  const secrets = [keys.secret, ...keys.otherSecrets];
+  return secrets.map((secret) => standardSignature(content, secret)).join(' ');
 }
 
 function standardSignature(content: Uint8Array, secret: string): string {

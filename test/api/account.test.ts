@@ -133,56 +133,112 @@ describe('The signing secret', () => {
     const live = await api.json('GET', SECRET_PATH, { key: ADMIN_KEY });
     const sandbox = await api.json('GET', SECRET_PATH, { key: TEST_ADMIN_KEY });
 
-    const none = { previousSecret: null, previousValidUntil: null };
+    const none = { preparedSecret: null, previousSecret: null, previousValidUntil: null };
     expect(live).toEqual({ status: 200, body: { signingSecret: SECRET, ...none } });
     expect(sandbox.body).toEqual({ signingSecret: SECRET, ...none });
     expect(sandbox.body).not.toEqual(live.body);
     expect((await api.json('GET', SECRET_PATH)).status).toBe(403);
   });
 
-  test('rotates: the one before can be read for 24 hours', async () => {
+  const open = async () => {
     const api = await openWithAdmins();
-    const read = async () => (await api.json('GET', SECRET_PATH, { key: ADMIN_KEY })).body;
-    const before = (await read()) as unknown as { signingSecret: string };
+    const key = ADMIN_KEY;
+    return {
+      api,
+      read: async () => (await api.json('GET', SECRET_PATH, { key })).body,
+      prepare: () => api.json('POST', SECRET_PATH, { key }),
+      activate: () => api.json('POST', `${SECRET_PATH}/activate`, { key }),
+      drop: (which: string) => api.request('DELETE', `${SECRET_PATH}/${which}`, { key }),
+    };
+  };
 
-    const rotated = await api.json('POST', `${SECRET_PATH}/rotate`, { key: ADMIN_KEY });
-    const atOnce = await read();
+  test('is prepared, then activated; the one before can be read for 24 hours', async () => {
+    const { api, read, prepare, activate } = await open();
+    const before = await read();
+
+    const prepared = await prepare();
+    api.store.clock.advance(3_600_000);
+    const activated = await activate();
     api.store.clock.advance(86_400_000 - 1);
     const late = await read();
     api.store.clock.advance(1);
     const tooLate = await read();
 
-    expect(rotated).toEqual({
+    const { preparedSecret } = prepared.body;
+    const without = { preparedSecret: null, previousSecret: null, previousValidUntil: null };
+    expect(prepared).toEqual({ status: 200, body: { ...before, preparedSecret: SECRET } });
+    expect(preparedSecret).not.toBe(before.signingSecret);
+    expect(activated).toEqual({
       status: 200,
       body: {
-        signingSecret: SECRET,
+        signingSecret: preparedSecret,
+        preparedSecret: null,
         previousSecret: before.signingSecret,
-        previousValidUntil: '2026-11-21T12:00:00.000Z',
+        previousValidUntil: '2026-11-21T13:00:00.000Z',
       },
     });
-    expect([atOnce, late]).toEqual([rotated.body, rotated.body]);
-    expect(tooLate).toEqual({ ...rotated.body, previousSecret: null, previousValidUntil: null });
+    expect(late).toEqual(activated.body);
+    expect(tooLate).toEqual({ signingSecret: preparedSecret, ...without });
   });
 
-  test('rotates once for a repeated request, and its replay shows no secret', async () => {
-    const api = await openWithAdmins();
+  test('is prepared once, and activated only when prepared', async () => {
+    const { read, prepare, activate } = await open();
+
+    const early = await activate();
+    const first = await prepare();
+    const second = await prepare();
+
+    expect([early.status, early.body.error.code]).toEqual([409, 'CONFLICT']);
+    expect([second.status, second.body.error.code]).toEqual([409, 'CONFLICT']);
+    expect(await read()).toEqual(first.body);
+  });
+
+  test('is dropped before its time: the previous one and the prepared one, each alone', async () => {
+    const { read, prepare, activate, drop } = await open();
+    await prepare();
+    const { signingSecret } = (await activate()).body;
+    const { preparedSecret } = (await prepare()).body;
+
+    const previous = await drop('previous');
+    const afterPrevious = await read();
+    const prepared = await drop('prepared');
+    const again = [await drop('previous'), await drop('prepared')];
+
+    const none = { previousSecret: null, previousValidUntil: null };
+    expect([previous, prepared, ...again].map(({ status }) => status)).toEqual(Array(4).fill(204));
+    expect(afterPrevious).toEqual({ signingSecret, preparedSecret, ...none });
+    expect(await read()).toEqual({ signingSecret, preparedSecret: null, ...none });
+  });
+
+  test('is prepared once for a repeated request, and its replay shows no secret', async () => {
+    const { api, read } = await open();
     const options = { key: ADMIN_KEY, headers: { 'X-Idempotency-Key': 'k1' } };
-    const rotate = () => api.json('POST', `${SECRET_PATH}/rotate`, options);
+    const prepare = () => api.json('POST', SECRET_PATH, options);
 
-    const first = await rotate();
-    const second = await rotate();
+    const first = await prepare();
+    const second = await prepare();
 
-    const hidden = { signingSecret: null, previousSecret: null };
+    const hidden = { signingSecret: null, preparedSecret: null, previousSecret: null };
     expect(second).toEqual({ status: 200, body: { ...first.body, ...hidden } });
-    expect((await api.json('GET', SECRET_PATH, { key: ADMIN_KEY })).body).toEqual(first.body);
+    expect(await read()).toEqual(first.body);
   });
 
-  test('rotates in one environment only', async () => {
-    const api = await openWithAdmins();
+  test('changes in one environment only, and by an admin key only', async () => {
+    const { api, prepare, activate, drop } = await open();
     const before = await api.json('GET', SECRET_PATH, { key: TEST_ADMIN_KEY });
+    const statuses = await Promise.all([
+      api.json('POST', SECRET_PATH),
+      api.json('POST', `${SECRET_PATH}/activate`),
+      api.request('DELETE', `${SECRET_PATH}/previous`),
+      api.request('DELETE', `${SECRET_PATH}/prepared`),
+    ]);
 
-    await api.request('POST', `${SECRET_PATH}/rotate`, { key: ADMIN_KEY });
+    await prepare();
+    await activate();
+    await prepare();
+    await drop('prepared');
 
+    expect(statuses.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
     expect(await api.json('GET', SECRET_PATH, { key: TEST_ADMIN_KEY })).toEqual(before);
   });
 });
@@ -190,7 +246,7 @@ describe('The signing secret', () => {
 test('POST without a body, but with one that is no JSON, answers 400 to an idempotency key', async () => {
   const api = await openWithAdmins();
 
-  const { status, body } = await api.json('POST', `${SECRET_PATH}/rotate`, {
+  const { status, body } = await api.json('POST', SECRET_PATH, {
     key: ADMIN_KEY,
     headers: { 'X-Idempotency-Key': 'k1' },
     text: '{"a":',

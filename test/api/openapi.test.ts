@@ -8,11 +8,13 @@ import {
   callStartedEvent,
   callTranscribedEvent,
 } from '../../src/domain/call-events.ts';
-import { CUSTOMER_EVENT_KINDS } from '../../src/domain/service-event.ts';
+import { CUSTOMER_EVENT_KINDS, SERVICE_EVENT_KINDS } from '../../src/domain/service-event.ts';
+import { testEvent } from '../../src/domain/webhook-rules.ts';
 import { createHollowApi, readDescription } from '../support/api-description.ts';
 import { buildCall } from '../support/build-call.ts';
 import { faultsOf } from '../support/json-schema.ts';
 import { openTestApi } from '../support/test-api.ts';
+import { buildEndpoint } from '../support/webhook-world.ts';
 
 const DESCRIPTION = await readDescription();
 
@@ -163,8 +165,8 @@ test('A new agent must have a name, a greeting and a prompt', () => {
   ]);
 });
 
-test('The five events are the webhooks', () => {
-  expect(WEBHOOKS.map(({ kind }) => kind)).toEqual([...CUSTOMER_EVENT_KINDS]);
+test('The events are the webhooks, the test event too', () => {
+  expect(WEBHOOKS.map(({ kind }) => kind)).toEqual([...CUSTOMER_EVENT_KINDS, 'webhook.test']);
 });
 
 test('Each event as it is made fits its documentation', () => {
@@ -187,10 +189,11 @@ test('Each event as it is made fits its documentation', () => {
     ),
     appointmentBookedEvent(call, appointment, stamp),
     callBridgedEvent(call, { ...bridge, agentRole: 'left' }, stamp),
+    testEvent(buildEndpoint(), stamp),
   ];
 
   const kinds = new Set(events.map(({ kind }) => kind));
-  expect([...kinds].sort()).toEqual([...CUSTOMER_EVENT_KINDS].sort());
+  expect([...kinds].sort()).toEqual([...SERVICE_EVENT_KINDS].sort());
   for (const { kind, body } of events) {
     const schema = DESCRIPTION.webhooks[kind]?.post?.requestBody?.content['application/json'];
     expect(faultsOf(JSON.parse(body), schema?.schema ?? {}, DESCRIPTION)).toEqual([]);

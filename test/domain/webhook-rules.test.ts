@@ -81,11 +81,19 @@ describe('patchEndpoint', () => {
     expect(twice.updatedAt.getTime()).toBe(NOON.getTime() + 2);
   });
 
+  test('changes nothing for the status that the endpoint has', () => {
+    const disabled = { ...create(), status: 'disabled', disabledReason: 'it failed' } as const;
+
+    const same = patch(disabled, { status: 'disabled' });
+    const described = patch(disabled, { status: 'disabled', description: 'till' });
+
+    expect(same).toEqual(disabled);
+    expect(described).toEqual({ ...disabled, description: 'till', updatedAt: LATER });
+  });
+
   test.each([
     ['nothing', {}, 'VALIDATION_ERROR'],
     ['only what is undefined', { url: undefined }, 'VALIDATION_ERROR'],
-    ['the status it has', { status: 'active' }, 'CONFLICT'],
-    ['the status it has beside a change', { status: 'active', description: 'till' }, 'CONFLICT'],
   ] as const)('refuses %s', (_case, fields, code) => {
     expect(() => patch(create(), fields)).toThrow(expect.objectContaining({ code }));
   });

@@ -109,17 +109,28 @@ test('key create takes scopes, and refuses one that does not exist', async () =>
   expect(refused.err).toContain('"calls:steal" is no scope');
 });
 
-test('secret: is shown only when asked, and a rotation keeps the one before', async () => {
+test('secret: is shown only when asked, is prepared, activated and dropped', async () => {
   const which = ['--account', accountId, '--environment', 'live'];
 
   const old = await json('secret', 'show', ...which, '--show');
-  const masked = await json('secret', 'rotate', ...which);
-  const now = await json('secret', 'show', ...which, '--show');
+  const early = await admin('secret', 'activate', ...which);
+  const masked = await json('secret', 'prepare', ...which);
+  const prepared = await json('secret', 'show', ...which, '--show');
+  const activated = await json('secret', 'activate', ...which, '--show');
+  const dropped = await json('secret', 'drop-previous', ...which, '--show');
 
+  expect(old).toMatchObject({ preparedSecret: null, previousSecret: null });
   expect(old.signingSecret).toMatch(/^whsec_[\w+/=]{32}$/);
+  expect(early.err).toContain('Cannot activate a signing secret: none is prepared');
   expect(masked.signingSecret).toMatch(/^whsec_….{4}$/);
-  expect(now.signingSecret).not.toBe(old.signingSecret);
-  expect(now.previousSecret).toBe(old.signingSecret);
+  expect(masked.preparedSecret).toMatch(/^whsec_….{4}$/);
+  expect(prepared.signingSecret).toBe(old.signingSecret);
+  expect(activated).toMatchObject({
+    signingSecret: prepared.preparedSecret,
+    preparedSecret: null,
+    previousSecret: old.signingSecret,
+  });
+  expect(dropped).toMatchObject({ previousSecret: null, previousValidUntil: null });
 });
 
 test('backup of a server that is being written to, restored elsewhere, gives a server with all of it', async () => {

@@ -215,6 +215,25 @@ describeWith(['chromium'], 'the dashboard', () => {
     await expect.poll(async () => (await ask()).status, { timeout: 2000 }).toBe(401);
   });
 
+  test('a signing secret is prepared, shown, activated, and the one before dropped', async () => {
+    await go('webhooks');
+
+    await button('Prepare new secret').click();
+    const secret = (await page.locator('.secret').textContent()) ?? '';
+    await shown.picture('signing-secret');
+    const findings = await shown.findings();
+    await button('Activate').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
+    await page.getByText('The previous secret also signs').waitFor();
+    await button('Drop previous secret').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Drop previous secret' }).click();
+    await page.getByText('The previous secret also signs').waitFor({ state: 'detached' });
+
+    expect(secret).toMatch(/^whsec_/);
+    expect(findings).toEqual([]);
+    await button('Prepare new secret').waitFor();
+  });
+
   test.each(PAGES)('#/%s is good to read, light and dark, wide and narrow', async (hash) => {
     await go(hash);
     await page.waitForLoadState('networkidle');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { DueDelivery } from '../../src/domain/outbox.ts';
 import { leastMs } from '../support/least-ms.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { buildEndpoint, buildEvent, happen } from '../support/webhook-world.ts';
+import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook-world.ts';
 
 const at = (afterMs: number) => new Date(STORE_NOW_MS + afterMs);
 
@@ -49,7 +49,7 @@ test('Outbox.due gives an endpoint its earliest first, and nothing before its ti
     attempt: 1,
     body: buildEvent({ id: 'evt_a' }).body,
     secret: store.accounts.signingSecrets('acct_1', 'live', at(0))?.current,
-    previousSecret: null,
+    otherSecrets: [],
   });
   expect(idsOf(due(store, 'we_1', { limit: 2 }))).toEqual(['dlv_a', 'dlv_c']);
 });
@@ -72,17 +72,26 @@ test('Outbox.due gives a disabled endpoint nothing', async () => {
   expect(due(store, 'we_1')).toEqual([]);
 });
 
-test('Outbox.due gives both secrets for a day after a rotation', async () => {
+test('Outbox.due gives the prepared secret as well, and the previous one for a day after its end', async () => {
   const store = await openWith('we_1');
   deliver(store, 'we_1', 'a');
-  const before = store.accounts.signingSecrets('acct_1', 'live', at(0))?.current;
-  store.accounts.rotateSigningSecret('acct_1', 'live', 'whsec_new', at(0));
+  const { accounts } = store;
+  const old = accounts.signingSecrets('acct_1', 'live', at(0))?.current;
+  const secrets = (now: Date) =>
+    due(store, 'we_1', { now }).map(({ secret, otherSecrets }) => [secret, ...otherSecrets])[0];
 
-  const [first] = due(store, 'we_1', { now: at(86_399_999) });
-  const [second] = due(store, 'we_1', { now: at(86_400_000) });
+  accounts.prepareSigningSecret(SCOPE, 'whsec_new', at(0));
+  const prepared = secrets(at(1));
+  accounts.activateSigningSecret(SCOPE, at(2));
+  accounts.prepareSigningSecret(SCOPE, 'whsec_next', at(3));
+  const allThree = secrets(at(86_400_001));
+  const afterADay = secrets(at(86_400_002));
+  accounts.dropSigningSecret(SCOPE, 'prepared', at(5));
 
-  expect(first).toMatchObject({ secret: 'whsec_new', previousSecret: before });
-  expect(second).toMatchObject({ secret: 'whsec_new', previousSecret: null });
+  expect(prepared).toEqual([old, 'whsec_new']);
+  expect(allThree).toEqual(['whsec_new', 'whsec_next', old]);
+  expect(afterADay).toEqual(['whsec_new', 'whsec_next']);
+  expect(secrets(at(86_400_002))).toEqual(['whsec_new']);
 });
 
 test('Outbox.waiting gives every endpoint with pending deliveries, earliest due first', async () => {

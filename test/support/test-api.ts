@@ -53,6 +53,8 @@ export interface AnswerBody {
   readonly recordingUrl: string;
   readonly settings: object;
   readonly status: string;
+  readonly signingSecret: string;
+  readonly preparedSecret: string;
   readonly deliveryId: string;
   readonly eventId: string;
   readonly nextCursor: string;

@@ -10,9 +10,10 @@ export type Verdict = 'valid' | 'wrong signature' | 'too old';
 
 export interface Vector {
   readonly name: string;
-  /** The secret that the service signs with, and the one before a rotation. */
+  /** The secret that the service signs with. */
   readonly secret: string;
-  readonly previousSecret: string | null;
+  /** Sign the Standard Webhooks header as well: the prepared one, and the previous one. */
+  readonly otherSecrets: readonly string[];
   /** The secret that the receiver has. */
   readonly receiverSecret: string;
   /** The key of the Standard Webhooks signature with the receiver's secret, hexadecimal. */
@@ -44,7 +45,7 @@ export function opensslHmac(keyHex: string, content: string): string {
 /** What the service sends. */
 export function opensslHeaders(vector: {
   readonly secret: string;
-  readonly previousSecret: string | null;
+  readonly otherSecrets: readonly string[];
   readonly id: string;
   readonly timestamp: number;
   readonly body: string;
@@ -54,7 +55,7 @@ export function opensslHeaders(vector: {
     const hex = opensslHmac(standardKeyHex(secret), `${id}.${timestamp}.${body}`);
     return `v1,${Buffer.from(hex, 'hex').toString('base64')}`;
   };
-  const secrets = [vector.secret, vector.previousSecret].filter((secret) => secret !== null);
+  const secrets = [vector.secret, ...vector.otherSecrets];
   const literal = Buffer.from(vector.secret).toString('hex');
   return {
     'X-Service-Timestamp': String(timestamp),
@@ -116,11 +117,18 @@ const DRAFTS: readonly Draft[] = [
   { name: 'a chosen secret that is no Base64', secret: 'whsec_chosen by the operator!' },
   { name: 'a secret without its prefix', secret: OTHER.slice('whsec_'.length) },
   { name: 'the first instant of Unix time', timestamp: 0, receivedAt: 0 },
-  { name: 'after a rotation, with the new secret', secret: OTHER, previousSecret: ONE },
+  { name: 'while a new secret is prepared, with the current one', otherSecrets: [OTHER] },
   {
-    name: 'after a rotation, with the secret from before',
+    name: 'while a new secret is prepared, with that',
+    otherSecrets: [OTHER],
+    receiverSecret: OTHER,
+    service: 'wrong signature',
+  },
+  { name: 'after an activation, with the new secret', secret: OTHER, otherSecrets: [ONE] },
+  {
+    name: 'after an activation, with the secret from before',
     secret: OTHER,
-    previousSecret: ONE,
+    otherSecrets: [ONE],
     receiverSecret: ONE,
     service: 'wrong signature',
   },
@@ -179,7 +187,7 @@ function vectorOf({ forged = {}, forgedBody, ...draft }: Draft): Vector {
   const receiverSecret = draft.receiverSecret ?? secret;
   const sent = {
     secret,
-    previousSecret: draft.previousSecret ?? null,
+    otherSecrets: draft.otherSecrets ?? [],
     id: 'evt_0Vq9Ga1sLd7f2kQx8mRt4Zyb',
     timestamp: draft.timestamp ?? SENT_AT,
     body: draft.body ?? PLAIN,

@@ -55,7 +55,7 @@ function openSender(options: { readonly rules?: typeof CLOSED; readonly resolve?
     timeoutMs: 2000,
   });
   onTestFinished(() => sender.close());
-  const secrets = { secret: 'whsec_c2VjcmV0', previousSecret: null };
+  const secrets = { secret: 'whsec_c2VjcmV0', otherSecrets: [] };
   return (url: string) =>
     new Promise<Answer>((resolve) => {
       sender.send({ eventId: 'evt_1', url, body: '{}', ...secrets }, resolve);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import type { WebhookDelivery } from '../../src/domain/webhook-delivery.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -78,19 +78,28 @@ test('Deliverer makes five attempts, each after the wait of the schedule, with a
   });
 });
 
-test('Deliverer signs with both secrets after a rotation', async () => {
+test('Deliverer signs with every secret in the header of Standard Webhooks, and with the current one in ours', async () => {
   const store = await openTestStore();
   const receiver = await WebhookReceiver.open();
   store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
-  store.accounts.rotateSigningSecret('acct_1', 'live', 'whsec_bmV3', store.clock.now());
+  const now = store.clock.now();
+  store.accounts.prepareSigningSecret(SCOPE, 'whsec_bmV3', now);
   startDeliverer(store, { clock: store.clock });
 
   happen(store, buildEvent());
   await receiver.has(1);
 
-  const signatures = String(receiver.received[0]?.headers['webhook-signature']).split(' ');
+  const [got] = receiver.received;
+  const { body = '' } = got ?? {};
+  const headers = got?.headers ?? ({} as IncomingHttpHeaders);
+  const { current } = store.accounts.signingSecrets('acct_1', 'live', now) ?? {};
+  const content = `${headers['webhook-timestamp']}.${body}`;
+  const standard = createHmac('sha256', 'new').update(`evt_1.${content}`).digest('base64');
+  const ours = createHmac('sha256', `${current}`).update(content).digest('hex');
+  const signatures = String(headers['webhook-signature']).split(' ');
   expect(signatures).toHaveLength(2);
-  expect(signatures.every((signature) => /^v1,[A-Za-z0-9+/]{43}=$/.test(signature))).toBe(true);
+  expect(signatures[1]).toBe(`v1,${standard}`);
+  expect(headers['x-service-signature']).toBe(ours);
 });
 
 const eventsOf = (count: number) =>

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { signedRequest } from '../../src/webhook/signature.ts';
 import { readVectors } from '../support/webhook-vectors.ts';
 
 type IsGenuine = (
@@ -10,12 +11,19 @@ type IsGenuine = (
   nowMs: number,
 ) => boolean;
 
-/** The function that `docs/webhooks.md` tells customers to use, as it stands there. */
-async function documentedReceiver(): Promise<IsGenuine> {
+/** The code in `docs/webhooks.md`, as it stands there. */
+function documentedCode(): readonly string[] {
   const page = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
-  const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
-  const module = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-  return module.isGenuine;
+  return [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+}
+
+function load(code: string) {
+  return import(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+/** The function that customers are told to use. */
+async function documentedReceiver(): Promise<IsGenuine> {
+  return (await load(documentedCode()[0] ?? '')).isGenuine;
 }
 
 test.each(
@@ -34,4 +42,24 @@ test.each(
   );
 
   expect(verdict).toBe(vector.service === 'valid');
+});
+
+test.each([
+  ['before the activation', 'whsec_old', true],
+  ['after it', 'whsec_new', true],
+  ['by neither secret', 'whsec_other', false],
+])('the documented receiver of a change of secrets judges deliveries signed %s', async (_when, secret, expected) => {
+  vi.stubEnv('WEBHOOK_SECRET', 'whsec_old');
+  vi.stubEnv('WEBHOOK_SECRET_NEXT', 'whsec_new');
+  const { isKnown } = await load(`${documentedCode().join('\n')}\nexport { isKnown };`);
+  const content = { id: 'evt_1', timestamp: String(Math.floor(Date.now() / 1000)), body: '{}' };
+  const { headers, body } = signedRequest(content, { secret, otherSecrets: [] });
+
+  const isTaken = isKnown(Buffer.from(body), {
+    'x-service-timestamp': headers[1],
+    'x-service-signature': headers[3],
+  });
+
+  vi.unstubAllEnvs();
+  expect(isTaken).toBe(expected);
 });

@@ -37,7 +37,7 @@ async function attempt(url: string, resolve?: ResolveName): Promise<Attempt> {
   const startedMs = performance.now();
   const delivery = { eventId: 'evt_1', url, body: '{}', secret: 'whsec_c2VjcmV0' };
   const answer = await new Promise<Answer>((done) => {
-    sender.send({ ...delivery, previousSecret: null }, done);
+    sender.send({ ...delivery, otherSecrets: [] }, done);
   });
   return { ...answer, tookMs: performance.now() - startedMs };
 }

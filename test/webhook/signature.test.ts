@@ -87,7 +87,7 @@ test('signedRequest convinces the Standard Webhooks library, with the newest sec
 
   const check = fc.property(content, ([eventId, body, current, previous]) => {
     const timestamp = Math.floor(Date.now() / 1000);
-    const keys = { secret: current, previousSecret: previous };
+    const keys = { secret: current, otherSecrets: [previous] };
     const headers = headersOf({ id: eventId, timestamp, body }, keys);
     for (const known of [current, previous]) {
       expect(new Webhook(known).verify(body, headers)).toEqual(JSON.parse(body));
@@ -108,5 +108,5 @@ test('signedRequest takes the text of a chosen secret as its key, as the library
 });
 
 function keysOf(secret: string): SigningKeys {
-  return { secret, previousSecret: null };
+  return { secret, otherSecrets: [] };
 }

@@ -1,7 +1,7 @@
-/** Documents the five events as the webhooks of OpenAPI 3.1: what an endpoint receives, with which headers. */
+/** Documents the events as the webhooks of OpenAPI 3.1: what an endpoint receives, with which headers. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from '@hono/zod-openapi';
-import { CUSTOMER_EVENT_KINDS } from '../../domain/service-event.ts';
+import { SERVICE_EVENT_KINDS } from '../../domain/service-event.ts';
 import { EVENT_BODIES } from '../schemas/event-body-schemas.ts';
 import { jsonBody } from '../schemas/json-content.ts';
 
@@ -14,7 +14,7 @@ const DESCRIPTION = [
 const headers = z.object({
   'X-Service-Signature': z.string().openapi({
     description:
-      'HMAC-SHA256, in lowercase hexadecimal, of `X-Service-Timestamp`, a dot and the raw body; the key is the signing secret.',
+      'HMAC-SHA256, in lowercase hexadecimal, of `X-Service-Timestamp`, a dot and the raw body; the key is the current signing secret.',
   }),
   'X-Service-Timestamp': z.string().openapi({
     description: 'Unix seconds, new for every attempt. Refuse one that is over 5 minutes old.',
@@ -23,12 +23,12 @@ const headers = z.object({
   'webhook-timestamp': z.string().openapi({ description: 'As X-Service-Timestamp.' }),
   'webhook-signature': z.string().openapi({
     description:
-      'Signatures by Standard Webhooks, separated by a blank: two for 24 h after the secret was rotated.',
+      'Signatures by Standard Webhooks, separated by a blank: one for each secret, while one is prepared and for 24 h after its activation.',
   }),
 });
 
 export function addWebhookDocs(registry: OpenAPIHono['openAPIRegistry']): void {
-  for (const kind of CUSTOMER_EVENT_KINDS) {
+  for (const kind of SERVICE_EVENT_KINDS) {
     const { when, schema } = EVENT_BODIES[kind];
     registry.registerWebhook({
       method: 'post',

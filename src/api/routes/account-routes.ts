@@ -1,6 +1,10 @@
 /** `/api/account`: shows and changes the account of a key, and its signing secrets. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import { type Account, PREVIOUS_SECRET_KEPT_MS } from '../../domain/account.ts';
+import {
+  type Account,
+  PREVIOUS_SECRET_KEPT_MS,
+  type SigningSecrets,
+} from '../../domain/account.ts';
 import { patchAccount } from '../../domain/account-rules.ts';
 import { newSigningSecret } from '../../domain/api-key.ts';
 import { periodOf } from '../../domain/period.ts';
@@ -19,6 +23,8 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
+
+const SECRET_PATH = '/api/account/signing-secret';
 
 const KEPT_HOURS = PREVIOUS_SECRET_KEPT_MS / 3_600_000;
 
@@ -55,29 +61,72 @@ const secretRoute = createRoute({
   ...shared,
   operationId: 'getSigningSecret',
   method: 'get',
-  path: '/api/account/signing-secret',
-  summary: 'Shows the secret that signs webhook deliveries of the environment',
+  path: SECRET_PATH,
+  summary: 'Shows the secrets that sign webhook deliveries of the environment',
   guards: [requireScope('admin')],
   request: { query: noQuery },
   responses: {
-    200: jsonResponse('The secret, and for a while the one before.', signingSecretSchema),
+    200: jsonResponse(
+      'The current secret, the prepared one, and for a while the previous one.',
+      signingSecretSchema,
+    ),
     ...errorResponses(400),
   },
 });
 
-const rotateRoute = createRoute({
+const prepareRoute = createRoute({
   ...shared,
-  operationId: 'rotateSigningSecret',
+  operationId: 'prepareSigningSecret',
   method: 'post',
-  path: '/api/account/signing-secret/rotate',
-  summary: 'Makes a new signing secret for the environment',
-  description: `Deliveries are signed with it from now on. For ${KEPT_HOURS} h the one before can be read, and its signature is sent beside the new one in \`webhook-signature\`.`,
+  path: SECRET_PATH,
+  summary: 'Prepares a new signing secret for the environment',
+  description:
+    '`webhook-signature` holds a signature by each secret from now on; `X-Service-Signature` goes on with the current one. Give the prepared secret to your receivers, then activate it. 409 while one is prepared already.',
   guards: [requireScope('admin'), noBody],
   request: { query: noQuery },
   responses: {
-    200: jsonResponse('The new secret, and the one before.', signingSecretSchema),
-    ...errorResponses(400, 422),
+    200: jsonResponse('The secrets, with the prepared one.', signingSecretSchema),
+    ...errorResponses(400, 409, 422),
   },
+});
+
+const activateRoute = createRoute({
+  ...shared,
+  operationId: 'activateSigningSecret',
+  method: 'post',
+  path: `${SECRET_PATH}/activate`,
+  summary: 'Makes the prepared signing secret the current one',
+  description: `\`X-Service-Signature\` is made with it from now on. The one before goes on signing \`webhook-signature\` for ${KEPT_HOURS} h, or until it is dropped. 409 when none is prepared.`,
+  guards: [requireScope('admin'), noBody],
+  request: { query: noQuery },
+  responses: {
+    200: jsonResponse('The secrets, with the previous one.', signingSecretSchema),
+    ...errorResponses(400, 409, 422),
+  },
+});
+
+const dropPreviousRoute = createRoute({
+  ...shared,
+  operationId: 'dropPreviousSigningSecret',
+  method: 'delete',
+  path: `${SECRET_PATH}/previous`,
+  summary: 'Drops the previous signing secret before its time',
+  description: 'Fine as well when there is none.',
+  guards: [requireScope('admin')],
+  request: { query: noQuery },
+  responses: { 204: { description: 'There is no previous secret.' }, ...errorResponses(400) },
+});
+
+const dropPreparedRoute = createRoute({
+  ...shared,
+  operationId: 'dropPreparedSigningSecret',
+  method: 'delete',
+  path: `${SECRET_PATH}/prepared`,
+  summary: 'Drops the prepared signing secret',
+  description: 'Fine as well when there is none.',
+  guards: [requireScope('admin')],
+  request: { query: noQuery },
+  responses: { 204: { description: 'There is no prepared secret.' }, ...errorResponses(400) },
 });
 
 export function addAccountRoutes(api: CheckedRoutes, deps: ApiDeps): void {
@@ -111,16 +160,33 @@ function addSigningSecret(api: CheckedRoutes, deps: ApiDeps): void {
     return context.json(signingSecretView(secrets), 200);
   });
 
-  api.openapi(rotateRoute, (context) => {
-    const { accountId, environment } = scopeOf(context);
-    return answerOnce(context, deps, {
-      work: () => {
-        const secret = newSigningSecret(random);
-        const secrets = accounts.rotateSigningSecret(accountId, environment, secret, clock.now());
-        return { status: 200, body: signingSecretView(secrets) };
-      },
-      keep: (body) => ({ ...body, signingSecret: null, previousSecret: null }),
+  const change = (context: ApiContext, work: () => SigningSecrets) =>
+    answerOnce(context, deps, {
+      work: () => ({ status: 200, body: signingSecretView(work()) }),
+      keep: (body) => ({
+        ...body,
+        ...{ signingSecret: null, preparedSecret: null, previousSecret: null },
+      }),
     });
+
+  api.openapi(prepareRoute, (context) =>
+    change(context, () =>
+      accounts.prepareSigningSecret(scopeOf(context), newSigningSecret(random), clock.now()),
+    ),
+  );
+
+  api.openapi(activateRoute, (context) =>
+    change(context, () => accounts.activateSigningSecret(scopeOf(context), clock.now())),
+  );
+
+  api.openapi(dropPreviousRoute, (context) => {
+    accounts.dropSigningSecret(scopeOf(context), 'previous', clock.now());
+    return context.body(null, 204);
+  });
+
+  api.openapi(dropPreparedRoute, (context) => {
+    accounts.dropSigningSecret(scopeOf(context), 'prepared', clock.now());
+    return context.body(null, 204);
   });
 }
 

@@ -73,11 +73,11 @@ const patchRoute = createRoute({
   path: '/api/webhooks/endpoints/{endpointId}',
   summary: 'Changes the fields that the body has',
   description:
-    'The status that it already has is 409. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
+    'The status that it already has changes nothing. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
   request: { params: endpointPathSchema, query: noQuery, body: jsonBody(patchEndpointSchema) },
   responses: {
     200: jsonResponse('The endpoint was changed.', endpointSchema),
-    ...errorResponses(400, 404, 409, 422),
+    ...errorResponses(400, 404, 422),
   },
 });
 

@@ -52,11 +52,16 @@ const secret = z.string().nullable().openapi({ example: 'whsec_plJ3nmyCDGBKInavd
 export const signingSecretSchema = z
   .object({
     signingSecret: secret.openapi({
-      description: 'Signs every delivery of the environment; null when the answer is a replay.',
+      description:
+        'Signs `X-Service-Signature` and `webhook-signature`; null when the answer is a replay.',
+    }),
+    preparedSecret: secret.openapi({
+      description:
+        'Signs `webhook-signature` as well, until it is activated; null without one, and when the answer is a replay.',
     }),
     previousSecret: secret.openapi({
       description:
-        'The one before the last rotation, for 24 h; null without one, and when the answer is a replay.',
+        'The one before the last activation, signs `webhook-signature` as well for 24 h; null without one, and when the answer is a replay.',
     }),
     previousValidUntil: timestamp.nullable(),
   })

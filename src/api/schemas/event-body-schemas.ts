@@ -1,6 +1,6 @@
-/** The bodies of the five events that webhook endpoints receive, for the documentation. */
+/** The bodies of the events that webhook endpoints receive, for the documentation. */
 import { z } from '@hono/zod-openapi';
-import type { CustomerEventKind } from '../../domain/service-event.ts';
+import type { ServiceEventKind } from '../../domain/service-event.ts';
 import {
   directionSchema,
   durationSchema,
@@ -69,13 +69,17 @@ const callBridged = z.object({
   agentRole: z.enum(['observer', 'participant', 'left']),
 });
 
+const webhookTest = z.object({
+  endpointId: z.string().openapi({ example: 'we_0VbZOZK8iLGcXSKvcmQMdaX5' }),
+});
+
 interface EventDocs {
   readonly when: string;
   readonly schema: ReturnType<typeof bodyOf>;
 }
 
 /** Each kind's body, and when it is sent. */
-export const EVENT_BODIES: Readonly<Record<CustomerEventKind, EventDocs>> = {
+export const EVENT_BODIES: Readonly<Record<ServiceEventKind, EventDocs>> = {
   'call.started': {
     when: 'A caller was picked up, or a callee answered',
     schema: bodyOf('call.started', 'CallStartedEvent', callStarted),
@@ -96,9 +100,13 @@ export const EVENT_BODIES: Readonly<Record<CustomerEventKind, EventDocs>> = {
     when: 'The caller and another party were connected',
     schema: bodyOf('call.bridged', 'CallBridgedEvent', callBridged),
   },
+  'webhook.test': {
+    when: 'A test was asked for; sent to that endpoint alone, whichever kinds it names',
+    schema: bodyOf('webhook.test', 'WebhookTestEvent', webhookTest),
+  },
 };
 
-function bodyOf(kind: CustomerEventKind, name: string, data: z.ZodObject) {
+function bodyOf(kind: ServiceEventKind, name: string, data: z.ZodObject) {
   return z
     .object({
       event: z.literal(kind),

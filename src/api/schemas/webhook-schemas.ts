@@ -1,7 +1,7 @@
 /** What webhook endpoints and deliveries look like in bodies and answers: the one source of validation, types and docs. */
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent-rules.ts';
-import { CUSTOMER_EVENT_KINDS } from '../../domain/service-event.ts';
+import { CUSTOMER_EVENT_KINDS, SERVICE_EVENT_KINDS } from '../../domain/service-event.ts';
 import {
   DESCRIPTION_CHARS_MAX,
   RESEND_SPAN_MS_MAX,
@@ -84,7 +84,7 @@ export const deliverySchema = z
     id: z.string().openapi({ example: 'dlv_0VbZOZK8iLGcXSKvcmQMdaX5' }),
     endpointId: z.string(),
     eventId: z.string().openapi({ description: 'The same in every attempt and after a resend.' }),
-    event: z.enum([...CUSTOMER_EVENT_KINDS, 'webhook.test']),
+    event: z.enum(SERVICE_EVENT_KINDS),
     status: deliveryStatus,
     attempts: z.int().openapi({ description: 'Made since it was sent or last resent.' }),
     nextAttemptAt: timestamp.nullable().openapi({ description: 'null when none will follow.' }),

@@ -7,7 +7,10 @@ export async function up(database: Kysely<unknown>): Promise<void> {
     .alterTable('webhook_endpoints')
     .addColumn('deleted_at', 'integer')
     .execute();
-  await database.schema.alterTable('signing_secrets').addColumn('next_secret', 'text').execute();
+  await database.schema
+    .alterTable('signing_secrets')
+    .addColumn('prepared_secret', 'text')
+    .execute();
   for (const statement of [...FIRST_ANSWERS, ...ENDPOINTS, ...INDEXES]) {
     await statement.execute(database);
   }
