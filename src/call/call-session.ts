@@ -1,18 +1,18 @@
 /** One call from its answer to its release: conversation, leg and record held together. */
-import type { ConversationEvent } from '../conversation/conversation-port.ts';
+import type { ConversationEnd, ConversationEvent } from '../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
 import type { TransferManner } from '../domain/transfer-mode.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStats, AudioStream, RecordingFailure } from '../media/audio-stream.ts';
-import type { Leg } from '../telephony/carrier.ts';
+import type { Leg, ReleaseCause } from '../telephony/carrier.ts';
 import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import { qualityOf } from './call-quality.ts';
 import { answered, ended } from './call-record.ts';
 import type { CallInProgress, LiveCall } from './call-registry.ts';
-import { endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+import { bridgeEndOf, endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
 import { lineClosed } from './line-closed.ts';
 import { countPackets } from './packet-count.ts';
 import { briefOf } from './session-brief.ts';
@@ -40,7 +40,13 @@ export class CallSession implements LiveCall, CallInProgress {
   #talkStopped: Promise<void> | undefined;
   #reason: EndReason | undefined;
   #hungUpAt: Date | undefined;
+  #answeredAtMs = 0;
   #isReleased = false;
+  /** Whether the caller and another party talk on without the agent. */
+  #hasAgentLeft = false;
+  #isTooLong = false;
+  /** Takes the timer of the longest duration back. */
+  #cancelLimit: () => void = () => undefined;
   readonly #over = Promise.withResolvers<void>();
 
   constructor(options: {
@@ -66,7 +72,9 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#timeline = timeline;
     this.#recording = new SessionRecording({ recordings, metrics, timeline, log });
     const [call, party] = [() => this.#call, () => this.#party];
-    this.#control = new SessionControl({ parts, leg, call, party, journal, timeline, log });
+    const onAgentLeft = () => this.#agentLeft();
+    const shown = { call, party, onAgentLeft };
+    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...shown });
   }
 
   get audio(): AudioStream {
@@ -91,7 +99,7 @@ export class CallSession implements LiveCall, CallInProgress {
       this.#hangUp();
     }
     // Last, because it is called at once when the caller is gone already.
-    this.#leg.onReleased((cause) => this.#release(this.#reason ?? endReasonOfRelease(cause)));
+    this.#leg.onReleased((cause) => this.#release(cause));
     return this.#over.promise;
   }
 
@@ -117,6 +125,7 @@ export class CallSession implements LiveCall, CallInProgress {
 
   #putAnswerOnRecord(): void {
     const { clock, calls, metrics, newId } = this.#parts;
+    this.#answeredAtMs = clock.nowMs();
     const recordingFile = this.#recording.start(this.callId, this.#leg);
     const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
     const change = answered(this.#call, facts);
@@ -134,7 +143,7 @@ export class CallSession implements LiveCall, CallInProgress {
   #startTalk(): void {
     this.#leg.audio.onEvent((event) => {
       if (event.kind === 'recording-failed') this.#recordingFailed(event);
-      if (event.kind === 'digit') this.#timeline.key();
+      if (event.kind === 'digit' && !this.#hasAgentLeft) this.#timeline.key();
     });
     this.#party = this.#parts.talk({
       brief: briefOf(this.#agent, this.#call),
@@ -186,14 +195,36 @@ export class CallSession implements LiveCall, CallInProgress {
         if (event.end.kind === 'failed') {
           this.#log.error({ reason: event.end.reason }, 'conversation failed');
         }
-        this.#control.end(() => {
-          this.#reason ??= endReasonOfConversation(event.end);
-          this.#hangUp();
-        });
+        this.#endAgent(event.end);
         break;
       default:
         event satisfies never;
     }
+  }
+
+  /** The longest duration is that of the call; by whatever else the agent ends, two others may talk on. */
+  #endAgent(end: ConversationEnd): void {
+    const hangUp = () => {
+      this.#reason ??= endReasonOfConversation(end);
+      this.#hangUp();
+    };
+    if (end.kind === 'timeout' && end.cause === 'max-duration') hangUp();
+    else this.#control.end(hangUp);
+  }
+
+  /** The call goes on with two others, until one of them hangs up or its longest duration is over. */
+  #agentLeft(): void {
+    const { clock } = this.#parts;
+    this.#hasAgentLeft = true;
+    this.#reason ??= 'transferred';
+    void this.#stopTalk();
+    if (this.#isReleased) return;
+    const { maxDurationMs } = briefOf(this.#agent, this.#call);
+    const remainingMs = this.#answeredAtMs + maxDurationMs - clock.nowMs();
+    this.#cancelLimit = clock.after(Math.max(0, remainingMs), () => {
+      this.#isTooLong = true;
+      this.#hangUp();
+    });
   }
 
   /** The end on record is when we hung up, however long the far end takes to say that it has understood. */
@@ -207,9 +238,14 @@ export class CallSession implements LiveCall, CallInProgress {
   }
 
   /** The leg is gone: stops talking (which puts the last words on record), then ends the record. */
-  #release(reason: EndReason): void {
+  #release(cause: ReleaseCause): void {
     this.#isReleased = true;
-    this.#finish(reason).then(
+    this.#cancelLimit();
+    if (this.#hasAgentLeft) {
+      const reason = this.#isTooLong ? 'the longest duration is over' : bridgeEndOf(cause);
+      this.#timeline.add('bridge_ended', { reason });
+    }
+    this.#finish(this.#reason ?? endReasonOfRelease(cause)).then(
       () => this.#over.resolve(),
       (error: unknown) => {
         this.#log.error({ err: error }, 'call could not be ended cleanly');

@@ -19,6 +19,7 @@ const INSTANTS: ReadonlySet<string> = new Set([
   'barge_in',
   'transfer',
   'transfer_failed',
+  'bridge_ended',
   'three_way',
   'three_way_ended',
   'recording_failed',

@@ -52,3 +52,21 @@ export function endReasonOfConversation(end: ConversationEnd): EndReason {
       return end satisfies never;
   }
 }
+
+/** What ended the talk of two who were joined, as the timeline says it. */
+export function bridgeEndOf(cause: ReleaseCause): string {
+  switch (cause.kind) {
+    case 'far-end':
+      return 'the first party has hung up';
+    case 'transferred':
+      return 'the other party has hung up';
+    case 'near-end':
+      return 'it was hung up on both';
+    case 'unanswered':
+      return `the call ended with SIP ${cause.sipStatus}`;
+    case 'broken':
+      return cause.reason;
+    default:
+      return cause satisfies never;
+  }
+}

@@ -20,6 +20,8 @@ export interface SessionControlOptions {
   readonly call: () => Call;
   /** Gives who speaks for the agent. */
   readonly party: () => Pick<TalkingParty, 'handingOver' | 'company' | 'announcement'> | undefined;
+  /** Called once, when the caller and another party talk on without the agent. */
+  readonly onAgentLeft: () => void;
   readonly journal: CallJournal;
   readonly timeline: SessionTimeline;
   readonly log: Logger;
@@ -52,8 +54,10 @@ export class SessionControl {
   readonly #attempts: CallTransfers | undefined;
   /** Hand-overs that are under way or about to begin; the leg takes one at a time. */
   #transfers = 0;
-  /** While another party is on the line beside the caller. */
+  /** While another party is on the line beside the caller and the agent. */
   #threeWay: ThreeWayCall | undefined;
+  /** Whether the caller and another party talk on without the agent. */
+  #hasAgentLeft = false;
 
   constructor(options: SessionControlOptions) {
     this.#options = options;
@@ -62,6 +66,7 @@ export class SessionControl {
 
   /** Begins to hand the caller over, or to bring somebody in, at a customer's wish. */
   beginTransfer(number: string, manner: TransferManner): TransferStart {
+    if (this.#hasAgentLeft) return 'transferred';
     if (this.#transfers > 0 || this.#threeWay !== undefined) return 'transferring';
     if (this.#attempts?.begin('customer') !== undefined) return 'too-many-today';
     this.#transfers += 1;
@@ -73,17 +78,18 @@ export class SessionControl {
   }
 
   /**
-   * Ends the agent's part in the call. Where another party is on the line, the two talk on, whatever it is that the agent
-   * ends by; else, or where that fails, `hangUp` ends the call.
+   * Ends the agent's part in the call. Where another party is on the line, the two talk on; where there is none, or where
+   * that fails, `hangUp` ends the call. An agent that has left already ends nothing.
    */
   end(hangUp: () => void): void {
-    const { log, timeline } = this.#options;
+    const { log } = this.#options;
+    if (this.#hasAgentLeft) return;
     if (this.#threeWay === undefined) {
       hangUp();
       return;
     }
     this.#threeWay.leave().then(
-      () => timeline.add('transfer'),
+      () => this.#agentLeft(),
       (error: unknown) => {
         log.warn({ err: error }, 'the agent could not leave the call to the others');
         hangUp();
@@ -104,11 +110,22 @@ export class SessionControl {
 
   async #transfer(number: string, summary: string, announcement?: Words): Promise<void> {
     const { leg, timeline } = this.#options;
-    await this.#dial(number, () => leg.transfer(number, announcement && { announcement }));
+    const outcome = await this.#dial(number, () =>
+      leg.transfer(number, announcement && { announcement }),
+    );
     // Whether by REFER or joined by us, the two parties speak without the agent.
     this.#attempts?.made();
     this.#bridged(number, summary, 'left');
+    if (outcome === 'joined') this.#agentLeft();
+    else timeline.add('transfer');
+  }
+
+  #agentLeft(): void {
+    const { onAgentLeft, timeline } = this.#options;
+    this.#threeWay = undefined;
+    this.#hasAgentLeft = true;
     timeline.add('transfer');
+    onAgentLeft();
   }
 
   async #bringIn(number: string, summary: string, announcement?: Words): Promise<void> {

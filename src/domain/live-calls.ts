@@ -2,10 +2,15 @@
 import type { TransferManner } from './transfer-mode.ts';
 
 /**
- * What became of the wish to hand a caller over: begun, or not because of another one, because nobody is there, or
- * because the calls of the agent were handed over too often since 00:00 UTC.
+ * What became of the wish to hand a caller over: begun, or not because of another one under way, because the caller was
+ * handed over already, because nobody is there, or because the calls of the agent were handed over too often since 00:00 UTC.
  */
-export type TransferStart = 'begun' | 'transferring' | 'not-in-progress' | 'too-many-today';
+export type TransferStart =
+  | 'begun'
+  | 'transferring'
+  | 'transferred'
+  | 'not-in-progress'
+  | 'too-many-today';
 
 export interface LiveCalls {
   /** Whether this process holds the call; for a moment after its end on record as well. */

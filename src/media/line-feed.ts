@@ -35,6 +35,11 @@ export class LineFeed {
     this.#sink.#sender.forward(packet, content, nowMs);
   }
 
+  /** Tells the line that sends this one's sound on what its far end hears by that. */
+  forwarded(pcm: Int16Array, atMs: number): void {
+    if (this.#sink !== undefined) this.#sink.#sender.forwarded(pcm, atMs);
+  }
+
   /** Lets both lines hear each other, and the agent of each; with none, no more. */
   mixWith(other: LineFeed | undefined): void {
     this.#unmix();

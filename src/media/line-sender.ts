@@ -124,6 +124,12 @@ export class LineSender {
     this.#transmit(datagram, payloadType, hasMarker, place);
   }
 
+  /** Takes the sound that `forward` sends on, decoded and in order: for the recording and for whoever listens in. */
+  forwarded(pcm: Int16Array, atMs: number): void {
+    const isSent = !this.#isTalking && atMs - this.#forwardedAtMs < FORWARD_PAUSE_MS;
+    if (isSent) this.#line.overhear(pcm, atMs);
+  }
+
   /** Starts the talkspurt now if there is something to say and the line's beat may move. */
   startTalking(nowMs: number): void {
     if (this.#isTalking || !this.#maySend || this.#digits?.isBusy) return;

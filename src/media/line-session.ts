@@ -31,7 +31,6 @@ export class LineSession implements MediaSession {
   readonly #said = new SaidSpeech();
   readonly #waiting = new Map<number, (stats: AudioStats) => void>();
   readonly #closed = Promise.withResolvers<void>();
-  readonly #left = Promise.withResolvers<void>();
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #stats = NO_STATS;
   #requests = 0;
@@ -111,11 +110,6 @@ export class LineSession implements MediaSession {
     this.#tell({ kind: 'mix', line: this.#line, other: this.#near(other) });
   }
 
-  leave(): Promise<void> {
-    this.#tell({ kind: 'leave', line: this.#line });
-    return this.#left.promise;
-  }
-
   /** The newest figures; the last known ones once the line is closed. */
   stats(): Promise<AudioStats> {
     if (this.#isClosing) return Promise.resolve(this.#stats);
@@ -151,9 +145,6 @@ export class LineSession implements MediaSession {
       case 'fault':
       case 'gone':
         this.#lose();
-        break;
-      case 'left':
-        this.#left.resolve();
         break;
       case 'closed':
         this.#end();
@@ -207,7 +198,6 @@ export class LineSession implements MediaSession {
   #end(): void {
     for (const resolve of this.#waiting.values()) resolve(this.#stats);
     this.#waiting.clear();
-    this.#left.resolve();
     this.#closed.resolve();
   }
 }

@@ -36,7 +36,6 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   #tap: HeardRing | undefined;
   #isInterruptible = false;
   #malformed = 0;
-  #hasAgent = true;
   #feed: LineFeed | undefined;
 
   constructor(options: MediaLineOptions) {
@@ -87,8 +86,8 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     } else if (!this.#receiver.understands(packet)) {
       this.#malformed += 1;
     } else if (this.#lock.accept(source, packet, nowMs)) {
-      this.#receiver.receive(packet, nowMs);
       if (this.#feed?.hasSink) this.#feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
+      this.#receiver.receive(packet, nowMs);
     }
   }
 
@@ -106,17 +105,8 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     this.#sender.setBackground(pcm);
   }
 
-  /** Takes the agent out: it says and hears nothing any more. Resolves when the recording is whole. */
-  async leave(): Promise<void> {
-    this.#hasAgent = false;
-    const { playout } = this.#sender;
-    if (playout.generation !== undefined) this.drop(playout.generation);
-    this.#sender.setBackground(undefined);
-    await this.#recorder?.close();
-  }
-
   begin(generation: number): void {
-    if (this.#hasAgent) this.#sender.report(this.#sender.playout.begin(generation));
+    this.#sender.report(this.#sender.playout.begin(generation));
   }
 
   /** Adds to the reply; returns false when it had no room for all of it. */
@@ -201,14 +191,18 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   }
 
   hear(pcm: Int16Array, atMs: number): void {
-    if (!this.#hasAgent) return;
     this.#recorder?.add('caller', pcm, atMs);
-    this.#ear.hear(this.#feed === undefined ? pcm : this.#feed.hear(pcm), atMs);
+    if (this.#feed === undefined) {
+      this.#ear.hear(pcm, atMs);
+      return;
+    }
+    this.#feed.forwarded(pcm, atMs);
+    this.#ear.hear(this.#feed.hear(pcm), atMs);
   }
 
   press(digit: PressedDigit): void {
     this.#feed?.press(digit.digit);
-    if (this.#hasAgent) this.emit({ kind: 'digit', ...digit });
+    this.emit({ kind: 'digit', ...digit });
   }
 
   emit(event: AudioEvent): void {

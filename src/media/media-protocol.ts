@@ -65,8 +65,6 @@ export type ToWorker =
   | { readonly kind: 'feed'; readonly line: number; readonly source: number | undefined }
   /** Mixes two lines and their agents; no more when `other` is not given. */
   | { readonly kind: 'mix'; readonly line: number; readonly other: number | undefined }
-  /** Goes on without the agent. */
-  | { readonly kind: 'leave'; readonly line: number }
   | { readonly kind: 'stats'; readonly line: number; readonly request: number }
   /** What is played goes into the ring as well; with null, no more. */
   | { readonly kind: 'tap'; readonly line: number; readonly played: HeardRingBuffer | null }
@@ -98,8 +96,6 @@ export type FromWorker =
   | { readonly kind: 'overflow'; readonly line: number; readonly generation: number }
   /** A fault of ours; the line has been closed by it. */
   | { readonly kind: 'fault'; readonly line: number; readonly reason: string }
-  /** The agent is gone from the line, and its recording is whole. */
-  | { readonly kind: 'left'; readonly line: number }
   /** The recording is whole. */
   | { readonly kind: 'closed'; readonly line: number }
   /** A reclaimed line's ports still hear something. */

@@ -34,13 +34,7 @@ export interface MediaSession extends AudioStream {
    */
   mixWith(other: MediaSession | undefined): void;
 
-  /**
-   * Takes the agent out: it says and hears nothing any more, and the recording ends. What the line is fed with goes on.
-   * Resolves when the recording is whole on disk.
-   */
-  leave(): Promise<void>;
-
-  /** Starts a stereo WAV file: caller left, agent right. Failure is a `recording-failed` event. */
+  /** Starts a stereo WAV file: caller left, what the caller hears right. Failure is a `recording-failed` event. */
   record(path: string): void;
 
   /** Ends sound and recording; resolves when the recording is whole on disk. Safe to call twice. */

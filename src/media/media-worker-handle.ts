@@ -41,7 +41,6 @@ const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
   background: THIS_TURN,
   feed: AT_ONCE,
   mix: AT_ONCE,
-  leave: AT_ONCE,
   stats: THIS_TURN,
   tap: THIS_TURN,
   close: THIS_TURN,

@@ -151,7 +151,6 @@ class MediaWorker {
       case 'background':
       case 'feed':
       case 'mix':
-      case 'leave':
         this.#handOver(line, message);
         break;
       case 'stats':
@@ -171,10 +170,9 @@ class MediaWorker {
   /** What is asked on the way to somebody else than the agent. */
   #handOver(
     line: MediaLine,
-    message: Extract<ToWorker, { kind: 'background' | 'feed' | 'mix' | 'leave' }>,
+    message: Extract<ToWorker, { kind: 'background' | 'feed' | 'mix' }>,
   ): void {
     if (message.kind === 'background') line.setBackground(message.pcm);
-    else if (message.kind === 'leave') void this.#leave(message.line, line);
     else if (message.kind === 'mix') line.feed.mixWith(this.#feedOf(message.other));
     else line.feed.from(this.#feedOf(message.source));
   }
@@ -211,15 +209,6 @@ class MediaWorker {
     }
     this.#tell({ kind: 'closed', line: id });
     rest(id);
-  }
-
-  async #leave(id: number, line: MediaLine): Promise<void> {
-    try {
-      await line.leave();
-    } catch (error) {
-      this.#fail(id, error);
-    }
-    this.#tell({ kind: 'left', line: id });
   }
 
   async #stop(): Promise<void> {

@@ -17,13 +17,19 @@ export interface TransferOptions {
   readonly announcement?: () => AsyncIterable<Int16Array>;
 }
 
+/**
+ * How a caller was handed over. `joined`: by a second call, which this leg goes on with until either party hangs up;
+ * `referred`: the far end called the other party itself, and this leg is released.
+ */
+export type TransferOutcome = 'joined' | 'referred';
+
 /** A caller, another party and the agent on one line, each of whom hears the other two. */
 export interface ThreeWayCall {
   /** Sets the one listener; called once, when the other party has gone and the caller is alone with the agent again. */
   onAlone(listener: () => void): void;
 
   /**
-   * Takes the agent out, and leaves the two joined. Resolves when the leg has been released by that. Safe to call twice.
+   * Takes the agent out. Resolves when the two are joined, as after a transfer that is `joined`. Safe to call twice.
    *
    * @throws {CarrierError} when one of the two has gone, or it failed; then all goes on as it was.
    */
@@ -43,22 +49,23 @@ export interface Leg {
    */
   onDigit(listener: (digit: string) => void): void;
 
-  /** Starts a stereo WAV file: caller left, agent right. */
+  /** Starts a stereo WAV file: caller left, what the caller hears right. */
   record(path: string): void;
 
   /**
-   * Ends the leg with BYE. Resolves when the far end has agreed or 32 s have gone, and the recording is whole; the leg is
+   * Ends the leg with BYE, and the other party's where the two are joined. Resolves when the far end has agreed or 32 s have gone, and the recording is whole; the leg is
    * released 2 s after its BYE at the latest. Safe to call twice, and on a leg that is released.
    */
   hangUp(): Promise<void>;
 
   /**
    * Hands the caller over to a number, by REFER or by a second call that is joined with this one. Resolves when the
-   * other party has answered and the caller is with it; then the leg is released.
+   * other party has answered and the caller is with it. A joined leg is released with `transferred` when the other party
+   * hangs up.
    *
-   * @throws {CarrierError} when it was refused or failed; the leg goes on.
+   * @throws {CarrierError} when it was refused or failed; the leg goes on with the agent.
    */
-  transfer(number: string, options?: TransferOptions): Promise<void>;
+  transfer(number: string, options?: TransferOptions): Promise<TransferOutcome>;
 
   /**
    * Calls another party, and lets it, the caller and the agent hear one another. Resolves when they do. The leg goes on,

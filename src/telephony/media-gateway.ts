@@ -9,7 +9,7 @@ import type { CodecName } from '../rtp/sdp-answer.ts';
 export interface MediaEndpoint {
   readonly audio: AudioStream;
 
-  /** The media engine's line that the sound goes through, as long as the agent is there. */
+  /** The media engine's line that the sound goes through. */
   readonly line: MediaSession;
 
   /** What a media server in between calls its legs of this call; undefined where there is no such server. */
@@ -30,15 +30,6 @@ export interface MediaEndpoint {
   offer(): string;
 
   record(path: string): void;
-
-  /**
-   * Connects the two far ends outside of the media engine, whose lines are closed by that. Absent where that is never
-   * possible.
-   *
-   * @returns false when it is not, and nothing has changed.
-   * @throws {MediaError} when it failed; both go on as they were.
-   */
-  bridge?(other: MediaEndpoint): Promise<boolean>;
 
   /** Frees the port (after it has drained) and ends the recording. Safe to call twice. */
   close(): Promise<void>;
@@ -86,12 +77,12 @@ export interface MediaGateway {
 }
 
 /**
- * Connects two far ends with each other. Their keys and their sound, in either law of G.711, go across.
+ * Connects two far ends with each other: that is the media engine's work, whoever faces the carriers, so that the call is
+ * recorded and can be listened to. Their keys and their sound, in either law of G.711, go across.
  *
  * @throws {MediaError} when it cannot be done; both go on as they were.
  */
-export async function connectSound(one: MediaEndpoint, other: MediaEndpoint): Promise<void> {
-  if (await one.bridge?.(other)) return;
+export function connectSound(one: MediaEndpoint, other: MediaEndpoint): void {
   try {
     one.line.feedFrom(other.line);
     other.line.feedFrom(one.line);
@@ -105,7 +96,7 @@ export async function connectSound(one: MediaEndpoint, other: MediaEndpoint): Pr
  *
  * @throws {MediaError} when it cannot be done; both go on as they were.
  */
-export async function mixSound(one: MediaEndpoint, other: MediaEndpoint): Promise<void> {
+export function mixSound(one: MediaEndpoint, other: MediaEndpoint): void {
   try {
     one.line.mixWith(other.line);
   } catch (error) {

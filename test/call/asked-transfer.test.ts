@@ -1,6 +1,6 @@
 /** A call that a customer hands over, on every kind of leg. */
 import { expect, test } from 'vitest';
-import { CarrierError } from '../../src/telephony/carrier.ts';
+import { CarrierError, type TransferOutcome } from '../../src/telephony/carrier.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
 import { openSandboxWorld } from './support/sandbox-world.ts';
 
@@ -17,6 +17,7 @@ test('CallRegistry hands a call over as the agent would, once the code that asks
   leg.transfer = async (number) => {
     leg.transfers.push(number);
     leg.release({ kind: 'transferred' });
+    return 'referred';
   };
 
   const start = world.registry.transfer(world.call().id, NUMBER);
@@ -85,13 +86,13 @@ test.each([
 ])('CallRegistry lets the agent know for how long a hand-over that %s goes on', async (how) => {
   const world = await openCallWorld();
   const { leg, talk } = await world.answered();
-  const outcome = Promise.withResolvers<void>();
+  const outcome = Promise.withResolvers<TransferOutcome>();
   leg.transfer = () => outcome.promise;
 
   world.registry.transfer(world.call().id, NUMBER);
   await settle();
   const meanwhile = [...talk.handOvers];
-  if (how === 'succeeds') outcome.resolve();
+  if (how === 'succeeds') outcome.resolve('joined');
   else outcome.reject(new CarrierError('Cannot transfer the call: the far end said 486', 486));
   await settle();
 
@@ -162,7 +163,7 @@ test('CallSession lets its agent try three times, a customer once more, and no a
   for (let tried = 0; tried < 4; tried += 1) {
     answers.push(String(await control.transfer(NUMBER, '').catch((error: unknown) => error)));
   }
-  leg.transfer = () => Promise.resolve();
+  leg.transfer = () => Promise.resolve('joined');
   const start = world.registry.transfer(world.call().id, NUMBER);
   await settle();
   const after = String(await control.bringIn(NUMBER, '').catch((error: unknown) => error));

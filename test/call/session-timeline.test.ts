@@ -27,6 +27,7 @@ test('CallSession puts keys, tools and the transfer on the timeline, without a d
     ['answered', {}],
     ['transfer', {}],
     ['tool', { name: 'transfer_call', outcome: 'done', tookMs: 120 }],
+    ['bridge_ended', { reason: 'the other party has hung up' }],
     ['ended', { endReason: 'transferred' }],
   ]);
 });

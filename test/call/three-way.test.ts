@@ -41,18 +41,39 @@ test('CallSession goes on with three, and tells of it once, when all hear one an
 
 test.each([
   { kind: 'agent-hangup' },
-  { kind: 'timeout', cause: 'max-duration' },
+  { kind: 'timeout', cause: 'silence' },
   { kind: 'failed', reason: 'the language model does not answer' },
 ] as const)('CallSession leaves the other two to each other when the agent ends by %o', async (end) => {
   const { world, leg, talk, over } = await meet();
 
   talk.say({ kind: 'ended', end });
+  await settle();
+  const during = [world.call().status, leg.hangUps, talk.stops];
+  leg.release({ kind: 'far-end' });
   await over;
 
+  expect(during).toEqual(['in_progress', 0, 1]);
   expect([leg.threeWay.leaves, leg.hangUps]).toEqual([1, 0]);
   expect(world.call()).toMatchObject({ status: 'completed', endReason: 'transferred' });
   expect(world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
-  expect(timelineOf(world)).toEqual(['ringing', 'answered', 'three_way', 'transfer', 'ended']);
+  expect(timelineOf(world)).toEqual([
+    'ringing',
+    'answered',
+    'three_way',
+    'transfer',
+    'bridge_ended',
+    'ended',
+  ]);
+});
+
+test('CallSession hangs up on all three when the longest duration of the call is over', async () => {
+  const { world, leg, talk, over } = await meet();
+
+  talk.say({ kind: 'ended', end: { kind: 'timeout', cause: 'max-duration' } });
+  await over;
+
+  expect([leg.threeWay.leaves, leg.hangUps]).toEqual([0, 1]);
+  expect(world.call()).toMatchObject({ status: 'completed', endReason: 'timeout' });
 });
 
 test('CallSession goes on with the caller alone when the other party hangs up, and ends as any other call', async () => {

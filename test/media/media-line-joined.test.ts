@@ -1,7 +1,12 @@
 /** Two lines that are joined: what one hears goes out of the other. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../src/media/g711.ts';
+import { HeardRing } from '../../src/media/heard-ring.ts';
+import { WAV_HEADER_BYTES } from '../../src/media/wav-format.ts';
 import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
+import { testFolder } from '../support/test-store.ts';
 import { reply, SILENCE, TestLine, tone, VOICE } from './test-line.ts';
 
 const SILENCE_BYTES = new Uint8Array(160);
@@ -21,6 +26,15 @@ function openPair(agreed = {}) {
     pass();
   };
   return { one, other, pass, speak };
+}
+
+/** Mean magnitude of one side of a recording, from one instant to another. */
+function loudness(wav: Buffer, side: 'caller' | 'agent', fromMs: number, untilMs: number): number {
+  const at = (ms: number) => WAV_HEADER_BYTES + ms * 32 + (side === 'caller' ? 0 : 2);
+  const samples = Array.from({ length: (untilMs - fromMs) * 8 }, (_, index) =>
+    Math.abs(wav.readInt16LE(at(fromMs) + index * 4)),
+  );
+  return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
 }
 
 test('MediaLine sends on what a joined line hears, without silence in between', () => {
@@ -128,21 +142,51 @@ test('MediaLine drops what a joined line hears while the agent speaks itself', (
   ).toBe(true);
 });
 
-test('MediaLine without its agent neither hears nor says anything of its own, and lets sound pass', async () => {
-  const { one, other, speak } = openPair();
+test('MediaLine records both far ends of a joined talk, each on its own side', async () => {
+  const { one, other, pass } = openPair();
   one.line.feed.from(other.line.feed);
-  other.line.begin(1);
-  other.line.say(1, reply(50), other.nowMs);
+  const path = join(testFolder(), 'call.wav');
+  other.line.record(path, other.nowMs);
 
-  await Promise.all([one.line.leave(), other.line.leave()]);
-  other.line.begin(2);
-  other.line.say(2, reply(5), other.nowMs);
-  for (let at = 0; at < 30; at += 1) speak(VOICE);
+  for (let at = 0; at < 100; at += 1) {
+    one.hear(at < 50 ? VOICE : SILENCE);
+    other.hear(at < 50 ? SILENCE : VOICE);
+    pass();
+  }
+  await other.line.close(other.nowMs);
 
-  expect(other.kinds()).toEqual(['playout-started', 'playout-finished']);
-  expect(one.kinds()).toEqual([]);
-  expect(one.heard.read(0)).toHaveLength(0);
-  expect(other.sent.length).toBeGreaterThanOrEqual(30);
+  const file = readFileSync(path);
+  expect(loudness(file, 'caller', 100, 900)).toBeLessThan(100);
+  expect(loudness(file, 'agent', 100, 900)).toBeGreaterThan(5000);
+  expect(loudness(file, 'caller', 1100, 1900)).toBeGreaterThan(5000);
+  expect(loudness(file, 'agent', 1100, 1900)).toBeLessThan(100);
+});
+
+test('MediaLine lets a listener hear what a joined line sends on', () => {
+  const { other, speak } = openPair();
+  const played = new HeardRing();
+  other.line.tap(played);
+
+  for (let at = 0; at < 20; at += 1) speak(VOICE);
+
+  const heard = played.read(0);
+  expect(heard.length).toBeGreaterThanOrEqual(20 * 160 - 160);
+  expect(Math.max(...heard)).toBeGreaterThan(5000);
+});
+
+test('MediaLine keeps pauses of a joined talk as long as they were', async () => {
+  const { other, pass, speak } = openPair();
+  const path = join(testFolder(), 'call.wav');
+  other.line.record(path, other.nowMs);
+
+  for (let at = 0; at < 25; at += 1) speak(VOICE);
+  for (let at = 0; at < 50; at += 1) pass();
+  for (let at = 0; at < 25; at += 1) speak(VOICE);
+  await other.line.close(other.nowMs);
+
+  const file = readFileSync(path);
+  expect(loudness(file, 'agent', 600, 1400)).toBeLessThan(100);
+  expect(loudness(file, 'agent', 1580, 1960)).toBeGreaterThan(5000);
 });
 
 test('LineFeed takes from one line at a time, gives to one, and to none once closed', async () => {

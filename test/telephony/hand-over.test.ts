@@ -47,21 +47,20 @@ test('SrfLeg plays ringing while the other party rings, and no longer', async ()
   expect(first.endpoint.line.background).toBeUndefined();
 });
 
-test('SrfLeg is released at the hand-over, and its far end stays until the other one leaves', async () => {
+test('SrfLeg goes on after the hand-over by bridge, until the other party leaves', async () => {
   const { first, other, seconds, methods } = openPair({ transferBy: 'bridge' });
 
   const transferred = first.leg.transfer(COLLEAGUE);
   seconds[0]?.answer.resolve(other.leg);
-  await transferred;
-  await first.leg.hangUp();
-  const sentBefore = methods(first);
+  const outcome = await transferred;
+  const before = [methods(first), [...first.causes]];
   other.dialog.receive('destroy');
   await settle();
 
+  expect(outcome).toBe('joined');
+  expect(before).toEqual([[], []]);
   expect(first.causes).toEqual([{ kind: 'transferred' }]);
-  expect(sentBefore).toEqual([]);
   expect(methods(first)).toEqual(['BYE']);
-  expect([first.endpoint, other.endpoint].map(({ line }) => line.hasAgent)).toEqual([false, false]);
   expect([first.endpoint, other.endpoint].map(({ isClosed }) => isClosed)).toEqual([true, true]);
 });
 
@@ -81,14 +80,26 @@ test('SrfLeg passes keys by INFO between those whom it has joined, and none to t
   expect(keys).toEqual([]);
 });
 
-test.each([
-  'refer',
-  'bridge',
-] as const)('SrfLeg tells whoever asked for a transfer by %s of it before its end', async (transferBy) => {
-  const { first, other, seconds } = openPair({ transferBy }, 202);
+test('SrfLeg is handed over to nobody else once it is joined', async () => {
+  const { first, other, seconds } = openPair({ transferBy: 'bridge' });
+  const transferred = first.leg.transfer(COLLEAGUE);
+  seconds[0]?.answer.resolve(other.leg);
+  await transferred;
+
+  const refusals = await Promise.all([
+    first.leg.transfer(COLLEAGUE).catch((error: unknown) => error),
+    first.leg.bringIn(COLLEAGUE).catch((error: unknown) => error),
+  ]);
+
+  expect(refusals).toMatchObject([{ sipStatus: 491 }, { sipStatus: 491 }]);
+  expect([seconds.length, first.causes]).toEqual([1, []]);
+});
+
+test('SrfLeg tells whoever asked for a transfer by REFER of it before its end', async () => {
+  const { first, seconds } = openPair({ transferBy: 'refer' }, 202);
   const order: string[] = [];
 
-  const transferred = first.leg.transfer(COLLEAGUE).then(() => order.push('transferred'));
+  const transferred = first.leg.transfer(COLLEAGUE).then((outcome) => order.push(outcome));
   await settle();
   const headers = { 'Content-Type': 'message/sipfrag', 'Subscription-State': 'active' };
   const ended = new Promise<void>((resolve) => {
@@ -100,27 +111,30 @@ test.each([
     });
   });
   first.dialog.receive('notify', { headers, body: 'SIP/2.0 200 OK' });
-  seconds[0]?.answer.resolve(other.leg);
   await Promise.all([transferred, ended]);
 
-  expect(order).toEqual(['transferred', 'ended']);
+  expect(order).toEqual(['referred', 'ended']);
+  expect(seconds).toEqual([]);
 });
 
 test.each([
   [
     'media is lost',
+    'broken',
     (pair: ReturnType<typeof openPair>) => pair.first.endpoint.report({ kind: 'media-lost' }),
   ],
   [
-    'four hours are over',
-    (pair: ReturnType<typeof openPair>) => pair.first.clock.advance(4 * 3_600_000),
+    'media of the other party is lost',
+    'transferred',
+    (pair: ReturnType<typeof openPair>) => pair.other.endpoint.report({ kind: 'media-lost' }),
   ],
-  ['the server stops', (pair: ReturnType<typeof openPair>) => void pair.first.leg.end()],
+  ['we hang up', 'near-end', (pair: ReturnType<typeof openPair>) => void pair.first.leg.hangUp()],
   [
     'the SIP server is gone',
+    'far-end',
     (pair: ReturnType<typeof openPair>) => pair.first.leg.abandon({ kind: 'far-end' }),
   ],
-])('SrfLeg ends both whom it has joined when %s', async (_, happen) => {
+])('SrfLeg ends both whom it has joined when %s', async (_, kind, happen) => {
   const pair = openPair({ transferBy: 'bridge' });
   const transferred = pair.first.leg.transfer(COLLEAGUE);
   pair.seconds[0]?.answer.resolve(pair.other.leg);
@@ -131,7 +145,7 @@ test.each([
 
   expect(pair.methods(pair.other)).toEqual(['BYE']);
   expect(pair.first.leg.isOver).toBe(true);
-  expect(pair.first.causes).toEqual([{ kind: 'transferred' }]);
+  expect(pair.first.causes).toMatchObject([{ kind }]);
 });
 
 test('SrfLeg that is hung up gives its second call up, and hangs up on an answer that crosses', async () => {

@@ -12,7 +12,6 @@ export class SilentSession implements MediaSession {
   /** Keys that were spelled out to the far end. */
   digits = '';
   isClosed = false;
-  hasAgent = true;
   background: Int16Array | undefined;
   source: MediaSession | undefined;
   mixed: MediaSession | undefined;
@@ -43,10 +42,6 @@ export class SilentSession implements MediaSession {
 
   mixWith(other: MediaSession | undefined): void {
     this.mixed = other;
-  }
-
-  async leave(): Promise<void> {
-    this.hasAgent = false;
   }
 
   onEvent(): void {}

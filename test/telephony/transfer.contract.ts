@@ -1,5 +1,10 @@
 /** How every carrier hands a caller over to somebody whom it calls itself. */
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { readStereo } from '../support/recording.ts';
+import { testFolder } from '../support/test-store.ts';
+import { loudestAmplitude } from '../support/tone.ts';
 import { COLLEAGUE, callerAndColleague } from './caller-and-colleague.ts';
 import { eventOf, OURS, packetOf, type StartPlane, say, tone } from './plane.ts';
 import { everyoneHears, hears } from './tones.ts';
@@ -7,12 +12,17 @@ import { everyoneHears, hears } from './tones.ts';
 /** Tones that are far apart: the caller's, the colleague's, and the agent's. */
 const [CALLER_HZ, COLLEAGUE_HZ, AGENT_HZ] = [300, 1_000, 1_900] as const;
 
+const NOTHING = new Int16Array();
+
+const hasTone = (sound: Int16Array, hz: number) => loudestAmplitude(sound, hz) > 1_000;
+
 export function describeTransfers(name: string, startPlane: StartPlane): void {
   describe(name, () => {
     const { plane, connect, ringing, beBusy } = callerAndColleague(startPlane);
     /** Whoever rings is answered at once. */
-    const handOver = async (fields: object = {}, codecs = ['PCMU', 'PCMA']) => {
+    const handOver = async (fields: object = {}, codecs = ['PCMU', 'PCMA'], record?: string) => {
       const { call, leg, causes, asked } = await connect(fields, codecs);
+      if (record !== undefined) leg.record(record);
       const rings = ringing();
       const transferred = leg.transfer(COLLEAGUE);
       const ring = await rings;
@@ -39,15 +49,45 @@ export function describeTransfers(name: string, startPlane: StartPlane): void {
     });
 
     test('Leg asks no carrier for REFER whose trunk says so, and ends the other party with the caller', async () => {
-      const { call, leg, causes, asked, theirs } = await handOver({ transfer: 'bridge' });
+      const { call, causes, asked, theirs } = await handOver({ transfer: 'bridge' });
 
-      await leg.hangUp();
       await packetOf(call.line);
+      const talking = [...causes];
       await call.hangUp();
 
-      expect(asked).toEqual([]);
-      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'transferred' }]);
+      expect([asked, talking]).toEqual([[], []]);
+      await expect.poll(() => causes, { timeout: 10_000 }).toEqual([{ kind: 'far-end' }]);
       expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
+    });
+
+    test('Leg hangs up on both whom it has joined', async () => {
+      const { call, leg, causes, theirs } = await handOver({ transfer: 'bridge' });
+
+      await leg.hangUp();
+
+      expect(causes).toEqual([{ kind: 'near-end' }]);
+      expect(await call.ended).toMatchObject({ cause: 'remote-bye' });
+      expect(await theirs.ended).toMatchObject({ cause: 'remote-bye' });
+    });
+
+    test('Leg records both whom it has joined, and lets a listener hear them', async () => {
+      const path = join(testFolder(), 'call.wav');
+      const { call, leg, theirs } = await handOver({ transfer: 'bridge' }, ['PCMU', 'PCMA'], path);
+      const played = leg.audio.tap?.open();
+
+      void call.line.speak(tone(CALLER_HZ, 2_000));
+      void theirs.line.speak(tone(COLLEAGUE_HZ, 2_000));
+      await everyoneHears([theirs.line, CALLER_HZ], [call.line, COLLEAGUE_HZ]);
+      await setTimeout(1_000);
+      const [heard, said] = [leg.audio.heard.read(0), played?.read(0) ?? NOTHING];
+      await call.hangUp();
+      await theirs.ended;
+      await leg.hangUp();
+
+      const { left: caller, right: agent } = readStereo(path) ?? { left: NOTHING, right: NOTHING };
+      expect([caller, heard].map((sound) => hasTone(sound, CALLER_HZ))).toEqual([true, true]);
+      expect([agent, said].map((sound) => hasTone(sound, COLLEAGUE_HZ))).toEqual([true, true]);
+      expect([hasTone(caller, COLLEAGUE_HZ), hasTone(agent, CALLER_HZ)]).toEqual([false, false]);
     });
 
     test('Leg joins two who speak different laws', async () => {

@@ -28,9 +28,11 @@ const transferRoute = createRoute({
   summary: 'Hands the caller over to another number',
   description:
     'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +
-    'answers; then the call ends as `transferred`, and `call.bridged` goes before `call.ended`. Where nobody answers there, the call goes on, and its ' +
-    'timeline says `transfer_failed`. With `mode` `three-way` the call goes on with all three: `call.bridged` has `agentRole` `participant`, and the call ' +
-    'ends as `transferred` when the agent leaves. 409 where the call is not in progress, or is being transferred already. ' +
+    'answers; then `call.bridged` is sent. Where the carrier takes the caller over (REFER), the call ends then. Where both are joined here, the call ' +
+    'stays `in_progress` without its agent, recorded and within `maxDurationSeconds`, until one of the two hangs up. Either way its `endReason` is ' +
+    '`transferred`. Where nobody answers there, the call goes on with its agent, and its timeline says `transfer_failed`. With `mode` `three-way` the ' +
+    'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
+    '409 where the call is not in progress, is being transferred, or was handed over already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
   request: { params: callPathSchema, query: noQuery, body: jsonBody(transferCallSchema) },
   responses: {
@@ -83,6 +85,11 @@ function refusalOf(
       return new ServiceError(
         'CONFLICT',
         'Cannot transfer the call: it is being transferred already',
+      );
+    case 'transferred':
+      return new ServiceError(
+        'CONFLICT',
+        'Cannot transfer the call: its caller was handed over already',
       );
     case 'too-many-today':
       context.header('Retry-After', String(secondsToNextDay(clock.now())));

@@ -8,6 +8,7 @@ import type {
   ReleaseCause,
   ThreeWayCall,
   TransferOptions,
+  TransferOutcome,
 } from '../carrier.ts';
 
 export interface BrowserCallOptions {
@@ -140,7 +141,7 @@ class BrowserLeg implements Leg {
     return this.#leg.hangUp();
   }
 
-  transfer(number: string, options?: TransferOptions): Promise<void> {
+  transfer(number: string, options?: TransferOptions): Promise<TransferOutcome> {
     return this.#leg.transfer(number, options);
   }
 

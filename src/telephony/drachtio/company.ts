@@ -1,6 +1,6 @@
 /** Whom else the far end of a call talks to: a partner in the agent's place, or a third one beside it; one at a time. */
 import type { Logger } from '../../lib/logger.ts';
-import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
+import type { ReleaseCause, ThreeWayCall, TransferOptions, TransferOutcome } from '../carrier.ts';
 import { CarrierError } from '../carrier.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import type { Trunk } from '../trunks.ts';
@@ -8,9 +8,6 @@ import { type CallSecond, HandOver, type SecondLeg } from './hand-over.ts';
 import type { DialogPeer } from './in-dialog-request.ts';
 import type { ReferNotice } from './referral.ts';
 import { ThreeWayTalk } from './three-way-talk.ts';
-
-/** Two people talk no longer than this: by then a line was left open. */
-const JOINED_MS_MAX = 4 * 3_600_000;
 
 export interface CompanyOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
@@ -27,14 +24,10 @@ export interface CompanyOptions extends DialogPeer {
 export interface Host {
   /** Whether the leg is over, or about to be. */
   isEnding(): boolean;
-  /** The leg is over for its call, while the far end stays. */
-  released(cause: ReleaseCause): void;
-  /** The agent is gone from the line, and its recording is whole. */
-  left(): void;
   /** Takes a key of a third one. */
   pressed(digit: string): void;
   /** Says BYE. */
-  end(): void;
+  end(cause: ReleaseCause): void;
 }
 
 export class Company {
@@ -44,7 +37,6 @@ export class Company {
   #isReferred = false;
   #partner: SecondLeg | undefined;
   #threeWay: ThreeWayTalk | undefined;
-  #stopTimer: () => void = () => {};
 
   constructor(options: CompanyOptions, host: Host) {
     this.#options = options;
@@ -66,12 +58,12 @@ export class Company {
    *
    * @throws {CarrierError} as `Leg.transfer`.
    */
-  transfer(number: string, options: TransferOptions): Promise<'joined' | 'referred'> {
+  transfer(number: string, options: TransferOptions): Promise<TransferOutcome> {
     return this.#try(number, async (attempt) => {
       const partner = await attempt.run(options);
       this.#isReferred = partner === undefined;
       if (partner === undefined) return 'referred';
-      await this.#stepAside(partner);
+      this.#stepAside(partner);
       return 'joined';
     });
   }
@@ -107,23 +99,25 @@ export class Company {
     this.#partner?.endpoint.line.sendDigits(digit);
   }
 
-  /** Our BYE goes out: a third one does not listen to silence until it is answered. Safe to call twice. */
+  /** Our BYE goes out: nobody else listens to silence until it is answered. Safe to call twice. */
   ending(): void {
     this.#threeWay?.end();
+    void this.#partner?.hangUp();
   }
 
   /** The leg is over: so is all company. Safe to call twice. */
   stop(): void {
-    this.#stopTimer();
     this.#attempt?.stop();
-    this.#threeWay?.end();
-    void this.#partner?.hangUp();
+    this.ending();
   }
 
   async #try<T>(number: string, work: (attempt: HandOver) => Promise<T>): Promise<T> {
     if (this.#host.isEnding()) throw over();
     if (this.#attempt !== undefined || this.#threeWay?.isOn === true) {
       throw new CarrierError('Cannot transfer the call: another transfer is in progress', 491);
+    }
+    if (this.#partner !== undefined) {
+      throw new CarrierError('Cannot transfer the call: it was handed over already', 491);
     }
     const { callSecond, transferBy = 'auto' } = this.#options;
     const attempt = new HandOver({ ...this.#options, callSecond, transferBy }, number);
@@ -135,18 +129,14 @@ export class Company {
     }
   }
 
-  /** The far end talks to another one from now on: for the call this leg is over, and its recording ends. */
-  async #stepAside(partner: SecondLeg): Promise<void> {
-    const { clock, endpoint } = this.#options;
+  /** The far end talks to another one from now on, until either of them hangs up. */
+  #stepAside(partner: SecondLeg): void {
+    const { endpoint } = this.#options;
     this.#refuseEnding(partner);
     this.#partner = partner;
     partner.onDigit((digit) => endpoint.line.sendDigits(digit));
-    this.#stopTimer = clock.after(JOINED_MS_MAX, () => this.#host.end());
-    this.#host.released({ kind: 'transferred' });
     // Where it has hung up in the same moment, this is called at once.
-    partner.onReleased(() => this.#host.end());
-    await Promise.all([endpoint.line.leave(), partner.endpoint.line.leave()]);
-    this.#host.left();
+    partner.onReleased(() => this.#host.end({ kind: 'transferred' }));
   }
 
   #refuseEnding(partner: SecondLeg): void {

@@ -170,7 +170,7 @@ export class HandOver {
     try {
       const steps = async () => {
         if (announcement !== undefined) await this.#announce(leg, announcement());
-        if (!this.#isStopped) await connect(endpoint, leg.endpoint);
+        if (!this.#isStopped) connect(endpoint, leg.endpoint);
       };
       await Promise.race([this.#stopped.promise, steps()]);
     } catch (error) {

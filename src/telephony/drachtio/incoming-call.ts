@@ -101,7 +101,7 @@ export class SrfIncomingCall implements IncomingCall {
   /** Ends the call in whatever state it is: the server stops. */
   async end(): Promise<void> {
     if (this.#state === 'ringing') this.#refuse(503);
-    await this.#leg?.end();
+    await this.#leg?.hangUp();
   }
 
   ring(): void {

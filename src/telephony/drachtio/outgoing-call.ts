@@ -94,7 +94,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   async end(): Promise<void> {
     if (this.#state !== 'over') this.#sent?.cancel();
     this.fail('the server stops', 503);
-    await this.#leg?.end();
+    await this.#leg?.hangUp();
   }
 
   /** Ends an unanswered call because the SIP server is out of reach; the journal cancels it when the server is back. */

@@ -1,6 +1,6 @@
 /** An answered call over drachtio: its SIP dialog and its media endpoint, which live and die together. */
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { ReleaseCause, ThreeWayCall, TransferOptions } from '../carrier.ts';
+import type { ReleaseCause, ThreeWayCall, TransferOptions, TransferOutcome } from '../carrier.ts';
 import { LinkedAudio } from '../linked-audio.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { Company, type CompanyOptions } from './company.ts';
@@ -61,11 +61,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     this.#kept = options.book?.keep(dialog, endpoint.channels ?? [], options.expected);
     this.#company = new Company(options, {
       isEnding: () => this.#cause !== undefined || this.#hangingUp !== undefined,
-      released: (cause) => this.#tell(cause),
-      // Whoever asked for the transfer hears of it before whoever waits for the end.
-      left: () => setImmediate(this.#closed.resolve),
       pressed: (digit) => this.#onDigit(digit),
-      end: () => void this.end(),
+      end: (cause) => void this.#release(cause),
     });
     dialog.on('info', (request, answer) => this.#onInfo(request, answer));
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
@@ -101,21 +98,16 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   }
 
   hangUp(): Promise<void> {
-    // A far end that has been handed over is not ours to hang up on.
-    const isLeft = this.#company.hasPartner || this.#leaving !== undefined;
-    return isLeft ? this.#closed.promise : this.end();
+    return this.#leaving === undefined ? this.#release({ kind: 'near-end' }) : this.#closed.promise;
   }
 
-  /** As `hangUp`, whoever the far end talks to: the server stops. */
-  end(): Promise<void> {
-    return this.#release({ kind: 'near-end' });
-  }
-
-  async transfer(number: string, options: TransferOptions = {}): Promise<void> {
+  async transfer(number: string, options: TransferOptions = {}): Promise<TransferOutcome> {
     const outcome = await this.#company.transfer(number, options);
-    if (outcome === 'joined') return;
-    void this.#release({ kind: 'transferred' });
-    await this.#over.promise;
+    if (outcome === 'referred') {
+      void this.#release({ kind: 'transferred' });
+      await this.#over.promise;
+    }
+    return outcome;
   }
 
   bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
@@ -210,7 +202,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     if (digit === undefined || !this.#keys.byInfo(digit, this.#options.clock.nowMs())) return;
     this.#company.press(digit);
     // An agent that is gone from the line has no use for keys.
-    if (this.#cause === undefined) this.#onDigit(digit);
+    if (!this.#company.hasPartner) this.#onDigit(digit);
   }
 
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {

@@ -12,14 +12,13 @@ export interface ThreeWayTalkOptions {
   /** Takes the other party's keys. */
   readonly onDigit: (digit: string) => void;
   /** Lets the two, who are connected, go on without the agent. @throws {CarrierError} when the call is over. */
-  readonly stepAside: (guest: SecondLeg) => Promise<void>;
+  readonly stepAside: (guest: SecondLeg) => void;
 }
 
 export class ThreeWayTalk implements ThreeWayCall {
   readonly #options: ThreeWayTalkOptions;
-  #state: 'on' | 'alone' | 'over' = 'on';
-  #isGuestGone = false;
-  #leaving: Promise<void> | undefined;
+  /** `left`: the agent is gone from the line. */
+  #state: 'on' | 'alone' | 'left' | 'over' = 'on';
   #onAlone: () => void = () => {};
 
   constructor(options: ThreeWayTalkOptions) {
@@ -34,7 +33,7 @@ export class ThreeWayTalk implements ThreeWayCall {
       // Keys in the sound cross by themselves; those by INFO come this way alone.
       endpoint.line.sendDigits(digit);
     });
-    guest.onReleased(() => this.#guestLeft());
+    guest.onReleased(() => this.#alone());
   }
 
   /** Whether all three are there. */
@@ -52,9 +51,18 @@ export class ThreeWayTalk implements ThreeWayCall {
     if (this.#state === 'alone') listener();
   }
 
-  leave(): Promise<void> {
-    this.#leaving ??= this.#leave();
-    return this.#leaving;
+  async leave(): Promise<void> {
+    if (this.#state === 'left') return;
+    const { endpoint, guest, stepAside } = this.#options;
+    if (this.#state !== 'on') throw failure('one of the two has hung up', 480);
+    try {
+      connectSound(endpoint, guest.endpoint);
+    } catch (error) {
+      throw failure(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+    }
+    endpoint.line.mixWith(undefined);
+    this.#state = 'left';
+    stepAside(guest);
   }
 
   /** The caller is gone: so is the other party. Safe to call twice. */
@@ -62,28 +70,6 @@ export class ThreeWayTalk implements ThreeWayCall {
     if (!this.isOn) return;
     this.#state = 'over';
     void this.#options.guest.hangUp();
-  }
-
-  async #leave(): Promise<void> {
-    const { endpoint, guest, stepAside } = this.#options;
-    try {
-      if (this.#state !== 'on') throw failure('one of the two has hung up', 480);
-      await connectSound(endpoint, guest.endpoint);
-      endpoint.line.mixWith(undefined);
-      this.#state = 'over';
-      // Whoever of the two has hung up meanwhile ends the other one by it.
-      await stepAside(guest);
-    } catch (error) {
-      this.#leaving = undefined;
-      if (this.#isGuestGone) this.#alone();
-      if (error instanceof CarrierError) throw error;
-      throw failure(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
-    }
-  }
-
-  #guestLeft(): void {
-    this.#isGuestGone = true;
-    if (this.#leaving === undefined) this.#alone();
   }
 
   #alone(): void {

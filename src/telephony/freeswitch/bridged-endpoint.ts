@@ -17,9 +17,6 @@ const MODIFY_MS_MAX = 3_000;
 
 const CLOSE_MS_MAX = 2_000;
 
-/** A FreeSWITCH that is well bridges in 50 ms. */
-const BRIDGE_MS_MAX = 3_000;
-
 /** Between the attempts at a change that FreeSWITCH was too busy for: up to 3 s in all, where it has hardly a processor. */
 const RETRY_MS = 50;
 const ATTEMPTS_MAX = 60;
@@ -41,8 +38,6 @@ export interface BridgedEndpointOptions {
   /** The carrier's offer that `outer` was made from; undefined when there was none. */
   readonly remoteSdp: string | undefined;
   readonly clock: Clock;
-  /** The one that both legs are in. */
-  readonly server: object;
   /** Ends a leg by its name, when it does not end by itself. */
   readonly kill: (uuid: string) => Promise<void>;
 }
@@ -57,8 +52,6 @@ export class BridgedEndpoint implements MediaEndpoint {
   #remoteSdp: string | undefined;
   #isOfferPending = false;
   #isHeld = false;
-  /** Where our own end of it is not needed any more, and its loss no loss. */
-  #isBridgedAway = false;
   #closed: Promise<void> | undefined;
 
   constructor(options: BridgedEndpointOptions) {
@@ -70,7 +63,7 @@ export class BridgedEndpoint implements MediaEndpoint {
       if (this.#closed === undefined) this.audio.lose();
     });
     inner.on('destroy', () => {
-      if (this.#closed === undefined && !this.#isBridgedAway) this.audio.lose();
+      if (this.#closed === undefined) this.audio.lose();
     });
     this.#remoteSdp = remoteSdp;
     if (remoteSdp === undefined) this.offer();
@@ -113,33 +106,9 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#options.session.record(path);
   }
 
-  async bridge(other: MediaEndpoint): Promise<boolean> {
-    const { outer, inner, server, clock } = this.#options;
-    const isBeside = other instanceof BridgedEndpoint && other.#options.server === server;
-    if (!isBeside) return false;
-    const both = [this, other] as const;
-    for (const endpoint of both) endpoint.#isBridgedAway = true;
-    try {
-      await within(clock, BRIDGE_MS_MAX, outer.bridge(other.#options.outer));
-    } catch (error) {
-      for (const endpoint of both) endpoint.#isBridgedAway = false;
-      // As it was before, where it still can be.
-      await within(clock, BRIDGE_MS_MAX, outer.bridge(inner)).catch(() => undefined);
-      throw mediaErrorOf(error);
-    }
-    for (const endpoint of both) void endpoint.#leave();
-    return true;
-  }
-
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
-  }
-
-  /** The media engine is out of the way: its leg and its line are not needed any more. */
-  async #leave(): Promise<void> {
-    const { inner, session } = this.#options;
-    await Promise.all([session.close(), this.#end(inner)]);
   }
 
   async #close(): Promise<void> {
@@ -160,7 +129,6 @@ export class BridgedEndpoint implements MediaEndpoint {
 
   /** While the carrier holds us the engine rests, and FreeSWITCH must not take that for its death. */
   async #follow(flow: Flow): Promise<void> {
-    if (this.#isBridgedAway) return;
     const isHeld = !flow.doesListen;
     if (isHeld !== this.#isHeld) {
       await this.#modify(this.#options.inner, this.#engineSdp(isHeld));

@@ -55,8 +55,6 @@ export class FreeSwitchGateway implements MediaGateway {
   readonly #options: FreeSwitchGatewayOptions;
   readonly #servers: readonly FreeSwitchServer[];
   readonly #turns: WeightedTurns<FreeSwitchServer>;
-  /** Two calls can be bridged inside one server only. */
-  readonly #serverOf = new WeakMap<MediaSession, FreeSwitchServer>();
 
   constructor(options: FreeSwitchGatewayOptions) {
     const { servers, orphanChannels = [] } = options;
@@ -98,7 +96,7 @@ export class FreeSwitchGateway implements MediaGateway {
     const startedAtMs = clock.nowMs();
     const failed = new Set<FreeSwitchServer>();
     for (let attempt = 1; ; attempt += 1) {
-      const place = this.#choose(near, failed);
+      const place = this.#choose(failed);
       try {
         return await this.#openAt(place, { offer, codecs, near });
       } catch (cause) {
@@ -114,13 +112,11 @@ export class FreeSwitchGateway implements MediaGateway {
     }
   }
 
-  /** The server of the near line, or whose turn it is; one that has failed only where there is no other. */
-  #choose(near: MediaSession | undefined, failed: ReadonlySet<FreeSwitchServer>): Place {
+  /** The server whose turn it is; one that has failed only where there is no other. */
+  #choose(failed: ReadonlySet<FreeSwitchServer>): Place {
     const isWell = ({ connection }: FreeSwitchServer) => connection !== undefined;
     const isFresh = (server: FreeSwitchServer) => isWell(server) && !failed.has(server);
-    const beside = near && this.#serverOf.get(near);
-    const nearest = beside && isFresh(beside) ? beside : this.#turns.next(isFresh);
-    const server = nearest ?? this.#turns.next(isWell);
+    const server = this.#turns.next(isFresh) ?? this.#turns.next(isWell);
     const connection = server?.connection;
     if (server === undefined || connection === undefined) {
       throw new MediaError('Cannot set up sound: no FreeSWITCH is in reach', 503);
@@ -133,7 +129,6 @@ export class FreeSwitchGateway implements MediaGateway {
     { near, ...wish }: Wish & { readonly near: MediaSession | undefined },
   ): Promise<BridgedEndpoint> {
     const session = await this.#openLine(place.connection, near);
-    this.#serverOf.set(session, place.server);
     const made = this.#bridge(place, session, wish);
     try {
       return await unlessAborted(place.connection.lost, made);
@@ -158,7 +153,7 @@ export class FreeSwitchGateway implements MediaGateway {
     const kill = (uuid: string) => server.kill(uuid);
     try {
       await within(clock, LEG_MS_MAX, outer.bridge(inner));
-      const parts = { outer, inner, session, engineAddress, codecs, clock, kill, server };
+      const parts = { outer, inner, session, engineAddress, codecs, clock, kill };
       return new BridgedEndpoint({ ...parts, remoteSdp: offer });
     } catch (error) {
       await Promise.all([outer, inner].map(({ uuid }) => kill(uuid)));

@@ -1,7 +1,13 @@
 /** The leg of a simulated call: the scripted party is at its other end, and no network in between. */
 import type { PartyScript } from '../../domain/sandbox-script.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
-import { CarrierError, type Leg, type ReleaseCause, type ThreeWayCall } from '../carrier.ts';
+import {
+  CarrierError,
+  type Leg,
+  type ReleaseCause,
+  type ThreeWayCall,
+  type TransferOutcome,
+} from '../carrier.ts';
 import { SandboxLine } from './sandbox-line.ts';
 
 /** How long whoever a caller is handed to takes to pick up. */
@@ -72,9 +78,11 @@ export class SandboxLeg implements Leg {
     return this.#closed.promise;
   }
 
-  async transfer(_number: string): Promise<void> {
+  /** The party goes by itself: nobody is simulated for it to talk to. */
+  async transfer(_number: string): Promise<TransferOutcome> {
     await this.#pickedUp();
     this.#release({ kind: 'transferred' });
+    return 'referred';
   }
 
   /** Whoever is brought in says nothing, and stays. */

@@ -10,6 +10,7 @@ import type {
   ReleaseCause,
   ThreeWayCall,
   TransferOptions,
+  TransferOutcome,
 } from '../../../src/telephony/carrier.ts';
 
 export class ScriptedAudio implements AudioStream {
@@ -43,7 +44,7 @@ export class ScriptedLeg implements Leg {
   readonly recorded: string[] = [];
   readonly transfers: string[] = [];
   readonly broughtIn: { readonly number: string; readonly isAnnounced: boolean }[] = [];
-  readonly threeWay = new ScriptedThreeWay(this);
+  readonly threeWay = new ScriptedThreeWay();
   /** How often BYE was said: asking again of a leg that is over says nothing. */
   hangUps = 0;
   digit: (digit: string) => void = () => undefined;
@@ -76,9 +77,9 @@ export class ScriptedLeg implements Leg {
     return Promise.resolve();
   }
 
-  transfer(number: string): Promise<void> {
+  transfer(number: string): Promise<TransferOutcome> {
     this.transfers.push(number);
-    return Promise.resolve();
+    return Promise.resolve('joined');
   }
 
   bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
@@ -89,15 +90,10 @@ export class ScriptedLeg implements Leg {
 
 /** Three on one line, until the agent leaves or `beAlone` says that the other party has. */
 export class ScriptedThreeWay implements ThreeWayCall {
-  readonly #leg: ScriptedLeg;
   leaves = 0;
   /** Why the agent cannot leave; undefined where it can. */
   refusal: Error | undefined;
   beAlone: () => void = () => undefined;
-
-  constructor(leg: ScriptedLeg) {
-    this.#leg = leg;
-  }
 
   onAlone(listener: () => void): void {
     this.beAlone = listener;
@@ -105,9 +101,7 @@ export class ScriptedThreeWay implements ThreeWayCall {
 
   leave(): Promise<void> {
     this.leaves += 1;
-    if (this.refusal !== undefined) return Promise.reject(this.refusal);
-    this.#leg.release({ kind: 'transferred' });
-    return Promise.resolve();
+    return this.refusal === undefined ? Promise.resolve() : Promise.reject(this.refusal);
   }
 }
 
