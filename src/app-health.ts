@@ -2,8 +2,9 @@
 import type { LiveAdmission } from './app-admission.ts';
 import type { BrowserCalls } from './app-browser.ts';
 import type { SpeechParts } from './app-speech.ts';
-import { engineReports } from './app-speech.ts';
+import { engineStates } from './app-speech.ts';
 import type { Telephony } from './app-telephony.ts';
+import type { EngineState } from './domain/engine-state.ts';
 import { type ReadinessCheck, type ReadinessReport, readinessStatus } from './domain/readiness.ts';
 import { systemClock } from './lib/clock.ts';
 import type { DiskSpace } from './lib/disk-space.ts';
@@ -76,22 +77,33 @@ export class Health {
     const checks = [
       this.#checkDatabase(),
       { name: 'disk space', isOk: !this.#disk.isShort, state: this.#disk.state },
-      { name: 'language model', isOk: problem === undefined, state: problem ?? 'answers' },
+      { name: 'language model', isOk: problem === undefined, state: problem ?? this.#modelState() },
       this.#admission.check(),
       this.#browser.check(),
       this.#telephony.mediaCheck(),
       ...[this.#telephony.addressCheck()].flatMap((check) => check ?? []),
     ];
     const status = readinessStatus({ isDraining, carriers, checks });
-    return { status, engines: engineReports(this.#speech), carriers, checks };
+    return { status, engines: this.#engines(), carriers, checks };
   }
 
   /** Says in the log which engine does which job, and why; as a warning where it stands in for a better one. */
   logEngines(): void {
-    for (const { job, engine, reason, isFallback } of engineReports(this.#speech)) {
+    for (const { job, engine, reason, isFallback } of this.#engines()) {
       const level = isFallback ? 'warn' : 'info';
       this.#log[level]({ job, engine, reason, isFallback }, 'engine chosen');
     }
+  }
+
+  #engines(): readonly EngineState[] {
+    return engineStates(this.#speech, this.#modelProblem !== undefined);
+  }
+
+  /** While some model answers. */
+  #modelState(): string {
+    const { engine, standIn, reason } = this.#speech.model.report();
+    if (standIn === undefined) return `${engine} answers`;
+    return `${engine} ${standIn === 'rule_book' ? 'answers by fixed rules' : 'stands in'}: ${reason}`;
   }
 
   async #checkModel(): Promise<void> {

@@ -3,12 +3,13 @@ import { composeModel, type ModelParts } from './app-llm.ts';
 import { composeVoices } from './app-voices.ts';
 import type { Config } from './config.ts';
 import type { ConversationOptions } from './conversation/conversation.ts';
+import { type EngineState, engineState } from './domain/engine-state.ts';
 import type { VoiceCatalogue } from './domain/voice-catalogue.ts';
 import type { Clock } from './lib/clock.ts';
 import type { LanguageModelCounts } from './lib/language-model-metrics.ts';
 import type { Logger } from './lib/logger.ts';
 import type { ModelTimes } from './lib/model-metrics.ts';
-import type { EngineReport, Hearing } from './speech/hearing.ts';
+import type { Hearing } from './speech/hearing.ts';
 import { MeasuredHearing } from './speech/measured-hearing.ts';
 import type { PhraseCache } from './speech/phrase-cache.ts';
 
@@ -39,7 +40,11 @@ export async function composeSpeech(options: Options): Promise<SpeechParts> {
   };
 }
 
-/** Which engine does which job, and why. */
-export function engineReports(parts: SpeechParts): readonly EngineReport[] {
-  return [...parts.hearing.reports(), parts.synthesizer.report(), parts.model.report()];
+/** Which engine does which job, and why. @param isModelFailing whether no language model answers now. */
+export function engineStates(parts: SpeechParts, isModelFailing: boolean): readonly EngineState[] {
+  const speech = [...parts.hearing.reports(), parts.synthesizer.report()];
+  return [
+    ...speech.map((report) => engineState(report)),
+    engineState(parts.model.report(), isModelFailing),
+  ];
 }

@@ -196,14 +196,27 @@ export interface Account {
   readonly allowedCountries: readonly string[] | null;
 }
 
+/** An engine as `/readyz` shows it: docs/operations.md, "Engines". */
+export interface Engine {
+  readonly job: 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
+  readonly engine: string;
+  readonly reason: string;
+  readonly isFallback: boolean;
+  readonly state: 'ready' | 'fallback' | 'failed';
+  readonly standIn:
+    | 'tiny_model'
+    | 'no_model'
+    | 'simple_voice'
+    | 'rule_book'
+    | 'second_choice'
+    | null;
+  readonly limitation: string | null;
+  readonly replacement: { readonly engine: string; readonly how: string } | null;
+}
+
 export interface Readiness {
   readonly status: 'ready' | 'draining' | 'not_ready';
-  readonly engines: readonly {
-    readonly job: string;
-    readonly engine: string;
-    readonly reason: string;
-    readonly isFallback: boolean;
-  }[];
+  readonly engines: readonly Engine[];
   readonly carriers: readonly {
     readonly name: string;
     readonly isReady: boolean;

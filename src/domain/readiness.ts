@@ -1,13 +1,5 @@
 /** Whether the server can take calls, and with what: the report that `/readyz` shows. */
-
-/** Which engine does a job, and why that one. */
-export interface EngineState {
-  readonly job: 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
-  readonly engine: string;
-  readonly reason: string;
-  /** True when it stands in for a better one. */
-  readonly isFallback: boolean;
-}
+import type { EngineState } from './engine-state.ts';
 
 export interface CarrierState {
   readonly name: string;

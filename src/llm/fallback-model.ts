@@ -19,6 +19,10 @@ export interface LanguageModelReport {
   readonly engine: string;
   readonly reason: string;
   readonly isFallback: boolean;
+  /** How it falls short; absent for the model that was asked for. */
+  readonly standIn?: 'rule_book' | 'second_choice';
+  /** The best model of the order, while that cannot be used. */
+  readonly replacement?: { readonly engine: string; readonly how: string };
 }
 
 interface Candidate {
@@ -119,11 +123,15 @@ export class FallbackModel implements LanguageModel {
   report(): LanguageModelReport {
     const current = this.#order()[0];
     const better = this.#candidates.slice(0, current ? this.#candidates.indexOf(current) : 0);
+    const isFallback = better.length > 0;
+    const standIn = current?.model.ignoresPrompts === true ? 'rule_book' : 'second_choice';
     return {
       job: 'llm',
       engine: current?.model.name ?? '',
       reason: reasonFor(better, current),
-      isFallback: better.length > 0,
+      isFallback,
+      ...((isFallback || standIn === 'rule_book') && { standIn }),
+      ...replacementOf(better),
     };
   }
 
@@ -161,6 +169,12 @@ export class FallbackModel implements LanguageModel {
       this.#log.warn(fields, 'language model failed');
     }
   }
+}
+
+/** The message of a model's failure says what to do about it. */
+function replacementOf([best]: readonly Candidate[]): Pick<LanguageModelReport, 'replacement'> {
+  if (best?.failure === undefined) return {};
+  return { replacement: { engine: best.model.name, how: best.failure.message } };
 }
 
 function reasonFor(better: readonly Candidate[], current: Candidate | undefined): string {

@@ -59,6 +59,9 @@ export interface LanguageModel {
   /** Such as `ollama/qwen3:4b`. */
   readonly name: string;
 
+  /** True where prompts count for nothing: fixed rules answer. */
+  readonly ignoresPrompts?: boolean | undefined;
+
   /** How many tokens prompt and answer may have together; undefined where that is no matter. */
   readonly contextTokens?: number | undefined;
 

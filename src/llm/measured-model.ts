@@ -23,6 +23,10 @@ export class MeasuredModel implements LanguageModel {
     return this.#model.name;
   }
 
+  get ignoresPrompts(): boolean | undefined {
+    return this.#model.ignoresPrompts;
+  }
+
   get contextTokens(): number | undefined {
     return this.#model.contextTokens;
   }

@@ -97,13 +97,14 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
   const { job, setting, without } = plan.choice;
   if (setting === without) {
     const reason = `${job.toUpperCase()}=${setting} was set`;
-    return { job, engine: without, reason, isFallback: false };
+    return { job, engine: without, reason, isFallback: false, standIn: 'no_model' };
   }
   const instead = job === 'turn' && outcome.model === null ? ['the words alone tell its end'] : [];
   const why = [...absenceOf(plan), ...outcome.failures, ...instead];
   if (outcome.model === null) {
     if (setting !== AUTO) throw new Error(why.join('; '));
-    return { job, engine: without, reason: why.join('; '), isFallback: true };
+    const reason = why.join('; ');
+    return { job, engine: without, reason, isFallback: true, standIn: 'no_model' };
   }
   const drawbacks = outcome.drawback === undefined ? [] : [outcome.drawback];
   const isTiny = plan.tiny.includes(outcome.model);
@@ -113,6 +114,8 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
     engine: plan.engineOf.get(outcome.model)?.name ?? plan.choice.engine.name,
     reason: [...why, reason, ...drawbacks].join('; '),
     isFallback: isTiny || outcome.failures.length > 0,
+    ...(isTiny && { standIn: 'tiny_model' }),
+    ...(!isTiny && outcome.failures.length > 0 && { standIn: 'second_choice' }),
   };
 }
 

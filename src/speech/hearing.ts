@@ -86,6 +86,8 @@ export interface EngineReport {
   readonly reason: string;
   /** True when it stands in for a better one. */
   readonly isFallback: boolean;
+  /** How it falls short of the job: also where it was asked for. Absent for an engine that does the job in full. */
+  readonly standIn?: 'tiny_model' | 'no_model' | 'simple_voice' | 'second_choice';
 }
 
 /** Everything that listens: the detector's thread and the recogniser's child processes. */

@@ -76,7 +76,8 @@ export class LayeredSynthesizer implements Synthesizer {
     const report = (best ?? this.#layers[0])?.report();
     if (report === undefined) throw new RangeError('Cannot report: there is no engine');
     if (this.#failures.length === 0) return report;
-    return { ...report, reason: [...this.#failures, report.reason].join('; '), isFallback: true };
+    const reason = [...this.#failures, report.reason].join('; ');
+    return { standIn: 'second_choice', ...report, reason, isFallback: true };
   }
 
   reportFor(choice: VoiceChoice): EngineReport {

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import { engineState } from '../../src/domain/engine-state.ts';
 import type { ReadinessReport } from '../../src/domain/readiness.ts';
 import { openTestApi } from '../support/test-api.ts';
 
 const REPORT: ReadinessReport = {
   status: 'ready',
-  engines: [{ job: 'stt', engine: 'whisper', reason: 'a model is installed', isFallback: false }],
+  engines: [
+    engineState({ job: 'stt', engine: 'whisper', reason: 'it is installed', isFallback: false }),
+  ],
   carriers: [{ name: 'sip', isReady: true, state: 'listening on udp 127.0.0.1:5060' }],
   checks: [{ name: 'database', isOk: true, state: 'writable' }],
 };

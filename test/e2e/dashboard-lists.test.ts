@@ -62,6 +62,18 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
   const answerer = (number: string) => page.getByLabel(`Who answers ${number}`);
   const chosen = (number: string) => answerer(number).locator('option:checked').textContent();
 
+  test('the System page says which engines stand in, what callers notice, and what to do', async () => {
+    await go('System');
+
+    const row = page.getByRole('row', { name: 'Language model' }).first();
+    await expect.poll(() => row.textContent(), SOON).toContain('scripted/');
+    expect(await row.textContent()).toContain(
+      "Ignores an agent's instructions: fixed rules answer.",
+    );
+    expect(await page.getByText(/of 5 engines are stand-ins/).isVisible()).toBe(true);
+    expect(await page.getByText('Better: whisper. Run "npm run models"').isVisible()).toBe(true);
+  });
+
   test('a number is given to an agent, moved to another, and freed', async () => {
     await go('Numbers', 'Telephone numbers');
     await answerer(FIRST).waitFor();

@@ -125,8 +125,29 @@ test('FallbackModel reports which model answers and why', async () => {
     engine: 'second',
     reason: 'Cannot reach it: nothing listens there',
     isFallback: true,
+    standIn: 'second_choice',
+    replacement: { engine: 'first', how: 'Cannot reach it: nothing listens there' },
   });
-  expect(model.report()).toMatchObject({ engine: 'first', isFallback: false });
+  expect(model.report()).toEqual({
+    job: 'llm',
+    engine: 'first',
+    reason: 'first of the order in LLM',
+    isFallback: false,
+  });
+});
+
+test.each([
+  ['where the model of the order cannot be used', true],
+  ['where it was chosen', false],
+])('FallbackModel reports a model that ignores prompts as a rule book %s', async (_case, isFallback) => {
+  const { first, second, clock } = twoModels();
+  Object.assign(second, { ignoresPrompts: true });
+  const models = isFallback ? [first, second] : [second];
+  const model = new FallbackModel({ models, clock, log: silentLogger });
+
+  await model.check();
+
+  expect(model.report()).toMatchObject({ engine: 'second', isFallback, standIn: 'rule_book' });
 });
 
 test('FallbackModel tries the models all the same when every one of them has failed', async () => {

@@ -30,7 +30,10 @@ test('Hearing takes an installed model, and stops twice without harm', async () 
   const path = join(modelsDir, 'whisper/base');
   expect(hearing.hasVoiceDetector).toBe(false);
   expect(hearing.reports()).toEqual([
-    { job: 'vad', engine: 'energy', reason: 'VAD=energy was set', isFallback: false },
+    {
+      ...{ job: 'vad', engine: 'energy', reason: 'VAD=energy was set', isFallback: false },
+      standIn: 'no_model',
+    },
     { job: 'stt', engine: 'whisper', reason: `"${path}" is installed`, isFallback: false },
   ]);
   await hearing.stop();

@@ -128,6 +128,7 @@ test.each([
     report: {
       engine: 'whisper',
       isFallback: true,
+      standIn: 'tiny_model',
       reason:
         'no whisper model in "./models" ("npm run models" downloads one); our own tiny model stands in, which knows a closed set of phrases only',
     },
@@ -140,7 +141,20 @@ test.each([
     report: {
       engine: 'whisper',
       isFallback: true,
+      standIn: 'tiny_model',
       reason: `${DAMAGED}; our own tiny model stands in, which knows a closed set of phrases only`,
+    },
+  },
+  {
+    what: 'the next installed model where the best is damaged',
+    setting: 'auto',
+    folders: BOTH,
+    outcome: { model: 'models/whisper-base', failures: [DAMAGED] },
+    report: {
+      engine: 'whisper',
+      isFallback: true,
+      standIn: 'second_choice',
+      reason: `${DAMAGED}; "models/whisper-base" is installed`,
     },
   },
   {
@@ -162,6 +176,7 @@ test.each([
     report: {
       engine: 'none',
       isFallback: true,
+      standIn: 'no_model',
       reason: 'no whisper model in "./models" ("npm run models" downloads one)',
     },
   },
@@ -170,7 +185,12 @@ test.each([
     setting: 'none',
     folders: BOTH,
     outcome: { model: null, failures: [] },
-    report: { engine: 'none', isFallback: false, reason: 'STT=none was set' },
+    report: {
+      engine: 'none',
+      isFallback: false,
+      standIn: 'no_model',
+      reason: 'STT=none was set',
+    },
   },
 ])('reportOf tells of $what', ({ setting, folders, outcome, report }) => {
   const plan = planEngine(choiceOf(setting, folders));

@@ -87,6 +87,7 @@ test('Hearing does without a turn model where none is installed, and says so', a
   expect(turnReport(one)).toEqual({
     job: 'turn',
     engine: 'off',
+    standIn: 'no_model',
     reason:
       'no smart-turn model in "nothing-is-here" ("npm run models" downloads one); the words alone tell its end',
     isFallback: true,
@@ -111,6 +112,7 @@ test('Hearing says that the turn model was switched off', async () => {
   expect(turnReport(one)).toEqual({
     job: 'turn',
     engine: 'off',
+    standIn: 'no_model',
     reason: 'TURN=off was set',
     isFallback: false,
   });

@@ -1,8 +1,9 @@
 /** Whether the server can take calls, and with what. */
-import type { Readiness } from '../api-types.ts';
-import { client, t } from '../app-state.ts';
+import type { Engine, Readiness } from '../api-types.ts';
+import { client, language, t } from '../app-state.ts';
 import { Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
+import { wordOf } from '../text/text.ts';
 
 export function SystemPage() {
   const loaded = useLoad(
@@ -42,21 +43,45 @@ export function SystemPage() {
 }
 
 function Engines({ engines }: { readonly engines: Readiness['engines'] }) {
-  const heads = [t('system.job'), t('system.engine'), t('system.why')];
+  const heads = [t('system.job'), t('system.engine'), t('system.health'), t('system.details')];
+  const standIns = engines.filter(({ standIn }) => standIn !== null);
   return (
     <Section title={t('system.engines')}>
+      {standIns.length === 0 ? null : (
+        <p class="warning">
+          {t('system.standIns', { count: standIns.length, all: engines.length })}
+        </p>
+      )}
       <Table label={t('system.engines')} heads={heads}>
-        {engines.map(({ job, engine, reason, isFallback }) => (
-          <tr key={job}>
-            <td>{job}</td>
+        {engines.map((one) => (
+          <tr key={one.job}>
+            <td>{wordOf(language.value, 'job', one.job)}</td>
+            <td>{one.engine}</td>
             <td>
-              {engine} {isFallback ? <State of="fallback" /> : null}
+              <State of={one.state} />
             </td>
-            <td>{reason}</td>
+            <td>
+              <EngineDetails of={one} />
+            </td>
           </tr>
         ))}
       </Table>
     </Section>
+  );
+}
+
+/** What callers notice and what to do about it first; the reason below. */
+function EngineDetails({ of: { limitation, replacement, reason } }: { readonly of: Engine }) {
+  return (
+    <>
+      {limitation === null ? null : <p class="engine-details">{limitation}.</p>}
+      {replacement === null ? null : (
+        <p class="engine-details">
+          {t('system.replacement', { engine: replacement.engine, how: replacement.how })}
+        </p>
+      )}
+      <p class="engine-details muted small">{reason}</p>
+    </>
   );
 }
 

@@ -113,6 +113,7 @@ const TONES: Readonly<Record<string, string>> = {
   ringing: 'busy',
   pending: 'busy',
   draining: 'busy',
+  fallback: 'busy',
   failed: 'bad',
   not_ready: 'bad',
 };

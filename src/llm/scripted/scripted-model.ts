@@ -7,6 +7,7 @@ import { answerTo } from './rule-match.ts';
 
 export class ScriptedModel implements LanguageModel {
   readonly name: string;
+  readonly ignoresPrompts = true;
   readonly #book: RuleBook;
   readonly #clock: Clock;
   readonly #firstWordMs: number;

@@ -95,5 +95,6 @@ function reportOf(version: string, passedOver: readonly string[]) {
     engine: version,
     reason: [...passedOver, ALWAYS_THERE].join('; '),
     isFallback: true,
+    standIn: 'simple_voice',
   } as const;
 }

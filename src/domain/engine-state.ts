@@ -1,0 +1,94 @@
+/** Which engine does a job, and what callers notice where it stands in for a better one; pure */
+
+export type EngineJob = 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
+
+/**
+ * How an engine falls short of what the job needs:
+ *
+ * - `tiny_model`: a model of the repository, made for trying the server
+ * - `no_model`: a rule instead of a model
+ * - `simple_voice`: espeak-ng instead of a neural voice
+ * - `rule_book`: fixed rules instead of a language model
+ * - `second_choice`: a real engine, while a better one that is set up cannot be used
+ */
+export type StandIn = 'tiny_model' | 'no_model' | 'simple_voice' | 'rule_book' | 'second_choice';
+
+/** What would do the job better, and how to get it. */
+export interface Replacement {
+  /** Such as `whisper`, or `ollama/qwen3:4b`. */
+  readonly engine: string;
+  /** What to do, in plain English, such as `Run "npm run models", then restart the server`. */
+  readonly how: string;
+}
+
+/** What an engine says of itself. */
+export interface EngineFacts {
+  readonly job: EngineJob;
+  readonly engine: string;
+  /** Why this one, in plain English. */
+  readonly reason: string;
+  /** True where it was not chosen: a better engine is missing or fails. */
+  readonly isFallback: boolean;
+  /** Absent for an engine that does the job in full. */
+  readonly standIn?: StandIn | undefined;
+  /** Where it is not the usual one. */
+  readonly replacement?: Replacement | undefined;
+}
+
+/** One engine as `/readyz` shows it. */
+export interface EngineState {
+  readonly job: EngineJob;
+  readonly engine: string;
+  readonly reason: string;
+  readonly isFallback: boolean;
+  /** `fallback` as `isFallback`; `failed`: nothing does the job now. */
+  readonly state: 'ready' | 'fallback' | 'failed';
+  /** Null for an engine that does the job in full; set for one that an operator chose as well. */
+  readonly standIn: StandIn | null;
+  /** What callers notice of the stand-in, in plain English; null where there is none. */
+  readonly limitation: string | null;
+  /** Null where the job is done in full, and where an operator chose the stand-in. */
+  readonly replacement: Replacement | null;
+}
+
+const LIMITATIONS: Readonly<Record<EngineJob, Partial<Record<StandIn, string>>>> = {
+  vad: {
+    tiny_model: 'Knows synthetic voices only: quiet or noisy callers can be missed',
+    no_model: 'Tells speech by its loudness alone: noise counts as speech',
+  },
+  stt: {
+    tiny_model: 'Understands a closed set of phrases only',
+    no_model: 'Understands nothing that callers say',
+  },
+  turn: {
+    tiny_model: 'Is wrong about the end of one turn in five',
+    no_model: 'The words alone tell when a caller has finished',
+  },
+  tts: { simple_voice: 'Sounds mechanical, whichever voice an agent has' },
+  llm: { rule_book: "Ignores an agent's instructions: fixed rules answer" },
+};
+
+const SECOND_CHOICE = 'Works, but a better engine is set up and cannot be used';
+
+const RUN_MODELS = 'Run "npm run models", then restart the server';
+
+const REPLACEMENTS: Readonly<Record<EngineJob, Replacement>> = {
+  vad: { engine: 'silero', how: RUN_MODELS },
+  stt: { engine: 'whisper', how: RUN_MODELS },
+  turn: { engine: 'smart-turn', how: RUN_MODELS },
+  tts: { engine: 'kokoro', how: RUN_MODELS },
+  llm: { engine: 'ollama', how: 'Start Ollama: docs/language-models.md' },
+};
+
+/** Adds what the engine's own report leaves to its job. @param isFailing whether nothing does the job now. */
+export function engineState(facts: EngineFacts, isFailing = false): EngineState {
+  const { job, engine, reason, isFallback, standIn = null } = facts;
+  const limitation = standIn === null ? null : (LIMITATIONS[job][standIn] ?? SECOND_CHOICE);
+  const replacement = isFallback ? (facts.replacement ?? REPLACEMENTS[job]) : null;
+  const state = isFallback ? 'fallback' : 'ready';
+  return {
+    ...{ job, engine, reason, isFallback },
+    state: isFailing ? 'failed' : state,
+    ...{ standIn, limitation, replacement },
+  };
+}
