@@ -11,7 +11,7 @@ import {
   table,
   UsageError,
 } from './admin-command.ts';
-import { type Account, PLANS, type Plan } from './domain/account.ts';
+import { type Account, KEEP_CALLS, PLANS, type Plan } from './domain/account.ts';
 import { ACCOUNT_LIMITS, isCountryCode } from './domain/account-rules.ts';
 import { newSigningSecret } from './domain/api-key.ts';
 
@@ -82,6 +82,7 @@ function createAccount(desk: Desk, { name = '', plan, minutes }: AccountOptions)
     minutesIncluded: minutes ?? 0,
     transferTargets: [],
     allowedCountries: null,
+    retention: KEEP_CALLS,
     createdAt: now,
   };
   const signingSecrets = { live: newSigningSecret(random), test: newSigningSecret(random) };

@@ -2,6 +2,7 @@
 import { open, rm } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { RECORDINGS } from './app-recordings.ts';
+import { RetentionSweep } from './app-retention-sweep.ts';
 import type { Config } from './config.ts';
 import {
   ERASED_CALLS_MAX,
@@ -9,6 +10,7 @@ import {
   type ErasureStore,
   type Leftovers,
 } from './domain/erasure.ts';
+import type { NewId } from './domain/ids.ts';
 import { StoreError } from './domain/store-error.ts';
 import { type Clock, systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -26,11 +28,12 @@ const FILES_MAX = 100;
 /** To write more anew takes longer than half a second, in which no call is answered: `admin compact` does it. */
 const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Between two times that the file is written anew. */
-const COMPACTED_EVERY_MS = 60_000;
+/** Between two times that the file is written anew: a day where only time has run out, to spare the disk. */
+const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
 
 interface RoundParts {
   readonly erasures: Pick<ErasureStore, 'bell' | 'eraseNoted'>;
+  readonly sweep: Pick<RetentionSweep, 'step'>;
   readonly leftovers: Leftovers;
   /** The folder that recordings are relative to. */
   readonly dataFolder: string;
@@ -42,18 +45,21 @@ interface RoundParts {
 
 export function openEraser(from: {
   readonly config: Pick<Config, 'DATA_DIR'>;
-  readonly store: Pick<Store, 'erasures' | 'leftovers'>;
+  readonly store: Pick<Store, 'accounts' | 'accountRetention' | 'erasures' | 'leftovers'>;
+  readonly newId: NewId;
   readonly isQuiet: () => boolean;
   readonly log: Logger;
 }): ErasureRounds {
-  const { config, store, isQuiet, log } = from;
-  const { erasures, leftovers } = store;
+  const { config, store, newId, isQuiet, log } = from;
+  const { accounts, accountRetention: retention, erasures, leftovers } = store;
+  const clock = systemClock;
+  const sweep = new RetentionSweep({ accounts, retention, newId, clock, log });
   const dataFolder = config.DATA_DIR;
-  return new ErasureRounds({ erasures, leftovers, dataFolder, isQuiet, clock: systemClock, log });
+  return new ErasureRounds({ erasures, sweep, leftovers, dataFolder, isQuiet, clock, log });
 }
 
 /**
- * Erases noted calls, deletes recordings, empties SQLite's log, and has the database file written anew when no call is in
+ * Erases noted calls and what accounts keep no longer, deletes recordings, empties SQLite's log, and has the database file written anew when no call is in
  * progress. What a process before this one left is done first.
  */
 export class ErasureRounds implements Eraser {
@@ -104,11 +110,11 @@ export class ErasureRounds implements Eraser {
   }
 
   async #look(): Promise<void> {
-    const { clock, erasures } = this.#parts;
+    const { clock, erasures, sweep } = this.#parts;
     let isFull = false;
     this.#isRung = false;
     await this.#attempt(async () => {
-      isFull = erasures.eraseNoted(clock.now()) === ERASED_CALLS_MAX;
+      isFull = erasures.eraseNoted(clock.now()) === ERASED_CALLS_MAX || sweep.step();
     });
     this.#finishing = this.#finishing.then(() =>
       this.#attempt(async () => {
@@ -154,8 +160,9 @@ export class ErasureRounds implements Eraser {
 
   async #compact(): Promise<void> {
     const { clock, isQuiet, leftovers, log } = this.#parts;
-    if (!leftovers.areInPages() || !isQuiet()) return;
-    if (clock.nowMs() - this.#compactedAtMs < COMPACTED_EVERY_MS) return;
+    const why = leftovers.inPages();
+    if (why === undefined || !isQuiet()) return;
+    if (clock.nowMs() - this.#compactedAtMs < COMPACTED_EVERY_MS[why]) return;
     const sizeBytes = leftovers.sizeBytes();
     if (sizeBytes > COMPACTED_BYTES_MAX) {
       const how =

@@ -70,7 +70,7 @@ export class App {
     this.#dashboard = openDashboard({ ...parts, newId: this.#newId });
     this.#live = openLive(registry, this.#sandbox);
     const isQuiet = () => registry.size === 0 && this.#sandbox.inProgress.length === 0;
-    this.#eraser = openEraser({ ...parts, isQuiet });
+    this.#eraser = openEraser({ ...parts, newId: this.#newId, isQuiet });
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ErasureRounds } from '../src/app-erasure.ts';
+import { KEEP_CALLS } from '../src/domain/account.ts';
 import type { ErasureOrder, Leftovers } from '../src/domain/erasure.ts';
 import { type Logger, silentLogger } from '../src/lib/logger.ts';
 import { buildCall } from './support/build-call.ts';
@@ -25,13 +26,18 @@ const ORDER: ErasureOrder = {
 
 function openRounds(
   store: TestStore,
-  options: { readonly isQuiet?: () => boolean; readonly leftovers?: Leftovers } = {},
+  options: {
+    readonly isQuiet?: () => boolean;
+    readonly leftovers?: Leftovers;
+    readonly sweep?: { step(): boolean };
+  } = {},
 ) {
   const logged: string[] = [];
   const note: Logger['warn'] = (_fields, message) => void logged.push(message);
   const clock = new FakeClock();
   const rounds = new ErasureRounds({
     erasures: store.erasures,
+    sweep: options.sweep ?? { step: () => false },
     leftovers: options.leftovers ?? store.leftovers,
     dataFolder: store.folder,
     isQuiet: options.isQuiet ?? (() => true),
@@ -40,6 +46,12 @@ function openRounds(
   });
   onTestFinished(() => rounds.stop());
   return { rounds, clock, logged };
+}
+
+/** Resolves when a look that has begun is over. */
+async function looked(rounds: ErasureRounds): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  await rounds.finish();
 }
 
 test('ErasureRounds finishes what a process left that died right after the erasure', async () => {
@@ -54,7 +66,7 @@ test('ErasureRounds finishes what a process left that died right after the erasu
   clock.advance(50);
 
   await vi.waitFor(() => expect(existsSync(path)).toBe(false));
-  await vi.waitFor(() => expect(store.leftovers.areInPages()).toBe(false));
+  await vi.waitFor(() => expect(store.leftovers.inPages()).toBeUndefined());
   expect(foundIn(store.folder, CALLER)).toEqual([]);
   expect(store.leftovers.files(9)).toEqual([]);
 });
@@ -94,6 +106,24 @@ test('ErasureRounds erases noted calls, and those that go on when they are over'
   expect(store.erasures.list(1)).toMatchObject([{ calls: 26, recordings: 25 }]);
 });
 
+test('ErasureRounds goes on with the sweep at once while it has more to do', async () => {
+  const store = await openTestStore();
+  let steps = 0;
+  const step = () => {
+    steps += 1;
+    return steps < 3;
+  };
+  const { rounds, clock } = openRounds(store, { sweep: { step } });
+  rounds.start();
+
+  for (let look = 0; look < 5; look += 1) {
+    clock.advance(50);
+    await looked(rounds);
+  }
+
+  expect(steps).toBe(3);
+});
+
 test('ErasureRounds.finish resolves when the recording is deleted and the log is empty', async () => {
   const store = await openTestStore();
   addTalk(store, { id: 'call_1', from: CALLER });
@@ -112,8 +142,8 @@ test('ErasureRounds writes the file anew when no call is in progress, once a min
   const { rounds, clock } = openRounds(store, { isQuiet: () => isQuiet });
   const look = async (ms: number) => {
     clock.advance(ms);
-    await rounds.finish();
-    return store.leftovers.areInPages();
+    await looked(rounds);
+    return store.leftovers.inPages() !== undefined;
   };
   rounds.start();
 
@@ -129,12 +159,41 @@ test('ErasureRounds writes the file anew when no call is in progress, once a min
   expect([whileTalking, quiet, soonAfter, later]).toEqual([true, false, true, false]);
 });
 
+test('ErasureRounds writes the file anew once a day at most for what time alone has erased', async () => {
+  const store = await openTestStore();
+  store.leftovers.compact();
+  const account = store.accounts.find('acct_1');
+  const daily = { ...KEEP_CALLS, callsDays: 1 };
+  const expire = async () => {
+    const startedAt = new Date(STORE_NOW_MS - 2 * 86_400_000);
+    addTalk(store, { id: `call_${Math.random()}`, startedAt });
+    const order = { ...ORDER, kind: 'retention', id: `ers_${Math.random()}` } as const;
+    if (account !== undefined)
+      store.accountRetention.apply({ ...account, retention: daily }, order);
+  };
+  const { rounds, clock } = openRounds(store);
+  rounds.start();
+  const look = async (ms: number) => {
+    clock.advance(ms);
+    await looked(rounds);
+    return store.leftovers.inPages();
+  };
+
+  await expire();
+  const first = await look(5000);
+  await expire();
+  const sameDay = await look(3_600_000);
+  const nextDay = await look(86_400_000);
+
+  expect([first, sameDay, nextDay]).toEqual([undefined, 'expired', undefined]);
+});
+
 test('ErasureRounds leaves a large file alone, and says what to do, once', async () => {
   const store = await openTestStore();
   const leftovers: Leftovers = {
     files: () => [],
     fileGone: () => undefined,
-    areInPages: () => true,
+    inPages: () => 'asked',
     compact: () => expect.fail('the file was written anew'),
     emptyLog: async () => true,
     sizeBytes: () => 200_000_000,
@@ -144,7 +203,7 @@ test('ErasureRounds leaves a large file alone, and says what to do, once', async
 
   for (let look = 0; look < 3; look += 1) {
     clock.advance(5000);
-    await rounds.finish();
+    await looked(rounds);
   }
 
   expect(logged).toEqual([expect.stringContaining('admin -- compact')]);

@@ -1,5 +1,7 @@
 /** What the servers of the rest benchmark share: the same records, two keys, and no log. */
+
 import Sqlite from 'better-sqlite3';
+import { KEEP_CALLS } from '../../src/domain/account.ts';
 import { createAgent } from '../../src/domain/agent-rules.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
 import type { DialQueue } from '../../src/domain/dial-queue.ts';
@@ -54,7 +56,7 @@ export async function addRestRecords(file: string): Promise<void> {
 }
 
 function addSpentAccount(store: Store, createdAt: Date): void {
-  const none = { transferTargets: [], allowedCountries: null } as const;
+  const none = { transferTargets: [], allowedCountries: null, retention: KEEP_CALLS } as const;
   const account = {
     id: SPENT_ACCOUNT,
     name: 'Spent',

@@ -1,4 +1,5 @@
 /** Our side of `bench/webhooks.ts`: the store and the deliverer as the server runs them. */
+import { KEEP_CALLS } from '../../src/domain/account.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -52,6 +53,7 @@ export async function openOutbox(options: {
         minutesIncluded: 0,
         transferTargets: [],
         allowedCountries: null,
+        retention: KEEP_CALLS,
         createdAt: now,
       },
       signingSecrets: { live: SECRET, test: SECRET },

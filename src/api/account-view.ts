@@ -27,6 +27,7 @@ export function accountView(
     },
     transferTargets: [...account.transferTargets],
     allowedCountries: allowedCountries === null ? null : [...allowedCountries],
+    retention: { ...account.retention },
     createdAt: account.createdAt.toISOString(),
   };
 }

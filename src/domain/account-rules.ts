@@ -1,13 +1,15 @@
 /** How accounts are changed: limits, and what a change may not say; pure */
 import { isSupportedCountry } from 'libphonenumber-js/max';
-import type { Account } from './account.ts';
+import type { Account, CallRetention } from './account.ts';
 import { checkTransferTarget } from './agent-rules.ts';
-import { emptyPatch } from './patch.ts';
+import { emptyPatch, given } from './patch.ts';
 
 export const ACCOUNT_LIMITS = {
   nameCharsMax: 120,
   transferTargetsMax: 100,
   allowedCountriesMax: 250,
+  /** A hundred years. */
+  retentionDays: { min: 1, max: 36_500 },
 } as const;
 
 /** A change: only the fields that are there. */
@@ -16,6 +18,10 @@ export interface AccountPatch {
   readonly transferTargets?: Account['transferTargets'] | undefined;
   /** Null: the country of the calling number. */
   readonly allowedCountries?: Account['allowedCountries'] | undefined;
+  /** Merged field by field. */
+  readonly retention?:
+    | { readonly [Name in keyof CallRetention]?: number | null | undefined }
+    | undefined;
 }
 
 /**
@@ -25,9 +31,9 @@ export interface AccountPatch {
  */
 export function patchAccount(account: Account, patch: AccountPatch): Account {
   const { name, transferTargets, allowedCountries } = patch;
-  if (name === undefined && transferTargets === undefined && allowedCountries === undefined) {
-    throw emptyPatch('the account');
-  }
+  const retention = given(patch.retention ?? {});
+  const changes = [name, transferTargets, allowedCountries, ...Object.values(retention)];
+  if (changes.every((change) => change === undefined)) throw emptyPatch('the account');
   for (const [index, { number }] of (transferTargets ?? []).entries()) {
     checkTransferTarget(number, `transferTargets.${index}.number`);
   }
@@ -36,6 +42,7 @@ export function patchAccount(account: Account, patch: AccountPatch): Account {
     name: name ?? account.name,
     transferTargets: transferTargets ?? account.transferTargets,
     allowedCountries: allowedCountries === undefined ? account.allowedCountries : allowedCountries,
+    retention: { ...account.retention, ...retention },
   };
 }
 

@@ -7,6 +7,21 @@ export const PLANS = ['starter', 'business', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
+/** How long an account keeps its calls, in days from their start; null keeps for good. */
+export interface CallRetention {
+  readonly recordingsDays: number | null;
+  /** Transcript, summary, and the events that tell of them. */
+  readonly transcriptsDays: number | null;
+  /** The whole call. */
+  readonly callsDays: number | null;
+}
+
+export const KEEP_CALLS: CallRetention = {
+  recordingsDays: null,
+  transcriptsDays: null,
+  callsDays: null,
+};
+
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -17,6 +32,7 @@ export interface Account {
   readonly transferTargets: readonly { readonly label: string; readonly number: string }[];
   /** ISO 3166 codes that may be called; null means the country of the calling number. */
   readonly allowedCountries: readonly string[] | null;
+  readonly retention: CallRetention;
   readonly createdAt: Date;
 }
 

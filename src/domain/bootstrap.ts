@@ -1,5 +1,5 @@
 /** The first start: one account, one key and one signing secret an environment; pure */
-import type { Environment, Plan } from './account.ts';
+import { type Environment, KEEP_CALLS, type Plan } from './account.ts';
 import type { AccountStore } from './account-store.ts';
 import { API_SCOPES, describeKey, hashOfKey, newKeyText, newSigningSecret } from './api-key.ts';
 import type { NewId, RandomBytes } from './ids.ts';
@@ -56,6 +56,7 @@ export function bootstrap(options: {
       minutesIncluded: 1000,
       transferTargets: [],
       allowedCountries: null,
+      retention: KEEP_CALLS,
       createdAt: now,
     },
     signingSecrets: secrets.signingSecrets,

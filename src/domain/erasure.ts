@@ -88,10 +88,10 @@ export interface Leftovers {
   fileGone(file: string): void;
 
   /**
-   * Whether the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them
-   * when it moves rows.
+   * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
+   * it moves rows: an erasure that was asked for, or rows that an account kept for a time only. Undefined: it holds none.
    */
-  areInPages(): boolean;
+  inPages(): 'asked' | 'expired' | undefined;
 
   /** Writes the database file anew, without them: about 5 ms for each megabyte, in which nothing else is done. */
   compact(): void;

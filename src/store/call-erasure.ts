@@ -21,6 +21,15 @@ function prepareCalls(database: Database) {
     delete: database.prepare((take: Take<ById>) =>
       build.deleteFrom('calls').where('id', '=', take('id')),
     ),
+    forgetRecording: database.prepare((take: Take<ById>) =>
+      build.updateTable('calls').set({ recording_file: null }).where('id', '=', take('id')),
+    ),
+    forgetWords: database.prepare((take: Take<ById>) =>
+      build
+        .updateTable('calls')
+        .set({ summary: null, words_erased: 1 })
+        .where('id', '=', take('id')),
+    ),
     bury: database.prepare((take: Take<ErasedCallRow>) =>
       build.replaceInto('erased_calls').values(takeAll(take, ERASED_CALL_COLUMNS)),
     ),
@@ -73,13 +82,19 @@ export class CallErasure {
   }
 
   /**
-   * Erases the call; nothing where there is none. What its webhooks were to tell is not sent any more.
+   * Erases the call. What its webhooks were to tell is not sent any more.
    *
-   * @param facts.erasureId of the tombstone; null leaves none.
+   * @param options.tombstone null leaves none.
+   * @returns false where there is no such call.
    */
-  erase(id: string, facts: { readonly erasureId: string | null; readonly now: Date }): void {
+  erase(
+    id: string,
+    {
+      tombstone,
+    }: { readonly tombstone: { readonly erasureId: string; readonly now: Date } | null },
+  ): boolean {
     const call = this.find(id);
-    if (call === undefined) return;
+    if (call === undefined) return false;
     this.#parts.deliveries.run({ id });
     this.#parts.events.run({ id });
     this.#parts.transcript.run({ id });
@@ -88,18 +103,36 @@ export class CallErasure {
     this.#rollups.erased(call);
     this.#calls.delete.run({ id });
     if (call.recording_file !== null) this.#leave('file', call.recording_file);
-    this.#leave('pages', '');
-    if (facts.erasureId === null) return;
+    this.#leave('pages', tombstone === null ? 'expired' : 'asked');
+    if (tombstone === null) return true;
     this.#calls.bury.run({
       call_id: id,
-      erasure_id: facts.erasureId,
+      erasure_id: tombstone.erasureId,
       account_id: call.account_id,
       environment: call.environment,
       agent_id: call.agent_id,
       started_at: call.started_at,
       duration_seconds: call.duration_seconds,
-      erased_at: facts.now.getTime(),
+      erased_at: tombstone.now.getTime(),
     });
+    return true;
+  }
+
+  /** Erases the recording of a call that stays. */
+  eraseRecording(id: string): void {
+    const file = this.find(id)?.recording_file ?? null;
+    if (file === null) return;
+    this.#calls.forgetRecording.run({ id });
+    this.#leave('file', file);
+  }
+
+  /** Erases what was said on a call that stays, its summary, and the events that tell of them. */
+  eraseWords(id: string): void {
+    this.#parts.deliveries.run({ id });
+    this.#parts.events.run({ id });
+    this.#parts.transcript.run({ id });
+    this.#calls.forgetWords.run({ id });
+    this.#leave('pages', 'expired');
   }
 
   #leave(kind: LeftoverRow['kind'], name: string): void {

@@ -35,7 +35,8 @@ export interface NotedErasureRow {
 
 export interface LeftoverRow {
   /** `file`: a recording to delete. `pages`: the database file is to be written anew. */
-  readonly kind: string;
+  readonly kind: 'file' | 'pages';
+  /** Of pages: `asked` or `expired`. */
   readonly name: string;
 }
 

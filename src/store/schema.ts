@@ -25,6 +25,9 @@ export interface AccountRow {
   readonly minutes_included: number;
   readonly transfer_targets: string;
   readonly allowed_countries: string | null;
+  readonly recordings_days: number | null;
+  readonly transcripts_days: number | null;
+  readonly calls_days: number | null;
   readonly created_at: number;
 }
 
@@ -176,7 +179,8 @@ export interface Tables {
   agents: AgentRow;
   agent_versions: AgentVersionRow;
   number_assignments: NumberAssignmentRow;
-  calls: CallRow;
+  /** `words_erased` is 1 once transcript and summary are gone. */
+  calls: CallRow & { readonly words_erased: Generated<number> };
   /** `position` is given by the database, in the order of saying. */
   transcript_entries: TranscriptRow & { readonly position: Generated<number> };
   timeline_entries: TimelineRow & { readonly position: Generated<number> };

@@ -16,6 +16,9 @@ function prepareAccounts(database: Database) {
     'minutes_included',
     'transfer_targets',
     'allowed_countries',
+    'recordings_days',
+    'transcripts_days',
+    'calls_days',
     'created_at',
   ] as const;
   return {
@@ -110,6 +113,9 @@ function accountRowOf(account: Account): AccountRow {
     transfer_targets: JSON.stringify(account.transferTargets),
     allowed_countries:
       account.allowedCountries === null ? null : JSON.stringify(account.allowedCountries),
+    recordings_days: account.retention.recordingsDays,
+    transcripts_days: account.retention.transcriptsDays,
+    calls_days: account.retention.callsDays,
     created_at: account.createdAt.getTime(),
   };
 }
@@ -123,6 +129,11 @@ function accountOf(row: AccountRow): Account {
     transferTargets: JSON.parse(row.transfer_targets) as Account['transferTargets'],
     allowedCountries:
       row.allowed_countries === null ? null : (JSON.parse(row.allowed_countries) as string[]),
+    retention: {
+      recordingsDays: row.recordings_days,
+      transcriptsDays: row.transcripts_days,
+      callsDays: row.calls_days,
+    },
     createdAt: new Date(row.created_at),
   };
 }

@@ -153,7 +153,7 @@ export class SqliteErasureStore implements ErasureStore {
       const recordings = call.recording_file === null ? 0 : 1;
       const counts = { calls: 1, recordings, transcripts: 0 };
       this.#erasures.add.run(erasureRowOf(order, { counts, finishedAt: order.askedAt }));
-      this.#calls.erase(callId, { erasureId: order.id, now: order.askedAt });
+      this.#calls.erase(callId, { tombstone: { erasureId: order.id, now: order.askedAt } });
     });
     this.bell.ring();
   }
@@ -174,21 +174,18 @@ export class SqliteErasureStore implements ErasureStore {
   }
 
   eraseNoted(now: Date): number {
-    const limit = ERASED_CALLS_MAX;
-    const { found, open } = this.#database.read(() => ({
-      found: this.#notes.noted.all({ limit }),
-      open: this.#erasures.open.get({}),
-    }));
-    if (open === undefined) return 0;
-    this.#database.write(() => {
-      for (const { call_id, erasure_id } of found) {
-        this.#calls.erase(call_id, { erasureId: erasure_id, now });
+    if (this.#database.read(() => this.#erasures.open.get({})) === undefined) return 0;
+    const count = this.#database.write(() => {
+      const noted = this.#notes.noted.all({ limit: ERASED_CALLS_MAX });
+      for (const { call_id, erasure_id: erasureId } of noted) {
+        this.#calls.erase(call_id, { tombstone: { erasureId, now } });
       }
-      for (const [id, counts] of countsOf(found)) this.#erasures.count.run({ id, ...counts });
+      for (const [id, counts] of countsOf(noted)) this.#erasures.count.run({ id, ...counts });
       this.#erasures.close.run({ now: now.getTime() });
+      return noted.length;
     });
-    if (found.length > 0) this.bell.ring();
-    return found.length;
+    if (count > 0) this.bell.ring();
+    return count;
   }
 
   list(limit: number): readonly ErasureRecord[] {

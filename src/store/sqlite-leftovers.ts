@@ -57,14 +57,17 @@ export class SqliteLeftovers implements Leftovers {
     this.#database.write(() => this.#statements.remove.run({ kind: 'file', name: file }));
   }
 
-  areInPages(): boolean {
-    const values = { kind: 'pages', limit: 1 };
-    return this.#database.read(() => this.#statements.list.get(values)) !== undefined;
+  inPages(): 'asked' | 'expired' | undefined {
+    const rows = this.#database.read(() => this.#statements.list.all({ kind: 'pages', limit: 2 }));
+    const names = rows.map(({ name }) => name);
+    return (['asked', 'expired'] as const).find((name) => names.includes(name));
   }
 
   compact(): void {
     this.#database.vacuum();
-    this.#database.write(() => this.#statements.remove.run({ kind: 'pages', name: '' }));
+    this.#database.write(() => {
+      for (const name of ['asked', 'expired']) this.#statements.remove.run({ kind: 'pages', name });
+    });
   }
 
   async emptyLog(): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** Everything that is kept, behind the contracts of the domain, in one SQLite file. */
+import type { AccountRetention } from '../domain/account-retention.ts';
 import type { AccountStore } from '../domain/account-store.ts';
 import type { AgentStore } from '../domain/agent.ts';
 import type { AgentVersionStore } from '../domain/agent-version.ts';
@@ -30,6 +31,7 @@ import { type Database, openDatabase } from './database.ts';
 import type { FileSystemTypeOf } from './file-system.ts';
 import { LiveWatchers } from './live-watchers.ts';
 import { build } from './schema.ts';
+import { SqliteAccountRetention } from './sqlite-account-retention.ts';
 import { SqliteAccountStore } from './sqlite-account-store.ts';
 import { SqliteAgentStore } from './sqlite-agent-store.ts';
 import { SqliteAgentVersionStore } from './sqlite-agent-version-store.ts';
@@ -78,6 +80,7 @@ export interface Store {
   readonly idempotency: IdempotencyStore;
   readonly retention: Retention;
   readonly erasures: ErasureStore;
+  readonly accountRetention: AccountRetention;
   readonly leftovers: Leftovers;
   readonly rates: RateStore;
   readonly secrets: SecretStore;
@@ -149,6 +152,7 @@ class SqliteStore implements Store {
   readonly idempotency: IdempotencyStore;
   readonly retention: Retention;
   readonly erasures: ErasureStore;
+  readonly accountRetention: AccountRetention;
   readonly leftovers: Leftovers;
   readonly rates: SqliteRateStore;
   readonly secrets: SecretStore;
@@ -193,6 +197,7 @@ class SqliteStore implements Store {
     this.sipTraces = sipTraces;
     this.retention = new SqliteRetention(database, sipTraces);
     this.erasures = new SqliteErasureStore(database);
+    this.accountRetention = new SqliteAccountRetention(database, this.erasures);
     this.leftovers = new SqliteLeftovers(database, { checkpointer: () => this.#checkpointer });
     this.rates = new SqliteRateStore(database);
     this.secrets = new SqliteSecretStore(database);

@@ -48,6 +48,7 @@ describe('GET /api/account', () => {
       period: { start: '2026-11-01T00:00:00.000Z', end: '2026-11-30T23:59:59.999Z' },
       transferTargets: [],
       allowedCountries: null,
+      retention: { recordingsDays: null, transcriptsDays: null, callsDays: null },
       createdAt: '1970-01-01T00:00:00.000Z',
     });
   });
@@ -93,8 +94,28 @@ describe('PATCH /api/account', () => {
     expect((await api.json('GET', '/api/account')).body).toEqual(second.body);
   });
 
+  test('changes how long calls are kept, field by field', async () => {
+    const api = await openWithAdmins();
+    const patch = async (retention: object) =>
+      (await api.json('PATCH', '/api/account', { key: ADMIN_KEY, body: { retention } })).body;
+
+    const first = await patch({ recordingsDays: 30, callsDays: 365 });
+    const second = await patch({ recordingsDays: null, transcriptsDays: 90 });
+
+    const kept = { recordingsDays: 30, transcriptsDays: null, callsDays: 365 };
+    expect(first).toMatchObject({ retention: kept });
+    const changed = { ...kept, recordingsDays: null, transcriptsDays: 90 };
+    expect(second).toMatchObject({ retention: changed });
+    expect((await api.json('GET', '/api/account')).body).toEqual(second);
+  });
+
   test.each([
     ['an empty body', {}, 400, ''],
+    ['an empty retention', { retention: {} }, 400, ''],
+    ['no days', { retention: { callsDays: 0 } }, 400, 'retention.callsDays'],
+    ['half a day', { retention: { recordingsDays: 0.5 } }, 400, 'retention.recordingsDays'],
+    ['more than a century', { retention: { callsDays: 36_501 } }, 400, 'retention.callsDays'],
+    ['an unknown period', { retention: { eventsDays: 3 } }, 400, 'retention.eventsDays'],
     ['an empty name', { name: '' }, 400, 'name'],
     ['a plan', { plan: 'enterprise' }, 400, 'plan'],
     ['minutes', { minutesIncluded: 9999 }, 400, 'minutesIncluded'],

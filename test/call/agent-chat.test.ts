@@ -1,7 +1,7 @@
 /** Trying an agent in writing asks the model what a call would ask, runs nothing, and ends in time. */
 import { expect, test } from 'vitest';
 import { agentChat } from '../../src/call/agent-chat.ts';
-import type { Account } from '../../src/domain/account.ts';
+import { type Account, KEEP_CALLS } from '../../src/domain/account.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { ChatLine } from '../../src/domain/agent-chat.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
@@ -21,6 +21,7 @@ const ACCOUNT: Account = {
   minutesIncluded: 1000,
   transferTargets: [],
   allowedCountries: null,
+  retention: KEEP_CALLS,
   createdAt: new Date(0),
 };
 

@@ -1,6 +1,6 @@
 /** Which outgoing calls may be asked for, and how they join and leave the queue. */
 import { expect, test } from 'vitest';
-import type { Account } from '../../src/domain/account.ts';
+import { type Account, KEEP_CALLS } from '../../src/domain/account.ts';
 import { estimatedStartMs, type WayOut } from '../../src/domain/dial-queue.ts';
 import {
   abandonQueued,
@@ -24,6 +24,7 @@ const ACCOUNT: Account = {
   minutesIncluded: 1000,
   transferTargets: [],
   allowedCountries: null,
+  retention: KEEP_CALLS,
   createdAt: NOW,
 };
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { KEEP_CALLS } from '../../src/domain/account.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
 import { type BootstrapSettings, bootstrap } from '../../src/domain/bootstrap.ts';
 import { idMaker } from '../../src/domain/ids.ts';
@@ -97,6 +98,7 @@ test('AccountStore founds all or nothing', async () => {
     minutesIncluded: 0,
     transferTargets: [],
     allowedCountries: null,
+    retention: KEEP_CALLS,
     createdAt: NOW,
   };
   const signingSecrets = { live: 'a', test: 'b' };

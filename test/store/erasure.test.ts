@@ -91,12 +91,12 @@ describe('ErasureStore.erase', () => {
     for (let index = 3; index < 300; index += 7) {
       store.erasures.erase(`call_${index}`, order({ id: `ers_${index}` }));
     }
-    expect(store.leftovers.areInPages()).toBe(true);
+    expect(store.leftovers.inPages()).toBe('asked');
     store.leftovers.compact();
     await store.leftovers.emptyLog();
 
     const isDatabase = (name: string) => name.startsWith('offhook.db');
-    expect(store.leftovers.areInPages()).toBe(false);
+    expect(store.leftovers.inPages()).toBeUndefined();
     expect(foundIn(store.folder, CALLER)).toEqual([]);
     expect(foundIn(store.folder, WORDS).filter(isDatabase)).toEqual([]);
     expect(store.calls.transcript('call_2')).toHaveLength(2);
@@ -296,6 +296,6 @@ test('Leftovers: a fresh database has none, and one from before is written anew 
   const store = await openTestStore();
 
   expect(store.leftovers.files(9)).toEqual([]);
-  expect(store.leftovers.areInPages()).toBe(true);
+  expect(store.leftovers.inPages()).toBe('asked');
   expect(store.leftovers.sizeBytes()).toBeGreaterThan(100_000);
 });

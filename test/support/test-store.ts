@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Account } from '../../src/domain/account.ts';
+import { type Account, KEEP_CALLS } from '../../src/domain/account.ts';
 import { newSigningSecret } from '../../src/domain/api-key.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -62,6 +62,7 @@ export function addAccount(store: Store, id: string, fields: Partial<Account> = 
       minutesIncluded: 1000,
       transferTargets: [],
       allowedCountries: null,
+      retention: KEEP_CALLS,
       createdAt: new Date(STORE_NOW_MS),
       ...fields,
     },

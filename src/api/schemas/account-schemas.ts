@@ -10,6 +10,22 @@ const minutes = z.number().min(0);
 
 const COUNTRIES = 'ISO 3166 codes that may be called; null: the country of the calling number.';
 
+const days = (what: string) =>
+  z
+    .int()
+    .min(ACCOUNT_LIMITS.retentionDays.min)
+    .max(ACCOUNT_LIMITS.retentionDays.max)
+    .nullable()
+    .openapi({ description: `${what}, in days from the call's start; null keeps for good.` });
+
+const retention = {
+  recordingsDays: days('How long recordings are kept'),
+  transcriptsDays: days(
+    'How long transcripts, summaries and the events that tell of them are kept',
+  ),
+  callsDays: days('How long calls are kept at all; what they add up to stays'),
+};
+
 export const patchAccountSchema = z
   .strictObject({
     name: words(ACCOUNT_LIMITS.nameCharsMax).optional(),
@@ -23,6 +39,10 @@ export const patchAccountSchema = z
       .nullable()
       .optional()
       .openapi({ description: COUNTRIES, example: ['IT', 'FR'] }),
+    retention: z.strictObject(retention).partial().optional().openapi({
+      description:
+        'How long calls of both environments are kept. What is too old goes within ten minutes and does not come back.',
+    }),
   })
   .openapi('PatchAccount', { description: 'Only the fields that are there change; one at least.' });
 
@@ -43,6 +63,7 @@ export const accountSchema = z
       .openapi({ description: 'The calendar month in UTC, first and last millisecond.' }),
     transferTargets: z.array(z.object({ label: z.string(), number: z.string() })),
     allowedCountries: z.array(z.string()).nullable().openapi({ description: COUNTRIES }),
+    retention: z.object(retention),
     createdAt: timestamp,
   })
   .openapi('Account');

@@ -24,8 +24,14 @@ export async function up(database: Kysely<unknown>): Promise<void> {
     sql`create index noted_erasures_by_order on noted_erasures (erasure_id)`,
     sql`create table erasure_leftovers (
       kind text not null, name text not null, primary key (kind, name)) strict, without rowid`,
-    sql`insert into erasure_leftovers values ('pages', '')`,
+    sql`insert into erasure_leftovers values ('pages', 'asked')`,
     sql`alter table call_days add column erased integer not null default 0`,
+    sql`alter table calls add column words_erased integer not null default 0`,
+    sql`create index calls_recorded on calls (account_id, sort_at) where recording_file is not null`,
+    sql`create index calls_with_words on calls (account_id, sort_at) where words_erased = 0`,
+    ...['recordings_days', 'transcripts_days', 'calls_days'].map(
+      (column) => sql`alter table accounts add column ${sql.ref(column)} integer`,
+    ),
     sql`create index calls_by_caller on calls (account_id, from_number)`,
     sql`create index calls_by_called on calls (account_id, to_number)`,
   ];
