@@ -7,15 +7,18 @@ import type { AudioStats, LineDetails } from '../media/audio-stream.ts';
 export function qualityOf(stats: AudioStats): CallQuality | undefined {
   const { details } = stats;
   if (details === undefined) return undefined;
-  const local = localQuality(stats, details.packetsLate);
+  const local = localQuality(stats, details);
   const remote = details.remote === undefined ? null : remoteQuality(details.remote);
   return { codec: details.codec, local, remote, mos: opinionOf(local, remote) };
 }
 
-function localQuality(stats: AudioStats, packetsLate: number): LocalQuality {
+function localQuality(
+  stats: AudioStats,
+  { packetsLate, packetsUnsent }: LineDetails,
+): LocalQuality {
   const { packetsSent, packetsReceived, packetsLost, packetsRejected, jitterMs } = stats;
   return {
-    ...{ packetsSent, packetsReceived, packetsLost, packetsLate, packetsRejected },
+    ...{ packetsSent, packetsUnsent, packetsReceived, packetsLost, packetsLate, packetsRejected },
     // What came late was counted as received, and is as good as lost.
     lossPercent: percentOf(packetsLost + packetsLate, packetsLost + packetsReceived),
     jitterMs: tenths(jitterMs),
@@ -39,12 +42,18 @@ function opinionOf(local: LocalQuality, remote: RemoteQuality | null): number | 
   const directions = [
     ...(local.packetsReceived > 0 ? [local] : []),
     ...(remote !== null && remote.packetsSent > 0 ? [remote] : []),
+    ...(local.packetsUnsent > 0 ? [unsentLoss(local)] : []),
   ];
   if (directions.length === 0) return null;
   const scores = directions.map(({ lossPercent, jitterMs }) =>
     meanOpinionScore({ lossPercent, jitterMs, roundTripMs }),
   );
   return Math.round(Math.min(...scores) * 100) / 100;
+}
+
+/** What the far end cannot have heard, even where it reports nothing. */
+function unsentLoss({ packetsSent, packetsUnsent }: LocalQuality) {
+  return { lossPercent: percentOf(packetsUnsent, packetsSent + packetsUnsent), jitterMs: 0 };
 }
 
 function percentOf(part: number, whole: number): number {

@@ -58,6 +58,7 @@ export interface CallQuality {
   readonly codec: string | null;
   readonly local: {
     readonly packetsSent: number;
+    readonly packetsUnsent: number;
     readonly packetsReceived: number;
     readonly packetsLost: number;
     readonly packetsLate: number;

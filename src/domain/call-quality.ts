@@ -3,6 +3,8 @@
 /** What came to us. Counts are of the whole call. */
 export interface LocalQuality {
   readonly packetsSent: number;
+  /** Were due, and our own system did not take them. */
+  readonly packetsUnsent: number;
   readonly packetsReceived: number;
   readonly packetsLost: number;
   /** Came when their place was filled with silence already, or twice. */

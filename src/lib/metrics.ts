@@ -38,6 +38,8 @@ export interface MeasuredAudio {
   /** From strangers: dropped. */
   readonly packetsRejected: number;
   readonly jitterMs: number;
+  /** Undefined where no packets flow. */
+  readonly details?: { readonly packetsUnsent: number } | undefined;
 }
 
 const STAGES = {
@@ -182,6 +184,8 @@ export class Metrics {
     this.#audio.packets.inc({ direction: 'in', result: 'lost' }, packets.packetsLost);
     this.#audio.packets.inc({ direction: 'in', result: 'rejected' }, packets.packetsRejected);
     this.#audio.packets.inc({ direction: 'out', result: 'ok' }, packets.packetsSent);
+    const { packetsUnsent = 0 } = packets.details ?? {};
+    this.#audio.packets.inc({ direction: 'out', result: 'unsent' }, packetsUnsent);
     this.#audio.jitter.observe(packets.jitterMs / 1000);
   }
 

@@ -60,6 +60,8 @@ export interface LineDetails {
   readonly codec: CodecName;
   /** Came when their place had been filled with silence already, or twice; counted as received too. */
   readonly packetsLate: number;
+  /** Were due, and the system did not take them: lost for the far end. */
+  readonly packetsUnsent: number;
   /** Undefined where the far end has sent no report. */
   readonly remote: RemoteFigures | undefined;
 }

@@ -35,11 +35,6 @@ export class CallerEar {
     for (const frame of this.#splitter.split(pcm)) this.#listen(frame, atMs);
   }
 
-  /** See `keepPrefetched`. */
-  prefetch(): number {
-    return this.#detector.prefetch() + this.#heard.prefetch();
-  }
-
   /** Listens for a voice in 20 ms. */
   #listen(frame: Int16Array, atMs: number): void {
     const change = this.#detector.hear(frame, atMs);

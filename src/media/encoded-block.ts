@@ -6,9 +6,6 @@ import type { EncodedPlace, SpeechBlock } from './speech-memory.ts';
 /** Words of 32 bits in a frame of G.711. */
 const FRAME_WORDS = FRAME_SAMPLES / Int32Array.BYTES_PER_ELEMENT;
 
-/** A processor fetches memory by so much. */
-const FETCHED_WORDS = 16;
-
 /** What a block has for its next frame. */
 interface BlockInHand {
   readonly block: SpeechBlock;
@@ -42,16 +39,6 @@ export class EncodedBlock {
   /** Another block comes next. */
   forget(): void {
     this.#encoded = 0;
-  }
-
-  /** Reads the frame that comes next, so that it lies near: see `keepPrefetched`. */
-  prefetch(offset: number): number {
-    const from = this.#wordAt(offset);
-    let sum = 0;
-    for (let index = 0; index < FRAME_WORDS; index += FETCHED_WORDS) {
-      sum += this.#words[from + index] ?? 0;
-    }
-    return sum + (this.#words[from + FRAME_WORDS - 1] ?? 0);
   }
 
   /** Copies the next frame, which is there, into the words of `target` from `at` on. */

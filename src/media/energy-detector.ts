@@ -56,11 +56,6 @@ export class EnergyDetector {
     return this.#levelDbfs;
   }
 
-  /** See `keepPrefetched`. */
-  prefetch(): number {
-    return this.#voicedRun + this.#blockSumDbfs + this.#lastVoicedAtMs;
-  }
-
   /**
    * Hears a frame.
    *

@@ -74,11 +74,6 @@ export class HeardRing {
     return Math.max(0, this.end - CAPACITY_SAMPLES);
   }
 
-  /** See `keepPrefetched`. What is only written needs no reading: a processor does not wait for that. */
-  prefetch(): number {
-    return this.end;
-  }
-
   /** Adds samples. For the media worker alone. */
   write(pcm: Int16Array, atMs: number): void {
     const start = this.end;

@@ -37,11 +37,6 @@ export class LineBeat {
     this.#wheel = wheel;
   }
 
-  /** See `keepPrefetched`. */
-  prefetch(): number {
-    return this.#farBeats + this.#aheadMs;
-  }
-
   /** Has this moment be the beat. @returns false, and changes nothing, when the stream would be too far ahead. */
   startNow(): boolean {
     const earlyMs = this.#wheel.waitMs(this.#line);

@@ -134,17 +134,6 @@ export class LineReceiver {
     if (this.#order.twice > twice) this.reception.countTwice();
   }
 
-  /** See `keepPrefetched`. */
-  prefetch(): number {
-    const instants = this.#heardUntilMs + this.#lastPacketAtMs;
-    return instants + this.#order.prefetch() + this.reception.prefetch();
-  }
-
-  /** See `keepPrefetched`. */
-  prefetchTick(): number {
-    return this.#heardUntilMs + this.#tickedAtMs + this.#order.prefetch();
-  }
-
   /** Notes that the far end is there, by whatever packet. */
   showLife(nowMs: number): void {
     this.#lastPacketAtMs = nowMs;

@@ -44,11 +44,6 @@ export class LineReports {
     }
   }
 
-  /** See `keepPrefetched`. */
-  prefetch(): number {
-    return this.#nextAtMs;
-  }
-
   /** The report that is due, if one is. */
   due(nowMs: number): Uint8Array | undefined {
     if (Number.isNaN(this.#nextAtMs)) this.#nextAtMs = nowMs + this.#pauseMs();

@@ -51,6 +51,7 @@ export class LineSender {
   /** 32 bits as a signed number, for which no object has to be made. */
   #timestamp: number;
   #packetsSent = 0;
+  #packetsUnsent = 0;
   #bytesSent = 0;
   #isTalking = false;
   #isSpliced = false;
@@ -69,8 +70,21 @@ export class LineSender {
     this.#timestamp = nextUint32() | 0;
   }
 
+  /** Packets that the system took. */
   get packetsSent(): number {
     return this.#packetsSent;
+  }
+
+  /** Packets that were due and that the system did not take. */
+  get packetsUnsent(): number {
+    return this.#packetsUnsent;
+  }
+
+  /** Takes back the count of a packet that the system did not take; its sequence number stays used. */
+  countUnsent(datagram: Uint8Array): void {
+    this.#packetsSent -= 1;
+    this.#packetsUnsent += 1;
+    this.#bytesSent -= datagram.length - RTP_HEADER_BYTES;
   }
 
   /** The figures of a sender report. */
@@ -135,12 +149,6 @@ export class LineSender {
     if (this.#isTalking || !this.#maySend || this.#digits?.isBusy) return;
     if (!this.playout.hasAudio) return;
     if (this.#beat.startNow()) this.#talk(nowMs);
-  }
-
-  /** See `keepPrefetched`. */
-  prefetch(): number {
-    const stream = this.#packetsSent + this.#timestamp;
-    return stream + this.#beat.prefetch() + this.playout.prefetch();
   }
 
   /**

@@ -4,9 +4,6 @@ import type { Source } from '../rtp/source-lock.ts';
 
 /** Takes what comes to a socket. An object and not a function: with hundreds of them, each thing to be fetched costs. */
 export interface DatagramListener {
-  /** Reads what `onDatagram` will want (see `keepPrefetched`). Called for all of a batch before the first is handed over. */
-  prefetchDatagram?(): number;
-
   /**
    * Takes a datagram. The bytes lie in memory that is used again for the next one: whoever needs them later copies them.
    *
@@ -14,6 +11,9 @@ export interface DatagramListener {
    * @param atMs when it was read, `Clock.nowMs()`; those that were read together have one instant.
    */
   onDatagram(datagram: Uint8Array, source: Source, atMs: number): void;
+
+  /** Called with a datagram that `LineSocket.send` was given and the system did not take: within `send`, or soon after it. */
+  onUnsent?(datagram: Uint8Array): void;
 }
 
 /** One bound UDP socket for IPv4. Takes what anybody sends, so that strangers are seen, and a NAT's true port can be learnt. */
@@ -23,8 +23,8 @@ export interface LineSocket {
 
   /**
    * Sends in this turn of the event loop or not at all: where the system has no room, or the datagram has more than
-   * 2048 bytes, or the target is no IPv4 address or port 0, it is lost, as on any network. The bytes are the caller's
-   * again when it returns.
+   * 2048 bytes, or the target is no IPv4 address or port 0, it is lost, and the listener is told. The bytes are the
+   * caller's again when it returns.
    */
   send(datagram: Uint8Array, target: Source): void;
 

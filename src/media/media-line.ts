@@ -67,16 +67,17 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     this.#sender.setRemote(agreed);
   }
 
-  prefetchDatagram(): number {
-    return this.#lock.prefetch() + this.#receiver.prefetch() + this.#ear.prefetch();
-  }
-
   onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
     try {
       this.onRtp(datagram, source, nowMs);
     } catch (error) {
       this.#options.onFault(error);
     }
+  }
+
+  /** Counts a frame that was due and did not leave. */
+  onUnsent(datagram: Uint8Array): void {
+    if (!isRtcp(datagram)) this.#sender.countUnsent(datagram);
   }
 
   onRtp(datagram: Uint8Array, source: Source, nowMs: number): void {
@@ -163,14 +164,10 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
       details: this.#agreed && {
         codec: this.#agreed.codec,
         packetsLate: this.#receiver.packetsLate,
+        packetsUnsent: this.#sender.packetsUnsent,
         remote: this.#reports.remote.figures,
       },
     };
-  }
-
-  prefetchRide(): number {
-    const halves = this.#receiver.prefetchTick() + this.#sender.prefetch();
-    return halves + this.#lock.prefetch() + this.#reports.prefetch();
   }
 
   /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */

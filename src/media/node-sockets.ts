@@ -59,10 +59,17 @@ class NodeSocket implements LineSocket {
   }
 
   send(datagram: Uint8Array, target: Source): void {
+    if (this.#isClosed) return;
     // The system's answer to port 0 would be an exception.
-    if (this.#isClosed || target.port === 0 || !isIPv4(target.address)) return;
+    if (target.port === 0 || !isIPv4(target.address)) {
+      this.#listener?.onUnsent?.(datagram);
+      return;
+    }
     // A copy, since the socket keeps the bytes for as long as the system has no room for them.
-    this.#socket.send(Uint8Array.from(datagram), target.port, target.address);
+    const copy = Uint8Array.from(datagram);
+    this.#socket.send(copy, target.port, target.address, (error) => {
+      if (error !== null) this.#listener?.onUnsent?.(copy);
+    });
   }
 
   close(): void {

@@ -2,9 +2,10 @@
 import type { Alarm } from './alarm.ts';
 import type { LineSockets } from './line-sockets.ts';
 import { NodeSockets } from './node-sockets.ts';
+import { trySockets } from './socket-trial.ts';
 
 /**
- * Opens the best sockets that there are; which, and why, is in their report.
+ * Opens the best sockets that carry a packet there and back; which, and why, is in their report.
  *
  * @param options.alarm wakes the thread where it sleeps on Node's sockets.
  * @param options.isPortable keeps to Node's own.
@@ -18,10 +19,21 @@ export async function openSockets(options: {
   const { alarm, isPortable, loadBest = loadLinuxSockets } = options;
   if (isPortable) return new NodeSockets({ alarm, reason: 'asked for' });
   try {
-    return await loadBest();
+    return await tried(await loadBest());
   } catch (error) {
     const state = error instanceof Error ? error.message : String(error);
     return new NodeSockets({ alarm, reason: `no system calls: ${state}` });
+  }
+}
+
+/** @throws {Error} when no packet goes there and back; the sockets are then stopped. */
+async function tried(sockets: LineSockets): Promise<LineSockets> {
+  try {
+    await trySockets(sockets);
+    return sockets;
+  } catch (error) {
+    sockets.stop();
+    throw error;
   }
 }
 

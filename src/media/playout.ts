@@ -80,12 +80,6 @@ export class Playout {
     return cutOff;
   }
 
-  /** Reads the frame that `takeEncoded` would give, so that it lies near: see `keepPrefetched`. */
-  prefetch(): number {
-    const reply = this.#reply;
-    return reply === undefined ? 0 : (this.#encoded?.prefetch(reply.offset) ?? 0);
-  }
-
   /** Adds a copy of audio; returns whether all of it found room. Ignored for any reply but the one under way. */
   say(generation: number, pcm: Int16Array): boolean {
     const reply = this.#find(generation);

@@ -1,13 +1,9 @@
 /** The media clock: calls every rider once each 20 ms, by absolute deadlines, a millisecond's riders at a time. */
 import type { Clock } from '../lib/clock.ts';
 import { FRAME_MS } from './audio-stream.ts';
-import { keepPrefetched } from './prefetched.ts';
 
 /** What is called every 20 ms. */
 export interface Rider {
-  /** Reads what `ride` will want (see `keepPrefetched`). Called for all who are due before the first of them rides. */
-  prefetchRide?(): number;
-
   ride(nowMs: number): void;
 }
 
@@ -148,7 +144,6 @@ export class SendWheel {
 
   #callSlot(nowMs: number): void {
     const slot = this.#slots[this.#turn % FRAME_MS] ?? NOBODY;
-    prefetch(slot);
     for (const seat of slot) {
       if (seat.turn > this.#turn) continue;
       seat.turn = this.#turn + FRAME_MS;
@@ -164,10 +159,4 @@ export class SendWheel {
       this.#onFault(rider, error);
     }
   }
-}
-
-function prefetch(seats: ReadonlySet<Seat>): void {
-  let sum = 0;
-  for (const { rider } of seats) sum += rider.prefetchRide?.() ?? 0;
-  keepPrefetched(sum);
 }

@@ -52,11 +52,6 @@ export class Reception {
     return this.#jitterSamples / SAMPLES_PER_MS;
   }
 
-  /** Reads what the next packet will want, so that it lies near by then. @returns a number of no meaning. */
-  prefetch(): number {
-    return this.#received + this.#transitSamples;
-  }
-
   count(packet: RtpPacket, arrivedAtMs: number): void {
     const step = sequenceDistance(this.#highestSequence, packet.sequence);
     if (packet.ssrc !== this.#ssrc || step > DROPOUT_MAX || step < -MISORDER_MAX) {

@@ -59,11 +59,6 @@ export class PacketOrder {
     return this.#held.length > 0;
   }
 
-  /** Reads what the next packet will want, so that it lies near by then. @returns a number of no meaning. */
-  prefetch(): number {
-    return this.#next;
-  }
-
   /** Takes the packet whose turn it is, as nearly all are. @returns false when it is another one, for `accept`. */
   passes(packet: RtpPacket): boolean {
     if (packet.sequence !== this.#next || packet.ssrc !== this.#ssrc || this.isHolding)

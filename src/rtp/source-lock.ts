@@ -72,11 +72,6 @@ export class SourceLock {
     this.#candidate = undefined;
   }
 
-  /** Reads what the next packet will want, so that it lies near by then. @returns a number of no meaning. */
-  prefetch(): number {
-    return this.#rejected + this.#lockedHeardAtMs;
-  }
-
   /** Whether a valid RTP packet is to be believed. */
   accept(source: Source, packet: { ssrc: number; sequence: number }, nowMs: number): boolean {
     if (source === this.#locked) {

@@ -41,6 +41,8 @@ export class SqliteCallQualityStore implements CallQualityStore {
     if (row === undefined) return undefined;
     const { codec, local, remote, mos } = row;
     const theirs = remote === null ? null : JSON.parse(remote);
-    return { codec, local: JSON.parse(local), remote: theirs, mos };
+    // Calls that were saved before this was counted lack it.
+    const ours = { packetsUnsent: 0, ...JSON.parse(local) };
+    return { codec, local: ours, remote: theirs, mos };
   }
 }

@@ -9,6 +9,7 @@ import { ScriptedAudio } from './support/scripted-party.ts';
 const DETAILS: LineDetails = {
   codec: 'PCMU',
   packetsLate: 5,
+  packetsUnsent: 0,
   remote: {
     ...{ packetsSent: 1000, packetsLost: 50, jitterMs: 4.26 },
     ...{ roundTripMs: 80.04, roundTripMsMax: 120 },
@@ -22,15 +23,15 @@ const statsOf = (fields: Partial<AudioStats> = {}): AudioStats => ({
 
 const FAULTLESS: Partial<AudioStats> = {
   ...{ packetsReceived: 1000, packetsLost: 0, jitterMs: 0 },
-  details: { codec: 'PCMA', packetsLate: 0, remote: undefined },
+  details: { codec: 'PCMA', packetsLate: 0, packetsUnsent: 0, remote: undefined },
 };
 
 test('qualityOf tells both directions, and rates the worse one', () => {
   expect(qualityOf(statsOf())).toEqual({
     codec: 'PCMU',
     local: {
-      ...{ packetsSent: 1010, packetsReceived: 990, packetsLost: 10, packetsLate: 5 },
-      ...{ packetsRejected: 1, lossPercent: 1.5, jitterMs: 2 },
+      ...{ packetsSent: 1010, packetsUnsent: 0, packetsReceived: 990, packetsLost: 10 },
+      ...{ packetsLate: 5, packetsRejected: 1, lossPercent: 1.5, jitterMs: 2 },
     },
     remote: {
       ...{ packetsSent: 1000, packetsLost: 50, lossPercent: 5, jitterMs: 4.3 },
@@ -50,6 +51,14 @@ test('qualityOf rates nothing where nothing came either way', () => {
   const quality = qualityOf(statsOf({ ...FAULTLESS, packetsReceived: 0 }));
 
   expect(quality).toMatchObject({ local: { lossPercent: 0 }, mos: null });
+});
+
+test('qualityOf takes packets that our system did not send for lost, whatever came to us', () => {
+  const unsent = { codec: 'PCMU', packetsLate: 0, packetsUnsent: 802, remote: undefined } as const;
+
+  const quality = qualityOf(statsOf({ ...FAULTLESS, packetsSent: 298, details: unsent }));
+
+  expect(quality).toMatchObject({ local: { packetsSent: 298, packetsUnsent: 802 }, mos: 1 });
 });
 
 test('qualityOf gives nothing of a call without packets', () => {

@@ -94,6 +94,7 @@ test('Metrics adds up the packets of calls', async () => {
       packetsLost: 2,
       packetsRejected: 1,
       jitterMs: 3,
+      details: { packetsUnsent: 4 },
     });
   }
 
@@ -102,6 +103,7 @@ test('Metrics adds up the packets of calls', async () => {
   expect(await packets('direction="in",result="lost"')).toBe(4);
   expect(await packets('direction="in",result="rejected"')).toBe(2);
   expect(await packets('direction="out",result="ok"')).toBe(140);
+  expect(await packets('direction="out",result="unsent"')).toBe(8);
 });
 
 test('Metrics shows what the SIP engine has counted at the moment of the scrape', async () => {

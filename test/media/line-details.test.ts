@@ -28,7 +28,9 @@ test('MediaLine knows its codec, and what came too late', () => {
 
   const stats = line.line.stats();
   expect(stats).toMatchObject({ packetsReceived: 7, packetsLost: 0 });
-  expect(stats.details).toEqual({ codec: 'PCMA', packetsLate: 1, remote: undefined });
+  expect(stats.details).toEqual({
+    ...{ codec: 'PCMA', packetsLate: 1, packetsUnsent: 0, remote: undefined },
+  });
 });
 
 test('MediaLine calls nothing late or lost where each packet comes twice, and keeps count of what is lost', () => {
@@ -42,6 +44,23 @@ test('MediaLine calls nothing late or lost where each packet comes twice, and ke
   const stats = line.line.stats();
   expect(stats).toMatchObject({ packetsReceived: 10, packetsLost: 1 });
   expect(stats.details?.packetsLate).toBe(0);
+});
+
+test('MediaLine counts packets that were due and not sent, and reports only the others', () => {
+  const line = new TestLine();
+  line.setRemote();
+  line.speakFor(1000);
+
+  line.isRefusing = true;
+  line.speakFor(8000);
+  line.isRefusing = false;
+  line.speakFor(8000);
+
+  const { packetsSent, details } = line.line.stats();
+  expect(details?.packetsUnsent).toBe(400);
+  expect(packetsSent).toBe(line.sent.length);
+  const reported = parseRtcp(line.sentRtcp.at(-1)?.datagram ?? new Uint8Array());
+  expect(reported.senderReport).toBeDefined();
 });
 
 test('MediaLine keeps what the far end says of its stream, and nothing of other streams', () => {

@@ -1,7 +1,8 @@
 /** What the media thread may expect of packets that come and go, whoever makes its sockets: the system's calls or Node. */
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Source } from '../../src/rtp/source-lock.ts';
 import {
   ADAPTERS,
@@ -118,6 +119,73 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     expect(taken[0]?.size).toBeGreaterThanOrEqual(2048);
     expect(taken[0]?.text).toMatch(/^a+$/);
     expect(taken[1]?.text).toBe('short');
+  });
+
+  test('tells its listener what the system did not take, and of nothing else', async () => {
+    const { socket } = await listeningSocket(open, PORT);
+    const peer = await peerAt();
+    const unsent: number[] = [];
+    socket.listen({
+      onDatagram: () => undefined,
+      onUnsent: (datagram) => unsent.push(datagram.length),
+    });
+    const heard = once(peer, 'message');
+
+    socket.send(new Uint8Array(1), { address: LOOPBACK, port: 0 });
+    socket.send(new Uint8Array(2), { address: 'localhost', port: 4000 });
+    socket.send(new Uint8Array(3), { address: '255.255.255.255', port: 4000 });
+    socket.send(new Uint8Array(70_000), peer.address());
+    socket.send(new Uint8Array(4), { address: LOOPBACK, port: 16_999 });
+    socket.send(new Uint8Array(5), peer.address());
+    await heard;
+    await until(() => unsent.length >= 4);
+
+    expect(unsent.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 70_000]);
+  });
+
+  test('takes the datagrams of a far end that was away for a while', async () => {
+    const { socket, taken } = await listeningSocket(open, PORT);
+    const away = await peerAt();
+    const { port } = away.address();
+    await new Promise<void>((resolve) => away.close(resolve));
+    for (let packet = 0; packet < 3; packet += 1) {
+      socket.send(Buffer.from('is anybody there'), { address: LOOPBACK, port });
+      await sleep(2);
+    }
+    const back = await peerAt(LOOPBACK, port);
+    const heard = once(back, 'message');
+
+    socket.send(Buffer.from('again'), { address: LOOPBACK, port });
+    await sendTo(PORT, back, 'here');
+    await until(() => taken.length > 0);
+
+    const [datagram] = (await heard) as [Buffer];
+    expect([datagram.toString(), taken[0]?.text]).toEqual(['again', 'here']);
+  });
+
+  test('hears its far end at any of its own addresses where it is bound to all of them', async () => {
+    const sockets = await open();
+    onTestFinished(() => sockets.stop());
+    const socket = await sockets.bind({ address: '0.0.0.0', port: PORT });
+    const taken = listenTo(socket);
+    const peer = await peerAt();
+
+    peer.send('elsewhere', PORT, '127.0.0.5');
+    await until(() => taken.length > 0);
+
+    const { port } = peer.address();
+    expect(taken[0]).toMatchObject({ text: 'elsewhere', source: { address: LOOPBACK, port } });
+  });
+
+  test('shares its port with nobody', async () => {
+    await listeningSocket(open, PORT);
+    const thief = createSocket({ type: 'udp4', reusePort: process.platform === 'linux' });
+    const error = once(thief, 'error');
+
+    thief.bind(PORT, LOOPBACK);
+
+    expect(await error).toMatchObject([{ code: 'EADDRINUSE' }]);
+    thief.close();
   });
 
   test('throws away what comes before anybody listens', async () => {

@@ -1,8 +1,10 @@
 /** Which sockets a media thread gets, and the clock that comes with them. */
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { loadLibc } from '../../src/media/linux/libc.ts';
+import { type Libc, loadLibc } from '../../src/media/linux/libc.ts';
 import { LinuxSockets } from '../../src/media/linux/linux-sockets.ts';
 import { MediaEngine } from '../../src/media/media-engine.ts';
 import { openSockets } from '../../src/media/open-sockets.ts';
@@ -11,6 +13,9 @@ import { TestPhone } from './test-phone.ts';
 import { ADAPTERS, listeningSocket, newAlarm, peerAt, ringAfter, sendTo } from './test-sockets.ts';
 
 const PORT = 16_930;
+const OPERATION_NOT_PERMITTED = 1;
+
+const descriptors = () => readdirSync('/proc/self/fd').length;
 
 describe.each(ADAPTERS)('%s.clock', (_name, open) => {
   test.each([0, 0.4, 1, 7, 25])('rings after %d ms and not before', async (delayMs) => {
@@ -51,23 +56,51 @@ describe.each(ADAPTERS)('%s.clock', (_name, open) => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'LinuxSockets says whether it has calls for many sockets',
+  'openSockets gives the sockets of the system where a packet goes there and back',
   async () => {
-    const libc = await loadLibc();
-    const refused = { ...libc, batchSetup: () => undefined };
-    const [many, one] = [await LinuxSockets.load(libc), await LinuxSockets.load(refused)];
-    onTestFinished(() => {
-      many.stop();
-      one.stop();
-    });
+    const sockets = await openSockets({ alarm: newAlarm(), isPortable: false });
+    onTestFinished(() => sockets.stop());
 
-    expect(many.report).toMatchObject({ isFallback: false, reason: expect.stringMatching('many') });
-    expect(one.report).toMatchObject({
+    expect(sockets.report).toEqual({
+      name: 'epoll',
+      reason: 'system calls by koffi',
       isFallback: false,
-      reason: expect.stringMatching('io_setup'),
     });
   },
 );
+
+describe.runIf(process.platform === 'linux')('openSockets where the system refuses', () => {
+  const refused = { errno: () => OPERATION_NOT_PERMITTED };
+
+  test.each([
+    ['socket', { socket: () => -1 }, 'socket EPERM'],
+    ['bind', { bind: () => -1 }, 'bind EPERM'],
+    ['sendto', { sendto: () => -1 }, 'the system did not send a trial packet'],
+    ['recvfrom', { recvfrom: () => -1 }, 'a trial packet had no answer within 2000 ms'],
+    ['epoll_wait', { epollWait: () => -1 }, 'a trial packet had no answer within 2000 ms'],
+    ['timerfd_settime', { timerSet: () => -1 }, 'timerfd_settime EPERM'],
+  ] satisfies [
+    string,
+    Partial<Libc>,
+    string,
+  ][])('%s keeps to Node, says why, and leaves no descriptor open', async (_call, calls, reason) => {
+    const libc = { ...(await loadLibc()), ...calls, ...refused };
+    const before = descriptors();
+
+    const sockets = await openSockets({
+      ...{ alarm: newAlarm(), isPortable: false },
+      loadBest: () => LinuxSockets.load(libc),
+    });
+    await sleep(1);
+
+    expect(sockets.report).toEqual({
+      name: 'node:dgram',
+      reason: `no system calls: ${reason}`,
+      isFallback: true,
+    });
+    expect(descriptors()).toBe(before);
+  });
+});
 
 test('openSockets keeps to Node where there is nothing better, and says why', async () => {
   const loadBest = () => Promise.reject(new Error('Cannot find module'));

@@ -19,12 +19,6 @@ function openFlood() {
   const libc: Libc = {
     socket: open,
     bind: () => 0,
-    connect: () => 0,
-    setOption: () => 0,
-    batchSetup: () => undefined,
-    batchSubmit: () => 0,
-    batchResults: () => 0,
-    batchDestroy: () => undefined,
     close: () => 0,
     sendto: () => 0,
     recvfrom: () => 0,
@@ -41,12 +35,7 @@ function openFlood() {
     eventLoopFd: 40,
     closeWithThread: () => undefined,
   };
-  const loop = new PacketLoop({
-    libc,
-    read: () => undefined,
-    deliver: () => undefined,
-    send: () => undefined,
-  });
+  const loop = new PacketLoop({ libc, read: () => undefined });
   onTestFinished(() => {
     loop.remove(SOCKET);
     loop.stop();

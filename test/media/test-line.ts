@@ -56,6 +56,8 @@ export class TestLine {
     },
   });
   readonly line: MediaLine;
+  /** Whether the system takes no packets. */
+  isRefusing = false;
   #sequence = 65_500;
   #timestamp = 0xffff_f000;
 
@@ -152,6 +154,10 @@ export class TestLine {
   }
 
   #note(datagram: Uint8Array, target: Source): void {
+    if (this.isRefusing) {
+      this.line.onUnsent(datagram);
+      return;
+    }
     const packet = parseRtp(Uint8Array.from(datagram));
     if (packet !== undefined) this.sent.push({ ...packet, atMs: this.nowMs, target });
   }

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { Alarm, newAlarmMemory } from '../../src/media/alarm.ts';
 import type { LineSocket, LineSockets } from '../../src/media/line-sockets.ts';
-import { loadLibc } from '../../src/media/linux/libc.ts';
 import { LinuxSockets } from '../../src/media/linux/linux-sockets.ts';
 import { NodeSockets } from '../../src/media/node-sockets.ts';
 import type { Source } from '../../src/rtp/source-lock.ts';
@@ -23,18 +22,8 @@ type Open = () => Promise<LineSockets>;
 /** By name; what the machine does not have is left out. */
 export const ADAPTERS: readonly (readonly [string, Open])[] = [
   ['NodeSockets', async () => new NodeSockets({ alarm: newAlarm(), reason: 'a test' })],
-  ...(process.platform === 'linux'
-    ? [
-        ['LinuxSockets', () => LinuxSockets.load()] as const,
-        ['LinuxSockets without batches', openWithoutBatches] as const,
-      ]
-    : []),
+  ...(process.platform === 'linux' ? [['LinuxSockets', () => LinuxSockets.load()] as const] : []),
 ];
-
-/** As where the system, or what confines us, has no calls for many sockets at once. */
-async function openWithoutBatches(): Promise<LineSockets> {
-  return LinuxSockets.load({ ...(await loadLibc()), batchSetup: () => undefined });
-}
 
 export function newAlarm(): Alarm {
   return new Alarm(newAlarmMemory());
@@ -58,13 +47,17 @@ export function listenTo(socket: LineSocket): Datagram[] {
   return taken;
 }
 
-/** Somebody on the network; gone with the test. */
-export async function peerAt(address = LOOPBACK): Promise<Socket> {
+/** A far end; closed with the test, if not before. */
+export async function peerAt(address = LOOPBACK, port = 0): Promise<Socket> {
   const socket = createSocket('udp4');
-  socket.bind(0, address);
+  socket.bind(port, address);
   await once(socket, 'listening');
+  let isClosed = false;
+  socket.once('close', () => {
+    isClosed = true;
+  });
   onTestFinished(() => {
-    socket.close();
+    if (!isClosed) socket.close();
   });
   return socket;
 }

@@ -7,7 +7,13 @@ import { openTestStore } from '../support/test-store.ts';
 const QUALITY: CallQuality = {
   codec: 'PCMU',
   local: {
-    ...{ packetsSent: 1010, packetsReceived: 990, packetsLost: 10, packetsLate: 5 },
+    ...{
+      packetsSent: 1010,
+      packetsUnsent: 0,
+      packetsReceived: 990,
+      packetsLost: 10,
+      packetsLate: 5,
+    },
     ...{ packetsRejected: 1, lossPercent: 1.5, jitterMs: 2 },
   },
   remote: {

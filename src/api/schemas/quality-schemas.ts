@@ -8,6 +8,9 @@ const milliseconds = z.number().min(0);
 const localSchema = z
   .object({
     packetsSent: count,
+    packetsUnsent: count.openapi({
+      description: 'Were due, but the system of this server did not take them: lost.',
+    }),
     packetsReceived: count,
     packetsLost: count,
     packetsLate: count.openapi({

@@ -34,6 +34,7 @@ function Figures({ quality: { codec, local, remote, mos } }: { readonly quality:
     [t('quality.loss'), figure(local?.lossPercent, ' %')],
     [t('quality.jitter'), figure(local?.jitterMs, ' ms')],
     [t('quality.sent'), local === null ? '–' : count(local.packetsSent)],
+    [t('quality.unsent'), figure(local?.packetsUnsent)],
     [t('quality.farLoss'), figure(remote?.lossPercent, ' %')],
     [t('quality.farJitter'), figure(remote?.jitterMs, ' ms')],
     [t('quality.roundTrip'), figure(remote?.roundTripMs, ' ms')],

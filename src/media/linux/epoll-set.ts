@@ -1,5 +1,4 @@
 /** A set of descriptors that a thread waits for together. @see epoll(7) */
-import { SLOTS } from './datagram-slots.ts';
 import { checked, type Libc, newMemory } from './libc.ts';
 
 const CLOSE_ON_EXEC = 0o2000000;
@@ -7,8 +6,8 @@ const ADD = 1;
 const REMOVE = 2;
 const READABLE = 1;
 
-/** Told of at a time; what is ready besides is told of the next time. */
-const EVENTS_MAX = SLOTS;
+/** Descriptors that one wait reports; further ones are reported by the next wait. */
+const EVENTS_MAX = 64;
 
 /**
  * One of `struct epoll_event`, in words of 32 bits. x64 alone packs it.

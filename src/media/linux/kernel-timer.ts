@@ -14,11 +14,18 @@ export class KernelTimer {
   /** Interval and first time, each in seconds and nanoseconds of 64 bits, of which the upper halves stay 0. */
   readonly #time = newMemory(8);
 
+  /** @throws {Error} with the system's `code` when it gives no timer, or does not let it be set. */
   constructor(libc: Libc) {
     this.#libc = libc;
     const fd = libc.timerCreate(MONOTONIC, CLOSE_ON_EXEC | NON_BLOCKING);
     this.fd = checked(libc, 'timerfd_create', fd);
     libc.closeWithThread(this.fd, true);
+    try {
+      this.set(0);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** Makes the descriptor readable `delayMs` from now, and not before, whatever was set before. */
@@ -26,7 +33,7 @@ export class KernelTimer {
     const ns = Math.max(1, Math.ceil(delayMs * NS_PER_MS));
     this.#time[4] = Math.floor(ns / NS_PER_S);
     this.#time[6] = ns % NS_PER_S;
-    this.#libc.timerSet(this.fd, 0, this.#time, null);
+    checked(this.#libc, 'timerfd_settime', this.#libc.timerSet(this.fd, 0, this.#time, null));
   }
 
   close(): void {

@@ -15,7 +15,6 @@ type PacketCall = [
   datagramAt: number,
   datagramBytes: number,
   flags: number,
-  /** 0 for the one that the socket is connected to. */
   addressAt: number,
   /** In `recvfrom` the place of the number. */
   addressBytes: number,
@@ -25,14 +24,6 @@ type PacketCall = [
 export interface Libc {
   readonly socket: (domain: number, type: number, protocol: number) => number;
   readonly bind: (fd: number, address: Memory, addressBytes: number) => number;
-  readonly connect: (fd: number, address: Memory, addressBytes: number) => number;
-  readonly setOption: (
-    fd: number,
-    level: number,
-    option: number,
-    value: Memory,
-    valueBytes: number,
-  ) => number;
   readonly close: (fd: number) => number;
   readonly sendto: (...args: PacketCall) => number;
   readonly recvfrom: (...args: PacketCall) => number;
@@ -41,11 +32,6 @@ export interface Libc {
   readonly epollWait: (epoll: number, events: Memory, count: number, limitMs: number) => number;
   readonly timerCreate: (clock: number, flags: number) => number;
   readonly timerSet: (fd: number, flags: number, time: Memory, before: null) => number;
-  /** Room for so many orders at a time, by the number of the system's; undefined where there is none. @see io_setup(2) */
-  readonly batchSetup: (orders: number) => number | undefined;
-  readonly batchSubmit: (context: number, count: number, placesAt: number) => number;
-  readonly batchResults: (context: number, countMax: number, resultsAt: number) => number;
-  readonly batchDestroy: (context: number) => void;
   /** Where memory is. It stays there for as long as somebody holds it. */
   readonly addressOf: (memory: Memory) => number;
   /** Of the call just before. */
@@ -55,12 +41,6 @@ export interface Libc {
   /** Has a descriptor closed when the thread ends, however it ends; or no longer. */
   readonly closeWithThread: (fd: number, isWanted: boolean) => void;
 }
-
-/** Of `io_setup`, `io_submit`, `io_getevents` and `io_destroy`. */
-const BATCH_NUMBERS = {
-  x64: { setup: 206, submit: 209, results: 208, destroy: 207 },
-  arm64: { setup: 0, submit: 2, results: 4, destroy: 1 },
-} as const;
 
 /** Where the layouts of C structures are those that this folder writes: 64 bits, little-endian. */
 const PROCESSORS: readonly string[] = ['x64', 'arm64'];
@@ -79,8 +59,6 @@ export async function loadLibc(): Promise<Libc> {
   return {
     socket: c.func('int socket(int, int, int)'),
     bind: c.func('int bind(int, void *, int)'),
-    connect: c.func('int connect(int, void *, int)'),
-    setOption: c.func('int setsockopt(int, int, int, void *, int)'),
     close: c.func('int close(int)'),
     sendto: c.func('long sendto(int, uintptr_t, size_t, int, uintptr_t, int)'),
     recvfrom: c.func('long recvfrom(int, uintptr_t, size_t, int, uintptr_t, uintptr_t)'),
@@ -91,34 +69,11 @@ export async function loadLibc(): Promise<Libc> {
     timerSet: c.func('int timerfd_settime(int, int, void *, void *)'),
     addressOf: (memory) => Number(koffi.address(memory)),
     errno: () => koffi.errno(),
-    ...batchCalls(c),
     ...ofThisThread(koffi, c),
   };
 }
 
 type Koffi = typeof import('koffi').default;
-
-type BatchCalls = Pick<Libc, 'batchSetup' | 'batchSubmit' | 'batchResults' | 'batchDestroy'>;
-
-/** Calls that the C library has no names for. @see syscalls(2) */
-function batchCalls(c: ReturnType<Koffi['load']>): BatchCalls {
-  const number = BATCH_NUMBERS[process.arch === 'x64' ? 'x64' : 'arm64'];
-  const setup = c.func('syscall', 'long', ['long', 'long', 'void *']);
-  const submit = c.func('syscall', 'long', ['long', 'uintptr_t', 'long', 'uintptr_t']);
-  const results = c.func('syscall', 'long', [
-    ...['long', 'uintptr_t', 'long', 'long', 'uintptr_t', 'uintptr_t'],
-  ]);
-  const destroy = c.func('syscall', 'long', ['long', 'uintptr_t']);
-  return {
-    batchSetup: (orders) => {
-      const context = new BigUint64Array(1);
-      return setup(number.setup, orders, context) === 0 ? Number(context[0]) : undefined;
-    },
-    batchSubmit: (context, count, placesAt) => submit(number.submit, context, count, placesAt),
-    batchResults: (context, countMax, at) => results(number.results, context, 0, countMax, at, 0),
-    batchDestroy: (context) => destroy(number.destroy, context),
-  };
-}
 
 /** What Node-API and libuv, which are part of Node's program, know of the thread. */
 function ofThisThread(

@@ -1,40 +1,33 @@
-/** Sockets of a media thread on Linux: the system's own calls, all of them waited for at once. */
+/** Sockets of a media thread on Linux: the system's own calls, and one wait for all of them. */
 import type { Source } from '../../rtp/source-lock.ts';
 import type { LineSocket, LineSockets, SocketsReport } from '../line-sockets.ts';
-import { Inbox } from './inbox.ts';
+import { DatagramMemory } from './datagram-memory.ts';
 import { type Libc, loadLibc } from './libc.ts';
-import { Outbox } from './outbox.ts';
 import { PacketLoop } from './packet-loop.ts';
 import { UdpSocket } from './udp-socket.ts';
 
-const MANY = 'for many sockets at once';
-const ONE = 'for one socket at a time (the system gives no context for more: io_setup)';
-
 export class LinuxSockets implements LineSockets {
-  readonly report: SocketsReport;
+  readonly report: SocketsReport = {
+    name: 'epoll',
+    reason: 'system calls by koffi',
+    isFallback: false,
+  };
   readonly #libc: Libc;
-  readonly #inbox: Inbox;
-  readonly #outbox: Outbox;
+  readonly #incoming: DatagramMemory;
+  readonly #outgoing: DatagramMemory;
   readonly #loop: PacketLoop;
-  /** By descriptor. All datagrams of a batch are read before the first is handed over, so that none of them is another's. */
+  /** By descriptor. */
   readonly #open: (UdpSocket | undefined)[] = [];
   #isStopped = false;
 
   private constructor(libc: Libc) {
     this.#libc = libc;
-    this.#inbox = new Inbox(libc, (fd) => this.#open[fd]);
-    this.#outbox = new Outbox(libc);
-    const reason = `system calls by koffi, ${this.#outbox.isBatching ? MANY : ONE}`;
-    this.report = { name: 'epoll', reason, isFallback: false };
-    this.#loop = new PacketLoop({
-      libc,
-      read: (fd) => this.#inbox.read(fd),
-      deliver: (nowMs) => this.#inbox.deliver(nowMs),
-      send: () => this.#outbox.flush(),
-    });
+    this.#incoming = new DatagramMemory(libc);
+    this.#outgoing = new DatagramMemory(libc);
+    this.#loop = new PacketLoop({ libc, read: (fd, nowMs) => this.#open[fd]?.read(nowMs) });
   }
 
-  /** @throws {Error} where the system is another, or koffi does not load. */
+  /** @throws {Error} where the system is another, koffi does not load, or the system refuses what the loop needs. */
   static async load(libc?: Libc): Promise<LinuxSockets> {
     return new LinuxSockets(libc ?? (await loadLibc()));
   }
@@ -44,17 +37,21 @@ export class LinuxSockets implements LineSockets {
   }
 
   async bind(place: Source): Promise<LineSocket> {
-    return new UdpSocket({
-      ...{ libc: this.#libc, outbox: this.#outbox, place },
-      watch: (fd, socket) => {
-        this.#open[fd] = socket;
-        this.#loop.add(fd);
-      },
-      unwatch: (fd) => {
+    const socket = new UdpSocket({
+      ...{ libc: this.#libc, place, incoming: this.#incoming, outgoing: this.#outgoing },
+      onClose: (fd) => {
         this.#open[fd] = undefined;
         this.#loop.remove(fd);
       },
     });
+    this.#open[socket.fd] = socket;
+    try {
+      this.#loop.add(socket.fd);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+    return socket;
   }
 
   stop(): void {
@@ -62,7 +59,5 @@ export class LinuxSockets implements LineSockets {
     this.#isStopped = true;
     for (const socket of this.#open) socket?.close();
     this.#loop.stop();
-    this.#inbox.close();
-    this.#outbox.close();
   }
 }

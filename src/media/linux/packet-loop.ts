@@ -6,12 +6,8 @@ import type { Libc } from './libc.ts';
 
 interface PacketLoopOptions {
   readonly libc: Libc;
-  /** Reads one datagram of a socket that has some. */
-  readonly read: (fd: number) => void;
-  /** Hands over what was read. */
-  readonly deliver: (nowMs: number) => void;
-  /** Sends what has been put down. */
-  readonly send: () => void;
+  /** Reads one datagram of a socket that has some, and hands it over. */
+  readonly read: (fd: number, nowMs: number) => void;
 }
 
 /**
@@ -64,14 +60,15 @@ export class PacketLoop {
   /** Packets of the round under way. */
   #packets = 0;
 
-  /** @throws {Error} when the system gives no more descriptors. */
+  /** @throws {Error} when the system gives no more descriptors, or refuses timers. */
   constructor(options: PacketLoopOptions) {
     const { libc } = options;
     this.#options = options;
+    // First, since a sandbox that refuses timers is known to exist; Node itself waits by epoll.
+    this.#timer = new KernelTimer(libc);
     this.#sockets = new EpollSet(libc);
     this.#quiet = new EpollSet(libc);
     this.#all = new EpollSet(libc);
-    this.#timer = new KernelTimer(libc);
     for (const set of [this.#quiet, this.#all]) {
       set.add(libc.eventLoopFd, EVENT_LOOP);
       set.add(this.#timer.fd, SOMETHING_ELSE);
@@ -129,9 +126,7 @@ export class PacketLoop {
     do {
       // What is due first, so that packets leave at their time.
       this.#ringDue(systemClock.nowMs());
-      this.#options.send();
       this.#take();
-      this.#options.send();
       nowMs = systemClock.nowMs();
       this.#countCalls(nowMs);
     } while (this.#isNeeded && nowMs < endAtMs && !this.#sleep(nowMs, endAtMs));
@@ -164,10 +159,9 @@ export class PacketLoop {
       if (ready === 0) return;
       this.#tookAtMs = systemClock.nowMs();
       for (let index = 0; index < ready; index += 1) {
-        this.#options.read(this.#sockets.markAt(index));
+        this.#options.read(this.#sockets.markAt(index), this.#tookAtMs);
       }
       this.#packets += ready;
-      this.#options.deliver(this.#tookAtMs);
     }
   }
 

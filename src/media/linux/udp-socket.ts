@@ -1,95 +1,77 @@
-/** One UDP socket by the system's own calls: no object, string or callback of Node's for a packet. */
+/** One UDP socket by the system's own calls: a packet makes no object, string or callback of Node's. @see udp(7) */
 import type { Source } from '../../rtp/source-lock.ts';
 import type { DatagramListener, LineSocket } from '../line-sockets.ts';
-import type { Reader } from './inbox.ts';
-import { type Libc, newMemory } from './libc.ts';
-import type { Outbox } from './outbox.ts';
+import type { DatagramMemory } from './datagram-memory.ts';
+import { checked, type Libc, newMemory } from './libc.ts';
 import { ADDRESS_BYTES, readAddress, writeAddress } from './socket-address.ts';
-import { UdpDescriptor } from './udp-descriptor.ts';
 
-/** Two that have exchanged so many packets in a row, a second of sound, will go on. */
-const SETTLED_PACKETS = 50;
+const IPV4 = 2;
+const DATAGRAM_NON_BLOCKING_CLOSE_ON_EXEC = 2 | 0o4000 | 0o2000000;
 
-/** What strangers had sent before the descriptor was connected has been read when so many more have come. */
-const ALONE_PACKETS = 2 * SETTLED_PACKETS;
-
-/** An address in hand: as the system has it, and as numbers. */
+/** An address as the system has it: two words, and as bytes. */
 const addressWords = newMemory(ADDRESS_BYTES / 4);
 const addressBytes = new Uint8Array(addressWords.buffer);
 
-interface UdpSocketOptions {
+export interface UdpSocketOptions {
   readonly libc: Libc;
   readonly place: Source;
-  readonly outbox: Outbox;
-  /** Has what comes to a descriptor read, and handed to the socket. @throws {Error} with the system's `code`. */
-  readonly watch: (fd: number, socket: UdpSocket) => void;
-  /** Called before a descriptor is closed. */
-  readonly unwatch: (fd: number) => void;
+  readonly incoming: DatagramMemory;
+  readonly outgoing: DatagramMemory;
+  /** Called before the descriptor is closed. */
+  readonly onClose: (fd: number) => void;
 }
 
-/**
- * Once it has settled with one far end, its descriptor is connected: the system then looks for the way there once, and not
- * for each packet. A second descriptor on the same port takes what strangers send, so that they are seen all the same,
- * and a NAT's new port can be learnt; then the first one is nobody's again, until it has settled anew.
- */
-export class UdpSocket implements LineSocket, Reader {
-  peerFd = -1;
+export class UdpSocket implements LineSocket {
+  readonly fd: number;
   readonly #options: UdpSocketOptions;
-  readonly #outbox: Outbox;
-  readonly #fd: number;
-  readonly #own: UdpDescriptor;
-  #strangers: UdpDescriptor | undefined;
   #isClosed = false;
+  #listener: DatagramListener | undefined;
   #target: Source | undefined;
   #targetPort = 0;
   #targetHost = 0;
-  #listener: DatagramListener | undefined;
   #source: Source = { address: '', port: 0 };
   #sourcePort = 0;
   #sourceHost = 0;
-  /** Datagrams in a row from the target, counted up to `ALONE_PACKETS`; strangers do not count once it is connected. */
-  #row = 0;
 
   /** @throws {Error} with the system's `code`. */
   constructor(options: UdpSocketOptions) {
     const { libc, place } = options;
     this.#options = options;
-    this.#outbox = options.outbox;
     if (!writeAddress(place, addressBytes)) {
       const message = `bind EINVAL ${place.address}:${place.port}`;
       throw Object.assign(new Error(message), { code: 'EINVAL' });
     }
-    this.#own = new UdpDescriptor(libc, { address: addressBytes });
-    this.#fd = this.#own.fd;
-    this.#watch(this.#own);
+    const fd = libc.socket(IPV4, DATAGRAM_NON_BLOCKING_CLOSE_ON_EXEC, 0);
+    this.fd = checked(libc, 'socket', fd);
+    libc.closeWithThread(this.fd, true);
+    try {
+      checked(libc, 'bind', libc.bind(this.fd, addressBytes, ADDRESS_BYTES));
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
   }
 
   listen(listener: DatagramListener): void {
-    if (this.#isClosed) return;
-    this.#disconnect();
-    this.#listener = listener;
+    if (!this.#isClosed) this.#listener = listener;
   }
 
   send(datagram: Uint8Array, target: Source): void {
-    if (this.#isClosed || (target !== this.#target && !this.#aimAt(target))) return;
-    const isConnected = this.#strangers !== undefined;
-    this.#outbox.put(this.#fd, datagram, isConnected ? 0 : this.#targetPort, this.#targetHost);
+    if (this.#isClosed) return;
+    const { outgoing } = this.#options;
+    const hasTarget = target === this.#target || this.#aimAt(target);
+    outgoing.address[0] = this.#targetPort;
+    outgoing.address[1] = this.#targetHost;
+    if (!hasTarget || !outgoing.sendBy(this.fd, datagram)) this.#listener?.onUnsent?.(datagram);
   }
 
-  prefetch(): number {
-    return this.#sourcePort + (this.#listener?.prefetchDatagram?.() ?? 0);
-  }
-
-  /** The sender is nearly always the one before, and is then known again without a string. */
-  take(datagram: Uint8Array, port: number, host: number, nowMs: number): void {
-    // One that was read before another in its batch had us turn to a new far end is nobody's any more.
-    const isStale = port === 0 && this.peerFd < 0;
-    if (this.#listener === undefined || isStale) return;
-    const fromPort = port === 0 ? this.#targetPort : port;
-    const fromHost = port === 0 ? this.#targetHost : host;
-    if (fromPort !== this.#sourcePort || fromHost !== this.#sourceHost) {
-      this.#meet(fromPort, fromHost);
-    } else if (this.#row < ALONE_PACKETS) this.#countRow();
+  /** Reads one datagram, if there is one, and hands it over. The sender is nearly always the one before. */
+  read(nowMs: number): void {
+    const { incoming } = this.#options;
+    const datagram = incoming.receiveFrom(this.fd);
+    if (datagram === undefined || this.#listener === undefined) return;
+    const [port = 0, host = 0] = incoming.address;
+    if (port !== this.#sourcePort || host !== this.#sourceHost) this.#meet(port, host);
     this.#listener.onDatagram(datagram, this.#source, nowMs);
   }
 
@@ -97,10 +79,8 @@ export class UdpSocket implements LineSocket, Reader {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#listener = undefined;
-    // What was sent before the close leaves, and the descriptor's number may soon be another one's.
-    this.#outbox.flush();
-    this.#release(this.#own);
-    if (this.#strangers !== undefined) this.#release(this.#strangers);
+    this.#options.onClose(this.fd);
+    this.#release();
   }
 
   #meet(port: number, host: number): void {
@@ -109,86 +89,20 @@ export class UdpSocket implements LineSocket, Reader {
     addressWords[0] = port;
     addressWords[1] = host;
     this.#source = readAddress(addressBytes);
-    if (this.#strangers === undefined) this.#row = 0;
-  }
-
-  #countRow(): void {
-    const isTarget = this.#sourcePort === this.#targetPort && this.#sourceHost === this.#targetHost;
-    this.#row = isTarget ? this.#row + 1 : 0;
-    if (this.#row === SETTLED_PACKETS) this.#connect();
-    if (this.#row === ALONE_PACKETS && this.#strangers !== undefined) this.peerFd = this.#fd;
   }
 
   /** Takes the target's address in the system's form: it hardly ever changes. @returns false when nothing can be sent there. */
   #aimAt(target: Source): boolean {
-    if (target.port === this.#target?.port && target.address === this.#target.address) {
-      this.#target = target;
-      return true;
-    }
-    // Nobody listens on port 0.
     if (target.port === 0 || !writeAddress(target, addressBytes)) return false;
-    const [port = 0, host = 0] = addressWords;
-    if (port !== this.#targetPort || host !== this.#targetHost) {
-      this.#disconnect();
-      this.#targetPort = port;
-      this.#targetHost = host;
-    }
     this.#target = target;
+    this.#targetPort = addressWords[0] ?? 0;
+    this.#targetHost = addressWords[1] ?? 0;
     return true;
   }
 
-  #connect(): void {
-    try {
-      this.#strangers = this.#openBeside();
-      addressWords[0] = this.#targetPort;
-      addressWords[1] = this.#targetHost;
-      this.#own.connect(addressBytes);
-    } catch (error) {
-      // Where the system does not let it, the socket goes on as it was: each packet costs a little more.
-      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-      this.#disconnect();
-      this.#row = SETTLED_PACKETS;
-    }
-  }
-
-  /** @throws {Error} with the system's `code`. */
-  #openBeside(): UdpDescriptor {
-    const { libc, place } = this.#options;
-    writeAddress(place, addressBytes);
-    this.#own.share(true);
-    try {
-      const beside = new UdpDescriptor(libc, { address: addressBytes, isBeside: true });
-      this.#watch(beside);
-      beside.share(false);
-      return beside;
-    } finally {
-      this.#own.share(false);
-    }
-  }
-
-  /** What is left unread of strangers is lost, as at any change of the far end. */
-  #disconnect(): void {
-    this.#row = 0;
-    this.peerFd = -1;
-    if (this.#strangers === undefined) return;
-    // What was put down for the one that it is connected to has no other address.
-    this.#outbox.flush();
-    this.#own.disconnect();
-    this.#release(this.#strangers);
-    this.#strangers = undefined;
-  }
-
-  #watch(descriptor: UdpDescriptor): void {
-    try {
-      this.#options.watch(descriptor.fd, this);
-    } catch (error) {
-      this.#release(descriptor);
-      throw error;
-    }
-  }
-
-  #release(descriptor: UdpDescriptor): void {
-    this.#options.unwatch(descriptor.fd);
-    descriptor.close();
+  #release(): void {
+    const { libc } = this.#options;
+    libc.closeWithThread(this.fd, false);
+    libc.close(this.fd);
   }
 }
