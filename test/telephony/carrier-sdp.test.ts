@@ -49,11 +49,25 @@ test('withOrigin names the session as ours and says the direction of the audio',
   const described = withOrigin(sdp('m=audio 4000 RTP/AVP 0', 'm=video 0 RTP/AVP 96'), {
     sessionId: 5,
     version: 2,
+    address: undefined,
   });
 
   expect(described).toContain('o=- 5 2 IN IP4 192.0.2.1\r\ns=-\r\n');
   expect(described).toContain('m=audio 4000 RTP/AVP 0\r\na=sendrecv\r\nm=video');
   expect(described).not.toContain('FreeSWITCH');
+});
+
+test('withOrigin tells the far end the address that it can reach, for RTP and RTCP', () => {
+  const described = withOrigin(sdp('m=audio 4000 RTP/AVP 0', 'a=rtcp:4001 IN IP4 192.0.2.1'), {
+    sessionId: 5,
+    version: 2,
+    address: '203.0.113.10',
+  });
+
+  expect(described).toContain('o=- 5 2 IN IP4 203.0.113.10\r\n');
+  expect(described).toContain('c=IN IP4 203.0.113.10\r\n');
+  expect(described).toContain('a=rtcp:4001 IN IP4 203.0.113.10\r\n');
+  expect(described).not.toContain('192.0.2.1');
 });
 
 test('placeOf finds the port of plain and secured audio, and refuses a description without', () => {

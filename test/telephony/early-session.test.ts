@@ -4,6 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { EarlySession } from '../../src/telephony/drachtio/early-session.ts';
 import type { SrfResponse, SrfSentInvite } from '../../src/telephony/drachtio/srf.ts';
 import {
+  CONTACT,
   KeptAnswer,
   PlainEndpoint,
   request,
@@ -35,7 +36,8 @@ function answered(sdp = '', tag = 'theirs'): ScriptedDialog {
 function openSession() {
   const endpoint = new PlainEndpoint();
   const session = new EarlySession({ endpoint, log: silentLogger });
-  const invite = new EventEmitter();
+  const { get } = request({ headers: { Contact: CONTACT } });
+  const invite = Object.assign(new EventEmitter(), { get });
   // As createUAC does it.
   invite.on('update', (_, answer: KeptAnswer) => answer.send(200, { body: 'our first offer' }));
   const heard = (each: SrfResponse) => session.heard(each, invite as unknown as SrfSentInvite);
@@ -117,7 +119,7 @@ test('EarlySession answers the offer of an UPDATE, and keeps to it', async () =>
 
   expect(answer.sent).toMatchObject({
     status: 200,
-    parts: { body: 'answer to moved', headers: SDP },
+    parts: { body: 'answer to moved', headers: { ...SDP, Contact: CONTACT } },
   });
   expect(endpoint.negotiated).toEqual(['early', 'moved']);
 });
@@ -166,7 +168,7 @@ test('EarlySession answers an UPDATE without offer', () => {
 
   const answer = update('');
 
-  expect(answer.sent).toEqual({ status: 200, parts: {} });
+  expect(answer.sent).toEqual({ status: 200, parts: { headers: { Contact: CONTACT } } });
 });
 
 test('EarlySession remembers no more than 16 far ends', async () => {

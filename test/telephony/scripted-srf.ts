@@ -13,6 +13,9 @@ import type { MediaEndpoint } from '../../src/telephony/media-gateway.ts';
 import { MediaError } from '../../src/telephony/media-gateway.ts';
 import { SilentSession } from './silent-lines.ts';
 
+/** Our Contact as the call began with it. */
+export const CONTACT = '<sip:203.0.113.10:5060>';
+
 export interface MessageSettings {
   readonly headers?: Record<string, string>;
   readonly body?: string;
@@ -77,7 +80,7 @@ export class ScriptedDialog implements SrfDialog {
   readonly sip = { callId: 'call-1', localTag: 'ours', remoteTag: 'theirs' };
   readonly req = request();
   readonly res = response(200);
-  readonly local = { uri: 'sip:agent@127.0.0.1', sdp: '' };
+  readonly local = { uri: 'sip:agent@127.0.0.1', sdp: '', contact: CONTACT };
   readonly remote = { uri: 'sip:caller@192.0.2.1:5060', sdp: '' };
   readonly sent: (SrfMessageParts & { readonly method: string })[] = [];
   readonly #events = new EventEmitter();

@@ -5,7 +5,7 @@ import { openSrf } from '../../src/telephony/drachtio/srf.ts';
 import type { SrfLegOptions } from '../../src/telephony/drachtio/srf-leg.ts';
 import { SrfLeg } from '../../src/telephony/drachtio/srf-leg.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { PlainEndpoint, response, ScriptedDialog, settle } from './scripted-srf.ts';
+import { CONTACT, PlainEndpoint, response, ScriptedDialog, settle } from './scripted-srf.ts';
 
 const SDP = { 'Content-Type': 'application/sdp' };
 const SIPFRAG = { 'Content-Type': 'message/sipfrag', 'Subscription-State': 'active' };
@@ -90,7 +90,10 @@ test('SrfLeg answers a new offer, refuses one that it cannot use, and goes on', 
   const refused = dialog.receive('modify', { headers: SDP, body: 'unacceptable' });
   await settle();
 
-  expect(held.sent).toMatchObject({ status: 200, parts: { body: 'answer to hold' } });
+  expect(held.sent).toMatchObject({
+    status: 200,
+    parts: { body: 'answer to hold', headers: { Contact: CONTACT } },
+  });
   expect(refused.sent).toMatchObject({ status: 488 });
   expect(endpoint.negotiated).toEqual(['hold']);
   expect(causes).toEqual([]);
@@ -127,7 +130,10 @@ test('SrfLeg offers where the re-INVITE has no offer, and takes the answer from 
   dialog.receive('ack', { headers: SDP, body: 'their answer' });
   await settle();
 
-  expect(answer.sent).toMatchObject({ status: 200, parts: { body: 'our offer' } });
+  expect(answer.sent).toMatchObject({
+    status: 200,
+    parts: { body: 'our offer', headers: { Contact: CONTACT } },
+  });
   expect(endpoint.negotiated).toEqual(['their answer']);
 });
 
@@ -136,7 +142,7 @@ test('SrfLeg answers an UPDATE that only refreshes the session', () => {
 
   const answer = dialog.receive('update');
 
-  expect(answer.sent).toEqual({ status: 200, parts: {} });
+  expect(answer.sent).toEqual({ status: 200, parts: { headers: { Contact: CONTACT } } });
 });
 
 test.each([

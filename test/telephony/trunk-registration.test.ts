@@ -34,7 +34,7 @@ function openRegistration(...answers: readonly SrfResponse[]) {
   const registration = new TrunkRegistration({
     srf,
     trunk,
-    contactHostPort: () => '192.0.2.9:5060',
+    contactHostPort: async () => '192.0.2.9:5060',
     newCallId: () => 'call-1',
     clock,
     log: silentLogger,

@@ -17,6 +17,7 @@ import type { DialogBook, ServerWay } from './dialog-book.ts';
 import { Door, refuse } from './door.ts';
 import { calledNumberOf, SrfIncomingCall } from './incoming-call.ts';
 import { type EndInvite, invitesOver } from './orphaned-calls.ts';
+import { OurContacts } from './our-contacts.ts';
 import type { SrfOutgoingCall } from './outgoing-call.ts';
 import {
   OutgoingCalls,
@@ -71,6 +72,7 @@ export class DrachtioCarrier implements Carrier {
   readonly #table: TrunkTable;
   readonly #lines: TrunkLines;
   readonly #link: SrfLink;
+  readonly #contacts: OurContacts;
   readonly #registrations: TrunkRegistrations;
   readonly #door: Door;
   /** Calls from their first sign to their last, answered or not. */
@@ -93,11 +95,14 @@ export class DrachtioCarrier implements Carrier {
       lost: () => this.#onLost(),
     });
     const { srf } = this.#link;
+    this.#contacts = new OurContacts({ ...options, listening: () => this.#link.addresses });
+    const contacts = this.#contacts;
     const { endInvite = invitesOver(srf, options.clock) } = options;
     this.#way = { name: this.#name, srf, endInvite };
     this.#outgoing = new OutgoingCalls({
       ...options,
       srf,
+      contacts,
       server: this.#name,
       doesEngineTell: options.endInvite !== undefined,
       table: this.#table,
@@ -107,7 +112,7 @@ export class DrachtioCarrier implements Carrier {
       callThrough: options.callThrough,
       onOver: () => this.#onCallOver(),
     });
-    this.#registrations = new TrunkRegistrations({ ...options, link: this.#link });
+    this.#registrations = new TrunkRegistrations({ ...options, contacts, link: this.#link });
     this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
     this.#link.srf.options((request, answer) => this.#door.answerOptions(request, answer));
   }
@@ -220,6 +225,7 @@ export class DrachtioCarrier implements Carrier {
       trunk,
       media,
       addresses,
+      contacts: this.#contacts,
       clock,
       log,
       book,

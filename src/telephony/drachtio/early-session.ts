@@ -2,7 +2,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
-import { refuseForNow, refuseGlare, sendSdp } from './offer-answer.ts';
+import { refuseForNow, refuseGlare, sendOk, sendSdp } from './offer-answer.ts';
 import type {
   SrfAnswer,
   SrfDialog,
@@ -93,14 +93,15 @@ export class EarlySession {
     const tag = tagOf(request, 'from');
     const kind = this.#descriptions.get(tag)?.kind ?? 'hint';
     // Without a description it only says that the session is still alive. RFC 4028, 7.4.
-    if (sdp === '') return answer.send(200);
+    const contact = this.#watched?.get('contact');
+    if (sdp === '') return sendOk(answer, contact);
     // Our own offer still waits for its answer.
     if (kind === 'hint') return refuseGlare(answer);
     if (this.#isAnswering) return refuseForNow(answer);
     this.#isAnswering = true;
     await this.#change(async () => {
       try {
-        sendSdp(answer, await this.#apply(sdp));
+        sendSdp(answer, await this.#apply(sdp), contact);
         this.#descriptions.set(tag, { sdp, kind: 'offer' });
       } catch (error) {
         // What was agreed on before still holds. RFC 3311, 5.2.

@@ -15,6 +15,7 @@ import type { DialogBook, KeptDialog } from './dialog-book.ts';
 import { withTag } from './dialog-facts.ts';
 import { refuse } from './door.ts';
 import type { CallSecond } from './hand-over.ts';
+import type { OurContacts } from './our-contacts.ts';
 import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from './srf.ts';
 import { isTransactionGone, reasonOf, sdpOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -35,6 +36,8 @@ export interface IncomingCallOptions {
   readonly trunk: Trunk | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
+  /** The server's own Contact when not given. */
+  readonly contacts?: OurContacts | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly book: DialogBook | undefined;
@@ -107,7 +110,7 @@ export class SrfIncomingCall implements IncomingCall {
   ring(): void {
     if (this.#state !== 'ringing') return;
     this.#writeDown();
-    this.#options.answer.send(180, { headers: this.#to });
+    this.#options.answer.send(180, { headers: this.#own });
   }
 
   async answer({ headers = {} }: AnswerOptions = {}): Promise<Leg> {
@@ -157,7 +160,7 @@ export class SrfIncomingCall implements IncomingCall {
     const { channels = [] } = endpoint;
     // Saved before our 200 leaves.
     this.#kept = book?.expect(request, { localTag: this.#localTag, channels });
-    const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#to } };
+    const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#own } };
     const leg = await this.#createDialog(parts, (dialog) => {
       const expected = this.#kept;
       this.#kept = undefined;
@@ -181,10 +184,14 @@ export class SrfIncomingCall implements IncomingCall {
     return leg;
   }
 
-  /** To header with our tag, where there is a journal. */
-  get #to(): Record<string, string> {
-    const { request, book } = this.#options;
-    return book === undefined ? {} : { To: withTag(request.get('to') ?? '', this.#localTag) };
+  /** Our Contact, and our tag in To where there is a journal. */
+  get #own(): Record<string, string> {
+    const { request, trunk, contacts, book } = this.#options;
+    const { source_address: farEnd, protocol: transport } = request;
+    return {
+      ...contacts?.headers(farEnd, { trunk, transport }),
+      ...(book !== undefined && { To: withTag(request.get('to') ?? '', this.#localTag) }),
+    };
   }
 
   #writeDown(): void {

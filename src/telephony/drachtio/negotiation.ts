@@ -2,7 +2,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { MediaError } from '../media-gateway.ts';
-import { refuseForNow, refuseGlare, sendSdp } from './offer-answer.ts';
+import { refuseForNow, refuseGlare, sendOk, sendSdp } from './offer-answer.ts';
 import type { SrfAnswer, SrfDialog, SrfRequest } from './srf.ts';
 import { reasonOf, sdpOf } from './srf.ts';
 
@@ -18,6 +18,7 @@ export interface NegotiationOptions {
 export class Negotiation {
   readonly #endpoint: MediaEndpoint;
   readonly #log: Logger;
+  readonly #contact: string | undefined;
   readonly #settled = Promise.withResolvers<void>();
   #isSettled: boolean;
   #isBusy = false;
@@ -26,6 +27,7 @@ export class Negotiation {
   constructor({ dialog, endpoint, log, isAnswerAwaited }: NegotiationOptions) {
     this.#endpoint = endpoint;
     this.#log = log;
+    this.#contact = dialog.local.contact;
     this.#isAnswerAwaited = isAnswerAwaited;
     this.#isSettled = !isAnswerAwaited;
     this.#settled.promise.catch(() => undefined);
@@ -57,12 +59,12 @@ export class Negotiation {
     if (sdp !== '') return this.#answerOffer(sdp, answer);
     if (this.#isBusy) return refuseForNow(answer);
     this.#isAnswerAwaited = true;
-    sendSdp(answer, this.#endpoint.offer());
+    sendSdp(answer, this.#endpoint.offer(), this.#contact);
   }
 
   async #onUpdate(sdp: string, answer: SrfAnswer): Promise<void> {
     // Without a description it only says that the session is still alive. RFC 4028, 7.4.
-    if (sdp === '') answer.send(200);
+    if (sdp === '') sendOk(answer, this.#contact);
     else await this.#answerOffer(sdp, answer);
   }
 
@@ -71,7 +73,7 @@ export class Negotiation {
     if (this.#isBusy) return refuseForNow(answer);
     this.#isBusy = true;
     try {
-      sendSdp(answer, await this.#endpoint.negotiate(sdp));
+      sendSdp(answer, await this.#endpoint.negotiate(sdp), this.#contact);
     } catch (error) {
       // The call goes on as it was. RFC 3261, 14.2.
       this.#log.info({ why: reasonOf(error) }, 'refused a change of the session');

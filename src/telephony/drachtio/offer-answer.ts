@@ -1,8 +1,19 @@
 /** How an offer of the far end is answered, or put off. */
 import type { SrfAnswer } from './srf.ts';
 
-export function sendSdp(answer: SrfAnswer, body: string): void {
-  answer.send(200, { body, headers: { 'Content-Type': 'application/sdp' } });
+/** @param contact our Contact as the call began with it: drachtio-server would write its own again. */
+export function sendSdp(answer: SrfAnswer, body: string, contact: string | undefined): void {
+  const headers = { 'Content-Type': 'application/sdp', ...withContact(contact) };
+  answer.send(200, { body, headers });
+}
+
+/** Agrees to a change without a description. @param contact as for `sendSdp` */
+export function sendOk(answer: SrfAnswer, contact: string | undefined): void {
+  answer.send(200, { headers: withContact(contact) });
+}
+
+function withContact(contact: string | undefined): Record<string, string> {
+  return contact === undefined ? {} : { Contact: contact };
 }
 
 /** An offer that comes before the one before it is answered: whoever sends it is asked to come back. RFC 3261, 14.2. */

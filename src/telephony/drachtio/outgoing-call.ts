@@ -16,6 +16,7 @@ import type { DialogBook, KeptDialog } from './dialog-book.ts';
 import { headOf } from './dialog-facts.ts';
 import { EarlySession } from './early-session.ts';
 import type { CallSecond } from './hand-over.ts';
+import type { OurContacts } from './our-contacts.ts';
 import type { SrfClient, SrfDialog, SrfResponse, SrfSentInvite } from './srf.ts';
 import { reasonOf, responseOf } from './srf.ts';
 import { SrfLeg } from './srf-leg.ts';
@@ -36,6 +37,8 @@ export interface OutgoingCallOptions {
   readonly hearer?: MediaSession | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
+  /** The server's own Contact when not given. */
+  readonly contacts?: OurContacts | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   /** Undefined where the server answers challenges. */
@@ -57,6 +60,8 @@ export class SrfOutgoingCall implements OutgoingCall {
   #kept: KeptDialog | undefined;
   #leg: SrfLeg | undefined;
   #endpoint: MediaEndpoint | undefined;
+  /** Where the call goes; empty where its name leads nowhere. */
+  #farEnd = '';
   #hasRung = false;
   #onRinging: () => void = () => {};
   #stopTimer: () => void;
@@ -125,6 +130,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     const { media, trunk, hearer, addresses } = this.#options;
     try {
       const signallingAddress = (await addresses?.proxyAddressOf(trunk)) ?? addressOf(trunk);
+      this.#farEnd = signallingAddress;
       this.#endpoint = await media.open({
         signallingAddress,
         advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
@@ -145,9 +151,13 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #firstHeaders(): Record<string, string> {
-    const { trunk, from, callId } = this.#options;
+    const { trunk, from, callId, contacts } = this.#options;
+    const { transport } = trunk.proxy;
     const caller = `<sip:${trunk.callerId ?? from}@${domainOf(trunk)}>`;
-    return { 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller };
+    return {
+      ...contacts?.headers(this.#farEnd, { trunk, transport }),
+      ...{ 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller },
+    };
   }
 
   #invite(endpoint: MediaEndpoint, headers: Record<string, string>, isFirst: boolean): void {

@@ -26,6 +26,7 @@ export interface OutgoingCallsOptions
     | 'doesEngineTell'
     | 'media'
     | 'addresses'
+    | 'contacts'
     | 'clock'
     | 'log'
     | 'book'

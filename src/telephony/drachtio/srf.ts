@@ -78,7 +78,8 @@ export interface SrfDialog {
   readonly req: Pick<SrfMessage, 'get'>;
   /** Its answer; of use only where it is theirs. */
   readonly res: SrfMessage;
-  readonly local: { readonly uri: string; sdp: string };
+  /** `contact`: our Contact header as the INVITE or its answer had it. */
+  readonly local: { readonly uri: string; sdp: string; readonly contact?: string };
   readonly remote: { readonly uri: string; readonly sdp: string | undefined };
 
   on(event: SrfDialogEvent, listener: (request: SrfRequest, answer: SrfAnswer) => void): void;

@@ -25,8 +25,8 @@ const GOODBYE_MS = 2_000;
 export interface TrunkRegistrationOptions {
   readonly srf: SrfClient;
   readonly trunk: Trunk;
-  /** Host and port that the carrier is to call, such as `192.0.2.1:5060`. */
-  readonly contactHostPort: () => string;
+  /** Host and port that the carrier is to call, such as `192.0.2.1:5060`, and the parameters of that URI. */
+  readonly contactHostPort: () => Promise<string>;
   readonly newCallId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -159,8 +159,9 @@ export class TrunkRegistration {
   }
 
   /** One REGISTER and its final response. */
-  #exchange(expiresSeconds: number): Promise<SrfResponse> {
+  async #exchange(expiresSeconds: number): Promise<SrfResponse> {
     const { trunk, contactHostPort } = this.#options;
+    const hostPort = await contactHostPort();
     // A challenge takes a number too, by whoever answers it.
     this.#sequence += SEQUENCE_STEP;
     const address = `<sip:${trunk.username}@${domainOf(trunk)}>`;
@@ -169,7 +170,7 @@ export class TrunkRegistration {
       CSeq: `${this.#sequence} REGISTER`,
       From: address,
       To: address,
-      Contact: `<sip:${trunk.username}@${contactHostPort()}>`,
+      Contact: `<sip:${trunk.username}@${hostPort}>`,
       Expires: String(expiresSeconds),
     };
     return this.#send(headers, true);

@@ -7,12 +7,14 @@ import type { CarrierReport } from '../carrier.ts';
 import type { Trunk } from '../trunks.ts';
 import { staticTrunkReport } from './carrier-reports.ts';
 import type { AnswerChallenge } from './challenge.ts';
+import type { OurContacts } from './our-contacts.ts';
 import type { SrfLink } from './srf-link.ts';
 import { TrunkRegistration } from './trunk-registration.ts';
 
 export interface TrunkRegistrationsOptions {
   readonly link: SrfLink;
   readonly trunks: readonly Trunk[];
+  readonly contacts: OurContacts;
   readonly answerChallenge?: AnswerChallenge;
   readonly clock: Clock;
   readonly log: Logger;
@@ -73,23 +75,15 @@ export class TrunkRegistrations {
   }
 
   #registrationOf(trunk: Trunk): TrunkRegistration {
-    const { clock, log, link, answerChallenge } = this.#options;
+    const { clock, log, link, contacts, answerChallenge } = this.#options;
     return new TrunkRegistration({
       srf: link.srf,
       trunk,
-      contactHostPort: () => this.#contactHostPortFor(trunk),
+      contactHostPort: () => contacts.ofTrunk(trunk),
       newCallId: randomUUID,
       clock,
       log,
       answerChallenge,
     });
-  }
-
-  #contactHostPortFor({ proxy }: Trunk): string {
-    const { addresses } = this.#options.link;
-    const address =
-      addresses.find(({ transport }) => transport === proxy.transport) ?? addresses[0];
-    const suffix = proxy.transport === 'tcp' ? ';transport=tcp' : '';
-    return `${address?.hostPort ?? 'localhost'}${suffix}`;
   }
 }

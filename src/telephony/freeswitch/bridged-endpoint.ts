@@ -35,6 +35,8 @@ export interface BridgedEndpointOptions {
   /** Where FreeSWITCH reaches the media engine. */
   readonly engineAddress: string;
   readonly codecs: readonly CodecName[] | undefined;
+  /** IPv4 that the carrier is told; FreeSWITCH's own when not given. */
+  readonly advertisedAddress: string | undefined;
   /** The carrier's offer that `outer` was made from; undefined when there was none. */
   readonly remoteSdp: string | undefined;
   readonly clock: Clock;
@@ -175,7 +177,9 @@ export class BridgedEndpoint implements MediaEndpoint {
 
   /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
   #say(sdp: string): void {
-    const write = () => withOrigin(sdp, { sessionId: this.#sessionId, version: this.#version });
+    const { advertisedAddress: address } = this.#options;
+    const write = () =>
+      withOrigin(sdp, { sessionId: this.#sessionId, version: this.#version, address });
     if (write() === this.#localSdp) return;
     this.#version += 1;
     this.#localSdp = write();

@@ -70,16 +70,30 @@ export function placeOf(sdp: string): { readonly address: string; readonly port:
   return { address, port: Number(port) };
 }
 
-/** The same description in our name: one session and a version that we count, and the direction always said. */
+/**
+ * The same description in our name: one session and a version that we count, and the direction always said.
+ *
+ * @param ours.address IPv4 that the far end is told, for RTP and RTCP; FreeSWITCH's own when not given. FreeSWITCH's
+ * `ext-rtp-ip` is for SIP that comes from other machines.
+ */
 export function withOrigin(
   sdp: string,
-  { sessionId, version }: { readonly sessionId: number; readonly version: number },
+  ours: {
+    readonly sessionId: number;
+    readonly version: number;
+    readonly address: string | undefined;
+  },
 ): string {
-  const [, address = '127.0.0.1'] = /^c=IN IP4 (\S+)/m.exec(sdp) ?? [];
-  const [session = '', ...media] = sdp.split(/^(?=m=)/m);
+  const { sessionId, version, address = addressIn(sdp) } = ours;
+  const told = sdp.replace(/^((?:c=|a=rtcp:\d+ )IN IP4 )\S+/gm, `$1${address}`);
+  const [session = '', ...media] = told.split(/^(?=m=)/m);
   const origin = `o=- ${sessionId} ${version} IN IP4 ${address}`;
   const named = session.replace(/^o=[^\r\n]*/m, origin).replace(/^s=[^\r\n]*/m, 's=-');
   return [named, ...media.map(withDirection)].join('');
+}
+
+function addressIn(sdp: string): string {
+  return /^c=IN IP4 (\S+)/m.exec(sdp)?.[1] ?? '127.0.0.1';
 }
 
 /** FreeSWITCH leaves the usual direction out, which is allowed; some phones that were held wait for it all the same. */

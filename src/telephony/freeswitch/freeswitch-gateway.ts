@@ -49,6 +49,7 @@ interface Wish {
   /** The carrier's; undefined where the offer is ours. */
   readonly offer: string | undefined;
   readonly codecs: readonly CodecName[] | undefined;
+  readonly advertisedAddress: string | undefined;
 }
 
 export class FreeSwitchGateway implements MediaGateway {
@@ -86,10 +87,11 @@ export class FreeSwitchGateway implements MediaGateway {
   async open(options: {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
+    readonly advertisedAddress?: string | undefined;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
   }): Promise<BridgedEndpoint> {
-    const { codecs, remoteSdp, near } = options;
+    const { codecs, advertisedAddress, remoteSdp, near } = options;
     // Read first: what cannot be understood shall not cost a port.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
     const { clock, log } = this.#options;
@@ -98,7 +100,7 @@ export class FreeSwitchGateway implements MediaGateway {
     for (let attempt = 1; ; attempt += 1) {
       const place = this.#choose(failed);
       try {
-        return await this.#openAt(place, { offer, codecs, near });
+        return await this.#openAt(place, { offer, codecs, advertisedAddress, near });
       } catch (cause) {
         // What is wrong with the description, or with our own lines, would be wrong at any server.
         const error = cause instanceof MediaError ? cause : mediaErrorOf(cause);
@@ -142,7 +144,7 @@ export class FreeSwitchGateway implements MediaGateway {
   async #bridge(
     { server, connection }: Place,
     session: MediaSession,
-    { offer, codecs }: Wish,
+    { offer, codecs, advertisedAddress }: Wish,
   ): Promise<BridgedEndpoint> {
     const engineAddress = connection.socket.localAddress;
     const [outer, inner] = await this.#legs([
@@ -153,7 +155,8 @@ export class FreeSwitchGateway implements MediaGateway {
     const kill = (uuid: string) => server.kill(uuid);
     try {
       await within(clock, LEG_MS_MAX, outer.bridge(inner));
-      const parts = { outer, inner, session, engineAddress, codecs, clock, kill };
+      const own = { codecs, advertisedAddress, clock, kill };
+      const parts = { outer, inner, session, engineAddress, ...own };
       return new BridgedEndpoint({ ...parts, remoteSdp: offer });
     } catch (error) {
       await Promise.all([outer, inner].map(({ uuid }) => kill(uuid)));

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
+import { OurContacts } from '../../src/telephony/drachtio/our-contacts.ts';
+import { SrfOutgoingCall } from '../../src/telephony/drachtio/outgoing-call.ts';
+import { openSrf, type SrfClient, type SrfMessageParts } from '../../src/telephony/drachtio/srf.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { OURS, THEIRS, trunkTo } from './plane.ts';
+import { KeptAnswer, PlainEndpoint, request, settle } from './scripted-srf.ts';
+
+const PARTS = { clock: new FakeClock(), log: silentLogger };
+const MEDIA = {
+  start: async () => undefined,
+  stop: async () => undefined,
+  open: async () => new PlainEndpoint(),
+};
+
+/** As docs/drachtio.md has it: a second contact on loopback, towards FreeSWITCH. */
+const LISTENING = ['127.0.0.1:5070', '10.0.0.5:5060'].flatMap((hostPort) => [
+  { transport: 'udp', hostPort },
+  { transport: 'tcp', hostPort },
+]);
+
+/** Whoever is outside sees us as `advertised`. */
+function contactsOf(advertised: string | undefined, listening = LISTENING): OurContacts {
+  return new OurContacts({
+    addresses: {
+      advertisedTo: (farEnd) => (farEnd.startsWith('10.') ? undefined : advertised),
+      proxyAddressOf: async ({ proxy }) => proxy.host,
+    },
+    listening: () => listening,
+  });
+}
+
+test.each([
+  ['a far end outside', '203.0.113.50', 'udp', { Contact: '<sip:203.0.113.10:5060>' }],
+  ['one by TCP', '203.0.113.50', 'tcp', { Contact: '<sip:203.0.113.10:5060;transport=tcp>' }],
+  ['one in our network', '10.0.0.77', 'udp', {}],
+])('OurContacts tells %s where it reaches us', (_, farEnd, transport, expected) => {
+  const contacts = contactsOf('203.0.113.10');
+
+  expect(contacts.headers(farEnd, { trunk: undefined, transport })).toEqual(expected);
+});
+
+test('OurContacts takes the port of the contact that has the external address', () => {
+  const listening = [...LISTENING, { transport: 'udp', hostPort: '203.0.113.10:5090' }];
+  const contacts = contactsOf('203.0.113.10', listening);
+
+  const { Contact } = contacts.headers('', { trunk: undefined, transport: 'udp' });
+
+  expect(Contact).toBe('<sip:203.0.113.10:5090>');
+});
+
+test.each([
+  ['203.0.113.100', '203.0.113.10', '203.0.113.10:5060'],
+  ['203.0.113.100;transport=tcp', '203.0.113.10', '203.0.113.10:5060;transport=tcp'],
+  ['203.0.113.100', undefined, 'localhost'],
+  ['10.0.0.77', '203.0.113.10', 'localhost'],
+])('OurContacts has a trunk at %s, with %s advertised, register %s', async (proxy, advertised, expected) => {
+  expect(await contactsOf(advertised).ofTrunk(trunkTo(proxy))).toBe(expected);
+});
+
+test('SrfIncomingCall tells its caller our Contact from the first response on', async () => {
+  const answer = new KeptAnswer();
+  const answered: (string | undefined)[] = [];
+  const createUAS: SrfClient['createUAS'] = (_request, _answer, { headers }) =>
+    void answered.push(headers.Contact);
+  const call = new SrfIncomingCall({
+    ...{ ...PARTS, answer, media: MEDIA, server: 'sip', request: request({ body: 'offer' }) },
+    ...{ srf: Object.assign(openSrf(), { createUAS }), contacts: contactsOf('203.0.113.10') },
+    ...{ trunk: undefined, book: undefined, onOver: () => undefined },
+  });
+
+  call.ring();
+  const rung = answer.sent;
+  void call.answer().catch(() => undefined);
+  await settle();
+
+  expect(rung?.parts.headers).toEqual({ Contact: '<sip:203.0.113.10:5060>' });
+  expect(answered).toEqual(['<sip:203.0.113.10:5060>']);
+});
+
+test('SrfOutgoingCall tells the carrier our Contact', async () => {
+  const sent: SrfMessageParts[] = [];
+  const createUAC: SrfClient['createUAC'] = (_uri, parts) => void sent.push(parts);
+  const call = new SrfOutgoingCall({
+    ...{ ...PARTS, media: MEDIA, server: 'sip', doesEngineTell: false, from: OURS, to: THEIRS },
+    ...{ srf: Object.assign(openSrf(), { createUAC }), contacts: contactsOf('203.0.113.10') },
+    ...{ trunk: trunkTo('203.0.113.100'), callId: 'call-1', ringingTimeoutMs: 60_000 },
+    ...{ answerChallenge: undefined, book: undefined, onOver: () => undefined },
+  });
+
+  await settle();
+  call.fail('the test is over', 487);
+
+  expect(sent[0]?.headers).toMatchObject({ Contact: '<sip:203.0.113.10:5060>' });
+});
