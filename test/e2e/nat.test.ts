@@ -3,48 +3,31 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { FAR_END_HZ, FarEnd, type FarEndCall } from '../support/far-end.ts';
+import {
+  CALLS,
+  expectGood,
+  farEndLevels,
+  inTurns,
+  LOUD,
+  NAT_TRUNKS,
+  NEIGHBOUR,
+  openPhone,
+  REGISTRAR,
+  SUBSCRIBER,
+} from '../support/nat-calls.ts';
 import {
   LAN_PHONE,
   NatNetwork,
-  OUTSIDE,
   PUBLIC,
   SECOND_PUBLIC,
   SERVER,
   whyNoNatNetwork,
 } from '../support/nat-network.ts';
-import { readStereo } from '../support/recording.ts';
-import {
-  REGISTERED_BY_TCP,
-  REGISTERED_TRUNK,
-  type Registrar,
-  startRegistrar,
-} from '../support/registrar.ts';
+import { type Registrar, startRegistrar } from '../support/registrar.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { loudestAmplitude } from '../support/tone.ts';
 
-const CALLS = 20;
-/** At a time: two cores carry more, but telephones, server and registrar share them here. */
-const AT_A_TIME = 5;
 const NUMBER = '+12025550123';
 const NAME = 'voice.test';
-const [REGISTRAR, SUBSCRIBER, NEIGHBOUR] = OUTSIDE;
-/** Of 32,767; the telephone speaks with 12,000. */
-const LOUD = 6000;
-const VOICED_PACKETS_MIN = 20;
-
-const TRUNKS = [
-  REGISTERED_TRUNK,
-  REGISTERED_BY_TCP,
-  {
-    name: 'second-line',
-    proxy: NEIGHBOUR,
-    allowedSources: [NEIGHBOUR],
-    advertisedAddress: SECOND_PUBLIC,
-  },
-  { name: 'office', proxy: LAN_PHONE, allowedSources: ['10.0.0.0/24'], numbers: ['+12025550188'] },
-];
-
 interface World {
   readonly network: NatNetwork;
   readonly registrar: Registrar;
@@ -65,7 +48,7 @@ async function open(environment: Readonly<Record<string, string>>): Promise<Worl
   const folder = mkdtempSync(join(tmpdir(), 'offhook-nat-'));
   closers.push(() => rmSync(folder, { recursive: true }));
   const SIP_TRUNKS = join(folder, 'trunks.json');
-  writeFileSync(SIP_TRUNKS, JSON.stringify(TRUNKS));
+  writeFileSync(SIP_TRUNKS, JSON.stringify(NAT_TRUNKS));
   const registrar = await startRegistrar(network.outside);
   const ports = { SIP_PORT: '5060', RTP_PORTS: '20000-20999' };
   const server = await startServer({
@@ -77,50 +60,7 @@ async function open(environment: Readonly<Record<string, string>>): Promise<Worl
   return { network, registrar, server };
 }
 
-async function openPhone(network: NatNetwork, address: string): Promise<FarEnd> {
-  const namespace = address === LAN_PHONE ? network.phone : network.outside;
-  const phone = new FarEnd(namespace, { address });
-  await phone.ready;
-  return phone;
-}
-
-/** Calls in, or has calls come out, a few at a time. */
-async function inTurns(phone: FarEnd, begin: () => unknown): Promise<readonly FarEndCall[]> {
-  const reports: FarEndCall[] = [];
-  for (let begun = 0; begun < CALLS; begun += AT_A_TIME) {
-    await Promise.all(Array.from({ length: AT_A_TIME }, begin));
-    reports.push(...(await phone.reports(AT_A_TIME)));
-  }
-  return reports;
-}
-
-/** How loud the far end is in the recording of each call that is on record. */
-async function farEndLevels(server: TestServer): Promise<readonly number[]> {
-  const calls = await server.endedCalls();
-  return Promise.all(calls.map(async ({ id }) => loudness(server, String(id))));
-}
-
-async function loudness({ dataDir }: TestServer, id: string): Promise<number> {
-  const path = join(dataDir, 'recordings', `${id}.wav`);
-  await expect.poll(() => readStereo(path) !== undefined, { timeout: 10_000 }).toBe(true);
-  return loudestAmplitude(readStereo(path)?.left ?? new Int16Array(), FAR_END_HZ);
-}
-
 const addressOf = (contact: string) => /@([\d.]+):5060/.exec(contact)?.[1];
-
-/** What every call must be, whichever way it went; `told` is the one address that the far end has seen. */
-function expectGood(calls: readonly FarEndCall[], told: string): void {
-  const essence = calls.map(({ contact, origin, media, reinvites, isEnded, voicedPackets }) => ({
-    ...{ origin, media, reinvites, isEnded },
-    contact: contact.replace(/^sip:([^@]*@)?/, ''),
-    isHeard: voicedPackets >= VOICED_PACKETS_MIN,
-  }));
-  const good = {
-    ...{ origin: told, media: told, isEnded: true, isHeard: true, contact: `${told}:5060` },
-    reinvites: [`200 ${told}`, `200 ${told}`],
-  };
-  expect(essence).toEqual(calls.map(() => good));
-}
 
 const reason = whyNoNatNetwork(['kamailio', 'ss']);
 if (reason !== undefined) process.stderr.write(`skipped: ${reason} (server behind a NAT)\n`);
