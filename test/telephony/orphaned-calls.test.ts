@@ -33,8 +33,8 @@ afterEach(() => {
   for (const each of opened.splice(0)) each.stop();
 });
 
-/** Ends a call that was left, over a server that answers commands as `onSend` says. */
-async function end(invite: OpenInvite, onSend: LogInServer['onSend'], name = NAME) {
+/** Ends an orphaned call, over a server that answers commands as `onSend` says. */
+async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], name = NAME) {
   const server = new LogInServer();
   server.onSend = onSend;
   const port = await server.start();
@@ -117,6 +117,18 @@ test('a caller without an answer is refused by the name of the transaction', asy
 
   expect(asked()).toEqual(['transaction-1 SIP/2.0 503 Service Unavailable call-1']);
   expect(server.heard).toMatch(/retry-after: ?5/i);
+});
+
+test('BYE of an answered call needs no packet of its own for its response', async () => {
+  const sent = SENT.replace('CANCEL sip:a@b', 'BYE sip:a@b').replace('CSeq: 1', 'CSeq: 1002');
+  const answered = [
+    '2|sip|network|100|udp|192.0.2.2|5060|12:00:00.0|transaction-2||',
+    'SIP/2.0 200 OK\r\nCall-ID: call-1\r\nCSeq: 1002 BYE\r\n\r\n',
+  ].join('\r\n');
+
+  const { kept } = await end(null, () => [sent, answered]);
+
+  await expect.poll(() => kept.size).toBe(0);
 });
 
 test('what another server would have to end is let go, and nothing is sent', async () => {

@@ -1,7 +1,7 @@
 /** Ends calls whose process, or whose connection to the SIP server, is gone, from their journal entries. */
 import type { OpenDialog, OpenInvite } from '../../domain/open-dialog.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { SrfClient, SrfRequestOptions, SrfSentRequest } from './srf.ts';
+import type { SrfClient, SrfRequestOptions } from './srf.ts';
 import { answerOrphan, reasonOf } from './srf.ts';
 
 /** Leaves room for requests of the old process that were not saved. RFC 3261, 12.2.2 asks for a greater number only. */
@@ -34,7 +34,7 @@ export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
 }
 
 /** Sends BYE. Resolves with the status of the final response. */
-export async function sayBye(srf: SrfClient, call: OpenDialog): Promise<number> {
+export function sayBye(srf: SrfClient, call: OpenDialog): Promise<number> {
   const headers: Record<string, string> = {
     'Call-ID': call.sipCallId,
     From: call.localParty,
@@ -43,10 +43,7 @@ export async function sayBye(srf: SrfClient, call: OpenDialog): Promise<number> 
     Reason: 'SIP;cause=503;text="the server was restarted"',
   };
   if (call.routes.length > 0) headers.Route = call.routes.join(', ');
-  const request = await send(srf, call.remoteTarget, { method: 'BYE', headers });
-  return new Promise((resolve) => {
-    request.on('response', ({ status }) => status >= 200 && resolve(status));
-  });
+  return sendAndWait(srf, call.remoteTarget, { method: 'BYE', headers });
 }
 
 /** Cancels an outgoing call; one that was answered meanwhile gets ACK and BYE. */
@@ -69,11 +66,22 @@ async function cancel(
   await send(srf, NOWHERE, { method: 'BYE', headers });
 }
 
-function send(srf: SrfClient, uri: string, options: SrfRequestOptions): Promise<SrfSentRequest> {
+/** Resolves when the server has sent it. */
+function send(srf: SrfClient, uri: string, options: SrfRequestOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     srf.request(uri, options, (error, request) => {
       if (request === undefined) reject(new Error(reasonOf(error), { cause: error }));
-      else resolve(request);
+      else resolve();
+    });
+  });
+}
+
+/** Resolves with the status of the final response. Its listener is added in the callback: both may be in one packet. */
+function sendAndWait(srf: SrfClient, uri: string, options: SrfRequestOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    srf.request(uri, options, (error, request) => {
+      if (request === undefined) reject(new Error(reasonOf(error), { cause: error }));
+      else request.on('response', ({ status }) => status >= 200 && resolve(status));
     });
   });
 }

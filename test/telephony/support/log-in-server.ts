@@ -10,8 +10,9 @@ export class LogInServer {
   heard = '';
   /** When what it is asked to send is refused. */
   mayRefuse: Promise<void> = Promise.resolve();
-  /** Answers a command to send something; refused as in no dialog where it has no word for it. */
-  onSend: (command: string) => string | undefined = () => undefined;
+  /** Answers a command to send something, and what it says in the same packet; refuses it as in no dialog by default. */
+  onSend: (command: string) => string | readonly [answer: string, ...more: string[]] | undefined =
+    () => undefined;
   readonly #server: Server = createServer((socket) => this.#welcome(socket));
 
   async start(port = 0): Promise<number> {
@@ -28,9 +29,9 @@ export class LogInServer {
 
   #welcome(socket: Socket): void {
     this.sockets.push(socket);
-    const answer = (id: string, text: string) => {
-      const reply = `1|response|${id}|${text}`;
-      socket.write(`${reply.length}#${reply}`);
+    const answer = (id: string, text: string, ...more: string[]) => {
+      const messages = [`1|response|${id}|${text}`, ...more];
+      socket.write(messages.map((message) => `${message.length}#${message}`).join(''));
     };
     let unread = '';
     socket.on('data', (data) => {
@@ -46,12 +47,13 @@ export class LogInServer {
     });
   }
 
-  #handle(command: string, answer: (id: string, text: string) => void): void {
+  #handle(command: string, answer: (id: string, ...texts: [string, ...string[]]) => void): void {
     const [id = '', verb, secret] = command.split('|');
     const facts = 'udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30';
     if (verb === 'authenticate') answer(id, secret === 'right' ? `OK|${facts}` : 'NOK');
     if (verb !== 'sip') return;
     const reply = this.onSend(command) ?? 'NOK|unable to find dialog';
-    void this.mayRefuse.then(() => answer(id, reply));
+    const [text, ...more] = typeof reply === 'string' ? [reply] : reply;
+    void this.mayRefuse.then(() => answer(id, text ?? '', ...more));
   }
 }
