@@ -10,6 +10,7 @@ import { MediaEngine } from './media/media-engine.ts';
 import type { CarrierReport } from './telephony/carrier.ts';
 import { DirectGateway } from './telephony/direct/direct-gateway.ts';
 import type { FreeSwitchGateway } from './telephony/freeswitch/freeswitch-gateway.ts';
+import type { SipClient } from './telephony/freeswitch/sip-probe.ts';
 import type { MediaGateway } from './telephony/media-gateway.ts';
 import { parseServers, type ServerAddress } from './telephony/server-list.ts';
 
@@ -20,8 +21,11 @@ const CALLS_PER_MEDIA_WORKER = 400;
 export interface MediaSide {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** The gateway for the calls of one SIP server; started when it resolves. @param srf the connection to that server. */
-  gatewayFor(srf: object, orphanChannels: readonly string[]): Promise<MediaGateway>;
+  /** The gateway for the calls of one SIP server; started when it resolves. @param sip that server, as reports name it, and the connection to it. */
+  gatewayFor(
+    sip: { readonly name: string; readonly srf: SipClient },
+    orphanChannels: readonly string[],
+  ): Promise<MediaGateway>;
   /** The engine's lines, for whoever brings RTP from elsewhere than a carrier. */
   readonly lines: Pick<MediaEngine, 'open'>;
   /** Which sockets carry the calls: never a reason not to be ready. */
@@ -58,27 +62,40 @@ function directSide({ config, clock, log }: MediaOptions): MediaSide {
 function freeSwitchSide({ config, clock, log }: MediaOptions): MediaSide {
   const servers = parseServers(config.FREESWITCH_HOST, config.FREESWITCH_PORT);
   const engine = engineAt(innerAddressOf(servers), { config, clock, log });
-  const gateways: FreeSwitchGateway[] = [];
+  const gateways = new Map<string, FreeSwitchGateway>();
   return {
     start: () => engine.start(),
     stop: async () => {
-      await Promise.all(gateways.map((gateway) => gateway.stop()));
+      await Promise.all([...gateways.values()].map((gateway) => gateway.stop()));
       await engine.stop();
     },
-    gatewayFor: async (srf, orphanChannels) => {
+    gatewayFor: async ({ name, srf }, orphanChannels) => {
       // drachtio-fsmrf is a hundred modules, which nobody needs who has no FreeSWITCH.
       const { FreeSwitchGateway } = await import('./telephony/freeswitch/freeswitch-gateway.ts');
       const secret = config.FREESWITCH_SECRET;
       const parts = { engine, servers, secret, srf, clock, log, orphanChannels };
       const gateway = new FreeSwitchGateway(parts);
-      gateways.push(gateway);
+      gateways.set(name, gateway);
       await gateway.start();
       return gateway;
     },
     lines: engine,
     check: () => socketsCheck(engine),
-    reports: () => gateways[0]?.reports() ?? [],
+    reports: () => reportsOf(gateways),
   };
+}
+
+/** Each SIP server has a way of its own to each FreeSWITCH. While one is open, all count as ready. */
+function reportsOf(gateways: ReadonlyMap<string, FreeSwitchGateway>): readonly CarrierReport[] {
+  const reports = [...gateways].flatMap(([from, gateway]) =>
+    gateway.reports().map((report) => ({ ...report, from })),
+  );
+  const isReady = reports.some((report) => report.isReady);
+  return reports.map(({ from, name, state }) => ({
+    name: gateways.size === 1 ? name : `${name} from ${from}`,
+    isReady,
+    state,
+  }));
 }
 
 function engineAt(address: string, { config, clock, log }: MediaOptions): MediaEngine {

@@ -152,7 +152,7 @@ export class Telephony {
   async #member(server: SipServer, book: DialogBook): Promise<CarrierPoolMember> {
     const { clock, log } = this.#options;
     const srf = openSrf();
-    const media = await this.#media.gatewayFor(srf, book.orphanChannels);
+    const media = await this.#media.gatewayFor({ name: server.name, srf }, book.orphanChannels);
     const parts = { ...server, srf, media, addresses: this.#addresses, book, clock, log };
     return {
       weight: server.weight,

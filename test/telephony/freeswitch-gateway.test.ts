@@ -149,6 +149,29 @@ test('FreeSwitchGateway lets a start go on where the server takes connections an
   await expect.poll(() => gateway.reports()[0]?.isReady, { timeout: 5_000 }).toBe(true);
 });
 
+test.each([
+  [
+    403,
+    'it refuses our SIP with 403: the address that SIP is sent from has to be in FREESWITCH_TRUSTED',
+  ],
+  [503, 'it does not answer SIP (503)'],
+  [0, 'it does not answer SIP at 127.0.0.1:'],
+])('FreeSwitchGateway is not ready while SIP to FreeSWITCH comes to %i, and says why', async (status, why) => {
+  const { gateway, double } = await openGateway();
+  double.probeStatus = status;
+
+  await gateway.start();
+  await expect.poll(() => stateOf(gateway), { timeout: 5_000 }).toContain(why);
+  const [report] = gateway.reports();
+  const refused = gateway.open({ ...FROM, remoteSdp: OFFER });
+  await expect(refused).rejects.toMatchObject({ sipStatus: 503 });
+  const { invites } = double;
+  double.probeStatus = 404;
+
+  expect([report?.isReady, invites]).toEqual([false, 0]);
+  await expect.poll(() => gateway.reports()[0]?.isReady, { timeout: 10_000 }).toBe(true);
+});
+
 test('FreeSwitchGateway gives a bridge up that never comes about, and ends both legs', async () => {
   const { gateway, double, lines } = await openGateway();
   await gateway.start();

@@ -131,7 +131,7 @@ export class EventSocket {
         this.#waiting.shift()?.resolve(message);
         break;
       case 'text/rude-rejection':
-        this.#fail('it takes no connections from our address');
+        this.#fail('it takes no connections from our address (FREESWITCH_EVENT_TRUSTED)');
         break;
       case 'text/disconnect-notice':
         this.#fail('it said goodbye');

@@ -16,6 +16,7 @@ import { engineOffer, silentOffer } from './engine-sdp.ts';
 import { type FreeSwitchConnection, FreeSwitchServer } from './freeswitch-server.ts';
 import { createLeg, type FsmrfEndpoint, type FsmrfServer } from './fsmrf.ts';
 import { mediaErrorOf } from './media-error-of.ts';
+import type { SipClient } from './sip-probe.ts';
 
 /** A server that is well makes a leg in 30 ms. */
 const LEG_MS_MAX = 5_000;
@@ -32,7 +33,7 @@ export interface FreeSwitchGatewayOptions {
   readonly servers: readonly ServerAddress[];
   readonly secret: string;
   /** drachtio-srf's client that SIP to the servers goes through. */
-  readonly srf: object;
+  readonly srf: SipClient;
   readonly clock: Clock;
   readonly log: Logger;
   /** Legs that a process before this one has left. */

@@ -7,6 +7,7 @@ import { within } from '../limit.ts';
 import { placeOf, type ServerAddress } from '../server-list.ts';
 import { EventSocket } from './event-socket.ts';
 import { connectProfile, type FsmrfServer } from './fsmrf.ts';
+import { probeSip, type SipClient } from './sip-probe.ts';
 
 /** Names of the two profiles in sip-config/freeswitch/freeswitch.xml. */
 const OUTER = 'offhook_outer';
@@ -36,7 +37,7 @@ export interface FreeSwitchServerOptions {
   readonly address: ServerAddress;
   readonly secret: string;
   /** drachtio-srf's client that SIP to this server goes through. */
-  readonly srf: object;
+  readonly srf: SipClient;
   readonly clock: Clock;
   readonly log: Logger;
   /** Legs that a process before this one has left there. */
@@ -48,6 +49,8 @@ export interface FreeSwitchConnection {
   readonly outer: FsmrfServer;
   readonly inner: FsmrfServer;
   readonly socket: EventSocket;
+  /** SIP URIs of the two profiles. */
+  readonly uris: readonly string[];
   /** Aborted when it is given up, with the reason. What was asked for is not answered any more then. */
   readonly lost: AbortSignal;
 }
@@ -58,6 +61,9 @@ export class FreeSwitchServer {
   #end = new AbortController();
   #orphans: readonly string[];
   #problem = 'not started';
+  /** Why SIP does not reach it, though its event socket answers; undefined while it does, or that is not known yet. */
+  #sipProblem: string | undefined;
+  #hasSip = false;
   #isRunning = false;
   #retryMs = RETRY_MS_MIN;
   #cancelTimer: () => void = () => undefined;
@@ -65,11 +71,16 @@ export class FreeSwitchServer {
   constructor(options: FreeSwitchServerOptions) {
     this.#options = options;
     this.#orphans = options.orphanChannels;
+    // Another SIP server, or another address of it, may have come up.
+    options.srf.on('connect', (error) => {
+      this.#hasSip = false;
+      if (!error && this.#connection !== undefined) void this.#trySip(this.#connection);
+    });
   }
 
   /** What calls are made with; undefined while the server is not well. */
   get connection(): FreeSwitchConnection | undefined {
-    return this.#connection;
+    return this.#sipProblem === undefined ? this.#connection : undefined;
   }
 
   /** Resolves when the first attempt has succeeded or failed, after 1.5 s at the latest; it goes on trying. */
@@ -92,8 +103,9 @@ export class FreeSwitchServer {
   }
 
   report(): CarrierReport {
-    const isReady = this.#connection !== undefined;
-    const state = isReady ? `media goes through ${this.#place}` : this.#problem;
+    const isReady = this.connection !== undefined;
+    const problem = this.#connection === undefined ? this.#problem : this.#sipProblem;
+    const state = problem ?? `media goes through ${this.#place}`;
     return { name: `freeswitch ${this.#place}`, isReady, state };
   }
 
@@ -109,6 +121,8 @@ export class FreeSwitchServer {
   async #connect(): Promise<void> {
     try {
       const connection = await this.#open();
+      this.#hasSip = false;
+      await this.#trySip(connection);
       if (!this.#isRunning) return close(connection);
       this.#connection = connection;
       this.#retryMs = RETRY_MS_MIN;
@@ -143,12 +157,12 @@ export class FreeSwitchServer {
     };
     try {
       refuseUnready(await socket.api('status'));
-      refuseWithout([OUTER, INNER], await socket.api('sofia status'));
+      const uris = urisOf([OUTER, INNER], await socket.api('sofia status'));
       const [outer, inner] = [await open(OUTER), await open(INNER)];
       this.#end = new AbortController();
       // Every call that is set up at a time listens.
       setMaxListeners(0, this.#end.signal);
-      return { socket, outer, inner, lost: this.#end.signal };
+      return { socket, uris, outer, inner, lost: this.#end.signal };
     } catch (error) {
       socket.close();
       for (const server of opened) server.disconnect();
@@ -163,10 +177,27 @@ export class FreeSwitchServer {
   async #check(): Promise<void> {
     try {
       await this.#connection?.socket.api('status');
+      if (this.#connection !== undefined && !this.#hasSip) await this.#trySip(this.#connection);
       if (this.#connection !== undefined) this.#checkLater();
     } catch (error) {
       this.#onLost(reasonOf(error));
     }
+  }
+
+  /** Tries the way of SIP to both profiles, until it is found open once. */
+  async #trySip({ uris }: FreeSwitchConnection): Promise<void> {
+    const { srf, clock, log } = this.#options;
+    for (const uri of uris) {
+      const result = await probeSip(srf, uri, clock);
+      if (result.kind === 'unknown') return;
+      if (result.kind === 'open') continue;
+      const problem = `no media through ${this.#place}: ${result.problem}`;
+      if (problem !== this.#sipProblem) log.warn({ problem }, 'FreeSWITCH takes no SIP from us');
+      this.#sipProblem = problem;
+      return;
+    }
+    this.#hasSip = true;
+    this.#sipProblem = undefined;
   }
 
   #onLost(reason: string): void {
@@ -208,17 +239,14 @@ function refuseUnready(status: string): void {
   if (!/^FreeSWITCH .* is ready/m.test(status)) throw new NotReadyError();
 }
 
-/** Looked for here, because drachtio-fsmrf throws where nobody can catch it when a profile is missing. */
-function refuseWithout(profiles: readonly string[], status: string): void {
-  for (const profile of profiles) {
-    if (
-      !new RegExp(`^\\s*${profile}\\s.*sip:mod_sofia@(?:\\d{1,3}\\.){3}\\d{1,3}:\\d+`, 'm').test(
-        status,
-      )
-    ) {
-      throw new Error(`it has no SIP profile "${profile}"`);
-    }
-  }
+/** Where the profiles take SIP. Looked for here, because drachtio-fsmrf throws out of reach when a profile is missing. */
+function urisOf(profiles: readonly string[], status: string): readonly string[] {
+  const uri = 'sip:mod_sofia@(?:\\d{1,3}\\.){3}\\d{1,3}:\\d+';
+  return profiles.map((profile) => {
+    const [, found] = new RegExp(`^\\s*${profile}\\s.*?(${uri})`, 'm').exec(status) ?? [];
+    if (found === undefined) throw new Error(`it has no SIP profile "${profile}"`);
+    return found;
+  });
 }
 
 function reasonOf(error: unknown): string {

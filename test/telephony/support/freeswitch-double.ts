@@ -27,6 +27,8 @@ export class FreeSwitchDouble {
   doesBridge = true;
   /** What it says to a command to bridge; `+OK` and the leg unless said otherwise. */
   bridgeReply: string | undefined;
+  /** Status of INVITEs that no extension of its dialplan takes; 0 leaves them without an answer. */
+  probeStatus = 404;
   /** Status of INVITEs; a provisional one is the last that is heard of them. */
   inviteStatus = 200;
   /** How many legs it still answers and ends at once, as FreeSWITCH does when the leg's port turns out to be taken. */
@@ -69,6 +71,10 @@ export class FreeSwitchDouble {
   }
 
   #take(invite: ServerInvite): void {
+    if (!invite.request.get('user-agent')?.startsWith('drachtio-fsmrf:')) {
+      if (this.probeStatus > 0) invite.reject(this.probeStatus);
+      return;
+    }
     this.invites += 1;
     if (this.inviteStatus < 200) {
       invite.progress(180);

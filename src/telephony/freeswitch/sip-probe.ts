@@ -1,0 +1,87 @@
+/** Tries whether SIP reaches a profile of FreeSWITCH, and is accepted there, by the way that calls take. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import { OverdueError, within } from '../limit.ts';
+import { statusOf } from './media-error-of.ts';
+import type { LegDialog } from './watched-leg.ts';
+
+/** A healthy FreeSWITCH answers within milliseconds. */
+const ANSWER_MS_MAX = 2_000;
+
+/** No extension of the dialplan takes this user agent, so FreeSWITCH refuses after its ACL, and makes no leg. */
+const USER_AGENT = 'offhook-probe';
+
+/** The part of drachtio-srf's client that a probe needs. */
+export interface SipClient {
+  /** The connection to the SIP server is there, or has failed. */
+  on(event: 'connect', listener: (error: unknown) => void): void;
+  createUAC(
+    uri: string,
+    options: object,
+    progress: object,
+    callback: (error: unknown, dialog?: object) => void,
+  ): void;
+}
+
+/** `unknown`: the SIP server is not connected, or does not send. */
+export type ProbeResult =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'closed'; readonly problem: string };
+
+/**
+ * Sends an INVITE that FreeSWITCH refuses by its dialplan.
+ *
+ * @param sip drachtio-srf's client.
+ * @param uri of the profile, such as `sip:mod_sofia@127.0.0.1:5280`.
+ */
+export async function probeSip(sip: SipClient, uri: string, clock: Clock): Promise<ProbeResult> {
+  let isSent = false;
+  const answered = new Promise<ProbeResult>((resolve) => {
+    const options = { headers: { 'Call-ID': randomUUID(), 'User-Agent': USER_AGENT } };
+    const progress = {
+      cbRequest: (error: unknown) => {
+        isSent = !error;
+      },
+    };
+    sip.createUAC(uri, options, progress, (error, dialog) => resolve(resultOf(error, dialog)));
+  });
+  try {
+    return await within(clock, ANSWER_MS_MAX, answered);
+  } catch (error) {
+    // Without a connection to the SIP server, drachtio-srf throws.
+    if (!(error instanceof OverdueError) || !isSent) return { kind: 'unknown' };
+    return closed(`it does not answer SIP at ${placeOf(uri)}`);
+  }
+}
+
+function resultOf(error: unknown, dialog: object | undefined): ProbeResult {
+  if (dialog !== undefined) {
+    // Another dialplan than ours took it. A leg that is over already needs no BYE.
+    (dialog as LegDialog).destroy().catch(() => undefined);
+    return { kind: 'open' };
+  }
+  const status = statusOf(error);
+  if (status === 403) {
+    return closed(
+      'it refuses our SIP with 403: the address that SIP is sent from has to be in FREESWITCH_TRUSTED; ' +
+        "it is that of drachtio-server's contact, or SIP_HOST",
+    );
+  }
+  if (status === 408 || status === 503) return closed(`it does not answer SIP (${status})`);
+  if (status > 0) return { kind: 'open' };
+  const why = error instanceof Error ? error.message : String(error);
+  return isDisconnected(error) ? { kind: 'unknown' } : closed(`SIP cannot be sent to it: ${why}`);
+}
+
+function isDisconnected(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ESOCKETDESTROYED';
+}
+
+function placeOf(uri: string): string {
+  return uri.replace(/^sip:(?:[^@]*@)?/, '');
+}
+
+function closed(problem: string): ProbeResult {
+  return { kind: 'closed', problem };
+}
