@@ -1,6 +1,8 @@
 /** The OpenAI-compatible adapter against a server that speaks that protocol. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { readChunk, ToolCallJoiner } from '../../src/llm/openai/chat-completion.ts';
 import { OpenAiModel } from '../../src/llm/openai/openai-model.ts';
 import { readEvents } from '../../src/llm/openai/server-sent-events.ts';
@@ -100,3 +102,19 @@ test('ToolCallJoiner does not quote arguments that are not JSON: they are caller
 async function* streamOf(chunks: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
   yield* chunks;
 }
+
+test('OpenAiModel does not take an answer for whole that ends without its last chunk', async () => {
+  const chunk = { choices: [{ delta: { content: 'We open at' } }] };
+  // The stream itself ends in order: only the protocol says that something is missing.
+  const cut = createServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    response.end(`data: ${JSON.stringify(chunk)}\n\n`);
+  });
+  await new Promise<void>((resolve) => cut.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void cut.close());
+  const { port } = cut.address() as AddressInfo;
+
+  const answer = collect(open(`http://127.0.0.1:${port}`).stream(requestOf(QUESTION)));
+
+  await expect(answer).rejects.toThrow('its answer was cut off');
+});

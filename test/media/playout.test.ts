@@ -137,3 +137,17 @@ test('Playout takes two minutes of audio and no more', () => {
   expect(took).toEqual([true, true, false]);
   expect(takeAll(playout, 10_000)).toHaveLength(PLAYOUT_MS_MAX / 20);
 });
+
+test('Playout ignores a second beginning of the same reply: nothing of it is lost or played again', () => {
+  const playout = new Playout();
+  playout.begin(1);
+  playout.say(1, pcm(320, 7));
+  const first = take(playout);
+
+  const cutOff = playout.begin(1);
+
+  expect(cutOff).toBeUndefined();
+  expect(first).toEqual(pcm(160, 7));
+  expect(playout.playedMs).toBe(20);
+  expect(takeAll(playout)).toEqual([7]);
+});

@@ -29,7 +29,8 @@ const EXCHANGES: ReadonlyMap<ts.SyntaxKind, string> = new Map([
 ]);
 
 /** Statements that no behaviour hangs on: log lines. */
-const LOG_CALL = /^(await |void )?(this\.)?#?[\w.#]*log(ger)?\??\.(trace|debug|info|warn|error)\(/i;
+const LOG_CALL =
+  /^(await |void )?(this\.)?#?[\w.#]*log(ger)?\??(\.(trace|debug|info|warn|error)|\[)/i;
 
 /**
  * Lists every fault that this file can carry, in the order of the text. Log lines, types, imports and the texts of errors

@@ -141,3 +141,22 @@ test('A fault in a listener costs its own request only', async () => {
   expect((await answerTo(3, 'BYE')).status).toBe(200);
   expect(userAgent.sizes.dialogs).toBe(0);
 });
+
+test('A new request with a CSeq that was used already is refused, and not taken twice', async () => {
+  const { dialog } = await acceptedCall();
+  send('ACK', 1, dialog);
+  const taken: string[] = [];
+  dialog.on('request', ({ request: { method }, respond }) => {
+    taken.push(method);
+    respond(200);
+  });
+  send('INFO', 5, dialog);
+  await answerTo(5, 'INFO');
+
+  // Another branch: not a retransmission.
+  send('INFO', 5, dialog);
+
+  const isRefusal = ({ status, cseq }: SipMessage) => status === 500 && cseq.seq === 5;
+  await eventually(() => peer.received.some(isRefusal), 'refusal of the second request');
+  expect(taken).toEqual(['INFO']);
+});

@@ -79,3 +79,30 @@ test('UtteranceAudio leaves out what comes after 30 s', () => {
   expect(audio.length).toBe(240_000);
   expect(audio.slice(239_999, 300_000)).toEqual(Int16Array.of(29));
 });
+
+test('LongUtterance counts the times of words from the start of the utterance, past its first part too', async () => {
+  const { child, lane } = await startLane();
+  const utterance = new LongUtterance(lane, { language: 'en' });
+  const answer = (word: string, audioMs: number) =>
+    child.says({
+      kind: 'answer',
+      request: child.newestRequest,
+      recognition: {
+        ...{ text: word, confidence: 1, language: 'en', noSpeechProbability: 0, audioMs },
+        words: [{ text: word, confidence: 1, startMs: 500, endMs: 900 }],
+      },
+    });
+  speak(utterance, 26_000);
+  utterance.append(new Int16Array(800));
+  answer('Hello', 26_100);
+  speak(utterance, 2000);
+  const asked = utterance.transcribe({ priority: 'final' });
+  answer('Goodbye', 2000);
+
+  const { words } = await asked.answer;
+
+  expect(words.map(({ text, startMs, endMs }) => ({ text, startMs, endMs }))).toEqual([
+    { text: 'Hello', startMs: 500, endMs: 900 },
+    { text: 'Goodbye', startMs: 26_600, endMs: 27_000 },
+  ]);
+});
