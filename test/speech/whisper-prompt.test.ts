@@ -22,12 +22,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function heardBy(recognizer: typeof tiny, prompt: string | undefined) {
+async function heardBy(recognizer: typeof tiny, prompt: string | undefined, isFinal = false) {
   const options = prompt === undefined ? {} : { prompt };
   const utterance = recognizer.open({ language: 'en', ...options });
   utterance.push(phraseSaying('My name is Alice Smith.'));
   const { signal } = new AbortController();
-  return utterance.transcribe({ isFinal: false, signal });
+  return utterance.transcribe({ isFinal, signal });
 }
 
 test('openRecognizer has the model read the prompt before it listens', async () => {
@@ -60,4 +60,17 @@ test('openRecognizer spares a model the prompt whose closed vocabulary could not
 
   expect(prompted.text).toBe('My name is Alice Smith.');
   expect(prompted.confidence).toBe(without.confidence);
+});
+
+test('openRecognizer tries a doubtful text again without the prompt, over 30 s, and takes the surer one', async () => {
+  // Weights that mean nothing doubt everything; each prompt gives them another answer.
+  const prompts = ['Acme', 'Billing', 'Sales, Support', 'Dr. Jones', 'Reception', 'Garage'];
+  const [first, last] = [
+    await Promise.all(prompts.map((prompt) => heardBy(random, prompt))),
+    await Promise.all(prompts.map((prompt) => heardBy(random, prompt, true))),
+  ];
+
+  const [again] = last.map(({ confidence }) => confidence);
+  expect(new Set(last.map(({ confidence }) => confidence)).size).toBe(1);
+  expect(again).toBeGreaterThan(Math.max(...first.map(({ confidence }) => confidence)));
 });
