@@ -28,6 +28,7 @@ export interface Answer<Body, Status extends number> {
  *
  * @param options.work saves and answers, all of it synchronously: it runs inside one transaction.
  * @param options.keep what to keep of the body, where the whole must not be kept, such as a secret shown once.
+ * @param options.etag the entity tag of what the body shows.
  * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, and
  * whatever `work` throws.
  */
@@ -37,12 +38,17 @@ export function answerOnce<Body, Status extends number>(
   options: {
     readonly work: () => Answer<Body, Status>;
     readonly keep?: (body: Body) => Body;
+    readonly etag?: (body: Body) => string;
   },
 ): JsonAnswer<Body, Status> {
-  const { work, keep = (body) => body } = options;
+  const { work, keep = (body) => body, etag } = options;
+  const answered = (answer: Answer<Body, Status>) => {
+    if (etag !== undefined) context.header('ETag', etag(answer.body));
+    return written(context, answer);
+  };
   const scope = idempotencyScope(context);
   if (scope === undefined) {
-    return answered(context, work());
+    return answered(work());
   }
   const request = { ...scope, fingerprint: fingerprint(context), now: deps.clock.now() };
   let fresh: Answer<Body, Status> | undefined;
@@ -50,15 +56,15 @@ export function answerOnce<Body, Status extends number>(
     fresh = work();
     return { status: fresh.status, body: JSON.stringify(keep(fresh.body)) };
   });
-  if (fresh !== undefined && !isReplay) return answered(context, fresh);
+  if (fresh !== undefined && !isReplay) return answered(fresh);
   context.header('Idempotent-Replayed', 'true');
   if (answer.status >= 400) throw errorOf(answer);
   const body = JSON.parse(answer.body ?? 'null') as Body;
-  return answered(context, { body, status: answer.status as Status });
+  return answered({ body, status: answer.status as Status });
 }
 
 /** A resource that was made is found below the path of the request. RFC 9110, 10.2.2. */
-function answered<Body, Status extends number>(
+function written<Body, Status extends number>(
   context: ApiContext,
   { body, status }: Answer<Body, Status>,
 ): JsonAnswer<Body, Status> {

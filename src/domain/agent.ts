@@ -107,7 +107,11 @@ export interface AgentStore {
   findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
 
   /** As `findWithUsage`, for whoever passes it on unread: the JSON of the agent as the interface shows it. */
-  findText(scope: Scope, agentId: string, now: Date): string | undefined;
+  findText(
+    scope: Scope,
+    agentId: string,
+    now: Date,
+  ): { readonly text: string; readonly updatedAt: Date } | undefined;
 
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
 

@@ -78,10 +78,15 @@ export class SqliteAgentStore implements AgentStore {
     return row === undefined ? undefined : withUsage(row);
   }
 
-  findText(scope: Scope, agentId: string, now: Date): string | undefined {
+  findText(
+    scope: Scope,
+    agentId: string,
+    now: Date,
+  ): { readonly text: string; readonly updatedAt: Date } | undefined {
     const values = { ...scope, id: agentId, midnight: midnightMs(now) };
     const row = this.#database.read(() => this.#reads.findText.get(values));
-    return row === undefined ? undefined : agentText(row);
+    if (row === undefined) return undefined;
+    return { text: agentText(row), updatedAt: new Date(row.updated_at) };
   }
 
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage {

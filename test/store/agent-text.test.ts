@@ -52,7 +52,9 @@ test('AgentStore.findText gives the text that an object would give, whatever is 
     const found = agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
     expect(found).toMatchObject({ totalCallsToday: 2, totalMinutesToday: 11 });
-    expect(agents.findText(SCOPE, 'agent_1', NOW)).toBe(found && JSON.stringify(agentView(found)));
+    expect(agents.findText(SCOPE, 'agent_1', NOW)).toEqual(
+      found && { text: JSON.stringify(agentView(found)), updatedAt: found.updatedAt },
+    );
   }
 });
 
@@ -63,9 +65,9 @@ test('AgentStore.findText gives a setting that an old row lacks its default', as
   sqlite.exec(`update agents set settings = '{"interruptible":false}'`);
   sqlite.close();
 
-  const text = agents.findText(SCOPE, 'agent_1', NOW);
+  const found = agents.findText(SCOPE, 'agent_1', NOW);
 
-  expect(JSON.parse(text ?? '')).toMatchObject({
+  expect(JSON.parse(found?.text ?? '')).toMatchObject({
     settings: { ...DEFAULT_AGENT_SETTINGS, interruptible: false },
   });
 });

@@ -4,7 +4,7 @@ import type { ApiDeps } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
 import { scopeRequiredBy } from '../middleware/authentication.ts';
 import { API_VERSION } from '../middleware/request-identity.ts';
-import { ANSWER_HEADERS, headersOf, IDEMPOTENCY_KEY, TAGS } from './common-components.ts';
+import { ANSWER_HEADERS, headersOf, IDEMPOTENCY_KEY, IF_MATCH, TAGS } from './common-components.ts';
 import type { Description } from './description.ts';
 import { addWebhookDocs } from './webhook-docs.ts';
 
@@ -38,6 +38,7 @@ export function documentOf(
     description: 'An API key, `svc_live_…` or `svc_test_…`.',
   });
   registry.registerComponent('parameters', 'IdempotencyKey', { ...IDEMPOTENCY_KEY });
+  registry.registerComponent('parameters', 'IfMatch', { ...IF_MATCH });
   for (const [name, docs] of Object.entries(ANSWER_HEADERS)) {
     registry.registerComponent('headers', name, docs);
   }

@@ -35,6 +35,10 @@ export const ANSWER_HEADERS = {
     description: 'Path of the resource that was made.',
     schema: { type: 'string', example: '/api/agents/agent_0VbZOZK8iLGcXSKvcmQMdaX5' },
   },
+  ETag: {
+    description: 'Names this version of the resource, for `If-Match`.',
+    schema: { type: 'string', example: '"2026-11-21T08:00:00.000Z"' },
+  },
   'Idempotent-Replayed': {
     description: '`true` when this is the answer that the same `X-Idempotency-Key` got before.',
     schema: { type: 'string', example: 'true' },
@@ -57,6 +61,25 @@ export const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   example: '2f1b9a4e-3a52-4d5b-9f57-5a6e0d3b8c11',
 } as const;
+
+/** @see RFC 9110 section 13.1.1 */
+export const IF_MATCH = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `ETag` of the version that the change was made from. 412 when the resource was changed meanwhile; without the header the last change wins.',
+  schema: { type: 'string' },
+  example: '"2026-11-21T08:00:00.000Z"',
+} as const;
+
+/** Documents that an answer has the header. */
+export const WITH_ETAG = { headers: { ETag: { $ref: '#/components/headers/ETag' } } } as const;
+
+/** Documents that an operation takes the header. */
+export const TAKES_IF_MATCH = {
+  parameters: [{ $ref: '#/components/parameters/IfMatch' }],
+};
 
 /** The headers of an answer: those that every one has, and what its status adds. */
 export function headersOf(method: string, status: string): readonly AnswerHeader[] {

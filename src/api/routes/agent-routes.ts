@@ -7,7 +7,9 @@ import { createdAgentView, patchedAgentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
+import { entityTag, requireMatch } from '../entity-tag.ts';
 import { requireScope } from '../middleware/authentication.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { pageText } from '../page-text.ts';
 import {
   agentPageSchema,
@@ -45,7 +47,7 @@ const newRoute = createRoute({
   guards: [requireScope('agents:write')],
   request: { query: noQuery, body: jsonBody(createAgentSchema) },
   responses: {
-    201: jsonResponse('The agent was made and is active.', createdAgentSchema),
+    201: { ...jsonResponse('The agent was made and is active.', createdAgentSchema), ...WITH_ETAG },
     ...errorResponses(400, 409, 422),
   },
 });
@@ -58,11 +60,15 @@ const getRoute = createRoute({
   summary: 'Shows an agent',
   guards: [requireScope('agents:read')],
   request: { params: agentPathSchema, query: noQuery },
-  responses: { 200: jsonResponse('Every field.', agentSchema), ...errorResponses(400, 404) },
+  responses: {
+    200: { ...jsonResponse('Every field.', agentSchema), ...WITH_ETAG },
+    ...errorResponses(400, 404),
+  },
 });
 
 const patchRoute = createRoute({
   ...shared,
+  ...TAKES_IF_MATCH,
   operationId: 'updateAgent',
   method: 'patch',
   path: '/api/agents/{agentId}',
@@ -70,20 +76,21 @@ const patchRoute = createRoute({
   guards: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery, body: jsonBody(patchAgentSchema) },
   responses: {
-    200: jsonResponse('The agent was changed.', patchedAgentSchema),
-    ...errorResponses(400, 404, 409, 422),
+    200: { ...jsonResponse('The agent was changed.', patchedAgentSchema), ...WITH_ETAG },
+    ...errorResponses(400, 404, 409, 412, 422),
   },
 });
 
 const deleteRoute = createRoute({
   ...shared,
+  ...TAKES_IF_MATCH,
   operationId: 'deleteAgent',
   method: 'delete',
   path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
   guards: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery },
-  responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409) },
+  responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409, 412) },
 });
 
 const freeNumberRoute = createRoute({
@@ -112,7 +119,10 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
 
   api.openapi(getRoute, (context) => {
     const { agentId } = context.valid('param');
-    const text = existingAgent(agents.findText(scopeOf(context), agentId, clock.now()));
+    const { text, updatedAt } = existingAgent(
+      agents.findText(scopeOf(context), agentId, clock.now()),
+    );
+    context.header('ETag', entityTag(updatedAt));
     return context.body(text, 200, { 'Content-Type': 'application/json' });
   });
 }
@@ -130,15 +140,19 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
         agents.insert(agent, changedBy(context));
         return { status: 201, body: createdAgentView(agent) };
       },
+      // A new agent has not been changed since it was made.
+      etag: ({ createdAt }) => entityTag(createdAt),
     });
   });
 
   api.openapi(patchRoute, (context) => {
     const { agentId } = context.valid('param');
     const agent = existingAgent(agents.find(scopeOf(context), agentId));
+    requireMatch(context, agent.updatedAt, 'the agent');
     const changed = patchAgent(agent, context.valid('json'), clock.now());
     numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
     agents.update(changed, changedBy(context));
+    context.header('ETag', entityTag(changed.updatedAt));
     return context.json(patchedAgentView(changed), 200);
   });
 
@@ -153,14 +167,17 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(deleteRoute, (context) => {
     const { agentId } = context.valid('param');
     const scope = scopeOf(context);
-    existingAgent(agents.find(scope, agentId));
+    const agent = existingAgent(agents.find(scope, agentId));
+    requireMatch(context, agent.updatedAt, 'the agent');
     agents.delete(scope, agentId);
     return context.body(null, 204);
   });
 }
 
 /** The same words whether the agent never was or is another account's, so that nobody learns which. */
-export function existingAgent<Found extends Agent | string>(agent: Found | undefined): Found {
+export function existingAgent<Found extends Pick<Agent, 'updatedAt'>>(
+  agent: Found | undefined,
+): Found {
   if (agent === undefined) {
     throw new ServiceError('AGENT_NOT_FOUND', 'Cannot find the agent: there is none with this id');
   }

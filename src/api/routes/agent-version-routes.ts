@@ -8,8 +8,10 @@ import { agentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import type { CheckedRoutes } from '../checked-routes.ts';
+import { entityTag, requireMatch } from '../entity-tag.ts';
 import { requireScope } from '../middleware/authentication.ts';
 import { noBody } from '../middleware/no-body.ts';
+import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
 import {
   agentVersionPageSchema,
@@ -44,6 +46,7 @@ const restoreRoute = createRoute({
   ...shared,
   security: [{ bearer: [] }],
   guards: [requireScope('agents:write'), noBody],
+  ...TAKES_IF_MATCH,
   operationId: 'restoreAgentVersion',
   method: 'post',
   path: '/api/agents/{agentId}/versions/{version}/restore',
@@ -52,8 +55,8 @@ const restoreRoute = createRoute({
     'Everything but `status` becomes what it was: an agent that is paused stays paused. The agent gets a new version; none is lost by going back.',
   request: { params: agentVersionPathSchema, query: noQuery },
   responses: {
-    200: jsonResponse('The agent as it is now.', agentSchema),
-    ...errorResponses(400, 404, 409, 422),
+    200: { ...jsonResponse('The agent as it is now.', agentSchema), ...WITH_ETAG },
+    ...errorResponses(400, 404, 409, 412, 422),
   },
 });
 
@@ -75,6 +78,7 @@ export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     return answerOnce(context, deps, {
       work: () => {
         const agent = existingAgent<Agent>(agents.find(scope, agentId));
+        requireMatch(context, agent.updatedAt, 'the agent');
         const found = agentVersions.find(scope, agentId, numberOf(version));
         const changed = restoreAgent(agent, existingVersion(found), clock.now());
         numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
@@ -82,6 +86,7 @@ export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
         const restored = agents.findWithUsage(scope, agentId, clock.now());
         return { status: 200, body: agentView(existingAgent<AgentWithUsage>(restored)) };
       },
+      etag: ({ updatedAt }) => entityTag(updatedAt),
     });
   });
 }

@@ -1,10 +1,13 @@
 /** The envelope of every error, as a schema, and the answers that routes document with it. */
 import { z } from '@hono/zod-openapi';
+import { ERROR_STATUS, type ErrorCode } from '../../domain/service-error.ts';
+
+const CODES = Object.keys(ERROR_STATUS) as ErrorCode[];
 
 const errorSchema = z
   .object({
     error: z.object({
-      code: z.string().openapi({ example: 'AGENT_NOT_FOUND' }),
+      code: z.enum(CODES).openapi({ example: 'AGENT_NOT_FOUND' }),
       message: z.string(),
       status: z.int().openapi({ example: 404 }),
       requestId: z.string().openapi({ example: 'req_0VbZOZK8iLGcXSKvcmQMdaX5' }),
@@ -22,6 +25,7 @@ const DESCRIPTIONS = {
   403: 'The key may not do this, or the link is not genuine or has expired.',
   404: 'There is no such resource in the account and environment of the key.',
   409: 'The resource exists already, or is in a state that forbids this.',
+  412: 'The resource was changed after the version that `If-Match` names; `ETag` has the newest.',
   416: 'The recording has no such bytes.',
   422: 'Well-formed, but cannot be processed, such as an impossible number.',
   429: 'The hour is used up; `Retry-After` says in how many seconds the next begins.',
