@@ -8,8 +8,8 @@ import { cpuSecondsOf } from './harness.ts';
 import { LineProcess } from './line-process.ts';
 import { START_FLAGS } from './start-flags.ts';
 
-/** `ours` sends a backlog, `paced` what happens meanwhile; `bare` is undici alone, `fetch` the one built in. */
-export type SenderMode = 'ours' | 'paced' | 'bare' | 'fetch';
+/** `backlog` sends events that are there already, `paced` events that happen meanwhile. */
+export type SenderMode = 'backlog' | 'paced';
 
 export interface WebhookRun extends ReceiverReport {
   /** Of the sender. */
@@ -55,7 +55,7 @@ export interface KilledRun {
 export async function runKilled(events: number, endpoints: number): Promise<KilledRun> {
   const load = { events, endpoints, hasHanging: false };
   return withReceiver(async ({ receiver, start }) => {
-    const killed = start({ ...load, mode: 'ours' });
+    const killed = start({ ...load, mode: 'backlog' });
     await killed.next('ready');
     receiver.say('reset');
     killed.say('go');
