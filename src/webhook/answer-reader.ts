@@ -47,9 +47,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     const room = KEPT_BYTES_MAX - this.#readBytes;
     if (room > 0) this.#kept.push(Buffer.from(chunk.subarray(0, room)));
     this.#readBytes += chunk.length;
-    if (this.#readBytes <= READ_BYTES_MAX) return;
-    this.#endSoFar();
-    this.#abort();
+    if (this.#readBytes > READ_BYTES_MAX) this.#abort();
   }
 
   onResponseEnd(): void {

@@ -44,14 +44,16 @@ export function answerOfError(error: Error): Answer {
 
 const CAUSES_MAX = 8;
 
-/** The error, what caused it, and the errors that it stands for; codes of causes say more than those of wrappers. */
-function causesOf(error: unknown, found: Error[] = []): readonly Error[] {
-  if (!(error instanceof Error) || found.length >= CAUSES_MAX || found.includes(error)) {
-    return found;
-  }
-  causesOf(error.cause, found);
-  if (error instanceof AggregateError) for (const one of error.errors) causesOf(one, found);
-  found.push(error);
+/** The error, its causes, and the errors that it stands for; causes first, as their codes say more than those of wrappers. */
+function causesOf(error: Error): readonly Error[] {
+  const found: Error[] = [];
+  const visit = (one: unknown) => {
+    if (!(one instanceof Error) || found.length >= CAUSES_MAX || found.includes(one)) return;
+    found.unshift(one);
+    visit(one.cause);
+    if (one instanceof AggregateError) for (const part of one.errors) visit(part);
+  };
+  visit(error);
   return found;
 }
 

@@ -7,21 +7,29 @@ export type ResolveName = (name: string) => Promise<readonly string[]>;
 const QUERY_MS_MAX = 3000;
 const QUERY_TRIES = 2;
 
-/** The system's own look-up blocks one of four threads that files need too. */
-const SYSTEM_LOOKUPS_MAX = 1;
-
-/** Looks names up that wait for the system, so that the queue cannot grow for ever. */
+/** Names that wait for the system's own look-up. */
 const SYSTEM_QUEUE_MAX = 64;
+
+/** Where names are looked up; each rejects where a name is not known. */
+export interface NameSources {
+  /** IPv4 addresses, from the name servers. */
+  readonly resolve4: ResolveName;
+  /** IPv6 addresses, from the name servers. */
+  readonly resolve6: ResolveName;
+  /** By the system: `/etc/hosts` and the like, in a thread that files need too. */
+  readonly lookup: ResolveName;
+}
 
 /**
  * Asks the name servers; names that they do not know, such as those of `/etc/hosts`, are looked up by the system, one
  * at a time.
+ *
+ * @param sources This machine's unless given.
  */
-export function nameResolver(): ResolveName {
-  const resolver = new Resolver({ timeout: QUERY_MS_MAX, tries: QUERY_TRIES });
-  const bySystem = systemLookup();
+export function nameResolver(sources: NameSources = machineSources()): ResolveName {
+  const bySystem = oneAtATime(sources.lookup);
   return async (name) => {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const answers = await Promise.allSettled([sources.resolve4(name), sources.resolve6(name)]);
     const addresses = answers.flatMap((answer) =>
       answer.status === 'fulfilled' ? answer.value : [],
     );
@@ -29,19 +37,28 @@ export function nameResolver(): ResolveName {
   };
 }
 
-function systemLookup(): ResolveName {
-  let running = 0;
+function machineSources(): NameSources {
+  const resolver = new Resolver({ timeout: QUERY_MS_MAX, tries: QUERY_TRIES });
+  return {
+    resolve4: (name) => resolver.resolve4(name),
+    resolve6: (name) => resolver.resolve6(name),
+    lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  };
+}
+
+function oneAtATime(look: ResolveName): ResolveName {
+  let isBusy = false;
   const waiting: (() => void)[] = [];
   return async (name) => {
     if (waiting.length >= SYSTEM_QUEUE_MAX) throw tooMany(name);
-    if (running < SYSTEM_LOOKUPS_MAX) running += 1;
-    // Whoever has done hands the place over, so that nobody who comes meanwhile takes it.
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    // A look-up that ends hands its place over, so that a newer one cannot take it.
+    if (isBusy) await new Promise<void>((resolve) => waiting.push(resolve));
+    isBusy = true;
     try {
-      return (await lookup(name, { all: true })).map(({ address }) => address);
+      return await look(name);
     } finally {
       const next = waiting.shift();
-      if (next === undefined) running -= 1;
+      if (next === undefined) isBusy = false;
       else next();
     }
   };

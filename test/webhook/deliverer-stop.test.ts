@@ -1,5 +1,10 @@
 /** How the deliverer stops: nothing is lost, and nothing holds the stop up. */
 import { expect, test } from 'vitest';
+import type { Outbox } from '../../src/domain/outbox.ts';
+import { Bell } from '../../src/lib/bell.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { type Answer, answerOfStatus, type Sender } from '../../src/webhook/answer.ts';
+import { Deliverer } from '../../src/webhook/deliverer.ts';
 import { openTestStore, type TestStore } from '../support/test-store.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 import {
@@ -10,6 +15,31 @@ import {
   startDeliverer,
   until,
 } from '../support/webhook-world.ts';
+
+/** Resolves when looks that are due were made. */
+const looked = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+/** A deliverer whose attempts are answered, or cancelled, as the test says. */
+function openByHand(store: TestStore, outbox: Outbox = store.outbox) {
+  const answers: ((answer: Answer) => void)[] = [];
+  const cancelled: string[] = [];
+  const sender: Sender = {
+    send: ({ eventId }, onAnswer) => {
+      answers.push(onAnswer);
+      return () => void cancelled.push(eventId);
+    },
+  };
+  const deliverer = new Deliverer({
+    outbox,
+    sender,
+    meter: { attempted: () => undefined },
+    clock: store.clock,
+    log: silentLogger,
+    waitsSeconds: [0, 30],
+    jitter: () => 0,
+  });
+  return { deliverer, answers, cancelled };
+}
 
 const deliveries = (store: TestStore) =>
   store.deliveries.list(SCOPE, { limit: 100, offset: 0 }).deliveries;
@@ -60,6 +90,7 @@ test('Deliverer.stop sends what was written in the moment before, also more than
   const receiver = await WebhookReceiver.open();
   store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
   const { stop } = startDeliverer(store);
+  await looked();
   const ids = Array.from({ length: 30 }, (_, index) => `evt_${index}`);
 
   happen(store, ...ids.map((id) => buildEvent({ id, kind: 'call.ended' })));
@@ -82,4 +113,113 @@ test('Deliverer takes nothing up after its stop', async () => {
 
   expect(store.clock.waiting).toBe(1);
   expect(deliveries(store)).toEqual([]);
+});
+
+test('Deliverer.stop keeps an answer that came in the last moment, and cancels what has none', async () => {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  const { deliverer, answers, cancelled } = openByHand(store);
+  deliverer.start();
+  happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
+  await until(() => answers.length === 2);
+
+  const stopped = deliverer.stop();
+  answers[0]?.(answerOfStatus(200, null));
+  store.clock.advance(2000);
+  await stopped;
+
+  const statuses = deliveries(store).map(({ eventId, status }) => `${eventId} ${status}`);
+  expect(statuses.sort()).toEqual(['evt_1 succeeded', 'evt_2 pending']);
+  expect(cancelled).toEqual(['evt_2']);
+});
+
+test('Deliverer.stop begins attempts for a second, and waits for answers for another', async () => {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  const { deliverer, answers } = openByHand(store);
+  deliverer.start();
+  happen(store, ...Array.from({ length: 17 }, (_, index) => buildEvent({ id: `evt_${index}` })));
+  await until(() => answers.length === 16);
+  let isStopped = false;
+
+  const stopped = deliverer.stop().then(() => {
+    isStopped = true;
+  });
+  store.clock.advance(1000);
+  answers[0]?.(answerOfStatus(200, null));
+  await looked();
+  const begun = answers.length;
+  store.clock.advance(999);
+  await looked();
+  const isStoppedEarly = isStopped;
+  store.clock.advance(1);
+  await stopped;
+
+  expect([begun, isStoppedEarly]).toEqual([16, false]);
+  expect(store.outbox.counts().pending).toBe(16);
+});
+
+test('Deliverer.stop ends as soon as the last answer is recorded', async () => {
+  const store = await openTestStore();
+  store.webhookEndpoints.insert(buildEndpoint());
+  const { deliverer, answers } = openByHand(store);
+  deliverer.start();
+  happen(store, ...Array.from({ length: 17 }, (_, index) => buildEvent({ id: `evt_${index}` })));
+  await until(() => answers.length === 16);
+
+  const stopped = deliverer.stop();
+  for (const answer of answers.splice(0)) answer(answerOfStatus(200, null));
+  await until(() => answers.length === 1);
+  answers[0]?.(answerOfStatus(500, null));
+  await stopped;
+
+  expect(store.clock.waiting).toBe(1);
+  expect(deliveries(store).filter(({ status }) => status === 'succeeded')).toHaveLength(16);
+  expect(store.outbox.counts().pending).toBe(1);
+});
+
+test('Deliverer.stop listens no longer, and ends at once when nothing was started', async () => {
+  const store = await openTestStore();
+  const bell = new Bell();
+  let listeners = 0;
+  const counted = Object.assign(Object.create(bell), {
+    listen: () => {
+      listeners += 1;
+      return () => {
+        listeners -= 1;
+      };
+    },
+  }) as Bell;
+  const outbox: Outbox = {
+    bell: counted,
+    fanOut: (options) => store.outbox.fanOut(options),
+    waiting: () => store.outbox.waiting(),
+    due: (endpointId, options) => store.outbox.due(endpointId, options),
+    record: (results, now) => store.outbox.record(results, now),
+    counts: () => store.outbox.counts(),
+  };
+  const { deliverer } = openByHand(store, outbox);
+  deliverer.start();
+  const whileRunning = listeners;
+
+  await deliverer.stop();
+  await openByHand(store, outbox).deliverer.stop();
+
+  expect([whileRunning, listeners]).toEqual([1, 0]);
+});
+
+test('Deliverer.stop looks at every event that was written before', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open();
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const { stop } = startDeliverer(store);
+  await looked();
+  const others = Array.from({ length: 25 }, (_, index) =>
+    buildEvent({ id: `evt_${index}`, kind: 'call.bridged' }),
+  );
+
+  happen(store, ...others, buildEvent({ id: 'evt_last' }));
+  await stop();
+
+  expect(receiver.ids).toEqual(['evt_last']);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { answerOfStatus, timeoutAnswer } from '../../src/webhook/answer.ts';
 import { nextAttemptAt } from '../../src/webhook/attempt-schedule.ts';
-import { answerOfError } from '../../src/webhook/network-error.ts';
+import { AddressRefusedError, answerOfError } from '../../src/webhook/network-error.ts';
 
 const endedAt = new Date(1_000_000);
 const waitsSeconds = [0, 30, 120];
@@ -32,4 +33,68 @@ test('answerOfError finds the reason behind wrappers and aggregates, and shows n
     'nobody listens at its port (ECONNREFUSED)',
     'the connection failed (Error)',
   ]);
+});
+
+/** An error with a code, as Node and undici make them. */
+function coded(code: string, options: { readonly cause?: unknown } = {}): Error {
+  return Object.assign(new Error('failed', options), { code });
+}
+
+test.each([
+  [coded('HPE_INVALID_CONSTANT'), 'network', 'the answer is not HTTP (HPE_INVALID_CONSTANT)'],
+  [coded('ESOMETHING'), 'network', 'the connection failed (ESOMETHING)'],
+  [
+    coded('UND_ERR_SOCKET', { cause: coded('CERT_HAS_EXPIRED') }),
+    'network',
+    'its certificate has expired (CERT_HAS_EXPIRED)',
+  ],
+  [new Error('', { cause: new AddressRefusedError('not there') }), 'refused', 'not there'],
+  [
+    new TypeError('', { cause: { code: 'ECONNRESET' } }),
+    'network',
+    'the connection failed (TypeError)',
+  ],
+  [Object.assign(new Error(''), { code: 7 }), 'network', 'the connection failed (Error)'],
+])('answerOfError makes of %o a failure of the kind %s', (error, kind, text) => {
+  const answer = answerOfError(error);
+
+  expect(answer).toEqual({ kind, statusCode: null, error: text, responseText: null });
+});
+
+test('answerOfError looks at eight causes, and comes back from causes in a circle', () => {
+  const chain = (length: number): Error =>
+    length === 1 ? coded('ENOTFOUND') : new Error('wrapper', { cause: chain(length - 1) });
+  const circle = new Error('circle');
+  circle.cause = circle;
+
+  const errors = [chain(8), chain(9), circle].map((error) => answerOfError(error).error);
+
+  expect(errors).toEqual([
+    'its name is not known (ENOTFOUND)',
+    'the connection failed (Error)',
+    'the connection failed (Error)',
+  ]);
+});
+
+test.each([
+  [200, 'ok', null],
+  [299, 'ok', null],
+  [199, 'http', 'the receiver answered 199'],
+  [300, 'http', 'the receiver answered 300'],
+  [302, 'http', 'the receiver answered 302; redirects are not followed'],
+  [
+    410,
+    'http',
+    'the receiver answered 410: it wants no more; delete or disable the endpoint if that is so',
+  ],
+])('answerOfStatus takes %d for %s', (status, kind, error) => {
+  const answer = answerOfStatus(status, 'text');
+
+  expect(answer).toEqual({ kind, statusCode: status, error, responseText: 'text' });
+});
+
+test('timeoutAnswer names the limit in seconds', () => {
+  const { error } = timeoutAnswer(10_000);
+
+  expect(error).toBe('no answer within 10 seconds');
 });
