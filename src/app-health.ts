@@ -87,14 +87,6 @@ export class Health {
     return { status, engines: this.#engines(), carriers, checks };
   }
 
-  /** Says in the log which engine does which job, and why; as a warning where it stands in for a better one. */
-  logEngines(): void {
-    for (const { job, engine, reason, isFallback } of this.#engines()) {
-      const level = isFallback ? 'warn' : 'info';
-      this.#log[level]({ job, engine, reason, isFallback }, 'engine chosen');
-    }
-  }
-
   #engines(): readonly EngineState[] {
     return engineStates(this.#speech, this.#modelProblem !== undefined);
   }

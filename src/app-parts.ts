@@ -12,6 +12,7 @@ import { DiskSpace } from './lib/disk-space.ts';
 import type { Logger } from './lib/logger.ts';
 import { Metrics } from './lib/metrics.ts';
 import type { ThreadUse } from './lib/thread-use.ts';
+import type { Notice } from './notice.ts';
 import type { Hearing } from './speech/hearing.ts';
 import { type DatabaseLock, lockDatabase } from './store/backup-lock.ts';
 import { openStore, type Store } from './store/store.ts';
@@ -21,8 +22,8 @@ export interface AppOptions {
   readonly log: Logger;
   /** Lines of the log that were lost since the start; none unless given. */
   readonly linesLost?: () => number;
-  /** Shows text to the operator. */
-  readonly print: (text: string) => void;
+  /** Shows the operator a notice, at every level of the log. */
+  readonly show: (notice: Notice) => void;
 }
 
 export interface AppParts extends AppOptions {

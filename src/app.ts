@@ -9,6 +9,7 @@ import { liveCallParts, liveDialer, liveRouter } from './app-calls.ts';
 import { openDashboard, setupUrlOf } from './app-dashboard.ts';
 import { startTightening } from './app-data-folder.ts';
 import { type ErasureRounds, openEraser } from './app-erasure.ts';
+import { firstStart } from './app-first-start.ts';
 import { startGreetings } from './app-greetings.ts';
 import { Health } from './app-health.ts';
 import { type LadderKeeper, openLadders } from './app-ladder.ts';
@@ -22,13 +23,12 @@ import { Webhooks, watchOutbox } from './app-webhooks.ts';
 import { agentChat } from './call/agent-chat.ts';
 import type { CallParts } from './call/call-parts.ts';
 import type { OutboundDialer } from './call/outbound-dialer.ts';
-import { type BootstrapSecrets, bootstrap } from './domain/bootstrap.ts';
 import { idMaker, type NewId } from './domain/ids.ts';
 import type { NumberOwners } from './domain/number-owner.ts';
 import { trustedProxies } from './domain/trusted-proxies.ts';
 import { systemClock } from './lib/clock.ts';
 import { randomPool } from './lib/random-pool.ts';
-import { startText, welcomeText } from './welcome.ts';
+import { readyNotice, setupNotice } from './welcome.ts';
 
 /** For those who waited for the start. */
 const BREATH_MS = 100;
@@ -86,7 +86,7 @@ export class App {
 
   /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
   async start(): Promise<void> {
-    const { config, disk, metrics, print, speech, telephony, store } = this.#parts;
+    const { disk, metrics, show, speech, telephony, store } = this.#parts;
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
     this.#stops.push(() => this.#parts.tracing?.stop());
@@ -99,9 +99,9 @@ export class App {
     await disk.start();
     this.#admission.watchThreads();
     this.#stops.push(() => this.#admission.stop());
-    const secrets = this.#bootstrap();
-    // At once: they are kept as hashes only, and a start that fails later must not lose them.
-    if (secrets !== undefined) print(welcomeText(secrets));
+    const welcome = firstStart({ ...this.#parts, newId: this.#newId });
+    // At once: a start that fails later must not lose them.
+    if (welcome !== undefined) show(welcome);
     checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
     const webhooks = new Webhooks(this.#parts);
@@ -132,10 +132,15 @@ export class App {
     // Before the port is closed: a live view would keep its connection open.
     this.#stops.push(() => store.liveFeed.close());
     this.#stops.push(() => this.#live.liveSound.close());
-    this.#health.logEngines();
-    const setupUrl = setupUrlOf(this.#dashboard, config);
-    print(startText({ config, port, report: this.#health.report(false), setupUrl }));
+    this.#showReady(port);
     await this.#startRest(webhooks);
+  }
+
+  #showReady(port: number): void {
+    const { config, show, version } = this.#parts;
+    show(readyNotice({ config, version, port, report: this.#health.report(false) }));
+    const setupUrl = setupUrlOf(this.#dashboard, config);
+    if (setupUrl !== undefined) show(setupNotice(setupUrl));
   }
 
   /** From here on there are calls. */
@@ -199,21 +204,6 @@ export class App {
         this.#parts.log.error({ err: error }, 'a part could not be stopped');
       }
     }
-  }
-
-  #bootstrap(): BootstrapSecrets | undefined {
-    const { config, store } = this.#parts;
-    return bootstrap({
-      accounts: store.accounts,
-      settings: {
-        liveKey: config.BOOTSTRAP_LIVE_KEY,
-        testKey: config.BOOTSTRAP_TEST_KEY,
-        signingSecret: config.WEBHOOK_SIGNING_SECRET,
-      },
-      newId: this.#newId,
-      random: randomBytes,
-      now: systemClock.now(),
-    });
   }
 
   #createApi() {

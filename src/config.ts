@@ -99,6 +99,7 @@ const SCHEMA = z.object({
     .refine((url) => !/^[a-z][a-z0-9+.-]*:/i.test(url), 'expected the path of a file')
     .optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LOG_FORMAT: z.enum(['auto', 'pretty', 'json']).default('auto'),
   BOOTSTRAP_LIVE_KEY: z
     .string()
     .regex(/^svc_live_[0-9A-Za-z]{32}$/, 'expected svc_live_ and 32 letters or digits')
@@ -107,7 +108,7 @@ const SCHEMA = z.object({
     .string()
     .regex(/^svc_test_[0-9A-Za-z]{32}$/, 'expected svc_test_ and 32 letters or digits')
     .optional(),
-  WEBHOOK_SIGNING_SECRET: z.string().min(16).optional(),
+  WEBHOOK_SIGNING_SECRET: z.string().min(1).optional(),
   TELEPHONY: z.enum(['embedded', 'drachtio']).default('embedded'),
   MEDIA: z.enum(['direct', 'freeswitch']).optional(),
   SIP_HOST: host.default('127.0.0.1'),

@@ -2,11 +2,11 @@
 import { flushCompileCache } from 'node:module';
 import type { App } from './app.ts';
 import { beginHearing } from './app-hearing.ts';
+import { openOutput } from './app-output.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { trustImports } from './lib/exact-imports.ts';
-import { openStandardOutput } from './lib/log-destination.ts';
-import { type Logger, openLogger } from './lib/logger.ts';
+import type { Logger } from './lib/logger.ts';
 import { ThreadUse } from './lib/thread-use.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
 
@@ -33,9 +33,8 @@ function giveUp(error: unknown): never {
 }
 
 async function serve(config: Config): Promise<void> {
-  const output = openStandardOutput(systemClock);
-  const log = openLogger(config.LOG_LEVEL, output);
-  output.onLoss((lost) => log.error(lost, 'lines of the log were lost: it could not be written'));
+  const output = openOutput(config);
+  const { log } = output;
   const distrustImports = trustImports();
   // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
   // while this thread loads what comes next.
@@ -44,9 +43,7 @@ async function serve(config: Config): Promise<void> {
   threads.start();
   const hearing = beginHearing({ config, log });
   const { openParts } = await import('./app-parts.ts');
-  const print = (text: string) => output.write(`${text}\n`);
-  const linesLost = () => output.linesLost;
-  const parts = await openParts({ config, log, linesLost, hearing, threads, print }).catch(
+  const parts = await openParts({ config, ...output, hearing, threads }).catch(
     async (error: unknown) => {
       await hearing.stop();
       return giveUp(error);

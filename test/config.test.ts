@@ -18,6 +18,7 @@ test.each([
   ['RTP_PORTS', 'many'],
   ['MAX_CALLS', '0'],
   ['LOG_LEVEL', 'loud'],
+  ['LOG_FORMAT', 'text'],
   ['BOOTSTRAP_LIVE_KEY', 'svc_test_00000000000000000000000000000000'],
   ['WEBHOOK_ALLOW_LOCAL', 'yes'],
   ['WEBHOOK_BACKOFF_SECONDS', '0;30'],

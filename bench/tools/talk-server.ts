@@ -37,7 +37,7 @@ const version = 'bench';
 const Calls = isRecorded ? Telephony : UnrecordedTelephony;
 const hearing = new StubHearing(stub);
 const app = new App({
-  ...{ config, log, version, print: () => undefined },
+  ...{ config, log, version, show: () => undefined },
   metrics: new Metrics({ version }),
   disk: new DiskSpace({ folder: config.DATA_DIR, freeMinMb: 0, clock, log }),
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),

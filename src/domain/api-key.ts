@@ -113,6 +113,17 @@ export function newSigningSecret(random: RandomBytes): string {
   return `whsec_${Buffer.from(random(24)).toString('base64')}`;
 }
 
+/** 128 bits at least; what the server makes has 192. */
+const SIGNING_BYTES_MIN = 16;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Whether the libraries of Standard Webhooks read a secret: `whsec_` and 16 bytes or more in Base64, padded. */
+export function isSigningSecret(text: string): boolean {
+  const encoded = text.startsWith('whsec_') ? text.slice('whsec_'.length) : '';
+  return BASE64.test(encoded) && Buffer.from(encoded, 'base64').length >= SIGNING_BYTES_MIN;
+}
+
 /** SHA-256 of the whole key, lowercase hexadecimal. */
 export function hashOfKey(text: string): string {
   return hash('sha256', text);

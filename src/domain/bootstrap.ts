@@ -1,7 +1,14 @@
 /** The first start: one account, one key and one signing secret an environment; pure */
 import { type Environment, KEEP_CALLS, type Plan } from './account.ts';
 import type { AccountStore } from './account-store.ts';
-import { API_SCOPES, describeKey, hashOfKey, newKeyText, newSigningSecret } from './api-key.ts';
+import {
+  API_SCOPES,
+  type ApiKeyStore,
+  describeKey,
+  hashOfKey,
+  newKeyText,
+  newSigningSecret,
+} from './api-key.ts';
 import type { NewId, RandomBytes } from './ids.ts';
 
 /** What the operator may set beforehand. */
@@ -63,4 +70,29 @@ export function bootstrap(options: {
     apiKeys: [keyOf('live', secrets.liveKey), keyOf('test', secrets.testKey)],
   });
   return secrets;
+}
+
+/** Settings of the first start that a later start finds without effect: the installation has other keys or secrets. */
+export function settingsWithoutEffect(options: {
+  readonly accounts: Pick<AccountStore, 'list' | 'signingSecrets'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'findByHash'>;
+  readonly settings: BootstrapSettings;
+  readonly now: Date;
+}): readonly ('liveKey' | 'testKey' | 'signingSecret')[] {
+  const { accounts, apiKeys, settings, now } = options;
+  const { liveKey, testKey, signingSecret } = settings;
+  const isUnknown = (key: string | undefined) =>
+    key !== undefined && apiKeys.findByHash(hashOfKey(key))?.revokedAt !== null;
+  const signs = () =>
+    accounts.list().some(({ id }) =>
+      (['live', 'test'] as const).some((environment) => {
+        const secrets = accounts.signingSecrets(id, environment, now);
+        return [secrets?.current, secrets?.prepared, secrets?.previous].includes(signingSecret);
+      }),
+    );
+  return [
+    ...(isUnknown(liveKey) ? (['liveKey'] as const) : []),
+    ...(isUnknown(testKey) ? (['testKey'] as const) : []),
+    ...(signingSecret !== undefined && !signs() ? (['signingSecret'] as const) : []),
+  ];
 }

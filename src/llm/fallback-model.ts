@@ -37,6 +37,8 @@ export class FallbackModel implements LanguageModel {
   readonly #counts: LanguageModelCounts;
   readonly #warming: PrefixWarming;
   readonly #mayWarm: boolean;
+  /** Before it, the start itself tells which model answers and why. */
+  #isChecked = false;
 
   /** @param options.models the best first; at least one. */
   constructor(options: {
@@ -110,6 +112,7 @@ export class FallbackModel implements LanguageModel {
   /** Asks every model; passes when one of them would answer. */
   async check(): Promise<void> {
     await Promise.all(this.#candidates.map((candidate) => this.#check(candidate)));
+    this.#isChecked = true;
     if (this.#candidates.every(({ failure }) => failure !== undefined)) {
       const states = this.#candidates.map(({ failure }) => failure?.message).join('; ');
       throw new LanguageModelError(`Cannot use any language model: ${states}`);
@@ -164,7 +167,7 @@ export class FallbackModel implements LanguageModel {
     const isNews = candidate.failure?.message !== message;
     candidate.failure = { atMs: this.#clock.nowMs(), message };
     const next = this.#order()[0];
-    if (isNews && next !== undefined) {
+    if (isNews && this.#isChecked && next !== undefined) {
       const fields = { model: candidate.model.name, reason: message, next: next.model.name };
       this.#log.warn(fields, 'language model failed');
     }

@@ -104,7 +104,8 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
   if (outcome.model === null) {
     if (setting !== AUTO) throw new Error(why.join('; '));
     const reason = why.join('; ');
-    return { job, engine: without, reason, isFallback: true, standIn: 'no_model' };
+    const report = { job, engine: without, reason, isFallback: true } as const;
+    return { ...report, standIn: 'no_model', ...replacementOf(plan, outcome) };
   }
   const drawbacks = outcome.drawback === undefined ? [] : [outcome.drawback];
   const isTiny = plan.tiny.includes(outcome.model);
@@ -116,7 +117,13 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
     isFallback: isTiny || outcome.failures.length > 0,
     ...(isTiny && { standIn: 'tiny_model' }),
     ...(!isTiny && outcome.failures.length > 0 && { standIn: 'second_choice' }),
+    ...replacementOf(plan, outcome),
   };
+}
+
+function replacementOf({ choice }: EnginePlan, outcome: LoadOutcome) {
+  if (outcome.failures.length === 0) return {};
+  return { replacement: { engine: choice.engine.name, how: outcome.failures.join('; ') } };
 }
 
 function absenceOf({ choice, installed }: EnginePlan): readonly string[] {

@@ -88,6 +88,8 @@ export interface EngineReport {
   readonly isFallback: boolean;
   /** How it falls short of the job: also where it was asked for. Absent for an engine that does the job in full. */
   readonly standIn?: 'tiny_model' | 'no_model' | 'simple_voice' | 'second_choice';
+  /** The engine that is set up and cannot be used, and what is wrong with it; absent where none is set up. */
+  readonly replacement?: { readonly engine: string; readonly how: string };
 }
 
 /** Everything that listens: the detector's thread and the recogniser's child processes. */

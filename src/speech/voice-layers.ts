@@ -77,7 +77,8 @@ export class LayeredSynthesizer implements Synthesizer {
     if (report === undefined) throw new RangeError('Cannot report: there is no engine');
     if (this.#failures.length === 0) return report;
     const reason = [...this.#failures, report.reason].join('; ');
-    return { standIn: 'second_choice', ...report, reason, isFallback: true };
+    const replacement = { engine: 'a neural voice', how: this.#failures.join('; ') };
+    return { standIn: 'second_choice', replacement, ...report, reason, isFallback: true };
   }
 
   reportFor(choice: VoiceChoice): EngineReport {

@@ -24,8 +24,6 @@ const ANSWER_TIMEOUT_MS = 60_000;
 /** Sentences asked for and not yet spoken, over all calls. More are refused. */
 const SENTENCES_MAX = 100;
 
-const STAND_IN = { standIn: 'second_choice' } as const;
-
 export interface VoiceSynthesizerOptions {
   /** As in the setting `TTS`. */
   readonly engine: string;
@@ -92,7 +90,10 @@ export class VoiceSynthesizer implements Synthesizer {
     const failures = this.#failures.map(({ reason }) => reason);
     const reason = [...failures, `installed: ${shown.join(', ')}`].join('; ');
     const isFallback = failures.length > 0;
-    return { job: 'tts', engine, reason, isFallback, ...(isFallback && STAND_IN) };
+    const report = { job: 'tts', engine, reason, isFallback } as const;
+    if (!isFallback) return report;
+    const replacement = { engine, how: failures.join('; ') };
+    return { ...report, standIn: 'second_choice', replacement };
   }
 
   #voiceFor(choice: VoiceChoice): NeuralVoice | undefined {

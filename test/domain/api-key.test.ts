@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   describeKey,
   hashOfKey,
+  isSigningSecret,
   mayUse,
   newKeyText,
   newSigningSecret,
@@ -48,4 +49,16 @@ test('mayUse asks for the scope itself, or for admin', () => {
   expect(mayUse({ scopes: ['agents:read'] }, 'agents:write')).toBe(false);
   expect(mayUse({ scopes: ['admin'] }, 'agents:write')).toBe(true);
   expect(mayUse({ scopes: [] }, 'agents:read')).toBe(false);
+});
+
+test.each([
+  ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', true],
+  ['whsec_C2FVsBQIhrscChlQIMV+/w==', true],
+  ['whsec_C2FVsBQIhrscChlQIMV+/w', false],
+  ['MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', false],
+  ['whsec_', false],
+  ['whsec_c2hvcnQ=', false],
+  ['whsec_four words, which are no Base64', false],
+])('isSigningSecret("%s") is %s', (text, expected) => {
+  expect(isSigningSecret(text)).toBe(expected);
 });

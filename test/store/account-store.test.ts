@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { KEEP_CALLS } from '../../src/domain/account.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
-import { type BootstrapSettings, bootstrap } from '../../src/domain/bootstrap.ts';
+import {
+  type BootstrapSettings,
+  bootstrap,
+  settingsWithoutEffect,
+} from '../../src/domain/bootstrap.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
@@ -67,6 +71,30 @@ test('bootstrap does nothing at the second start, whatever is set', async () => 
   expect(again).toBeUndefined();
   expect(store.accounts.count()).toBe(1);
   expect(store.apiKeys.findByHash(hashOfKey(`svc_live_${'c'.repeat(32)}`))).toBeUndefined();
+  store.close();
+});
+
+test('settingsWithoutEffect names keys and secrets that a later start finds unknown or revoked', async () => {
+  const { store } = await openEmpty();
+  const known = {
+    liveKey: `svc_live_${'a'.repeat(32)}`,
+    testKey: `svc_test_${'b'.repeat(32)}`,
+    signingSecret: 'chosen before secrets were checked',
+  };
+  start(store, known);
+  const without = (settings: BootstrapSettings) =>
+    settingsWithoutEffect({ ...store, settings, now: NOW });
+  const sandboxKey = store.apiKeys.findByHash(hashOfKey(known.testKey));
+  const scope = { accountId: sandboxKey?.accountId ?? '', environment: 'test' } as const;
+
+  const atFirst = without(known);
+  store.apiKeys.revoke(scope, sandboxKey?.id ?? '', NOW);
+  const later = without({ ...known, liveKey: `svc_live_${'c'.repeat(32)}` });
+
+  expect(atFirst).toEqual([]);
+  expect(later).toEqual(['liveKey', 'testKey']);
+  expect(without({ signingSecret: 'whsec_bmV3' })).toEqual(['signingSecret']);
+  expect(without({})).toEqual([]);
   store.close();
 });
 

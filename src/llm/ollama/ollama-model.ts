@@ -132,10 +132,9 @@ export class OllamaModel implements LanguageModel {
   }
 
   #unavailable(error: unknown): LanguageModelError {
-    if (error instanceof LanguageModelError) return error;
-    const reason = `no answer within ${CHECK_TIMEOUT_MS} ms`;
-    return new LanguageModelError(`Cannot reach Ollama at "${this.#host}": ${reason}`, {
-      cause: error,
-    });
+    const late = `Cannot reach Ollama at "${this.#host}": no answer within ${CHECK_TIMEOUT_MS} ms`;
+    const problem = error instanceof LanguageModelError ? error.message : late;
+    const remedy = 'start it with "ollama serve", or set OLLAMA_HOST';
+    return new LanguageModelError(`${problem}; ${remedy}`, { cause: error });
   }
 }

@@ -144,7 +144,7 @@ export class DrachtioFront {
     const addresses = userAgent.addresses.map(
       (address) => `${address.protocol.toLowerCase()}/${formatEndpoint(address)}`,
     );
-    this.#logger.info({ addresses }, 'application connected');
+    this.#logger.debug({ addresses }, 'application connected');
     return { session, details: [addresses.join(','), SERVER_VERSION] };
   }
 
@@ -153,7 +153,7 @@ export class DrachtioFront {
     const { counts } = this.#session;
     this.#lastEnd = this.#session.end();
     this.#session = undefined;
-    this.#logger.info({ counts }, 'application disconnected');
+    this.#logger.debug({ counts }, 'application disconnected');
   }
 }
 

@@ -15,10 +15,11 @@ export interface ListenerState {
 
 export function listenerReport(state: ListenerState): CarrierReport {
   const places = state.addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
+  const listening = places.length === 0 ? 'ready' : `listening on ${places.join(' and ')}`;
   return {
     name: state.name,
     isReady: state.isConnected && !state.isDraining,
-    state: state.isConnected ? `listening on ${places.join(' and ')}` : state.problem,
+    state: state.isConnected ? listening : state.problem,
   };
 }
 

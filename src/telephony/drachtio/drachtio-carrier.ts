@@ -258,7 +258,9 @@ export class DrachtioCarrier implements Carrier {
 
   #onConnected(): void {
     const { log, book, mayRegister } = this.#options;
-    log.info({ state: this.listenerReport().state }, 'SIP is ready');
+    // The engine of calls from browsers listens nowhere.
+    const level = this.#link.addresses.length === 0 ? 'debug' : 'info';
+    log[level]({ carrier: this.#name, state: this.listenerReport().state }, 'SIP is ready');
     book?.connected(this.#way);
     this.#stranded.connected();
     if (mayRegister?.() ?? true) this.register();
