@@ -79,9 +79,49 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
   };
 }
 
+/** What is sent to change an agent: only what differs from the draft that the form began with; empty where nothing does. */
+export function changesOf(draft: AgentDraft, begun: AgentDraft): Readonly<Record<string, unknown>> {
+  const [now, before] = [bodyOf(draft), bodyOf(begun)];
+  const settings = changedParts(now.settings as Fields, before.settings as Fields);
+  const { settings: _, ...rest } = changedParts(now, before);
+  return Object.keys(settings).length === 0 ? rest : { ...rest, settings };
+}
+
+/**
+ * Brings two people's changes of the same draft together: a field that this form changed keeps the form's text, all others
+ * get the newer one.
+ */
+export function mergedDraft(parts: {
+  readonly begun: AgentDraft;
+  readonly mine: AgentDraft;
+  readonly theirs: AgentDraft;
+}): AgentDraft {
+  return { ...parts.theirs, ...changedParts({ ...parts.mine }, { ...parts.begun }) };
+}
+
+/** The agent as it would be with this draft saved. */
+export function agentWith(agent: Agent, draft: AgentDraft): Agent {
+  const { settings, ...rest } = bodyOf(draft);
+  const phoneNumber = draft.phoneNumber.trim() === '' ? null : draft.phoneNumber.trim();
+  return {
+    ...agent,
+    ...rest,
+    phoneNumber,
+    settings: { ...agent.settings, ...(settings as object) },
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function changedParts(now: Fields, before: Fields): Fields {
+  const isChanged = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(before[name]);
+  return Object.fromEntries(Object.entries(now).filter(isChanged));
+}
+
 /** Whether the telephone number was taken out of the form. */
-export function isNumberFreed(draft: AgentDraft, before: Agent): boolean {
-  return before.phoneNumber !== null && draft.phoneNumber.trim() === '';
+export function isNumberFreed(draft: AgentDraft, before: AgentDraft): boolean {
+  return before.phoneNumber !== '' && draft.phoneNumber.trim() === '';
 }
 
 /** The draft without rows that nothing was written in; send this one, so that the server's row numbers are the form's. */

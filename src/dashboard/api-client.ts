@@ -24,6 +24,8 @@ export interface Ask {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly query?: Query;
   readonly body?: unknown;
+  /** The version that a change is made from: its `updatedAt`. Answers 412 when it is not the newest. */
+  readonly ifUpdatedAt?: string;
   readonly signal?: AbortSignal;
   /** Answers with this status are no errors: `/readyz` says 503 with a report. */
   readonly alsoGood?: number;
@@ -172,12 +174,17 @@ export class ApiClient {
   }
 
   async #ask(path: string, ask: Ask, headers: Readonly<Record<string, string>>): Promise<Response> {
-    const { method = 'GET', query = {}, body, signal } = ask;
+    const { method = 'GET', query = {}, body, signal, ifUpdatedAt } = ask;
     const isJson = body !== undefined;
+    const match = ifUpdatedAt === undefined ? {} : { 'If-Match': `"${ifUpdatedAt}"` };
     try {
       return await this.#fetch(`${path}${queryText(query)}`, {
         method,
-        headers: { ...headers, ...(isJson ? { 'Content-Type': 'application/json' } : {}) },
+        headers: {
+          ...headers,
+          ...match,
+          ...(isJson ? { 'Content-Type': 'application/json' } : {}),
+        },
         ...(isJson ? { body: JSON.stringify(body) } : {}),
         signal: signal ?? AbortSignal.timeout(TIMEOUT_MS),
         credentials: 'same-origin',

@@ -84,9 +84,9 @@ test.each([
   ['put in', null, '+12025550123', false],
   ['never there', null, '', false],
 ])('isNumberFreed knows of a number %s', (_, before, phoneNumber, expected) => {
-  const agent = { ...AGENT, phoneNumber: before } as unknown as Agent;
+  const begun = { ...NEW_AGENT, phoneNumber: before ?? '' };
 
-  expect(isNumberFreed({ ...NEW_AGENT, phoneNumber }, agent)).toBe(expected);
+  expect(isNumberFreed({ ...NEW_AGENT, phoneNumber }, begun)).toBe(expected);
 });
 
 test('messagesOf sends what was said, and not an agent’s silence beside its tools', () => {

@@ -13,6 +13,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
   let browser: Browser;
   let shown: BrowserPage;
   let page: Page;
+  let agentId = '';
 
   beforeAll(async () => {
     buildDashboard();
@@ -20,7 +21,7 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     browser = await launchBrowser();
     shown = await openDashboard(server, browser);
     page = shown.page;
-    const agentId = await server.createAgent({
+    agentId = await server.createAgent({
       greeting: `Hello ${EVIL}`,
       tools: ['transfer_call'],
       settings: { transferTargets: [{ label: 'sales', number: '+12025550188' }] },
@@ -107,6 +108,44 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     expect(first).toEqual([`AgentHello ${EVIL}`]);
     expect(await log.locator('code').textContent()).toContain('transfer_call(');
     expect(await shown.findings()).toEqual([]);
+  });
+
+  test('what was typed is kept over a look at another page, until it is discarded', async () => {
+    await page.keyboard.press('Escape');
+    const instructions = page.getByLabel('Instructions');
+    const before = await instructions.inputValue();
+    await instructions.fill('Half a thought');
+    await page.goto(`${server.baseUrl}/#/calls`);
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    await page.goBack();
+
+    await page.getByText('Your unsaved changes from before are back.').waitFor();
+    const kept = await instructions.inputValue();
+    await button('Discard them').click();
+
+    expect(kept).toBe('Half a thought');
+    expect(await instructions.inputValue()).toBe(before);
+  });
+
+  test('a change of somebody else meanwhile is shown beside this one, and neither is lost', async () => {
+    await page.getByLabel('Greeting').fill('Hello from me');
+    const { status } = await server.api('PATCH', `/api/agents/${agentId}`, {
+      systemPrompt: 'Written by somebody else.',
+    });
+    await button('Save').click();
+    await page.getByText('Somebody else saved this agent meanwhile.').waitFor();
+    await shown.picture('agent-conflict');
+    const findings = await shown.findings();
+    await button('Apply my changes to theirs').click();
+    await button('Save').click();
+    await page.getByText('Agent saved').waitFor();
+
+    const { body } = await server.api('GET', `/api/agents/${agentId}`);
+    expect([status, findings]).toEqual([200, []]);
+    expect(body).toMatchObject({
+      greeting: 'Hello from me',
+      systemPrompt: 'Written by somebody else.',
+    });
   });
 
   test('it fits a telephone’s screen, dark', async () => {

@@ -1,25 +1,18 @@
 /** One agent: made, changed, paused, deleted. */
 import { useState } from 'preact/hooks';
-import {
-  type AgentDraft,
-  bodyOf,
-  draftOf,
-  isNumberFreed,
-  NEW_AGENT,
-  TOOLS,
-  withoutEmptyRows,
-} from '../agent-draft.ts';
+import { type AgentDraft, TOOLS } from '../agent-draft.ts';
 import { messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
-import { client, language, say, t } from '../app-state.ts';
+import { client, language, t } from '../app-state.ts';
+import { ChangeConflict } from '../parts/change-conflict.tsx';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { CheckField, ChecksField, TextField, type TextFieldProps } from '../parts/field.tsx';
 import { Page, Problem, Shown } from '../parts/page.tsx';
 import { Pronunciations } from '../parts/pronunciations.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
+import { useAgentForm } from '../parts/use-agent-form.ts';
 import { useLoad } from '../parts/use-load.ts';
-import { useSubmit } from '../parts/use-submit.ts';
 import { Versions } from '../parts/versions.tsx';
 import { VoicePicker } from '../parts/voice-picker.tsx';
 import { wordOf } from '../text/text.ts';
@@ -110,40 +103,40 @@ function AgentForm(props: {
   readonly path: string;
   readonly onSaved: () => void;
 }) {
-  const { agent, path } = props;
-  const begun = props.restored ?? agent;
-  const [draft, setDraft] = useState<AgentDraft>(begun === undefined ? NEW_AGENT : draftOf(begun));
-  const change = (part: Partial<AgentDraft>) => setDraft((before) => ({ ...before, ...part }));
-  const { isBusy, error, wrong, submit } = useSubmit(async () => {
-    const whole = withoutEmptyRows(draft);
-    setDraft(whole);
-    if (agent === undefined) {
-      const body = bodyOf(whole);
-      const made = await client.api<Agent>('api/agents', { method: 'POST', body });
-      location.assign(`#/agents/${made.id}`);
-    } else {
-      await client.api(path, { method: 'PATCH', body: bodyOf(whole) });
-      if (isNumberFreed(whole, agent))
-        await client.api(`${path}/phone-number`, { method: 'DELETE' });
-      props.onSaved();
-    }
-    say(t('agent.saved'));
-  });
-  const form = { draft, change, wrong };
+  const { agent } = props;
+  const form = useAgentForm({ ...props, seen: props.restored ?? agent });
+  const { conflict, error, isBusy } = form;
   return (
-    <form class="card form" onSubmit={submit} noValidate>
+    <form class="card form" onSubmit={form.submit} noValidate>
+      {form.isBroughtBack ? (
+        <div class="notice" role="status">
+          <p>{t('agent.broughtBack')}</p>
+          <button type="button" onClick={form.discard}>
+            {t('agent.discard')}
+          </button>
+        </div>
+      ) : null}
       <Words {...form} />
       <Settings {...form} />
       <Pronunciations
-        values={draft.pronunciations}
-        wrong={wrong}
-        onValues={(pronunciations) => change({ pronunciations })}
+        values={form.draft.pronunciations}
+        wrong={form.wrong}
+        onValues={(pronunciations) => form.change({ pronunciations })}
       />
-      {error === undefined ? null : <Problem error={error} />}
+      {conflict === undefined ? null : (
+        <ChangeConflict
+          theirs={conflict}
+          mine={form.draft}
+          onKeepMine={() => form.settle(conflict, 'mine')}
+          onTakeTheirs={() => form.settle(conflict, 'theirs')}
+        />
+      )}
+      {error === undefined || conflict !== undefined ? null : <Problem error={error} />}
       <div class="actions">
         <button type="submit" class="main" disabled={isBusy}>
           {t(agent === undefined ? 'agent.create' : 'app.save')}
         </button>
+        {form.isChanged ? <span class="muted">{t('agent.unsaved')}</span> : null}
       </div>
     </form>
   );

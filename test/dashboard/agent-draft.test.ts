@@ -1,0 +1,54 @@
+/** What an agent's form sends, and what it keeps. */
+import { expect, test } from 'vitest';
+import { changesOf, mergedDraft, NEW_AGENT } from '../../src/dashboard/agent-draft.ts';
+import { keepDraft, keptDraft } from '../../src/dashboard/kept-draft.ts';
+
+const BEGUN = { ...NEW_AGENT, name: 'Reception', greeting: 'Hello', systemPrompt: 'You are kind.' };
+
+/** A browser's storage. */
+function box() {
+  const items = new Map<string, string>();
+  return {
+    items,
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, text: string) => void items.set(key, text),
+    removeItem: (key: string) => void items.delete(key),
+  };
+}
+
+test.each([
+  ['nothing', {}, {}],
+  ['a word', { greeting: 'Hi' }, { greeting: 'Hi' }],
+  ['a setting', { maxDurationSeconds: '60' }, { settings: { maxDurationSeconds: 60 } }],
+  ['a list', { tools: ['end_call'] }, { tools: ['end_call'] }],
+])('changesOf sends only what was changed: %s', (_, changed, expected) => {
+  expect(changesOf({ ...BEGUN, ...changed }, BEGUN)).toEqual(expected);
+});
+
+test('mergedDraft keeps the changes of the form, and takes all others from the newer version', () => {
+  const theirs = { ...BEGUN, greeting: 'Good day', systemPrompt: 'You are brief.' };
+  const mine = { ...BEGUN, greeting: 'Hi' };
+
+  expect(mergedDraft({ begun: BEGUN, mine, theirs })).toEqual({ ...theirs, greeting: 'Hi' });
+});
+
+test('keepDraft keeps a form that was changed, and forgets one that was not', () => {
+  const storage = box();
+  const changed = { begun: BEGUN, draft: { ...BEGUN, greeting: 'Hi' }, updatedAt: 'then' };
+
+  keepDraft(storage, 'api/agents/1', changed);
+  const kept = keptDraft(storage, 'api/agents/1');
+  const other = keptDraft(storage, 'api/agents/2');
+  keepDraft(storage, 'api/agents/1', { ...changed, draft: BEGUN });
+
+  expect(kept).toEqual(changed);
+  expect(other).toBeUndefined();
+  expect(storage.items.size).toBe(0);
+});
+
+test('keptDraft takes text that it cannot read for none', () => {
+  const storage = box();
+  storage.setItem('offhook.draft.api/agents/1', '{"half');
+
+  expect(keptDraft(storage, 'api/agents/1')).toBeUndefined();
+});
