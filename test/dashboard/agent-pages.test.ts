@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { differencesOf, fieldOf } from '../../src/dashboard/agent-difference.ts';
 import { isNumberFreed, NEW_AGENT, withoutEmptyRows } from '../../src/dashboard/agent-draft.ts';
 import type { AgentContent } from '../../src/dashboard/agent-types.ts';
-import type { Agent } from '../../src/dashboard/api-types.ts';
 import {
   callText,
   chatBegun,
