@@ -10,6 +10,7 @@ import { writeAnswer } from './answer-writer.ts';
 import type { ApiAnswer } from './api-answer.ts';
 import type { ApiRequest } from './api-request.ts';
 import { clientAddressOf } from './client-address.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { listen } from './listen.ts';
 import { NodeRequest } from './node-request.ts';
 import { answerRaw, hangUp } from './raw-answer.ts';
@@ -22,7 +23,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CHECK_INTERVAL_MS = 1000;
 const KEEP_ALIVE_MS = 65_000;
 const HEADER_BYTES_MAX = 16 * 1024;
-const CONNECTIONS_MAX = 2000;
 
 /** How long `stop` lets answers finish. */
 const STOP_MS = 5000;
@@ -56,6 +56,7 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #log: Logger;
   readonly #refusals: Refusals;
+  readonly #connections: ConnectionLimits;
   #server: Server | undefined;
   #isStopping = false;
   /** Connections that are HTTP no more, which Node forgets. */
@@ -65,6 +66,7 @@ export class HttpServer {
     this.#options = options;
     this.#log = options.log ?? silentLogger;
     this.#refusals = new Refusals(options);
+    this.#connections = new ConnectionLimits(options.isTrustedProxy);
   }
 
   /**
@@ -95,7 +97,7 @@ export class HttpServer {
     const closeIdle = () => {
       if (this.#isStopping) server.closeIdleConnections();
     };
-    server.maxConnections = CONNECTIONS_MAX;
+    server.on('connection', (socket) => this.#connections.open(socket));
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
       this.#refuse(error, socket),
     );
@@ -153,6 +155,8 @@ export class HttpServer {
       else write(answer);
     };
     try {
+      if (this.#connections.isReserved(incoming.socket)) outgoing.shouldKeepAlive = false;
+      this.#connections.admit(incoming);
       const request = new NodeRequest(incoming, outgoing, { host: this.#options.host, askForBody });
       const answer = this.#options.answer(request);
       if (answer instanceof Promise) answer.then(write).catch(failed);
@@ -192,6 +196,7 @@ export class HttpServer {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#adopt(socket);
     try {
+      this.#connections.admit(request);
       const { upgrades } = this.#options;
       if (upgrades?.takes(request) !== true) {
         throw new ServiceError('VALIDATION_ERROR', 'Cannot go on in another protocol');
@@ -222,7 +227,9 @@ export class HttpServer {
       const why = 'its Host or path is missing or not valid';
       return this.#refusals.unreadable(why, this.#clientAddress(incoming));
     }
-    this.#log.error({ err: error }, 'http: request failed');
+    if (!(error instanceof ServiceError)) {
+      this.#log.error({ err: error }, 'http: request failed');
+    }
     return this.#refusals.of(error);
   }
 }

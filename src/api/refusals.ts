@@ -17,6 +17,9 @@ export interface RefusalOptions {
   readonly log?: Logger;
 }
 
+/** Seconds, as text. */
+const RETRY_AFTER = '5';
+
 /** Makes answers with the envelope, whatever the requests were. */
 export class Refusals {
   readonly #options: RefusalOptions;
@@ -33,7 +36,8 @@ export class Refusals {
 
   /** Whatever is none of the customer's errors is a failure of the server's, and told as that alone. */
   of(error: unknown): ApiAnswer {
-    return this.#envelope(error instanceof ServiceError ? error : SERVER_FAILED);
+    const known = error instanceof ServiceError ? error : SERVER_FAILED;
+    return this.#envelope(known, known.status === 503 ? { 'Retry-After': RETRY_AFTER } : {});
   }
 
   /** Whoever shows a key that nobody can read is counted as everybody without one. */

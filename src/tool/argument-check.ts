@@ -15,14 +15,15 @@ interface ObjectSchema {
 const TEXT_LENGTH_MAX = 2000;
 
 /**
- * Checks `type`, `enum` and `maxLength` of each property, `required`, and that nothing else is given.
+ * Checks that the arguments are an object, `type`, `enum` and `maxLength` of each property, `required`, and that nothing else is given.
  *
  * @returns what is wrong, in words a model can act on; empty when all is well.
  */
 export function argumentFaults(
-  args: Readonly<Record<string, unknown>>,
+  args: unknown,
   parameters: Readonly<Record<string, unknown>>,
 ): string[] {
+  if (!isObject(args)) return ['the arguments must be an object'];
   const { properties = {}, required = [] } = parameters as ObjectSchema;
   const missing = required
     .filter((name) => !Object.hasOwn(args, name))
@@ -62,8 +63,12 @@ function hasType(value: unknown, type: string): boolean {
     case 'array':
       return Array.isArray(value);
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
+      return isObject(value);
     default:
       return typeof value === type;
   }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -60,7 +60,7 @@ export class Toolbox {
   #unavailable(name: string): string {
     const isKnown = (AGENT_TOOLS as readonly string[]).includes(name);
     const state = isKnown ? 'is not available here' : 'does not exist';
-    return `Not done: "${name.slice(0, 60)}" ${state}. Do not say that it was done.`;
+    return `Not done: "${String(name).slice(0, 60)}" ${state}. Do not say that it was done.`;
   }
 
   async #withinTime(

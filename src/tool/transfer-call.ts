@@ -1,12 +1,8 @@
 /** The tool by which the model hands the caller to a person, to where the operator allows and nowhere else. */
 import { TRANSFER_MODES, type TransferMode } from '../domain/transfer-mode.ts';
+import { transferNumbersInPrompt } from './prompt-numbers.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
-import {
-  decideTransfer,
-  numbersInPrompt,
-  type TransferRules,
-  transferLabels,
-} from './transfer-policy.ts';
+import { decideTransfer, type TransferRules, transferLabels } from './transfer-policy.ts';
 
 /** The other party's telephone rings for up to 30 s, and whoever picks it up may be told first what it is about. */
 const TRANSFER_TIMEOUT_MS = 60_000;
@@ -22,7 +18,8 @@ const SUMMARY_CHARS_MAX = 500;
 export function createTransferCall(rules: TransferRules): Tool {
   const labels = transferLabels(rules);
   // Where the instructions name numbers of their own, the list of labels is not all there is.
-  const isClosedList = labels.length > 0 && numbersInPrompt(rules).length === 0;
+  const hasPromptNumbers = transferNumbersInPrompt(rules.systemPrompt).length > 0;
+  const isClosedList = labels.length > 0 && !hasPromptNumbers;
   return {
     isAfterWords: true,
     timeoutMs: TRANSFER_TIMEOUT_MS,

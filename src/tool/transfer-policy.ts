@@ -1,17 +1,14 @@
 /** Decides where a call may be handed over to: only where the operator said so; pure */
-import {
-  type CountryCode,
-  findPhoneNumbersInText,
-  parsePhoneNumberFromString,
-} from 'libphonenumber-js/max';
+import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { TransferTarget } from '../domain/agent.ts';
 import { type DialDecision, decideDial } from '../domain/dial-policy.ts';
+import { transferNumbersInPrompt } from './prompt-numbers.ts';
 
 /** What the operator laid down. Nothing in it comes from a caller or a model. */
 export interface TransferRules {
   /** The agent's list and the account's list together. */
   readonly targets: readonly TransferTarget[];
-  /** Numbers written in it may be called as well. */
+  /** The numbers that it names as transfer targets may be called as well: see `transferNumbersInPrompt`. */
   readonly systemPrompt: string;
   /** The number that the agent is reached by, E.164; null when it has none. */
   readonly agentNumber: string | null;
@@ -31,18 +28,8 @@ export function transferLabels(rules: TransferRules): string[] {
   return [...new Set(rules.targets.map(({ label }) => label.trim()))];
 }
 
-/** Numbers that the operator wrote into the system prompt, E.164. */
-export function numbersInPrompt(rules: TransferRules): string[] {
-  const country = countryOf(rules.agentNumber);
-  const found = findPhoneNumbersInText(
-    rules.systemPrompt,
-    country === undefined ? {} : { defaultCountry: country },
-  );
-  return found.map(({ number }) => number.number);
-}
-
 /**
- * Decides about a destination as the model named it: a label, or a number that stands in the system prompt.
+ * Decides about a destination as the model named it: a label, or a number that the system prompt names as a target.
  * Whatever is not allowed by name is denied.
  */
 export function decideTransfer(destination: string, rules: TransferRules): TransferDecision {
@@ -69,7 +56,7 @@ function numberInPrompt(destination: string, rules: TransferRules): string | und
   const country = countryOf(rules.agentNumber);
   const options = country === undefined ? {} : { defaultCountry: country };
   const parsed = parsePhoneNumberFromString(destination, { ...options, extract: false });
-  return numbersInPrompt(rules).find((number) => number === parsed?.number);
+  return transferNumbersInPrompt(rules.systemPrompt).find((number) => number === parsed?.number);
 }
 
 function countryOf(number: string | null): CountryCode | undefined {

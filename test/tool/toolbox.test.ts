@@ -1,6 +1,7 @@
 /** What the model may use, and what it is told when it may not. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { ToolCall } from '../../src/llm/language-model.ts';
 import type { Tool, ToolContext } from '../../src/tool/tool.ts';
 import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
 import type { TransferRules } from '../../src/tool/transfer-policy.ts';
@@ -199,13 +200,34 @@ test('Toolbox cuts a result that is too long', async () => {
   expect((await box.run(callOf('try'), idle, never)).text).toHaveLength(2000);
 });
 
+test.each([
+  null,
+  undefined,
+  [],
+  'sales',
+  7,
+])('Toolbox tells the model of arguments that are %j', async (args) => {
+  const call = { id: 'call_1', name: 'transfer_call', arguments: args } as unknown as ToolCall;
+
+  const outcome = await frontDesk(['transfer_call']).run(call, idle, never);
+
+  expect(outcome).toEqual({ text: 'Not done: the arguments must be an object.' });
+});
+
+test('Toolbox tells the model of a call without a name', async () => {
+  const call = { id: 'call_1', name: null, arguments: {} } as unknown as ToolCall;
+
+  expect((await frontDesk([]).run(call, idle, never)).text).toContain('does not exist');
+});
+
 test('Toolbox never rejects, whatever the model sends', async () => {
   const box = frontDesk(['transfer_call']);
   const names = fc.oneof(fc.string(), fc.constantFrom('transfer_call', 'end_call', '__proto__'));
 
   await fc.assert(
-    fc.asyncProperty(names, fc.dictionary(fc.string(), fc.jsonValue()), async (name, args) => {
-      const outcome = await box.run(callOf(name, args), idle, never);
+    fc.asyncProperty(names, fc.jsonValue(), async (name, args) => {
+      const call = { id: 'call_1', name, arguments: args } as ToolCall;
+      const outcome = await box.run(call, idle, never);
 
       expect(outcome.text).not.toBe('');
     }),

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   decideTransfer,
-  numbersInPrompt,
   type TransferRules,
   transferLabels,
 } from '../../src/tool/transfer-policy.ts';
@@ -81,7 +80,7 @@ test.each([
 });
 
 test('decideTransfer allows a number that the operator wrote into the system prompt', () => {
-  const rules = { ...RULES, targets: [], systemPrompt: 'In doubt, transfer to 06 1234 5678.' };
+  const rules = { ...RULES, targets: [], systemPrompt: 'In doubt, transfer to +39 06 1234 5678.' };
 
   expect(decideTransfer('+390612345678', rules)).toEqual({
     isAllowed: true,
@@ -89,6 +88,17 @@ test('decideTransfer allows a number that the operator wrote into the system pro
   });
   expect(decideTransfer('06 12345678', rules).isAllowed).toBe(true);
   expect(decideTransfer('+390612345679', rules).isAllowed).toBe(false);
+});
+
+test('decideTransfer denies a number that stands in the prompt for another purpose', () => {
+  const systemPrompt = 'Order number 4155550133. Our fax is +390612345678.';
+  const rules = { ...RULES, targets: [], systemPrompt, agentNumber: '+14155550199' };
+
+  expect(decideTransfer('+14155550133', rules).isAllowed).toBe(false);
+  expect(decideTransfer('4155550133', rules).isAllowed).toBe(false);
+  expect(decideTransfer('+390612345678', { ...rules, allowedCountries: ['IT'] }).isAllowed).toBe(
+    false,
+  );
 });
 
 test('decideTransfer denies a number of the prompt where no country is home, and none is allowed', () => {
@@ -109,12 +119,6 @@ test('decideTransfer denies premium and satellite numbers though the operator ha
 
   expect(decideTransfer('x', rules('+39899123456')).isAllowed).toBe(false);
   expect(decideTransfer('x', rules('+88213300655')).isAllowed).toBe(false);
-});
-
-test('numbersInPrompt reads numbers the way they are written in the agent’s country', () => {
-  const rules = { ...RULES, systemPrompt: 'Call 06 1234 5678 or +49 30 123456. We open at 9.' };
-
-  expect(numbersInPrompt(rules)).toEqual(['+390612345678', '+4930123456']);
 });
 
 test('transferLabels names every target once', () => {

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent-rules.ts';
 import { OUTBOUND_LIMITS } from '../../domain/outbound-rules.ts';
-import { isDeeperThan } from '../json-depth.ts';
+import { isDeeperThan } from '../json-bounds.ts';
 import { createAgentSchema } from './agent-schemas.ts';
 
 const { metadataBytesMax, metadataDepthMax, metadataKeysMax } = OUTBOUND_LIMITS;

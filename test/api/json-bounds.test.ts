@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDeeperThan } from '../../src/api/json-depth.ts';
+import { hasMoreCommasThan, isDeeperThan } from '../../src/api/json-bounds.ts';
 import { fastestCpuMs } from '../support/cpu-time.ts';
 import { openTestApi } from '../support/test-api.ts';
 
@@ -38,6 +38,48 @@ test.each([
   ['empty objects', `[${'{},'.repeat(MEBIBYTE / 3 - 2)}{}]`],
 ])('isDeeperThan looks through a mebibyte of %s in less than 20 ms', (_case, text) => {
   expect(fastestCpuMs(() => isDeeperThan(text, 32))).toBeLessThan(20);
+});
+
+test.each([
+  ['[]', 0, false],
+  ['[1,2]', 0, true],
+  ['[1,2]', 1, false],
+  ['{"a":1,"b":[2,3]}', 1, true],
+  ['{"a":1,"b":[2,3]}', 2, false],
+  ['",,,,"', 0, false],
+  ['["\\",",",2]', 1, false],
+  ['",', 0, false],
+])('hasMoreCommasThan of %s and %d is %s', (text, commasMax, expected) => {
+  expect(hasMoreCommasThan(text, commasMax)).toBe(expected);
+});
+
+test.each([
+  ['keys', `{${'"abcdefghij":1,'.repeat(70_000)}"a":1}`],
+  ['commas in one string', `"${','.repeat(MEBIBYTE - 2)}"`],
+  [
+    'short strings with commas',
+    `[${'"a,,,,,,,,,",'.repeat(2000)}1${' '.repeat(MEBIBYTE - 30_000)}]`,
+  ],
+])('hasMoreCommasThan looks through a mebibyte of %s in less than 20 ms', (_case, text) => {
+  expect(fastestCpuMs(() => hasMoreCommasThan(text, 2000))).toBeLessThan(20);
+});
+
+const keys = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [index.toString(36), 0]));
+
+test.each([
+  ['80,000 keys of metadata', '/api/calls/outbound', { metadata: keys(80_000) }],
+  ['60,000 unknown fields', '/api/agents', keys(60_000)],
+  ['80,000 tools', '/api/agents', { tools: Array<string>(80_000).fill('end_call') }],
+])('A body with %s is refused before it is parsed', async (_case, path, body) => {
+  const api = await openTestApi();
+
+  const answer = await api.json('POST', path, { body });
+
+  expect([answer.status, answer.body.error.message]).toEqual([
+    400,
+    'Cannot read the body: expected 2000 fields and list items at most',
+  ]);
 });
 
 test.each([

@@ -1,5 +1,6 @@
-/** How deep JSON is nested, found without parsing it; pure */
+/** How deep JSON is nested and how many values it has, found without parsing it; pure */
 
+const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /** Brackets and braces differ in this bit alone. */
@@ -23,6 +24,26 @@ export function isDeeperThan(text: string, depthMax: number): boolean {
     else if ((code | BRACE_BIT) === OPENING_BRACE) {
       depth += 1;
       if (depth > depthMax) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Whether there are more commas between values than `commasMax`: the fields and list items of all objects and lists
+ * together, less one for each. Looks no further than to where there are.
+ *
+ * @param text need not be well-formed.
+ */
+export function hasMoreCommasThan(text: string, commasMax: number): boolean {
+  if (!hasMoreThan(commasMax, text, [','])) return false;
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === QUOTE) index = endOfString(text, index);
+    else if (code === COMMA) {
+      count += 1;
+      if (count > commasMax) return true;
     }
   }
   return false;
