@@ -131,6 +131,8 @@ export interface OutgoingCall {
 
 export interface CarrierReport {
   readonly name: string;
+  /** Set for a trunk; unset for a server or gateway that all trunks need. */
+  readonly kind?: 'trunk';
   readonly isReady: boolean;
   /** In plain English, such as `listening on udp and tcp 127.0.0.1:5060` or why it is not ready. */
   readonly state: string;

@@ -16,3 +16,17 @@ test.each([
 
   expect(readinessStatus(parts)).toBe(expected);
 });
+
+test.each([
+  ['ready', 'one of two trunks fails', [true, false]],
+  ['not_ready', 'every trunk fails', [false, false]],
+  ['not_ready', 'the only trunk fails', [false]],
+  ['ready', 'there is no trunk', []],
+] as const)('readinessStatus is %s when %s', (expected, _, trunks) => {
+  const carriers = [
+    carrier(true),
+    ...trunks.map((isReady) => ({ ...carrier(isReady), kind: 'trunk' as const })),
+  ];
+
+  expect(readinessStatus({ isDraining: false, carriers, checks: [check(true)] })).toBe(expected);
+});

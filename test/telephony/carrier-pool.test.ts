@@ -99,6 +99,7 @@ test('CarrierPool deals calls out to all servers, and to the healthy ones alone 
   const after = new Set(sources.map((via) => /:(\d+)/.exec(via)?.[1])).size;
   expect([before, after]).toEqual([2, 1]);
   expect(pool.reports().map(({ isReady }) => isReady)).toEqual([true, true, true]);
+  expect(pool.reports().map(({ kind }) => kind)).toEqual([undefined, undefined, 'trunk']);
 });
 
 test('CarrierPool registers again from the same server when it is told to', async () => {

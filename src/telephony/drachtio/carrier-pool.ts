@@ -82,7 +82,9 @@ export class CarrierPool implements Carrier {
     const isAnyReady = listeners.some(({ isReady }) => isReady);
     return [
       ...listeners.map((report) => ({ ...report, isReady: isAnyReady })),
-      ...(this.#registrar ?? this.#first).trunkReports(),
+      ...(this.#registrar ?? this.#first)
+        .trunkReports()
+        .map((report) => ({ ...report, kind: 'trunk' as const })),
     ];
   }
 
