@@ -14,6 +14,7 @@ import {
 import { type Account, KEEP_CALLS, PLANS, type Plan } from './domain/account.ts';
 import { ACCOUNT_LIMITS, isCountryCode } from './domain/account-rules.ts';
 import { newSigningSecret } from './domain/api-key.ts';
+import { given } from './domain/patch.ts';
 
 interface AccountOptions {
   readonly name?: string;
@@ -21,6 +22,9 @@ interface AccountOptions {
   readonly minutes?: number;
   /** ISO 3166 codes; `default`: the country of the calling number. */
   readonly countries?: readonly string[] | 'default';
+  readonly recordingsDays?: number | 'keep';
+  readonly transcriptsDays?: number | 'keep';
+  readonly callsDays?: number | 'keep';
 }
 
 export function addAccountCommands(root: Command, console: Console): void {
@@ -44,7 +48,9 @@ export function addAccountCommands(root: Command, console: Console): void {
     atDesk(console, (desk) => createAccount(desk, options)),
   );
 
-  const set = account.command('set').description('changes an account: plan, minutes, countries');
+  const set = account
+    .command('set')
+    .description('changes an account: plan, minutes, countries, how long calls are kept');
   set.addArgument(accountArgument());
   set.option('--name <name>', 'as customers see it', nameOption);
   set.addOption(planOption());
@@ -54,6 +60,9 @@ export function addAccountCommands(root: Command, console: Console): void {
     'which may be called, such as IT,DE; default: the country of the calling number',
     countriesOption,
   );
+  set.option('--recordings-days <days>', 'how long recordings are kept, or keep', daysOption);
+  set.option('--transcripts-days <days>', 'how long words are kept, or keep', daysOption);
+  set.option('--calls-days <days>', 'how long calls are kept at all, or keep', daysOption);
   showing<AccountOptions>(set, console, (options, id) =>
     atDesk(console, (desk) => setAccount(desk, id || undefined, options)),
   );
@@ -94,30 +103,38 @@ function createAccount(desk: Desk, { name = '', plan, minutes }: AccountOptions)
 
 function setAccount(desk: Desk, id: string | undefined, options: AccountOptions): Result {
   const before = accountOf(desk, id);
-  const { name, plan, minutes, countries } = options;
-  if ([name, plan, minutes, countries].every((option) => option === undefined)) {
-    throw new UsageError('Nothing to change: give --name, --plan, --minutes or --countries');
+  const { name, plan, minutes, countries, recordingsDays, transcriptsDays, callsDays } = options;
+  const retention = given({ recordingsDays, transcriptsDays, callsDays });
+  const others = [name, plan, minutes, countries, ...Object.values(retention)];
+  if (others.every((option) => option === undefined)) {
+    throw new UsageError('Nothing to change: give an option, such as --plan; --help lists them');
   }
   const chosen = countries === 'default' ? null : countries;
+  const kept = Object.fromEntries(
+    Object.entries(retention).map(([name, days]) => [name, days === 'keep' ? null : days]),
+  );
   const account: Account = {
     ...before,
     name: name ?? before.name,
     plan: plan ?? before.plan,
     minutesIncluded: minutes ?? before.minutesIncluded,
     allowedCountries: chosen === undefined ? before.allowedCountries : chosen,
+    retention: { ...before.retention, ...kept },
   };
   patiently(() => desk.store.accounts.update(account));
   return accountResult(account);
 }
 
 function accountResult(account: Account): Result {
-  const { id, name, plan, minutesIncluded, allowedCountries, createdAt } = account;
+  const { id, name, plan, minutesIncluded, allowedCountries, retention, createdAt } = account;
+  const kept = (days: number | null) => (days === null ? 'for good' : `${days} days`);
   const lines = [
     `id         ${id}`,
     `name       ${name}`,
     `plan       ${plan}`,
     `minutes    ${minutesIncluded} a calendar month`,
     `countries  ${allowedCountries?.join(', ') ?? 'that of the calling number'}`,
+    `keeps      recordings ${kept(retention.recordingsDays)}, words ${kept(retention.transcriptsDays)}, calls ${kept(retention.callsDays)}`,
     `created    ${createdAt.toISOString()}`,
   ];
   return { text: lines.join('\n'), json: account };
@@ -140,6 +157,13 @@ function nameOption(text: string): string {
 function minutesOption(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Expected a whole number of minutes.');
+}
+
+function daysOption(text: string): number | 'keep' {
+  const { min, max } = ACCOUNT_LIMITS.retentionDays;
+  if (text === 'keep') return text;
+  if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+  throw new InvalidArgumentError(`Expected keep, or days from ${min} to ${max}.`);
 }
 
 function countriesOption(text: string): readonly string[] | 'default' {

@@ -1,5 +1,5 @@
 /** `admin backup`, `restore`, `compact` and `migrate`: the database as a whole. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
 import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
@@ -8,6 +8,7 @@ import { systemClock } from './lib/clock.ts';
 import { makeBackup } from './store/backup.ts';
 import { type CopyProgress, copyDatabase } from './store/backup-database.ts';
 import { DatabaseInUseError, lockDatabase } from './store/backup-lock.ts';
+import { BACKUP_DATABASE } from './store/backup-manifest.ts';
 import type { RecordingMode } from './store/backup-recordings.ts';
 import { DatabasePresentError, restoreBackup } from './store/backup-restore.ts';
 import { openDatabase } from './store/database.ts';
@@ -18,6 +19,8 @@ const PACKAGE = new URL('../package.json', import.meta.url);
 interface RestoreOptions {
   readonly force?: boolean;
   readonly keepQueue?: boolean;
+  /** A database, or a backup that has one. */
+  readonly erasures?: string;
 }
 
 export function addBackupCommands(root: Command, console: Console): void {
@@ -40,6 +43,10 @@ export function addBackupCommands(root: Command, console: Console): void {
   restore.addArgument(folder);
   restore.option('--force', 'though there is a database already; that one is kept beside it');
   restore.option('--keep-queue', 'calls that waited to be dialled wait on: the server dials them');
+  restore.option(
+    '--erasures <database>',
+    'erase again what this database knows to be erased, such as that of a newer backup',
+  );
   showing<RestoreOptions>(restore, console, (options, path) =>
     bringBack(console, path ?? '', options),
   );
@@ -104,7 +111,7 @@ async function back(console: Console, folder: string, recordings: RecordingMode)
 async function bringBack(
   console: Console,
   folder: string,
-  { force = false, keepQueue = false }: RestoreOptions,
+  { force = false, keepQueue = false, erasures }: RestoreOptions,
 ): Promise<Result> {
   const config = console.config();
   const databaseFile = databaseFileOf(config);
@@ -115,19 +122,41 @@ async function bringBack(
       dataFolder: config.DATA_DIR,
       mayReplace: force,
       keepQueue,
+      erasuresFrom: erasures === undefined ? undefined : databaseIn(erasures),
       now: systemClock.now(),
     });
-    const { manifest, recordings, keptAs, callsEnded } = restored;
+    const { manifest, recordings, keptAs, callsEnded, callsErased } = restored;
     const lines = [
       `Restored "${databaseFile}" as it was at ${manifest.createdAt}: ${manifest.counts.calls} calls.`,
       carriedText(recordings, manifest.recordings.included),
       ...(callsEnded === 0 ? [] : [`${callsEnded} calls that waited to be dialled were ended.`]),
+      ...(callsErased === 0
+        ? []
+        : [`${callsErased} calls that were erased since are erased again.`]),
+      ...erasureAdvice(restored.erasuresRead, erasures),
       ...(keptAs === null ? [] : [`The database from before is kept as "${keptAs}".`]),
     ];
     return { text: lines.join('\n'), json: { databaseFile, ...restored } };
   } catch (error) {
     throw withAdvice(error);
   }
+}
+
+/** @param path of a database, or of a backup. */
+function databaseIn(path: string): string {
+  return statSync(path).isDirectory() ? join(path, BACKUP_DATABASE) : path;
+}
+
+/** What the operator has to know where the database from before could not say which calls were erased since. */
+function erasureAdvice(isRead: boolean | null, given: string | undefined): readonly string[] {
+  if (isRead === true || given !== undefined) return [];
+  const which =
+    isRead === null
+      ? 'There was no database here before'
+      : 'The database from before cannot be read';
+  return [
+    `${which}: calls that were erased since the backup are back. --erasures takes a newer database or backup that knows of them.`,
+  ];
 }
 
 async function migrateNow(console: Console): Promise<Result> {

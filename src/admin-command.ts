@@ -80,12 +80,15 @@ export function existingDatabaseFile(config: Config): string {
  *
  * @throws {Error} when there is none yet, or its schema is older than this version's.
  */
-export async function atDesk(console: Console, work: (desk: Desk) => Result): Promise<Result> {
+export async function atDesk(
+  console: Console,
+  work: (desk: Desk) => Result | Promise<Result>,
+): Promise<Result> {
   const file = existingDatabaseFile(console.config());
   const log = silentLogger;
   const store = await openStore({ file, clock: systemClock, log, mayMigrate: false });
   try {
-    return work({
+    return await work({
       store,
       now: systemClock.now(),
       newId: idMaker({ nowMs: Date.now, random: randomBytes }),

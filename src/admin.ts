@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
 import { type Console, UsageError } from './admin-command.ts';
+import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
 import { addNumberCommands } from './admin-numbers.ts';
 import { addOperatorCommands } from './admin-operator.ts';
@@ -41,6 +42,7 @@ function program(): Command {
   addWebhookCommands(root, terminal);
   addSecretCommands(root, terminal);
   addOperatorCommands(root, terminal);
+  addEraseCommands(root, terminal);
   addBackupCommands(root, terminal);
   return root;
 }

@@ -47,12 +47,21 @@ function settle(file: string): void {
   const sqlite = new Sqlite(file, { fileMustExist: true });
   try {
     sqlite.pragma('journal_mode=delete');
+    compactIfDue(sqlite);
     const found = sqlite.pragma('integrity_check', { simple: true });
     if (found !== 'ok') throw new Error(`Cannot use the copy "${file}": ${String(found)}`);
   } finally {
     sqlite.close();
   }
   syncFile(file);
+}
+
+/** The copy has what erased rows left in unused space, and is written anew where the server has not come to it yet. */
+function compactIfDue(sqlite: Sqlite.Database): void {
+  const hasLeftovers = "select 1 from sqlite_master where name = 'erasure_leftovers'";
+  if (sqlite.prepare(hasLeftovers).get() === undefined) return;
+  const forget = sqlite.prepare("delete from erasure_leftovers where kind = 'pages'");
+  if (forget.run().changes > 0) sqlite.exec('vacuum');
 }
 
 /** Returns when the file is on the disk, not only in the system's memory. */

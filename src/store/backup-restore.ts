@@ -3,12 +3,16 @@ import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { syncFile } from './backup-database.ts';
+import { eraseAgain, type KnownErasures, readErasures } from './backup-erasures.ts';
 import { lockDatabase } from './backup-lock.ts';
 import { BACKUP_DATABASE, type BackupManifest, readManifest } from './backup-manifest.ts';
 import { endWaitingCalls } from './backup-queue.ts';
 import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
 import { type Database, openDatabase } from './database.ts';
 import { build } from './schema.ts';
+import { SqliteLeftovers } from './sqlite-leftovers.ts';
+
+const NO_THREAD = { checkpointer: () => undefined };
 
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
@@ -29,6 +33,10 @@ export interface Restored {
   readonly migrations: readonly string[];
   /** Live calls that waited to be dialled and were ended. */
   readonly callsEnded: number;
+  /** Calls that were erased since the backup, and are erased again. */
+  readonly callsErased: number;
+  /** Whether the database from before could be read for that; null when there was none. */
+  readonly erasuresRead: boolean | null;
 }
 
 /**
@@ -48,6 +56,8 @@ export async function restoreBackup(options: {
   readonly dataFolder: string;
   readonly mayReplace: boolean;
   readonly keepQueue: boolean;
+  /** Another database whose erasures are applied as well, such as that of a newer backup. */
+  readonly erasuresFrom?: string | undefined;
   readonly now: Date;
 }): Promise<Restored> {
   const { folder, databaseFile, mayReplace } = options;
@@ -73,12 +83,12 @@ export async function restoreBackup(options: {
 async function bringIn(
   incoming: string,
   from: Parameters<typeof restoreBackup>[0] & { readonly manifest: BackupManifest },
-): Promise<Pick<Restored, 'migrations' | 'recordings' | 'callsEnded'>> {
+): Promise<Omit<Restored, 'manifest' | 'keptAs'>> {
   removeDatabase(incoming);
   try {
     copyFileSync(join(from.folder, BACKUP_DATABASE), incoming);
     chmodSync(incoming, 0o600);
-    const { migrations, callsEnded } = await settle(incoming, from);
+    const settled = await settle(incoming, from);
     syncFile(incoming);
     const recordings = await carryRecordings({
       database: incoming,
@@ -88,7 +98,7 @@ async function bringIn(
     });
     // Whoever only reads leaves an empty log behind.
     for (const suffix of LOG_SUFFIXES) rmSync(`${incoming}${suffix}`, { force: true });
-    return { migrations, recordings, callsEnded };
+    return { ...settled, recordings };
   } catch (error) {
     removeDatabase(incoming);
     throw error;
@@ -97,14 +107,33 @@ async function bringIn(
 
 async function settle(
   incoming: string,
-  { keepQueue, now }: { readonly keepQueue: boolean; readonly now: Date },
-): Promise<Pick<Restored, 'migrations' | 'callsEnded'>> {
+  from: Parameters<typeof restoreBackup>[0],
+): Promise<Omit<Restored, 'manifest' | 'keptAs' | 'recordings'>> {
+  const { keepQueue, now, databaseFile, erasuresFrom } = from;
+  const ofNewer = erasuresFrom === undefined ? [] : [readErasures(erasuresFrom)];
+  const ofBefore = erasuresBefore(databaseFile);
   const { database, migrations } = await openDatabase({ file: incoming });
   try {
     forgetDialogs(database);
-    return { migrations, callsEnded: keepQueue ? 0 : endWaitingCalls(database, now) };
+    const callsEnded = keepQueue ? 0 : endWaitingCalls(database, now);
+    const known = [...ofNewer, ...(ofBefore ? [ofBefore] : [])];
+    const erased = known.map((erasures) => eraseAgain(database, erasures));
+    const callsErased = erased.reduce((sum, count) => sum + count, 0);
+    if (callsErased > 0) new SqliteLeftovers(database, NO_THREAD).compact();
+    const erasuresRead = ofBefore === null ? null : ofBefore !== undefined;
+    return { migrations, callsEnded, callsErased, erasuresRead };
   } finally {
     database.close();
+  }
+}
+
+/** Null where there is no database, undefined where it cannot be read: a damaged one may be the reason to restore. */
+function erasuresBefore(databaseFile: string): KnownErasures | null | undefined {
+  if (!existsSync(databaseFile)) return null;
+  try {
+    return readErasures(databaseFile);
+  } catch {
+    return undefined;
   }
 }
 

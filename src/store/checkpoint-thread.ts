@@ -21,8 +21,6 @@ export type FromCheckpoints =
   /** The disk refuses; said once until it takes something again. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-const BUSY_MS = 20;
-
 /** While the thread copies, more is written; it goes on until nothing has come in between, or so many times. */
 const TRIES_MAX = 10;
 
@@ -43,8 +41,6 @@ class CheckpointThread {
     this.#everyMs = everyMs;
     this.#sqlite = new Sqlite(file, { fileMustExist: true });
     this.#sqlite.pragma('synchronous=NORMAL');
-    // It holds the write lock while it waits for readers to empty the log: the server's own writes wait that long.
-    this.#sqlite.pragma(`busy_timeout=${BUSY_MS}`);
   }
 
   start(): void {

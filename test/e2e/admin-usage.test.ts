@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
@@ -8,7 +8,10 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { up } from '../../src/store/migrations/m0001-accounts-agents-calls.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { AdminFolders, adminIn, adminJson } from '../support/admin.ts';
+import { buildCall } from '../support/build-call.ts';
+import { addTalk } from '../support/build-talk.ts';
 import { FakeClock } from '../support/fake-clock.ts';
+import { foundIn } from '../support/found-in.ts';
 import { addAccount } from '../support/test-store.ts';
 
 const folders = new AdminFolders();
@@ -102,6 +105,97 @@ test('number: gives a trunk’s number to an account, lists it and takes it back
   expect(odd.err).toContain('expected E.164');
 });
 
+/** A stopped installation with calls to erase, one of them old. @returns its folder. */
+async function openWithCalls(): Promise<string> {
+  const folder = folders.make();
+  const file = join(folder, 'offhook.db');
+  const clock = new FakeClock(Date.now());
+  const store = Object.assign(await openStore({ file, clock, log: silentLogger }), {
+    ...{ file, folder, clock },
+  });
+  addAccount(store, 'acct_1');
+  const old = new Date(Date.now() - 40 * 86_400_000);
+  addTalk(store, { id: 'call_1', from: '+390699887766' }, 'a private matter');
+  addTalk(store, { id: 'call_2', from: '+390699887766', environment: 'test' }, 'a private matter');
+  addTalk(store, { id: 'call_3', startedAt: old }, 'an old matter');
+  addTalk(store, { id: 'call_4' }, 'the weather');
+  store.calls.insert(buildCall({ id: 'call_live', from: '+390699887766' }), []);
+  store.close();
+  return folder;
+}
+
+test('erase: says what would go, erases it from the disk, and shows who erased what', async () => {
+  const folder = await openWithCalls();
+  const run = (...words: string[]) => adminJson(folder, ['erase', ...words]);
+  await adminJson(folder, ['account', 'set', '--recordings-days', '7', '--calls-days', '30']);
+
+  const dry = [
+    await run('call', 'call_4', '--dry-run'),
+    await run('number', '+390699887766', '--environment', 'live', '--dry-run'),
+    await run('old', '--dry-run'),
+  ];
+  const untouched = await run('log');
+  const number = await run('number', '+390699887766');
+  const old = await run('old');
+  const one = await run('call', 'call_4');
+  const live = await adminIn(folder, ['erase', 'call', 'call_live']);
+  const log = await run('log');
+
+  const none = { recordings: 1, transcripts: 0 };
+  expect(dry).toEqual([
+    { calls: 1, recordings: 1 },
+    { calls: 1, recordings: 1, callsInProgress: 1 },
+    [{ accountId: 'acct_1', calls: 1, ...none }],
+  ]);
+  expect(untouched).toEqual([]);
+  expect(number).toMatchObject({ calls: 2, recordings: 2, callsInProgress: 1 });
+  expect(old).toEqual([{ accountId: 'acct_1', calls: 1, ...none }]);
+  expect(one).toMatchObject({ calls: 1, recordings: 1 });
+  expect(live).toMatchObject({ status: 1, out: '' });
+  expect(live.err).toContain('it is not over');
+  expect(log).toMatchObject([
+    { kind: 'call', askedBy: 'admin', environment: 'live', calls: 1 },
+    { kind: 'retention', environment: null, calls: 1, recordings: 1 },
+    { kind: 'number', environment: null, calls: 2, finishedAt: null },
+  ]);
+  for (const text of ['a private matter', 'an old matter', 'the weather', 'call_4.wav']) {
+    expect(foundIn(folder, text), text).toEqual([]);
+  }
+  expect(readdirSync(join(folder, 'recordings'))).toEqual([]);
+});
+
+test('account set: takes how long calls are kept, and shows it', async () => {
+  const folder = await openWithCalls();
+  const set = (...words: string[]) => adminJson(folder, ['account', 'set', ...words]);
+
+  const first = await set('--recordings-days', '7', '--transcripts-days', '90');
+  const second = await set('--recordings-days', 'keep', '--calls-days', '365');
+  const { out } = await adminIn(folder, ['account', 'show']);
+
+  const kept = { recordingsDays: 7, transcriptsDays: 90, callsDays: null };
+  expect(first.retention).toEqual(kept);
+  expect(second.retention).toEqual({ ...kept, recordingsDays: null, callsDays: 365 });
+  expect(out).toContain('recordings for good, words 90 days, calls 365 days');
+});
+
+test('compact: writes the database anew, and restore says what it does not know to be erased', async () => {
+  const folder = await openWithCalls();
+  const backup = join(folders.make(), 'backup');
+  await adminJson(folder, ['backup', backup]);
+  await adminJson(folder, ['erase', 'call', 'call_1']);
+
+  const compacted = await adminJson(folder, ['compact']);
+  const elsewhere = await adminIn(folders.make(), ['restore', backup]);
+  const informed = await adminIn(folders.make(), ['restore', backup, '--erasures', folder]);
+  const here = await adminIn(folder, ['restore', backup, '--force']);
+
+  expect(compacted.afterBytes).toBeGreaterThan(100_000);
+  expect(elsewhere.out).toContain('calls that were erased since the backup are back');
+  expect(informed.out).toContain('1 calls that were erased since are erased again');
+  expect(informed.out).not.toContain('are back');
+  expect(here.out).toContain('1 calls that were erased since are erased again');
+});
+
 test('an account need not be named where there is only one', async () => {
   const shown = await adminJson(dataDir, ['account', 'show']);
   const key = await adminJson(dataDir, ['key', 'create', '--environment', 'test', '--name', 'a']);
@@ -164,6 +258,14 @@ test.each([
   ['a time that is none', ['webhooks', 'failed', '--since', 'monday'], 2, '2026-11-20'],
   ['no delivery', ['webhooks', 'resend'], 2, '--all'],
   ['an unknown account', ['account', 'show', 'acct_x'], 1, 'There is no account "acct_x"'],
+  [
+    'a period that is none',
+    ['account', 'set', '--calls-days', 'year'],
+    2,
+    'Expected keep, or days',
+  ],
+  ['an unknown call', ['erase', 'call', 'call_x'], 1, 'There is no call "call_x"'],
+  ['a name for a number', ['erase', 'number', 'Bob'], 1, 'expected a number as calls show it'],
   ['an unknown key', ['key', 'revoke', 'key_x'], 1, 'There is no key "key_x"'],
   ['an unknown delivery', ['webhooks', 'resend', 'dlv_x'], 1, 'There is no delivery "dlv_x"'],
   ['a folder that is no backup', ['restore', '/proc', '--force'], 1, 'no readable manifest.json'],

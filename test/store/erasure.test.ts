@@ -4,7 +4,7 @@ import type { ErasureOrder } from '../../src/domain/erasure.ts';
 import { refreshStatistics } from '../../src/store/statistics.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
-import { addTalk, deliverTalk } from '../support/build-talk.ts';
+import { addManyTalks, addTalk, deliverTalk } from '../support/build-talk.ts';
 import { foundIn } from '../support/found-in.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { buildEndpoint, SCOPE } from '../support/webhook-world.ts';
@@ -81,16 +81,9 @@ describe('ErasureStore.erase', () => {
   test('leaves none of hundreds, whose rows SQLite has moved between pages, once the file is written anew', async () => {
     const store = await openTestStore();
     store.webhookEndpoints.insert(buildEndpoint());
-    for (let index = 0; index < 300; index += 1) {
-      const isPrivate = index % 7 === 3;
-      const words = `${isPrivate ? WORDS : 'the weather'} ${'.'.repeat((index * 97) % 700)}`;
-      addTalk(store, { id: `call_${index}`, from: isPrivate ? CALLER : '+390611112222' }, words);
-      if (index % 3 === 0) deliverTalk(store, `call_${index}`);
-    }
+    const ids = addManyTalks(store, { from: CALLER, words: WORDS });
 
-    for (let index = 3; index < 300; index += 7) {
-      store.erasures.erase(`call_${index}`, order({ id: `ers_${index}` }));
-    }
+    for (const id of ids) store.erasures.erase(id, order({ id: `ers_${id}` }));
     expect(store.leftovers.inPages()).toBe('asked');
     store.leftovers.compact();
     await store.leftovers.emptyLog();

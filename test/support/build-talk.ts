@@ -53,6 +53,26 @@ export function addTalk(
   return over;
 }
 
+/** Adds 300 talks and lets their rows grow, so that SQLite moves rows between pages. @returns ids of the private ones. */
+export function addManyTalks(
+  store: TestStore,
+  ofPrivate: { readonly from: string; readonly words: string },
+): readonly string[] {
+  const ids: string[] = [];
+  const calls: Call[] = [];
+  for (let index = 0; index < 300; index += 1) {
+    const [id, isPrivate] = [`call_${index}`, index % 7 === 3];
+    const { from, words } = isPrivate ? ofPrivate : { from: '+390611112222', words: 'the weather' };
+    calls.push(addTalk(store, { id, from }, words));
+    if (index % 3 === 0) deliverTalk(store, id);
+    if (isPrivate) ids.push(id);
+  }
+  for (const [index, call] of calls.entries()) {
+    store.calls.update({ ...call, metadata: { dots: '.'.repeat((index * 97) % 700) } }, []);
+  }
+  return ids;
+}
+
 /** Sends the event of a talk to an endpoint, which echoes it. */
 export function deliverTalk(store: TestStore, callId: string, endpointId = 'we_1'): void {
   const ids = { endpointId, eventId: `evt_call.ended_${callId}`, deliveryId: `dlv_${callId}` };
