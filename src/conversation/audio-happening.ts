@@ -21,6 +21,7 @@ export function happeningOf(event: AudioEvent): TurnHappening | undefined {
       return { kind: event.kind, digit: event.digit };
     case 'media-lost':
       return { kind: event.kind };
+    case 'media-arrived':
     case 'recording-failed':
       return undefined;
     default:

@@ -38,6 +38,8 @@ export type AudioEvent =
       readonly isComplete: boolean;
     }
   | { readonly kind: 'digit'; readonly digit: string; readonly durationMs: number }
+  /** The first RTP packet of the far end has come, from a source that may send it. */
+  | { readonly kind: 'media-arrived' }
   /** No packet has come for 15 s although the caller is not on hold. */
   | { readonly kind: 'media-lost' }
   /** The recording could not be written any further; the call goes on without it. */

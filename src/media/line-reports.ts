@@ -44,8 +44,9 @@ export class LineReports {
     }
   }
 
-  /** The report that is due, if one is. */
+  /** The report that is due, if one is: none before the first packet, ours or theirs. */
   due(nowMs: number): Uint8Array | undefined {
+    if (this.#sender.packetsSent === 0 && this.#reception.packetsReceived === 0) return undefined;
     if (Number.isNaN(this.#nextAtMs)) this.#nextAtMs = nowMs + this.#pauseMs();
     if (nowMs < this.#nextAtMs) return undefined;
     this.#nextAtMs = nowMs + this.#pauseMs();

@@ -36,6 +36,8 @@ export class LineSession implements MediaSession {
   #requests = 0;
   #played: HeardRing | undefined;
   #isClosing = false;
+  #isHeld: boolean;
+  #agreed: AgreedMedia | undefined;
 
   constructor(options: {
     readonly clock: Clock;
@@ -45,6 +47,8 @@ export class LineSession implements MediaSession {
     readonly meter: LevelMeter;
     readonly localPort: number;
     readonly localAddress: string;
+    /** Whether nothing is sent until `confirm`; false when not given. */
+    readonly isHeld?: boolean;
   }) {
     this.heard = options.heard;
     this.meter = options.meter;
@@ -53,6 +57,7 @@ export class LineSession implements MediaSession {
     this.#clock = options.clock;
     this.#line = options.line;
     this.#worker = options.worker;
+    this.#isHeld = options.isHeld ?? false;
   }
 
   onEvent(listener: (event: AudioEvent) => void): void {
@@ -60,7 +65,15 @@ export class LineSession implements MediaSession {
   }
 
   setRemote(agreed: AgreedMedia): void {
-    this.#tell({ kind: 'remote', line: this.#line, agreed });
+    this.#agreed = agreed;
+    const told = this.#isHeld ? { ...agreed, maySend: false } : agreed;
+    this.#tell({ kind: 'remote', line: this.#line, agreed: told });
+  }
+
+  confirm(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#agreed !== undefined) this.setRemote(this.#agreed);
   }
 
   begin(generation: number): void {
@@ -135,6 +148,7 @@ export class LineSession implements MediaSession {
   handle(message: LineMessage): void {
     switch (message.kind) {
       case 'event':
+        if (message.event.kind === 'media-arrived') this.confirm();
         this.#emit(message.event);
         break;
       case 'stats':

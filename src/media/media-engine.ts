@@ -107,19 +107,23 @@ export class MediaEngine {
    * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
    * @param options.carrier a `BlockList` of other addresses from which it may.
    * @param options.near a line that this one is to be joined with, so that both are on one thread.
+   * @param options.isHeld whether it sends nothing until `confirm`; false when not given.
    * @throws {PortsExhaustedError} when no port is free.
    * @throws {MediaEngineError} when the workers have all the calls that they can keep in time, or are not running.
    */
   async open(
-    options: TrustedHosts & { readonly near?: MediaSession | undefined },
+    options: TrustedHosts & {
+      readonly near?: MediaSession | undefined;
+      readonly isHeld?: boolean | undefined;
+    },
   ): Promise<MediaSession> {
-    const { near, ...trusted } = options;
+    const { near, isHeld = false, ...trusted } = options;
     const worker = this.#workerNear(near) ?? this.#leastBusy();
     const busyPorts: number[] = [];
     try {
       for (;;) {
         const port = await this.#claim();
-        const session = await this.#tryPort(worker, port, trusted);
+        const session = await this.#tryPort(worker, port, { trusted, isHeld });
         if (session !== undefined) return session;
         busyPorts.push(port);
       }
@@ -175,7 +179,7 @@ export class MediaEngine {
   async #tryPort(
     worker: MediaWorkerHandle,
     port: number,
-    trusted: TrustedHosts,
+    { trusted, isHeld }: { readonly trusted: TrustedHosts; readonly isHeld: boolean },
   ): Promise<MediaSession | undefined> {
     this.#lines += 1;
     const line = this.#lines;
@@ -185,6 +189,7 @@ export class MediaEngine {
     const meter = new LevelMeter(LevelMeter.allocate(this.#metersOn));
     const session = new LineSession({
       ...{ clock, line, worker, heard, meter, localPort: port, localAddress: address },
+      isHeld,
     });
     const outcome = await new Promise<string>((resolve) => {
       worker.attach(line, (message) => {

@@ -36,6 +36,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
   #tap: HeardRing | undefined;
   #isInterruptible = false;
   #malformed = 0;
+  #hasArrived = false;
   #feed: LineFeed | undefined;
 
   constructor(options: MediaLineOptions) {
@@ -87,6 +88,7 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     } else if (!this.#receiver.understands(packet)) {
       this.#malformed += 1;
     } else if (this.#lock.accept(source, packet, nowMs)) {
+      if (!this.#hasArrived) this.#noteArrival();
       if (this.#feed?.hasSink) this.#feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
       this.#receiver.receive(packet, nowMs);
     }
@@ -220,6 +222,11 @@ export class MediaLine implements DatagramListener, ListeningLine, TalkingLine {
     this.#tap?.write(pcm, nowMs);
     if (!this.#meter.isOn) return;
     this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
+  }
+
+  #noteArrival(): void {
+    this.#hasArrived = true;
+    this.emit({ kind: 'media-arrived' });
   }
 
   #noteVoice(change: VoiceChange): void {

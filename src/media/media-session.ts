@@ -16,6 +16,12 @@ export interface MediaSession extends AudioStream {
    */
   setRemote(agreed: AgreedMedia): void;
 
+  /**
+   * Says that the far end is where signalling says. A line that was opened held sends nothing before that, or before the
+   * first packet that comes from there; other lines send at once. Safe to call twice.
+   */
+  confirm(): void;
+
   /** Plays `pcm` over and over wherever there is nothing else to say, or no longer. */
   setBackground(pcm: Int16Array | undefined): void;
 

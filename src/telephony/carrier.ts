@@ -96,7 +96,7 @@ export interface AnswerOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Somebody rings. Exactly one of `answer` and `reject` is called. */
+/** Somebody rings. `answer` or `reject` is called; `reject` also to give up an answer that is not confirmed yet. */
 export interface IncomingCall {
   /** Identifier that the carrier knows the call by: the SIP Call-ID. */
   readonly carrierCallSid: string;
@@ -112,7 +112,12 @@ export interface IncomingCall {
   /** Says 180 Ringing. */
   ring(): void;
 
-  /** @throws {CarrierError} when the caller gave up, or no common codec or port is there. */
+  /**
+   * Answers. Resolves when the caller is known to be there, by its ACK or its first packet: until then nothing is sent to
+   * the address that its SDP names, because whoever forges an INVITE may have put anybody's there.
+   *
+   * @throws {CarrierError} when the caller gave up, also by never confirming, or no common codec or port is there.
+   */
   answer(options?: AnswerOptions): Promise<Leg>;
 }
 

@@ -63,6 +63,8 @@ export interface MediaGateway {
    * @param options.advertisedAddress IPv4 of ours that the far end is told; the local one when not given.
    * @param options.carrier other addresses from which it may.
    * @param options.near a line that this one may be joined with later.
+   * @param options.isHeld whether nothing is sent until `line.confirm`, as long as only a datagram, which anybody can forge,
+   * says where the far end is; false when not given.
    * @param options.codecs the only ones to offer or accept; all that we speak when not given.
    * @throws {MediaError} 488 or 400 as `negotiate`; 503 when no port is free.
    */
@@ -73,6 +75,7 @@ export interface MediaGateway {
     readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
+    readonly isHeld?: boolean;
   }): Promise<MediaEndpoint>;
 }
 

@@ -93,6 +93,49 @@ test('MediaEngine hears the far end, in memory that is shared with it', async ()
   expect(Math.max(...session.heard.read(0))).toBeGreaterThan(7000);
 });
 
+test('MediaEngine sends nothing on a held line, no report either, until it is confirmed', async () => {
+  const phone = await openPhone();
+  const session = await shared.open({ ...LOOPBACK, isHeld: true });
+  session.setRemote(phone.agreed);
+  session.begin(1);
+  session.say(1, reply(3));
+  session.finish(1);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+
+  const before = phone.received.length;
+  session.confirm();
+  session.confirm();
+  await phone.untilReceived(1);
+
+  expect(before).toBe(0);
+  expect(phone.received[0]?.hasMarker).toBe(true);
+});
+
+test('MediaEngine speaks on a held line once the far end sends something', async () => {
+  const phone = await openPhone();
+  const session = await shared.open({ ...LOOPBACK, isHeld: true });
+  const arrived = eventOf(session, 'media-arrived');
+  session.setRemote(phone.agreed);
+
+  phone.send(VOICE, session.localPort);
+  await arrived;
+  await phone.untilReceived(1);
+
+  expect(phone.received).not.toEqual([]);
+});
+
+test('MediaEngine leaves a held line held when a stranger sends something', async () => {
+  const [phone, stranger] = [await openPhone(), await openPhone('127.0.0.9')];
+  const session = await shared.open({ ...LOOPBACK, isHeld: true });
+  session.setRemote(phone.agreed);
+
+  for (let packet = 0; packet < 20; packet += 1) stranger.send(VOICE, session.localPort);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+
+  expect(await session.stats()).toMatchObject({ packetsReceived: 0, packetsRejected: 20 });
+  expect([phone.received, stranger.received]).toEqual([[], []]);
+});
+
 test('MediaEngine drops and counts what strangers send', async () => {
   const [phone, stranger] = [await openPhone(), await openPhone('127.0.0.9')];
   const session = await shared.open(LOOPBACK);

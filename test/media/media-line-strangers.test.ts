@@ -82,3 +82,14 @@ test('MediaLine swallows any datagram from any source', () => {
   line.speakFor(100);
   expect(line.heardAsLetters().endsWith('vvvvv')).toBe(true);
 });
+
+test('MediaLine tells of the first packet of its far end, once, and of none of a stranger', () => {
+  const line = listening();
+  const stranger = { address: '198.51.100.1', port: 4000 };
+
+  for (let packet = 0; packet < 10; packet += 1) line.speak(VOICE, { source: stranger });
+  const before = line.arrivals;
+  for (let packet = 0; packet < 10; packet += 1) line.speak(VOICE);
+
+  expect([before, line.arrivals]).toEqual([0, 1]);
+});

@@ -46,7 +46,10 @@ export class TestLine {
   readonly clock = new FakeClock(1_000_000);
   readonly heard = new HeardRing();
   readonly meter = new LevelMeter();
+  /** All but `media-arrived`. */
   readonly events: AudioEvent[] = [];
+  /** How often `media-arrived` was told. */
+  arrivals = 0;
   readonly sent: SentPacket[] = [];
   readonly sentRtcp: { readonly datagram: Uint8Array; readonly target: Source }[] = [];
   readonly wheel = new SendWheel({
@@ -73,7 +76,10 @@ export class TestLine {
         sendRtp: (datagram, target) => this.#note(datagram, target),
         sendRtcp: (datagram, target) => this.sentRtcp.push({ datagram, target }),
       },
-      emit: (event) => this.events.push(event),
+      emit: (event) => {
+        if (event.kind === 'media-arrived') this.arrivals += 1;
+        else this.events.push(event);
+      },
       onFault: (error) => {
         throw error;
       },

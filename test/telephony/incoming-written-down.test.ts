@@ -131,9 +131,13 @@ test('SrfIncomingCall whose answer is refused is not kept', async () => {
 
 test('SrfIncomingCall is kept under the tag of a server that has chosen its own', async () => {
   const { kept, store } = dialogsInMemory();
-  const call = ring(store, (_request, _answer, _parts, done) => done(null, new ScriptedDialog()));
+  const dialog = new ScriptedDialog();
+  const call = ring(store, (_request, _answer, _parts, done) => done(null, dialog));
 
-  await call.answer();
+  const answered = call.answer();
+  await settle();
+  dialog.receive('ack');
+  await answered;
 
   expect([...kept.keys()]).toEqual(['call-1;ours']);
 });

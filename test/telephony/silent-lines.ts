@@ -12,6 +12,7 @@ export class SilentSession implements MediaSession {
   /** Keys that were spelled out to the far end. */
   digits = '';
   isClosed = false;
+  isConfirmed = false;
   background: Int16Array | undefined;
   source: MediaSession | undefined;
   mixed: MediaSession | undefined;
@@ -26,6 +27,10 @@ export class SilentSession implements MediaSession {
 
   setRemote(agreed: AgreedMedia): void {
     this.remotes.push(agreed);
+  }
+
+  confirm(): void {
+    this.isConfirmed = true;
   }
 
   async close(): Promise<void> {

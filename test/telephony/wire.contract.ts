@@ -35,12 +35,12 @@ export function describeWire(name: string, startPlane: StartPlane): void {
       const target = `sip:${OURS}@${hostPort}`;
 
       for (let copy = 0; copy < 20; copy += 1) peer.send('INVITE', target, { hostPort, body: SDP });
-      const call = await rings.next();
-      const leg = await call.answer();
-      const released = new Promise((resolve) => leg.onReleased(resolve));
+      const answered = (await rings.next()).answer();
       const ok = await peer.response(200, 'INVITE');
       const to = headerOf(ok, 'To');
       peer.send('ACK', target, { hostPort, to });
+      const leg = await answered;
+      const released = new Promise((resolve) => leg.onReleased(resolve));
       for (let copy = 0; copy < 20; copy += 1) peer.send('BYE', target, { hostPort, to });
       await peer.response(200, 'BYE');
 
@@ -53,13 +53,14 @@ export function describeWire(name: string, startPlane: StartPlane): void {
       const { hostPort, rings } = plane;
       const target = `sip:${OURS}@${hostPort}`;
       peer.send('INVITE', target, { hostPort, body: SDP });
-      const leg = await (await rings.next()).answer();
+      const answered = (await rings.next()).answer();
+      const to = headerOf(await peer.response(200, 'INVITE'), 'To');
+      peer.send('ACK', target, { hostPort, to });
+      const leg = await answered;
       let isReleased = false;
       leg.onReleased(() => {
         isReleased = true;
       });
-      const to = headerOf(await peer.response(200, 'INVITE'), 'To');
-      peer.send('ACK', target, { hostPort, to });
 
       peer.send('BYE', target, { hostPort, to: to.replace(/tag=.*/, 'tag=guess') });
       await peer.response(481, 'BYE');

@@ -84,7 +84,8 @@ export class BrowserCall implements IncomingCall {
   /** The connection is gone: nobody will ever answer our BYE. */
   lose(): void {
     this.#isGivenUp = true;
-    void this.#leg?.hangUp();
+    if (this.#leg === undefined) this.#options.incoming.reject(480);
+    else void this.#leg.hangUp();
   }
 
   #cancelled(): void {

@@ -44,6 +44,7 @@ export class DirectGateway implements MediaGateway {
     readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
+    readonly isHeld?: boolean;
   }): Promise<DirectEndpoint> {
     const { remoteSdp, codecs = OUR_CODECS, advertisedAddress, ...line } = options;
     // Read first: what cannot be understood shall not cost a port.

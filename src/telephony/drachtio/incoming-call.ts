@@ -97,8 +97,9 @@ export class SrfIncomingCall implements IncomingCall {
   }
 
   reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
-    if (this.#state !== 'ringing') return;
-    this.#refuse(sipStatus, options);
+    if (this.#state === 'ringing') this.#refuse(sipStatus, options);
+    // Our 200 is out, and no ACK has come: BYE is what is left.
+    else if (this.#state === 'answering') void this.#leg?.hangUp();
   }
 
   /** Ends the call in whatever state it is: the server stops. */
@@ -144,6 +145,7 @@ export class SrfIncomingCall implements IncomingCall {
       return await media.open({
         signallingAddress,
         advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
+        isHeld: true,
         ...(remoteSdp !== '' && { remoteSdp }),
         ...(trunk && { codecs: trunk.codecs, carrier: sourcesOf(trunk) }),
       });
@@ -172,11 +174,13 @@ export class SrfIncomingCall implements IncomingCall {
         referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
         transferBy: trunk?.transfer ?? this.#options.transferBy,
         isAnswerAwaited: sdpOf(request) === '',
+        isConfirmationAwaited: true,
       });
       return this.#leg;
     });
     try {
       await leg.negotiated;
+      await leg.confirmed;
     } catch (error) {
       await leg.hangUp();
       throw error;

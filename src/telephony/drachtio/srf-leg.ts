@@ -1,6 +1,12 @@
 /** An answered call over drachtio: its SIP dialog and its media endpoint, which live and die together. */
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { ReleaseCause, ThreeWayCall, TransferOptions, TransferOutcome } from '../carrier.ts';
+import {
+  CarrierError,
+  type ReleaseCause,
+  type ThreeWayCall,
+  type TransferOptions,
+  type TransferOutcome,
+} from '../carrier.ts';
 import { LinkedAudio } from '../linked-audio.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { Company, type CompanyOptions } from './company.ts';
@@ -22,6 +28,8 @@ const BYE_PATIENCE_MS = 2_000;
 export interface SrfLegOptions extends CompanyOptions {
   /** True when our 200 held an offer, so that the far end's description is in its ACK. */
   readonly isAnswerAwaited: boolean;
+  /** True when nothing but an INVITE says where the far end is: its ACK or its first packet has to follow. */
+  readonly isConfirmationAwaited?: boolean;
   /** Where the call is written down for a process after this one. */
   readonly book?: DialogBook | undefined;
   /** What was written down of it before it began. */
@@ -35,6 +43,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   readonly #options: SrfLegOptions;
   readonly #peer: DialogPeer;
   readonly #negotiation: Negotiation;
+  readonly #confirmed = Promise.withResolvers<void>();
+  #isConfirmed = false;
   readonly #over = Promise.withResolvers<void>();
   /** Later than the cause is told: the recording is whole. */
   readonly #closed = Promise.withResolvers<void>();
@@ -67,10 +77,14 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
     dialog.on('info', (request, answer) => this.#onInfo(request, answer));
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
     dialog.on('destroy', (request) => this.#onBye(request));
+    dialog.on('ack', () => this.#confirm());
     // Whoever may send REFER could make us pay for a call to anywhere.
     dialog.on('refer', (_, answer) => answer.send(603));
     dialog.on('message', (_, answer) => answer.send(405));
+    if (!options.isConfirmationAwaited) this.#confirm();
+    this.#confirmed.promise.catch(() => undefined);
     endpoint.audio.onEvent(({ kind }) => {
+      if (kind === 'media-arrived') this.#confirm();
       if (kind === 'media-lost') void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
   }
@@ -82,6 +96,15 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   /** Resolves when sound can flow. @throws {MediaError} when it never will. */
   get negotiated(): Promise<void> {
     return this.#negotiation.settled;
+  }
+
+  /**
+   * Resolves when the far end has shown that it is there. SIP itself ends a call whose ACK never comes, after 32 s.
+   *
+   * @throws {CarrierError} 487 when the call ended before that.
+   */
+  get confirmed(): Promise<void> {
+    return this.#confirmed.promise;
   }
 
   onReleased(listener: (cause: ReleaseCause) => void): void {
@@ -130,6 +153,12 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   abandon(cause: ReleaseCause): void {
     this.#finish(this.#hangingUp?.cause ?? cause, 'untold');
+  }
+
+  #confirm(): void {
+    this.#isConfirmed = true;
+    this.#options.endpoint.line.confirm();
+    this.#confirmed.resolve();
   }
 
   /** Says BYE, once, and ends the leg for the cause of whoever was first. */
@@ -194,6 +223,7 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
   #tell(cause: ReleaseCause): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
+    if (!this.#isConfirmed) this.#confirmed.reject(endedBeforeAck());
     this.#onReleased(cause);
   }
 
@@ -212,6 +242,10 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
       this.#company.notified(noticeOf(request));
     } else answer.send(489, { headers: { 'Allow-Events': 'refer' } });
   }
+}
+
+function endedBeforeAck(): CarrierError {
+  return new CarrierError('Cannot hold the call: it ended before its ACK', 487);
 }
 
 /** A BYE that comes after a transfer was agreed to is how many carriers say that it worked. */

@@ -46,6 +46,12 @@ interface Place {
   readonly connection: FreeSwitchConnection;
 }
 
+/** How the media engine's line is opened. */
+interface LineWish {
+  readonly near: MediaSession | undefined;
+  readonly isHeld: boolean | undefined;
+}
+
 interface Wish {
   /** The carrier's; undefined where the offer is ours. */
   readonly offer: string | undefined;
@@ -91,8 +97,9 @@ export class FreeSwitchGateway implements MediaGateway {
     readonly advertisedAddress?: string | undefined;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
+    readonly isHeld?: boolean;
   }): Promise<BridgedEndpoint> {
-    const { codecs, advertisedAddress, remoteSdp, near } = options;
+    const { codecs, advertisedAddress, remoteSdp, near, isHeld } = options;
     // Read first: what cannot be understood shall not cost a port.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
     const { clock, log } = this.#options;
@@ -101,7 +108,10 @@ export class FreeSwitchGateway implements MediaGateway {
     for (let attempt = 1; ; attempt += 1) {
       const place = this.#choose(failed);
       try {
-        return await this.#openAt(place, { offer, codecs, advertisedAddress, near });
+        return await this.#openAt(place, {
+          ...{ offer, codecs, advertisedAddress },
+          line: { near, isHeld },
+        });
       } catch (cause) {
         // What is wrong with the description, or with our own lines, would be wrong at any server.
         const error = cause instanceof MediaError ? cause : mediaErrorOf(cause);
@@ -129,9 +139,9 @@ export class FreeSwitchGateway implements MediaGateway {
 
   async #openAt(
     place: Place,
-    { near, ...wish }: Wish & { readonly near: MediaSession | undefined },
+    { line, ...wish }: Wish & { readonly line: LineWish },
   ): Promise<BridgedEndpoint> {
-    const session = await this.#openLine(place.connection, near);
+    const session = await this.#openLine(place.connection, line);
     const made = this.#bridge(place, session, wish);
     try {
       return await unlessAborted(place.connection.lost, made);
@@ -182,13 +192,10 @@ export class FreeSwitchGateway implements MediaGateway {
     throw failed?.status === 'rejected' ? failed.reason : new Error('no leg');
   }
 
-  async #openLine(
-    { socket }: FreeSwitchConnection,
-    near: MediaSession | undefined,
-  ): Promise<MediaSession> {
+  async #openLine({ socket }: FreeSwitchConnection, line: LineWish): Promise<MediaSession> {
     const { engine } = this.#options;
     try {
-      return await engine.open({ signallingAddress: socket.localAddress, near });
+      return await engine.open({ signallingAddress: socket.localAddress, ...line });
     } catch (error) {
       throw noLine(error);
     }
