@@ -57,5 +57,6 @@ export function ended(
   },
 ): RecordChange {
   const over = endCall(call, { endReason: facts.reason, endedAt: facts.endedAt });
-  return { call: over, events: [callEndedEvent(over, { id: facts.eventId, now: facts.eventAt })] };
+  const now = over.endedAt !== null && over.endedAt > facts.eventAt ? over.endedAt : facts.eventAt;
+  return { call: over, events: [callEndedEvent(over, { id: facts.eventId, now })] };
 }

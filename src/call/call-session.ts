@@ -1,12 +1,13 @@
 /** One call from its answer to its release: conversation, leg and record held together. */
 import type { ConversationEnd, ConversationEvent } from '../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../domain/agent.ts';
-import type { Call, EndReason } from '../domain/call.ts';
+import type { Call, EndReason, TranscriptEntry } from '../domain/call.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
 import type { TransferManner } from '../domain/transfer-mode.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { AudioStats, AudioStream, RecordingFailure } from '../media/audio-stream.ts';
 import type { Leg, ReleaseCause } from '../telephony/carrier.ts';
+import { CallClock } from './call-clock.ts';
 import { CallJournal } from './call-journal.ts';
 import type { CallParts, TalkingParty } from './call-parts.ts';
 import { qualityOf } from './call-quality.ts';
@@ -27,7 +28,7 @@ const RECORD_WAIT_MS = 60_000;
 export class CallSession implements LiveCall, CallInProgress {
   readonly callId: string;
   readonly scope: Scope;
-  readonly #parts: CallParts;
+  readonly #parts: CallParts & { readonly clock: CallClock };
   readonly #agent: Agent;
   readonly #leg: Leg;
   readonly #journal: CallJournal;
@@ -55,9 +56,11 @@ export class CallSession implements LiveCall, CallInProgress {
     readonly call: Call;
     readonly leg: Leg;
   }) {
-    const { parts, agent, leg } = options;
-    const { id: callId, accountId, environment } = options.call;
-    const { calls, clock, metrics, recordings } = parts;
+    const { agent, leg } = options;
+    const { id: callId, accountId, environment, startedAt, createdAt } = options.call;
+    const clock = new CallClock(options.parts.clock, startedAt ?? createdAt);
+    const parts = { ...options.parts, clock };
+    const { calls, metrics, recordings } = parts;
     const log = parts.log.child({ callId });
     this.callId = callId;
     this.scope = { accountId, environment };
@@ -168,10 +171,10 @@ export class CallSession implements LiveCall, CallInProgress {
   }
 
   #onConversation(event: ConversationEvent): void {
-    const { calls, metrics } = this.#parts;
+    const { metrics } = this.#parts;
     switch (event.kind) {
       case 'said':
-        this.#journal.write(() => calls.addTranscriptEntry(this.callId, event.entry));
+        this.#said(event.entry);
         break;
       case 'turn':
         this.#timeline.turn(event.times);
@@ -200,6 +203,13 @@ export class CallSession implements LiveCall, CallInProgress {
       default:
         event satisfies never;
     }
+  }
+
+  /** A conversation tells instants of the process's time, which leaves the calendar whenever that is set. */
+  #said(entry: TranscriptEntry): void {
+    const { calls, clock } = this.#parts;
+    const said = { ...entry, at: clock.dateOf(entry.at.getTime()) };
+    this.#journal.write(() => calls.addTranscriptEntry(this.callId, said));
   }
 
   /** The longest duration is that of the call; by whatever else the agent ends, two others may talk on. */

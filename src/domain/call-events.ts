@@ -132,9 +132,10 @@ function partiesOf(call: Call): Readonly<Record<string, string>> {
   return { callId, agentId, direction, from, to };
 }
 
-/** A call that failed before it was dialled began, as customers see it, when they asked for it. */
-function startOf(call: Call): string {
-  return (call.startedAt ?? call.createdAt).toISOString();
+/** @throws {Error} when the call waits in the queue. */
+function startOf({ id, startedAt }: Call): string {
+  if (startedAt === null) throw new Error(`Cannot tell of call "${id}": it has not begun`);
+  return startedAt.toISOString();
 }
 
 /** The field is a string in the contract; a call that never reached a carrier has an empty one. */

@@ -56,18 +56,27 @@ export function moveCall(call: Call, status: CallStatus, changes: Partial<Call> 
 }
 
 /**
- * Ends a call: `completed` when it was answered and nothing broke, else `failed`.
+ * Ends a call: `completed` when it was answered and nothing broke, else `failed`. One that never started began when it was
+ * asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
  *
  * @throws {Error} when the call is over already.
  */
 export function endCall(
   call: Call,
-  { endReason, endedAt }: { readonly endReason: EndReason; readonly endedAt: Date },
+  facts: { readonly endReason: EndReason; readonly endedAt: Date },
 ): Call {
+  const { endReason } = facts;
+  const startedAt = call.startedAt ?? call.createdAt;
+  const endedAt = latest(facts.endedAt, startedAt, call.answeredAt);
   const isCompleted = call.answeredAt !== null && endReason !== 'error';
   return moveCall(call, isCompleted ? 'completed' : 'failed', {
+    startedAt,
     endedAt,
     endReason,
     durationSeconds: durationSeconds(call.answeredAt, endedAt),
   });
+}
+
+function latest(first: Date, ...others: readonly (Date | null)[]): Date {
+  return new Date(Math.max(first.getTime(), ...others.map((date) => date?.getTime() ?? 0)));
 }

@@ -61,7 +61,7 @@ export interface Call {
   readonly to: string;
   /** When the request or the INVITE came. */
   readonly createdAt: Date;
-  /** When the call began: the INVITE for inbound, the dialling for outbound; null while queued. */
+  /** When the call began: the INVITE for inbound, the dialling for outbound, the request where it was never dialled; null while queued. */
   readonly startedAt: Date | null;
   readonly answeredAt: Date | null;
   readonly endedAt: Date | null;

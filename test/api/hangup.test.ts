@@ -43,7 +43,7 @@ describe('POST /api/calls/{callId}/hangup', () => {
     expect(api.store.calls.findById('call_1')).toMatchObject({
       status: 'failed',
       endReason: 'no_answer',
-      startedAt: null,
+      startedAt: buildCall().createdAt,
       endedAt: api.store.clock.now(),
     });
     expect(api.store.events.listByCall('call_1').map(({ kind }) => kind)).toEqual(['call.ended']);

@@ -142,6 +142,70 @@ test('CallSession talks without a recording where none may begin, and says why i
   expect(world.counted).toContain('recording-failed not_begun');
 });
 
+test.each([
+  ['back', -3_600_000],
+  ['forward', 7_200_000],
+])('CallSession keeps times and duration of a call while the clock is set %s', async (_way, byMs) => {
+  const world = await openCallWorld();
+  const startMs = world.store.clock.nowMs();
+  const { leg, talk, over } = await world.answered();
+  const after = (ms: number) => new Date(startMs + ms);
+
+  world.store.clock.advance(10_000);
+  world.store.clock.setCalendar(byMs);
+  const at = new Date(world.store.clock.nowMs());
+  talk.say({ kind: 'said', entry: { role: 'user', text: 'Hello', at } });
+  talk.say({ kind: 'barge-in' });
+  world.store.clock.advance(31_200);
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  const call = world.call();
+  expect(call).toMatchObject({
+    startedAt: after(0),
+    answeredAt: after(0),
+    endedAt: after(41_200),
+    durationSeconds: 42,
+  });
+  expect(world.store.calls.transcript(call.id)).toMatchObject([{ at: after(10_000) }]);
+  expect(world.store.calls.timeline(call.id).map(({ at }) => at.getTime() - startMs)).toEqual([
+    0, 0, 10_000, 41_200,
+  ]);
+  const created = world.store.events.listByCall(call.id).map(({ createdAt }) => createdAt);
+  expect(created).toEqual([after(0), after(41_200)]);
+});
+
+test('CallSession gives words the dates of its call, on a machine whose clock was set before it', async () => {
+  const world = await openCallWorld();
+  world.store.clock.setCalendar(-3_600_000);
+  const { leg, talk, over } = await world.answered();
+
+  const at = new Date(world.store.clock.nowMs());
+  talk.say({ kind: 'said', entry: { role: 'user', text: 'Hello', at } });
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  const [entry] = world.store.calls.transcript(world.call().id);
+  expect(entry?.at).toEqual(world.call().answeredAt);
+});
+
+test('CallSession of a call whose clock was set back while it rang is not answered before it began', async () => {
+  const world = await openCallWorld();
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const leg = new ScriptedLeg();
+  const over = world.router.take(incoming);
+  world.store.clock.advance(2000);
+  world.store.clock.setCalendar(-3_600_000);
+  incoming.connect(leg);
+  await Promise.resolve();
+  leg.release({ kind: 'far-end' });
+  await over;
+
+  const { startedAt, answeredAt, endedAt } = world.call();
+  expect(answeredAt).toEqual(startedAt);
+  expect(endedAt).toEqual(startedAt);
+});
+
 test('CallSession goes on while the database refuses, and catches up in order', async () => {
   const world = await openCallWorld();
   const { leg, talk, over } = await world.answered();

@@ -4,6 +4,7 @@ import {
   callStartedEvent,
   callTranscribedEvent,
 } from '../../src/domain/call-events.ts';
+import { endCall } from '../../src/domain/call-life.ts';
 import { buildCall } from '../support/build-call.ts';
 
 const STAMP = { id: 'evt_1', now: new Date('2026-11-20T12:01:00.500Z') };
@@ -43,17 +44,14 @@ test('callEndedEvent has the body of the specification, field by field in its or
 });
 
 test('callEndedEvent of a call that was never dialled has strings all the same', () => {
-  const call = buildCall({
-    status: 'failed',
-    startedAt: null,
-    endedAt: new Date('2026-11-20T12:01:00.000Z'),
-    endReason: 'error',
-    carrierCallSid: null,
-  });
+  const queued = buildCall({ status: 'queued', startedAt: null, carrierCallSid: null });
+  const endedAt = new Date('2026-11-20T12:01:00.000Z');
 
+  const call = endCall(queued, { endReason: 'error', endedAt });
   const { data } = JSON.parse(callEndedEvent(call, STAMP).body);
 
   expect(data).toMatchObject({ startedAt: '2026-11-20T12:00:00.000Z', carrierCallSid: '' });
+  expect(call.startedAt?.toISOString()).toBe(data.startedAt);
 });
 
 test('callEndedEvent refuses a call that has not ended', () => {

@@ -66,3 +66,26 @@ test('endCall refuses to end a call twice', () => {
     'it is completed',
   );
 });
+
+test.each([
+  ['that was answered', '2026-11-20T12:00:03.000Z', '2026-11-20T12:00:03.000Z'],
+  ['that rang', null, '2026-11-20T12:00:00.000Z'],
+])('endCall ends a call %s no earlier than it began, on a clock that was set back', (_case, answered, expected) => {
+  const answeredAt = answered === null ? null : new Date(answered);
+  const call = buildCall({ status: 'ringing', answeredAt });
+
+  const ended = endCall(call, {
+    endReason: 'user_hangup',
+    endedAt: new Date('2026-11-20T11:00:00.000Z'),
+  });
+
+  expect(ended).toMatchObject({ endedAt: new Date(expected), durationSeconds: 0 });
+});
+
+test('endCall lets a call that was never dialled begin when it was asked for', () => {
+  const call = buildCall({ status: 'queued', startedAt: null });
+
+  const ended = endCall(call, { endReason: 'error', endedAt: new Date() });
+
+  expect(ended.startedAt).toEqual(call.createdAt);
+});

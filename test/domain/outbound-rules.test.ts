@@ -153,7 +153,7 @@ test('abandonQueued ends a waiting call as one that nobody answered, with its ev
     status: 'failed',
     endReason: 'no_answer',
     endedAt: NOW,
-    startedAt: null,
+    startedAt: NOW,
   });
   expect(events.map(({ kind }) => kind)).toEqual(['call.ended']);
 });

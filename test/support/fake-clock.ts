@@ -8,6 +8,8 @@ interface Ring {
 
 export class FakeClock implements Clock {
   #nowMs: number;
+  /** What the calendar shows beyond the elapsed time. */
+  #calendarMs = 0;
   #rings: Ring[] = [];
 
   constructor(startMs = 0) {
@@ -19,7 +21,12 @@ export class FakeClock implements Clock {
   }
 
   now(): Date {
-    return new Date(this.#nowMs);
+    return new Date(this.#nowMs + this.#calendarMs);
+  }
+
+  /** Sets the calendar forward, or back where negative; no time goes by. */
+  setCalendar(byMs: number): void {
+    this.#calendarMs += byMs;
   }
 
   after(delayMs: number, ring: () => void): () => void {
