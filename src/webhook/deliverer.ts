@@ -78,7 +78,6 @@ export class Deliverer {
     this.#unlisten();
     const cancelSending = clock.after(DRAIN_SENDING_MS_MAX, () => {
       this.#maySend = false;
-      this.#wake();
     });
     const cancelDrain = clock.after(DRAIN_MS_MAX, drained.resolve);
     if (this.#isRunning) this.#look();

@@ -32,6 +32,7 @@ test.each([
   'https://receiver.example:8443',
   'https://8.8.8.8/',
   'https://[2606:4700::1111]/',
+  `https://receiver.example/${'a'.repeat(2048 - 25)}`,
 ])('checkWebhookUrl takes %s', (text) => {
   const url = checkWebhookUrl(text, CLOSED);
 
@@ -60,7 +61,7 @@ test.each([
   ['https://receiver.example:65536/', CLOSED],
   [' https://receiver.example/', CLOSED],
   ['https://receiver.\nexample/', CLOSED],
-  [`https://receiver.example/${'a'.repeat(2048)}`, CLOSED],
+  [`https://receiver.example/${'a'.repeat(2049 - 25)}`, CLOSED],
 ])('checkWebhookUrl refuses %j with %o as VALIDATION_ERROR naming the field', (text, rules) => {
   const check = () => checkWebhookUrl(text, rules);
 

@@ -1,0 +1,149 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Answer } from '../../src/webhook/answer.ts';
+import { HttpSender } from '../../src/webhook/http-sender.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { LOCAL_RULES } from '../support/webhook-world.ts';
+
+const SENT = { eventId: 'evt_1', body: '{}', secret: 'whsec_c2VjcmV0', otherSecrets: [] };
+
+function openSender(clock = systemClock): HttpSender {
+  const resolve = () => Promise.reject(new Error('no name is to be resolved'));
+  const sender = new HttpSender({ rules: LOCAL_RULES, resolve, clock, version: '1.2.3' });
+  onTestFinished(() => sender.close());
+  return sender;
+}
+
+function send(sender: HttpSender, url: string): Promise<Answer> {
+  return new Promise((resolve) => void sender.send({ ...SENT, url }, resolve));
+}
+
+test('HttpSender asks for the path and the query of the URL', async () => {
+  const receiver = await WebhookReceiver.open();
+
+  await send(openSender(), `http://127.0.0.1:${receiver.port}/a/b?c=d&e=%20#f`);
+
+  expect(receiver.received[0]?.path).toBe('/a/b?c=d&e=%20');
+});
+
+test('HttpSender stamps whole seconds, as they are at the attempt', async () => {
+  const receiver = await WebhookReceiver.open();
+  const clock = new FakeClock(1_795_176_000_999);
+  const sender = openSender(clock);
+
+  await send(sender, receiver.url);
+  clock.advance(1);
+  await send(sender, receiver.url);
+
+  const stamps = receiver.received.map(({ headers }) => headers['x-service-timestamp']);
+  expect(stamps).toEqual(['1795176000', '1795176001']);
+});
+
+test('HttpSender gives an attempt ten seconds, and an answered one no timer', async () => {
+  const hanging = await WebhookReceiver.open(() => undefined);
+  const healthy = await WebhookReceiver.open();
+  const clock = new FakeClock();
+  const sender = openSender(clock);
+  await send(sender, healthy.url);
+  const timersAfterAnswer = clock.waiting;
+
+  const answer = send(sender, hanging.url);
+  await hanging.has(1);
+  clock.advance(9999);
+  const timersBefore = clock.waiting;
+  clock.advance(1);
+
+  expect(await answer).toMatchObject({ kind: 'timeout', error: 'no answer within 10 seconds' });
+  expect([timersAfterAnswer, timersBefore, clock.waiting]).toEqual([0, 1, 0]);
+});
+
+test('HttpSender uses a connection again', async () => {
+  const ports = new Set<number | undefined>();
+  const receiver = await WebhookReceiver.open((response) => {
+    ports.add(response.socket?.remotePort);
+    response.writeHead(200).end();
+  });
+  const sender = openSender();
+
+  for (let index = 0; index < 3; index += 1) {
+    await send(sender, receiver.url);
+    // undici frees the connection after it has told the end of the answer.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  expect(ports.size).toBe(1);
+});
+
+test('HttpSender opens a connection where all others wait for their answer', async () => {
+  const receiver = await WebhookReceiver.open(() => undefined);
+  const sender = openSender();
+
+  for (let index = 0; index < 20; index += 1) {
+    sender.send({ ...SENT, url: receiver.url }, () => undefined);
+  }
+  await receiver.has(20);
+
+  expect(receiver.received).toHaveLength(20);
+});
+
+test('HttpSender takes an attempt back: the connection ends, no answer comes, and no timer stays', async () => {
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const receiver = await WebhookReceiver.open((response) => response.once('close', close));
+  const clock = new FakeClock();
+  const given: Answer[] = [];
+
+  const cancel = openSender(clock).send({ ...SENT, url: receiver.url }, (answer) =>
+    given.push(answer),
+  );
+  await receiver.has(1);
+  cancel();
+  cancel();
+  await closed;
+
+  expect(given).toEqual([]);
+  expect(clock.waiting).toBe(0);
+});
+
+test('HttpSender answers a refused URL later, and not once it was taken back', async () => {
+  const given: string[] = [];
+  const sender = openSender();
+  const url = 'https://10.0.0.1/';
+
+  sender.send({ ...SENT, url }, ({ kind }) => given.push(kind));
+  const cancel = sender.send({ ...SENT, url }, ({ kind }) => given.push(`${kind} again`));
+  const atOnce = [...given];
+  cancel();
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(atOnce).toEqual([]);
+  expect(given).toEqual(['refused']);
+});
+
+test('HttpSender never answers before send returns, also when it is closed', async () => {
+  const sender = openSender();
+  await sender.close();
+  await sender.close();
+  let hasReturned = false;
+
+  const answer = new Promise<boolean>((resolve) => {
+    sender.send({ ...SENT, url: 'http://127.0.0.1:9/' }, () => resolve(hasReturned));
+    hasReturned = true;
+  });
+
+  expect(await answer).toBe(true);
+});
+
+test('HttpSender knows more URLs than it remembers', async () => {
+  const receiver = await WebhookReceiver.open(answers(204));
+  const sender = openSender();
+  const paths = Array.from({ length: 1002 }, (_, index) => `/${index}`);
+
+  const kinds = new Set<string>();
+  for (const path of [...paths, '/0']) {
+    kinds.add((await send(sender, `http://127.0.0.1:${receiver.port}${path}`)).kind);
+  }
+
+  expect([...kinds]).toEqual(['ok']);
+  expect(receiver.received.map(({ path }) => path)).toEqual([...paths, '/0']);
+});
