@@ -15,9 +15,6 @@ export const ATTEMPT_MS_MAX = 10_000;
 /** Servers keep idle connections for 5 seconds and more; one that they have just closed would cost an attempt. */
 const IDLE_CONNECTION_MS = 4000;
 
-/** URLs whose parts are remembered. */
-const TARGETS_MAX = 1000;
-
 /** Where a URL leads. */
 interface Target {
   readonly origin: string;
@@ -40,7 +37,6 @@ export class HttpSender implements Sender {
   readonly #timeoutMs: number;
   readonly #fixedHeaders: readonly string[];
   readonly #agent: Agent;
-  readonly #targets = new Map<string, Target>();
 
   constructor(options: HttpSenderOptions) {
     const { rules, resolve, timeoutMs = ATTEMPT_MS_MAX } = options;
@@ -98,14 +94,9 @@ export class HttpSender implements Sender {
 
   /** The URL was checked when it was registered, but the rules may be others by now. @returns why not, as text. */
   #targetOf(text: string): Target | string {
-    const known = this.#targets.get(text);
-    if (known !== undefined) return known;
     try {
       const { origin, pathname, search } = checkWebhookUrl(text, this.#rules);
-      const target = { origin, path: pathname + search };
-      if (this.#targets.size >= TARGETS_MAX) this.#targets.clear();
-      this.#targets.set(text, target);
-      return target;
+      return { origin, path: pathname + search };
     } catch (error) {
       if (error instanceof ServiceError) return error.message;
       throw error;

@@ -142,6 +142,22 @@ describe('DeliveryStore.resendRange', () => {
     expect(restarted[0]?.id).toBe(expected);
   });
 
+  test('rings when it takes up some, and only then', async () => {
+    const store = await openWith({ 0: 'failed' });
+    let rings = 0;
+    store.outbox.bell.listen(() => {
+      rings += 1;
+    });
+
+    store.deliveries.resendRange(SCOPE, { from: minute(1), before: minute(2) }, LATER);
+    await Promise.resolve();
+    const ringsForNone = rings;
+    store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
+    await Promise.resolve();
+
+    expect([ringsForNone, rings]).toEqual([0, 1]);
+  });
+
   test('takes up those of one endpoint, and leaves out disabled ones', async () => {
     const store = await openWith({ 0: 'failed' });
     for (const id of ['we_2', 'we_3']) {

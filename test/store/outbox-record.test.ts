@@ -129,6 +129,18 @@ test.each([
   expect(store.webhookEndpoints.find(SCOPE, 'we_1')?.status).toBe('active');
 });
 
+test('Outbox.record begins to count failures again after a success', async () => {
+  const store = await openOutbox(13);
+  const outcomes = [false, true, ...Array<boolean>(11).fill(false)];
+  const disabled = outcomes.map((isSuccess, index) => {
+    const afterMs = index === 0 ? 0 : index * DAY_MS;
+    const deliveryId = `dlv_${index + 1}`;
+    return store.outbox.record([result({ deliveryId, isSuccess })], at(afterMs)).length;
+  });
+
+  expect(disabled.indexOf(1)).toBe(11);
+});
+
 test('Outbox.record takes the result of a delivery whose endpoint was deleted or is gone, and shows it nowhere', async () => {
   const store = await openOutbox(2);
   store.webhookEndpoints.delete(SCOPE, 'we_1', at(0));

@@ -192,3 +192,33 @@ test('HttpSender reaches this machine where the operator allows it, by address a
 
   expect(kinds).toEqual(['ok', 'ok']);
 });
+
+test('guardedConnector opens connections for https and http only', () => {
+  const resolve = async () => ['8.8.8.8'];
+  const connect = guardedConnector({ rules: LOCAL_RULES, resolve, timeoutMs: 500 });
+  const errors: (Error | null)[] = [];
+
+  connect(
+    { protocol: 'ftp:', hostname: '127.0.0.1', port: '9' },
+    (...[error]) => void errors.push(error),
+  );
+
+  expect(errors).toEqual([new AddressRefusedError('its URL is neither https nor http')]);
+});
+
+test('guardedLookup gives the first allowed address to a socket that wants one', async () => {
+  const resolve = async () => ['10.0.0.1', '2606:4700::1111', '8.8.8.8'];
+  const lookup = guardedLookup('https:', { rules: CLOSED, resolve });
+
+  const found = await new Promise((done) => {
+    lookup('receiver.example', {}, (...answer) => done(answer));
+  });
+
+  expect(found).toEqual([null, '2606:4700::1111', 6]);
+});
+
+test('guardedLookup refuses a name without addresses', async () => {
+  const found = await lookUp(async () => []);
+
+  expect(found).toBe('its name has no address');
+});

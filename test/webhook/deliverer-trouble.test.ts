@@ -183,3 +183,28 @@ test('Deliverer looks once a second while results cannot be written', async () =
 
   expect(looks - before).toBeLessThanOrEqual(4);
 });
+
+test('Deliverer tells the operator of a delivery that was not received, once, after its last attempt', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open((response, { body }) =>
+    response.writeHead(body.includes('evt_good') ? 200 : 500).end(),
+  );
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const lines: unknown[] = [];
+  const log = {
+    ...silentLogger,
+    info: (fields: object, message: string) => void lines.push([message, fields]),
+  };
+  startDeliverer(store, { clock: store.clock, log, waitsSeconds: [0, 30] });
+  happen(store, buildEvent({ id: 'evt_good' }), buildEvent({ id: 'evt_bad' }));
+  await until(() => deliveries(store).filter(({ attempts }) => attempts === 1).length === 2);
+  const early = lines.length;
+
+  store.clock.advance(30_000);
+  await until(() => store.outbox.counts().pending === 0);
+
+  const failed = deliveries(store).find(({ eventId }) => eventId === 'evt_bad');
+  const fields = { deliveryId: failed?.id, attempt: 2, why: 'the receiver answered 500' };
+  expect(early).toBe(0);
+  expect(lines).toEqual([['webhook not received', fields]]);
+});

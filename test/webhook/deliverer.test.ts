@@ -222,3 +222,21 @@ test('Deliverer sends at once what a customer resends', async () => {
   expect(receiver.ids).toEqual(['evt_1', 'evt_1']);
   expect(newest(store)?.attempts).toBe(1);
 });
+
+test('Deliverer makes an attempt when it falls due, not at its next look', async () => {
+  const store = await openTestStore();
+  const receiver = await WebhookReceiver.open(answers(500));
+  store.webhookEndpoints.insert(buildEndpoint({ url: receiver.url }));
+  const options = { clock: store.clock, waitsSeconds: [0, 0.2] };
+  startDeliverer(store, options);
+  happen(store, buildEvent());
+  await until(() => newest(store)?.attempts === 1);
+
+  store.clock.advance(199);
+  await new Promise((resolve) => setImmediate(resolve));
+  const early = receiver.received.length;
+  store.clock.advance(1);
+  await until(() => newest(store)?.status === 'failed');
+
+  expect([early, receiver.received.length]).toEqual([1, 2]);
+});
