@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adminJson } from '../support/admin.ts';
 import { type BrowserPage, launchBrowser } from '../support/browser.ts';
 import { buildDashboard, openDashboard } from '../support/dashboard-page.ts';
 import { describeWith } from '../support/programs.ts';
@@ -141,6 +142,41 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     await page.getByLabel('From day (UTC)').fill('2020-01-01');
     await expect.poll(() => total.textContent(), SOON).toBe('0');
 
+    expect(await shown.findings()).toEqual([]);
+  });
+
+  test('a call is deleted, once that is confirmed', async () => {
+    await page.goto(`${server.baseUrl}/#/calls/call_seeded2`);
+    const button = page.getByRole('button', { name: 'Delete call' });
+
+    await button.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    const kept = await server.api('GET', '/api/calls/call_seeded2');
+    await button.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete call' }).click();
+    await page.getByText('Call deleted', { exact: true }).waitFor();
+
+    await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor();
+    const gone = await server.api('GET', '/api/calls/call_seeded2');
+    expect([kept.status, gone.status]).toEqual([200, 404]);
+    expect(await shown.findings()).toEqual([]);
+  });
+
+  test('numbers say whose they are, where there are several accounts', async () => {
+    await go('Numbers', 'Telephone numbers');
+    const before = await page.getByRole('columnheader', { name: 'Account' }).count();
+    const { id } = await adminJson(server.dataDir, ['account', 'create', '--name', 'Second']);
+    const path = `/api/phone-numbers/${SECOND}`;
+    await server.api('PUT', path, { accountId: id });
+    await page.reload();
+
+    const row = page.getByRole('row', { name: SECOND });
+    await row.getByText('nobody; it belongs to another account').waitFor();
+
+    expect(before).toBe(0);
+    expect(await row.getByRole('cell').nth(1).textContent()).toBe('Second');
+    const first = page.getByRole('row', { name: FIRST });
+    expect(await first.getByRole('cell').nth(1).textContent()).toBe('Default');
     expect(await shown.findings()).toEqual([]);
   });
 

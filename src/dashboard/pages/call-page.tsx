@@ -8,6 +8,7 @@ import { isOver } from '../live-state.ts';
 import { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { CallEvents } from '../parts/call-events.tsx';
+import { DeleteCall } from '../parts/delete-call.tsx';
 import { FactList } from '../parts/fact-list.tsx';
 import { Heard } from '../parts/heard.tsx';
 import { LevelMeters } from '../parts/level-meters.tsx';
@@ -48,7 +49,6 @@ export function CallPage({ id }: { readonly id: string }) {
     [id],
   );
   const call = loaded.value?.call;
-  const goesOn = call !== undefined && !isOver(call);
   return (
     <Page
       title={call === undefined ? t('call.title') : `${call.from} → ${call.to}`}
@@ -57,13 +57,18 @@ export function CallPage({ id }: { readonly id: string }) {
           <a class="button" href="#/calls">
             {t('call.back')}
           </a>
-          {goesOn ? <CallControls callId={id} isAnswered={call.status === 'in_progress'} /> : null}
+          {call === undefined ? null : <Actions call={call} />}
         </>
       }
     >
       <Shown loaded={loaded}>{(value) => <Record {...value} onChanged={loaded.reload} />}</Shown>
     </Page>
   );
+}
+
+function Actions({ call }: { readonly call: CallDetail }) {
+  if (isOver(call)) return <DeleteCall callId={call.id} />;
+  return <CallControls callId={call.id} isAnswered={call.status === 'in_progress'} />;
 }
 
 function Record(props: Loaded & { readonly onChanged: () => void }) {
