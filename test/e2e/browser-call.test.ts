@@ -198,13 +198,12 @@ describeWith(['chromium', 'espeak-ng'], 'a call from the browser', () => {
   test('the call’s own page has the words, and its recording plays', async () => {
     await phone().getByRole('link', { name: 'Open this call' }).click();
     await page.waitForURL(/#\/calls\/call_/);
-    await page.locator('.said-user').first().waitFor();
-    const said = await page.locator('.said-user .text').allTextContents();
+    const said = () => page.locator('.said-user .text').allTextContents();
+    await expect.poll(said, SOON).toEqual([...SENTENCES.map(({ text }) => text), '(pressed 5 0)']);
     await shown.picture('phone-call');
 
     await page.locator('audio').evaluate((player) => (player as unknown as Player).play());
 
-    expect(said).toEqual([...SENTENCES.map(({ text }) => text), '(pressed 5 0)']);
     const time = () =>
       page.locator('audio').evaluate((player) => (player as unknown as Player).currentTime);
     await expect.poll(time, SOON).toBeGreaterThan(0.5);

@@ -157,6 +157,7 @@ test('a new call is answered while the connections are still there, by UDP and b
 
 test('in the end the record has the caller alone, the figures are told, and nothing broke', async () => {
   await call.hangUp();
+  await server.endedCalls();
   const { status } = await fetch(`${server.baseUrl}/readyz`);
   const path = join(server.dataDir, 'recordings', `${callId}.wav`);
   await eventually(() => readStereo(path) !== undefined);

@@ -39,6 +39,8 @@ export class TestServer {
   readonly #ownsData: boolean;
   #output = '';
   readonly #exited: Promise<number | null>;
+  /** Calls in progress that tests know by their id. */
+  readonly #named = new Set<string>();
 
   constructor(
     child: ChildProcess,
@@ -110,13 +112,20 @@ export class TestServer {
     return String(body.id);
   }
 
-  /** Resolves with the id of the newest call that is in progress: a caller may have the 200 before it is on record. */
+  /**
+   * Resolves with the id of the newest call in progress that it has not named before: a caller has the 200 before its call
+   * is on record as in progress, so the newest one may still be the call before.
+   */
   async callInProgress(): Promise<string> {
     const deadlineMs = performance.now() + BEGIN_MS_MAX;
     for (;;) {
-      const { body } = await this.api('GET', '/api/calls?status=in_progress&limit=1');
-      const [call] = body.data as readonly { readonly id: string }[];
-      if (call !== undefined) return call.id;
+      const { body } = await this.api('GET', '/api/calls?status=in_progress&limit=100');
+      const calls = body.data as readonly { readonly id: string }[];
+      const call = calls.find(({ id }) => !this.#named.has(id));
+      if (call !== undefined) {
+        this.#named.add(call.id);
+        return call.id;
+      }
       if (performance.now() > deadlineMs) throw new Error('No call is in progress');
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -1,6 +1,7 @@
 /** An answered caller who has yet to show that it is there. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
+import type { ReleaseCause } from '../../src/telephony/carrier.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
@@ -67,13 +68,20 @@ test('SrfIncomingCall is answered by the first packet of its caller where the AC
   expect(endpoint.line.isConfirmed).toBe(true);
 });
 
-test.each([
-  ['its caller hangs up', 'network'],
-  ['SIP gives up waiting for its ACK', 'application'],
-] as const)("SrfIncomingCall that is not confirmed is nobody's call when %s", async (_case, source) => {
+test('SrfIncomingCall was answered where its caller hangs up and the ACK is lost', async () => {
+  const { answered, dialog } = await answering();
+  const causes: ReleaseCause[] = [];
+
+  dialog.receive('destroy', { source: 'network' });
+  (await answered).onReleased((cause) => causes.push(cause));
+
+  expect(causes).toEqual([{ kind: 'far-end' }]);
+});
+
+test('SrfIncomingCall has no call where SIP gives up waiting for its ACK', async () => {
   const { answered, dialog, endpoint } = await answering();
 
-  dialog.receive('destroy', { source });
+  dialog.receive('destroy', { source: 'application' });
 
   await expect(answered).rejects.toMatchObject({ name: 'CarrierError', sipStatus: 487 });
   expect(endpoint.isClosed).toBe(true);

@@ -187,6 +187,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
 
   #onBye(request: SrfRequest): void {
     const { isReferred } = this.#company;
+    // Its To tag is from our 200: the far end has received that, even where the ACK is lost or overtaken.
+    if (request.source !== 'application') this.#confirm();
     this.#company.farEndLeft();
     // Where our own BYE is under way, the two have crossed and ours was meant.
     this.#finish(this.#hangingUp?.cause ?? causeOf(request, isReferred));
