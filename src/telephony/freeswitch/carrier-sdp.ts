@@ -73,8 +73,8 @@ export function placeOf(sdp: string): { readonly address: string; readonly port:
 /**
  * The same description in our name: one session and a version that we count, and the direction always said.
  *
- * @param ours.address IPv4 that the far end is told, for RTP and RTCP; FreeSWITCH's own when not given. FreeSWITCH's
- * `ext-rtp-ip` is for SIP that comes from other machines.
+ * @param ours.address IPv4 that the far end is told, for RTP and RTCP; FreeSWITCH's own when not given. Its
+ * `ext-rtp-ip` has no effect on SIP from loopback.
  */
 export function withOrigin(
   sdp: string,
