@@ -40,7 +40,10 @@ export interface OurAddressesOptions {
 }
 
 /** What calls need to know. */
-export type AdvertisedAddresses = Pick<OurAddresses, 'advertisedTo' | 'proxyAddressOf'>;
+export type AdvertisedAddresses = Pick<
+  OurAddresses,
+  'advertisedTo' | 'isOutside' | 'proxyAddressOf'
+>;
 
 export class OurAddresses {
   readonly #options: OurAddressesOptions;
@@ -91,10 +94,14 @@ export class OurAddresses {
     });
   }
 
+  /** Whether a far end is in none of our own or other private networks; one that is not known counts as outside. */
+  isOutside(farEnd: string): boolean {
+    return placeOfFarEnd(farEnd, this.#ownNetworks()) === 'outside';
+  }
+
   /** Whether a far end is told an address that it cannot send to: a private one, from outside. */
   isLost(farEnd: string, told: string): boolean {
-    const isOutside = placeOfFarEnd(farEnd, this.#ownNetworks()) === 'outside';
-    return isOutside && rangeOfAddress(told) === 'private';
+    return this.isOutside(farEnd) && rangeOfAddress(told) === 'private';
   }
 
   /** The IP address that calls through a trunk go to; empty where its name leads nowhere. */

@@ -6,6 +6,7 @@ import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { drachtioPlane, silentDrachtioPlane } from '../telephony/real-plane.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
+import { describeStrangers } from '../telephony/strangers.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
 import { describeTransfers } from '../telephony/transfer.contract.ts';
 import { describeTrunks } from '../telephony/trunk.contract.ts';
@@ -21,6 +22,7 @@ if (servers === undefined) {
   describeOutgoingCalls('drachtio with direct media', drachtioPlane(servers));
   describeTransfers('drachtio with direct media', drachtioPlane(servers));
   describeThreeWay('drachtio with direct media', drachtioPlane(servers));
+  describeStrangers('drachtio with direct media', drachtioPlane(servers));
   describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
   describeWire('drachtio with direct media', silentDrachtioPlane(servers));
 }

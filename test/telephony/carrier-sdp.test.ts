@@ -3,7 +3,9 @@ import {
   flowOf,
   limited,
   placeOf,
+  rtpPlaceOf,
   withOrigin,
+  withRtpPlace,
 } from '../../src/telephony/freeswitch/carrier-sdp.ts';
 
 function sdp(...lines: readonly string[]): string {
@@ -68,6 +70,26 @@ test('withOrigin tells the far end the address that it can reach, for RTP and RT
   expect(described).toContain('c=IN IP4 203.0.113.10\r\n');
   expect(described).toContain('a=rtcp:4001 IN IP4 203.0.113.10\r\n');
   expect(described).not.toContain('192.0.2.1');
+});
+
+test.each([
+  [sdp('m=audio 4000 RTP/AVP 0'), { address: '192.0.2.1', port: 4000 }],
+  [sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 192.0.2.7'), { address: '192.0.2.7', port: 4000 }],
+  [sdp('m=video 5000 RTP/AVP 96', 'm=audio 4000 RTP/SAVP 0'), { address: '192.0.2.1', port: 4000 }],
+  [sdp('m=audio 0 RTP/AVP 0'), undefined],
+  [sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 0.0.0.0'), undefined],
+])('rtpPlaceOf reads where a far end takes RTP', (description, expected) => {
+  expect(rtpPlaceOf(description)).toEqual(expected);
+});
+
+test('withRtpPlace names another place for RTP', () => {
+  const moved = withRtpPlace(sdp('m=audio 4000 RTP/AVP 0', 'c=IN IP4 192.0.2.7'), {
+    address: '203.0.113.50',
+    port: 61_000,
+  });
+
+  expect(rtpPlaceOf(moved)).toEqual({ address: '203.0.113.50', port: 61_000 });
+  expect(moved).toContain('o=FreeSWITCH 7 8 IN IP4 192.0.2.1');
 });
 
 test('placeOf finds the port of plain and secured audio, and refuses a description without', () => {

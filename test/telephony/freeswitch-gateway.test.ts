@@ -36,6 +36,41 @@ test('FreeSwitchGateway offers before it knows the far end, and tells FreeSWITCH
   expect(double.modified[0]).toContain('RTP/AVP 8 101');
 });
 
+test('FreeSwitchGateway tells FreeSWITCH where the RTP of a far end behind a NAT comes from, and the far end nothing', async () => {
+  const { double, lines, gateway } = await openGateway();
+  await gateway.start();
+  const endpoint = await gateway.open({ remoteSdp: OFFER, signallingAddress: '203.0.113.50' });
+  const [outer = ''] = endpoint.channels;
+  const told = endpoint.localSdp;
+  await expect.poll(() => double.events.commands).toContain(`uuid_debug_media ${outer} read on`);
+
+  for (const sequence of [7, 8, 9, 10]) {
+    const places = '127.0.0.1:40002 192.0.2.1:4000 203.0.113.50:61000';
+    double.events.log(outer, `R sofia/a b= 172 ${places} pt=0 ts=160 seq=${sequence} m=0\n`);
+  }
+  await expect.poll(() => double.modified).toHaveLength(1);
+  (lines.opened[0] ?? expect.fail()).packetsReceived = 1;
+
+  expect(double.modified[0]).toContain('c=IN IP4 203.0.113.50\r\n');
+  expect(double.modified[0]).toContain('m=audio 61000 RTP/AVP ');
+  expect(endpoint.localSdp).toBe(told);
+  await expect.poll(() => double.events.commands).toContain(`uuid_debug_media ${outer} read off`);
+});
+
+test('FreeSwitchGateway tells the far end the address that it is given', async () => {
+  const { gateway } = await openGateway();
+  await gateway.start();
+  const told = { ...FROM, advertisedAddress: '203.0.113.10' };
+
+  const answering = await gateway.open({ ...told, remoteSdp: OFFER });
+  const offering = await gateway.open(told);
+
+  for (const { localSdp } of [answering, offering]) {
+    expect(localSdp).toContain('c=IN IP4 203.0.113.10\r\n');
+    expect(localSdp).not.toContain('127.0.0.1');
+  }
+});
+
 test('FreeSwitchGateway holds both legs, so that the silence of the engine is not its death', async () => {
   const { gateway, double, lines } = await openGateway();
   await gateway.start();

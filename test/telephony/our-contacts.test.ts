@@ -17,15 +17,22 @@ const MEDIA = {
 
 /** As docs/drachtio.md has it: a second contact on loopback, towards FreeSWITCH. */
 const LISTENING = ['127.0.0.1:5070', '10.0.0.5:5060'].flatMap((hostPort) => [
-  { transport: 'udp', hostPort },
-  { transport: 'tcp', hostPort },
+  { transport: 'udp', hostPort, isExternal: false },
+  { transport: 'tcp', hostPort, isExternal: false },
 ]);
+
+/** The same server, started with `--external-ip`. */
+const WITH_EXTERNAL = [
+  { transport: 'udp', hostPort: '203.0.113.10:5060', isExternal: true },
+  ...LISTENING,
+];
 
 /** Whoever is outside sees us as `advertised`. */
 function contactsOf(advertised: string | undefined, listening = LISTENING): OurContacts {
   return new OurContacts({
     addresses: {
       advertisedTo: (farEnd) => (farEnd.startsWith('10.') ? undefined : advertised),
+      isOutside: (farEnd) => !farEnd.startsWith('10.'),
       proxyAddressOf: async ({ proxy }) => proxy.host,
     },
     listening: () => listening,
@@ -43,12 +50,28 @@ test.each([
 });
 
 test('OurContacts takes the port of the contact that has the external address', () => {
-  const listening = [...LISTENING, { transport: 'udp', hostPort: '203.0.113.10:5090' }];
-  const contacts = contactsOf('203.0.113.10', listening);
+  const external = { transport: 'udp', hostPort: '203.0.113.10:5090', isExternal: true };
+  const contacts = contactsOf('203.0.113.10', [...LISTENING, external]);
 
   const { Contact } = contacts.headers('', { trunk: undefined, transport: 'udp' });
 
   expect(Contact).toBe('<sip:203.0.113.10:5090>');
+});
+
+test('OurContacts tells far ends of our network the local address of a server that knows its external one', async () => {
+  const contacts = contactsOf('203.0.113.10', WITH_EXTERNAL);
+
+  const inside = contacts.headers('10.0.0.77', { trunk: undefined, transport: 'udp' });
+  const registered = await contacts.ofTrunk(trunkTo('10.0.0.77'));
+
+  expect(inside).toEqual({ Contact: '<sip:10.0.0.5:5060>' });
+  expect(registered).toBe('10.0.0.5:5060');
+});
+
+test('OurContacts leaves the external address to a server that alone knows it', () => {
+  const contacts = contactsOf(undefined, WITH_EXTERNAL);
+
+  expect(contacts.headers('203.0.113.50', { trunk: undefined, transport: 'udp' })).toEqual({});
 });
 
 test.each([

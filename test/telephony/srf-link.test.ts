@@ -62,8 +62,23 @@ test('SrfLink connects and learns where the server takes SIP', async () => {
 
   expect(words.said).toEqual(['connected']);
   expect(link.addresses).toEqual([
-    { transport: 'udp', hostPort: '192.0.2.1:5060' },
-    { transport: 'tcp', hostPort: '192.0.2.1:5060' },
+    { transport: 'udp', hostPort: '192.0.2.1:5060', isExternal: false },
+    { transport: 'tcp', hostPort: '192.0.2.1:5060', isExternal: false },
+  ]);
+});
+
+test('SrfLink tells the external address of a server from those it listens on', async () => {
+  const { server, port } = await startServer();
+  server.facts =
+    'udp/127.0.0.1:5070,udp/203.0.113.10:5060|v0.9.10|udp/127.0.0.1:5070,udp/10.0.0.5:5060';
+  const { link } = openLink(port);
+
+  await link.start();
+
+  expect(link.addresses).toEqual([
+    { transport: 'udp', hostPort: '127.0.0.1:5070', isExternal: false },
+    { transport: 'udp', hostPort: '203.0.113.10:5060', isExternal: true },
+    { transport: 'udp', hostPort: '10.0.0.5:5060', isExternal: false },
   ]);
 });
 

@@ -1,5 +1,4 @@
 /** The Contact that far ends are told through a drachtio-server: where they send requests of their own. */
-import { isIPv4 } from 'node:net';
 import type { AdvertisedAddresses } from '../our-addresses.ts';
 import type { Trunk } from '../trunks.ts';
 import type { SipAddress } from './srf-link.ts';
@@ -10,7 +9,7 @@ const SERVERS_OWN = 'localhost';
 const LOOPBACK = /^(127\.|\[::1\])/;
 
 export interface OurContactsOptions {
-  /** The server's own addresses for all far ends when not given. */
+  /** The server's own Contact for all far ends when not given. */
   readonly addresses?: AdvertisedAddresses | undefined;
   /** Where the server takes SIP, its external addresses among them; empty until it has said so. */
   readonly listening: () => readonly SipAddress[];
@@ -25,7 +24,8 @@ export class OurContacts {
   }
 
   /**
-   * The Contact header of a call's messages.
+   * The Contact header of a call's messages. In a request of ours, drachtio-server keeps it where the address is one that
+   * it listens on or its external one, and writes that otherwise.
    *
    * @param farEnd its IP address; empty where it is not known, which counts as outside.
    * @param transport of the call's SIP: `udp`, `tcp` and the like.
@@ -35,35 +35,41 @@ export class OurContacts {
     farEnd: string,
     { trunk, transport }: { readonly trunk: Trunk | undefined; readonly transport: string },
   ): Readonly<Record<string, string>> {
-    const told = this.#options.addresses?.advertisedTo(farEnd, trunk);
-    if (told === undefined) return {};
-    return { Contact: `<sip:${this.#hostPort(told, transport)}${suffixOf(transport)}>` };
+    const hostPort = this.#hostPort(farEnd, trunk, transport);
+    return hostPort === undefined ? {} : { Contact: `<sip:${hostPort}${suffixOf(transport)}>` };
   }
 
   /** Host, port and transport of the Contact that a trunk registers, such as `203.0.113.10:5060;transport=tcp`. */
   async ofTrunk(trunk: Trunk): Promise<string> {
-    const { addresses } = this.#options;
     const { transport } = trunk.proxy;
-    const told = addresses?.advertisedTo(await addresses.proxyAddressOf(trunk), trunk);
-    const hostPort = told === undefined ? SERVERS_OWN : this.#hostPort(told, transport);
-    return `${hostPort}${suffixOf(transport)}`;
+    const farEnd = (await this.#options.addresses?.proxyAddressOf(trunk)) ?? '';
+    return `${this.#hostPort(farEnd, trunk, transport) ?? SERVERS_OWN}${suffixOf(transport)}`;
   }
 
-  /** The port of the contact that faces the far end: never that of a second contact on loopback while there is another. */
-  #hostPort(told: string, transport: string): string {
-    const listening = this.#options.listening().filter((each) => each.transport === transport);
-    const hosts = listening.map(({ hostPort }) => splitAt(hostPort));
-    const facing =
-      hosts.find(({ host }) => host === told) ??
-      hosts.find(({ host }) => isIPv4(host) && !LOOPBACK.test(host)) ??
-      hosts.find(({ host }) => isIPv4(host));
-    return facing === undefined ? told : `${told}:${facing.port}`;
+  /** Undefined for the server's own. */
+  #hostPort(farEnd: string, trunk: Trunk | undefined, transport: string): string | undefined {
+    const { addresses, listening } = this.#options;
+    const places = listening().filter((each) => each.transport === transport);
+    const local = facing(places.filter(({ isExternal }) => !isExternal));
+    const told = addresses?.advertisedTo(farEnd, trunk);
+    if (told !== undefined) {
+      const port = (places.find(({ hostPort }) => hostOf(hostPort) === told) ?? local)?.hostPort;
+      return port === undefined ? told : `${told}:${port.slice(port.lastIndexOf(':') + 1)}`;
+    }
+    // Its own Contact has the external address, which is for far ends outside alone.
+    const isTurnedOut = places.some(({ isExternal }) => isExternal);
+    const isInside = addresses?.isOutside(farEnd) === false;
+    return isTurnedOut && isInside ? local?.hostPort : undefined;
   }
 }
 
-function splitAt(hostPort: string): { readonly host: string; readonly port: string } {
-  const colon = hostPort.lastIndexOf(':');
-  return { host: hostPort.slice(0, colon), port: hostPort.slice(colon + 1) };
+/** The one that faces the far ends: never a second contact on loopback while there is another. */
+function facing(places: readonly SipAddress[]): SipAddress | undefined {
+  return places.find(({ hostPort }) => !LOOPBACK.test(hostPort)) ?? places[0];
+}
+
+function hostOf(hostPort: string): string {
+  return hostPort.slice(0, hostPort.lastIndexOf(':'));
 }
 
 function suffixOf(transport: string): string {

@@ -43,6 +43,8 @@ export interface SrfLinkOptions {
 export interface SipAddress {
   readonly transport: string;
   readonly hostPort: string;
+  /** An address that the server is told it has outside, and does not listen on. */
+  readonly isExternal: boolean;
 }
 
 export interface SrfLinkListener {
@@ -251,10 +253,12 @@ export class SrfLink {
 
 /** The `connect` event has lists such as `udp/127.0.0.1:5060,tcp/127.0.0.1:5060`, and a version among them. */
 function addressesOf(hostPorts: readonly unknown[]): readonly SipAddress[] {
+  const [, , local] = hostPorts;
+  const isExternal = (text: string) => typeof local === 'string' && !local.includes(text);
   const texts = hostPorts.flatMap((value) => (typeof value === 'string' ? value.split(',') : []));
   const found = texts.flatMap((text) => {
     const [, transport, hostPort] = /^(udp|tcp|tls|ws|wss)\/(.+)$/.exec(text.trim()) ?? [];
-    return transport && hostPort ? [{ transport, hostPort }] : [];
+    return transport && hostPort ? [{ transport, hostPort, isExternal: isExternal(text) }] : [];
   });
   const distinct = found.filter(
     (address, at) =>

@@ -1,14 +1,18 @@
 /** One call's media through FreeSWITCH: a leg to the carrier, a leg to the media engine, and the bridge between. */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
+import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import { offerOf } from '../codec-offer.ts';
 import { within } from '../limit.ts';
 import { LinkedAudio } from '../linked-audio.ts';
 import type { MediaEndpoint } from '../media-gateway.ts';
 import { type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
 import { engineOffer } from './engine-sdp.ts';
+import { FarEndSource } from './far-end-source.ts';
+import type { FreeSwitchServer } from './freeswitch-server.ts';
 import { type FsmrfEndpoint, modify } from './fsmrf.ts';
 import { mediaErrorOf, statusOf } from './media-error-of.ts';
 
@@ -39,7 +43,12 @@ export interface BridgedEndpointOptions {
   readonly advertisedAddress: string | undefined;
   /** The carrier's offer that `outer` was made from; undefined when there was none. */
   readonly remoteSdp: string | undefined;
+  /** Where the carrier's RTP may come from besides the address of its SDP. */
+  readonly hosts: TrustedHosts;
+  /** Reports the packets that reach `outer`. */
+  readonly server: Pick<FreeSwitchServer, 'watch' | 'trace'>;
   readonly clock: Clock;
+  readonly log: Logger;
   /** Ends a leg by its name, when it does not end by itself. */
   readonly kill: (uuid: string) => Promise<void>;
 }
@@ -49,6 +58,10 @@ export class BridgedEndpoint implements MediaEndpoint {
   readonly channels: readonly string[];
   readonly #options: BridgedEndpointOptions;
   readonly #sessionId = randomInt(1, 2 ** 47);
+  readonly #source: FarEndSource;
+  readonly #unwatch: () => void;
+  /** One change of the outer leg after the other. */
+  #changes: Promise<unknown> = Promise.resolve();
   #version = 0;
   #localSdp = '';
   #remoteSdp: string | undefined;
@@ -57,7 +70,7 @@ export class BridgedEndpoint implements MediaEndpoint {
   #closed: Promise<void> | undefined;
 
   constructor(options: BridgedEndpointOptions) {
-    const { outer, inner, session, remoteSdp } = options;
+    const { outer, inner, session, server, hosts, clock, remoteSdp } = options;
     this.#options = options;
     this.audio = new LinkedAudio(session);
     this.channels = [outer.uuid, inner.uuid];
@@ -67,9 +80,20 @@ export class BridgedEndpoint implements MediaEndpoint {
     inner.on('destroy', () => {
       if (this.#closed === undefined) this.audio.lose();
     });
+    this.#source = new FarEndSource({
+      ...hosts,
+      relayedPackets: async () => (await session.stats()).packetsReceived,
+      trace: (isOn) => server.trace(outer.uuid, isOn),
+      onMoved: () => void this.#followSource(),
+      clock,
+    });
+    this.#unwatch = server.watch(outer.uuid, (packet) => this.#source.take(packet));
     this.#remoteSdp = remoteSdp;
     if (remoteSdp === undefined) this.offer();
-    else this.#say(outer.dialog.remote.sdp);
+    else {
+      this.#say(outer.dialog.remote.sdp);
+      this.#source.expect(remoteSdp);
+    }
     this.#connect(remoteSdp === undefined ? NOTHING_YET : flowOf(remoteSdp));
   }
 
@@ -86,8 +110,9 @@ export class BridgedEndpoint implements MediaEndpoint {
     const wanted = limited(remoteSdp, codecs);
     // An answer often says what its early media had said; FreeSWITCH need not hear it twice.
     const isNew = wanted !== this.#remoteSdp;
-    const answer = isNew ? await this.#modify(this.#options.outer, wanted) : undefined;
+    const answer = isNew ? await this.#changeOuter(this.#source.located(wanted)) : undefined;
     this.#remoteSdp = wanted;
+    this.#source.expect(wanted);
     if (this.#isOfferPending) this.#isOfferPending = false;
     else if (answer !== undefined) this.#say(answer);
     if (isNew) await this.#follow(flowOf(wanted));
@@ -109,8 +134,29 @@ export class BridgedEndpoint implements MediaEndpoint {
   }
 
   close(): Promise<void> {
+    this.#source.stop();
+    this.#unwatch();
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  /** FreeSWITCH is told where the far end really is; the far end is told nothing. */
+  async #followSource(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      if (this.#remoteSdp !== undefined) {
+        await this.#changeOuter(this.#source.located(this.#remoteSdp));
+      }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      log.warn({ why }, 'FreeSWITCH does not take another address of the far end');
+    }
+  }
+
+  #changeOuter(sdp: string): Promise<string> {
+    const changed = this.#changes.then(() => this.#modify(this.#options.outer, sdp));
+    this.#changes = changed.catch(() => undefined);
+    return changed;
   }
 
   async #close(): Promise<void> {

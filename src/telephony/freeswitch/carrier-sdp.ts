@@ -1,6 +1,7 @@
 /** The descriptions that go between a carrier and FreeSWITCH, and what the phone server changes in them; pure */
 import { parseSdp, SdpError } from '../../rtp/sdp.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
+import type { Source } from '../../rtp/source-lock.ts';
 import { MediaError, sdpRefusal } from '../media-gateway.ts';
 
 /** Which way sound flows, as the far end sees it. */
@@ -70,6 +71,21 @@ export function placeOf(sdp: string): { readonly address: string; readonly port:
   return { address, port: Number(port) };
 }
 
+/** Where a far end takes RTP by its description; undefined where it takes none, or holds the old way. */
+export function rtpPlaceOf(sdp: string): Source | undefined {
+  const [session = '', ...media] = sdp.split(/^(?=m=)/m);
+  const audio = media.find((section) => section.startsWith('m=audio ')) ?? '';
+  const port = Number(/^m=audio (\d+) /.exec(audio)?.[1] ?? 0);
+  const address = connectionIn(audio) ?? connectionIn(session);
+  const isAnywhere = address === undefined || address === '0.0.0.0' || port === 0;
+  return isAnywhere ? undefined : { address, port };
+}
+
+/** The same description with another address and port for RTP. */
+export function withRtpPlace(sdp: string, { address, port }: Source): string {
+  return sdp.replace(/^(c=IN IP4 )\S+/gm, `$1${address}`).replace(/^(m=audio )\d+/m, `$1${port}`);
+}
+
 /**
  * The same description in our name: one session and a version that we count, and the direction always said.
  *
@@ -84,7 +100,7 @@ export function withOrigin(
     readonly address: string | undefined;
   },
 ): string {
-  const { sessionId, version, address = addressIn(sdp) } = ours;
+  const { sessionId, version, address = connectionIn(sdp) ?? '127.0.0.1' } = ours;
   const told = sdp.replace(/^((?:c=|a=rtcp:\d+ )IN IP4 )\S+/gm, `$1${address}`);
   const [session = '', ...media] = told.split(/^(?=m=)/m);
   const origin = `o=- ${sessionId} ${version} IN IP4 ${address}`;
@@ -92,8 +108,8 @@ export function withOrigin(
   return [named, ...media.map(withDirection)].join('');
 }
 
-function addressIn(sdp: string): string {
-  return /^c=IN IP4 (\S+)/m.exec(sdp)?.[1] ?? '127.0.0.1';
+function connectionIn(sdp: string): string | undefined {
+  return /^c=IN IP4 (\S+)/m.exec(sdp)?.[1];
 }
 
 /** FreeSWITCH leaves the usual direction out, which is allowed; some phones that were held wait for it all the same. */

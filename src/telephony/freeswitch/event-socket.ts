@@ -10,6 +10,9 @@ import {
 /** A server that is well answers within milliseconds. */
 const ANSWER_MS_MAX = 3_000;
 
+/** FreeSWITCH's highest: what commands print on purpose, and no message of its own. */
+const CONSOLE_LEVEL = 0;
+
 /** More commands than that wait for no server that is well. */
 const COMMANDS_MAX = 1_000;
 
@@ -18,6 +21,8 @@ export interface EventSocketOptions {
   readonly port: number;
   readonly secret: string;
   readonly clock: Clock;
+  /** Called with each line that the server logs for the console, and the name of the leg that it is about. */
+  readonly onLine?: (uuid: string, line: string) => void;
   /** Called once when a connection that was open is lost, with the reason. */
   readonly onLost: (reason: string) => void;
 }
@@ -59,6 +64,7 @@ export class EventSocket {
       if (!reply.headers.get('reply-text')?.startsWith('+OK')) {
         throw new EventSocketError('it refused the secret');
       }
+      if (options.onLine !== undefined) await connection.#send(`log ${CONSOLE_LEVEL}`);
     } catch (error) {
       connection.close();
       throw error;
@@ -129,6 +135,9 @@ export class EventSocket {
       case 'command/reply':
       case 'api/response':
         this.#waiting.shift()?.resolve(message);
+        break;
+      case 'log/data':
+        this.#options.onLine?.(message.headers.get('user-data') ?? '', message.body);
         break;
       case 'text/rude-rejection':
         this.#fail('it takes no connections from our address (FREESWITCH_EVENT_TRUSTED)');

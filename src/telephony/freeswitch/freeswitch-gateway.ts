@@ -1,9 +1,11 @@
 /** The media gateway that leaves the carrier's RTP to FreeSWITCH: codecs, SRTP, NAT; the media engine stays behind it. */
+import type { BlockList } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaEngine } from '../../media/media-engine.ts';
 import type { MediaSession } from '../../media/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
+import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { CarrierReport } from '../carrier.ts';
 import { within } from '../limit.ts';
 import type { MediaGateway } from '../media-gateway.ts';
@@ -57,6 +59,8 @@ interface Wish {
   readonly offer: string | undefined;
   readonly codecs: readonly CodecName[] | undefined;
   readonly advertisedAddress: string | undefined;
+  /** Where RTP may come from besides the address of the SDP. */
+  readonly hosts: TrustedHosts;
 }
 
 export class FreeSwitchGateway implements MediaGateway {
@@ -95,11 +99,14 @@ export class FreeSwitchGateway implements MediaGateway {
     readonly remoteSdp?: string;
     readonly signallingAddress: string;
     readonly advertisedAddress?: string | undefined;
+    readonly carrier?: BlockList;
     readonly codecs?: readonly CodecName[];
     readonly near?: MediaSession | undefined;
     readonly isHeld?: boolean;
   }): Promise<BridgedEndpoint> {
     const { codecs, advertisedAddress, remoteSdp, near, isHeld } = options;
+    const { signallingAddress, carrier } = options;
+    const hosts = { signallingAddress, carrier };
     // Read first: what cannot be understood shall not cost a port.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
     const { clock, log } = this.#options;
@@ -109,7 +116,7 @@ export class FreeSwitchGateway implements MediaGateway {
       const place = this.#choose(failed);
       try {
         return await this.#openAt(place, {
-          ...{ offer, codecs, advertisedAddress },
+          ...{ offer, codecs, advertisedAddress, hosts },
           line: { near, isHeld },
         });
       } catch (cause) {
@@ -155,18 +162,18 @@ export class FreeSwitchGateway implements MediaGateway {
   async #bridge(
     { server, connection }: Place,
     session: MediaSession,
-    { offer, codecs, advertisedAddress }: Wish,
+    { offer, codecs, advertisedAddress, hosts }: Wish,
   ): Promise<BridgedEndpoint> {
     const engineAddress = connection.socket.localAddress;
     const [outer, inner] = await this.#legs([
       [connection.outer, offer ?? silentOffer(codecs)],
       [connection.inner, engineOffer(session.localPort, engineAddress)],
     ]);
-    const { clock } = this.#options;
+    const { clock, log } = this.#options;
     const kill = (uuid: string) => server.kill(uuid);
     try {
       await within(clock, LEG_MS_MAX, outer.bridge(inner));
-      const own = { codecs, advertisedAddress, clock, kill };
+      const own = { codecs, advertisedAddress, hosts, clock, log, kill, server };
       const parts = { outer, inner, session, engineAddress, ...own };
       return new BridgedEndpoint({ ...parts, remoteSdp: offer });
     } catch (error) {

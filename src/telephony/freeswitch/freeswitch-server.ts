@@ -7,6 +7,7 @@ import { within } from '../limit.ts';
 import { placeOf, type ServerAddress } from '../server-list.ts';
 import { EventSocket } from './event-socket.ts';
 import { connectProfile, type FsmrfServer } from './fsmrf.ts';
+import { type TracedPacket, tracedPacketIn } from './rtp-trace.ts';
 import { probeSip, type SipClient } from './sip-probe.ts';
 
 /** Names of the two profiles in sip-config/freeswitch/freeswitch.xml. */
@@ -66,6 +67,8 @@ export class FreeSwitchServer {
   #hasSip = false;
   #isRunning = false;
   #retryMs = RETRY_MS_MIN;
+  /** By the names of legs. */
+  readonly #watchers = new Map<string, (packet: TracedPacket) => void>();
   #cancelTimer: () => void = () => undefined;
 
   constructor(options: FreeSwitchServerOptions) {
@@ -118,6 +121,21 @@ export class FreeSwitchServer {
     }
   }
 
+  /** Calls `onPacket` for each packet that reaches a leg while it is traced. @returns what ends that. */
+  watch(uuid: string, onPacket: (packet: TracedPacket) => void): () => void {
+    this.#watchers.set(uuid, onPacket);
+    return () => this.#watchers.delete(uuid);
+  }
+
+  /** Has the packets that reach a leg reported, or no longer. Never rejects: a lost server has no legs. */
+  async trace(uuid: string, isOn: boolean): Promise<void> {
+    try {
+      await this.#connection?.socket.api(`uuid_debug_media ${uuid} read ${isOn ? 'on' : 'off'}`);
+    } catch (error) {
+      this.#options.log.debug({ why: reasonOf(error) }, 'could not trace a leg in FreeSWITCH');
+    }
+  }
+
   async #connect(): Promise<void> {
     try {
       const connection = await this.#open();
@@ -141,7 +159,8 @@ export class FreeSwitchServer {
     const { address, secret, srf, clock } = this.#options;
     const { host, port } = address;
     const onLost = (reason: string) => this.#onLost(reason);
-    const socket = await EventSocket.open({ host, port, secret, clock, onLost });
+    const onLine = (uuid: string, line: string) => this.#onLine(uuid, line);
+    const socket = await EventSocket.open({ host, port, secret, clock, onLine, onLost });
     const opened: FsmrfServer[] = [];
     const open = async (profile: string) => {
       const server = await within(
@@ -168,6 +187,12 @@ export class FreeSwitchServer {
       for (const server of opened) server.disconnect();
       throw error;
     }
+  }
+
+  #onLine(uuid: string, line: string): void {
+    const onPacket = this.#watchers.get(uuid);
+    const packet = onPacket && tracedPacketIn(line);
+    if (packet !== undefined) onPacket?.(packet);
   }
 
   #checkLater(): void {

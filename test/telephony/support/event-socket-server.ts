@@ -29,6 +29,8 @@ export class EventSocketServer {
   mood: Mood = 'well';
   readonly #options: EventSocketServerOptions;
   readonly #sockets = new Set<Socket>();
+  /** Those that want the log. */
+  readonly #logging = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
 
@@ -63,9 +65,18 @@ export class EventSocketServer {
     if (server !== undefined) await new Promise((resolve) => server.close(resolve));
   }
 
+  /** Logs a line for the console, about a leg. */
+  log(uuid: string, line: string): void {
+    const head = `Content-Type: log/data\nContent-Length: ${line.length}\nLog-Level: 0\nUser-Data: ${uuid}\n\n`;
+    for (const socket of this.#logging) socket.write(head + line);
+  }
+
   #welcome(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      this.#logging.delete(socket);
+    });
     socket.on('error', () => socket.destroy());
     if (this.mood === 'mute') return;
     if (this.mood === 'garbage') return void socket.write('HTTP/1.1 400 Bad Request\n\n');
@@ -97,6 +108,7 @@ export class EventSocketServer {
       const head = `Content-Type: api/response\nContent-Length: ${Buffer.byteLength(body)}\n\n`;
       socket.write(head + body);
     } else {
+      if (command === 'log 0') this.#logging.add(socket);
       socket.write('Content-Type: command/reply\nReply-Text: +OK\n\n');
     }
   }

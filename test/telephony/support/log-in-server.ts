@@ -4,6 +4,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 
 export class LogInServer {
   readonly sockets: Socket[] = [];
+  /** Where it takes SIP, its version, and where it listens, as drachtio-server says it. */
+  facts = 'udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30';
   /** False for one that takes connections and says nothing. */
   doesAnswer = true;
   /** Commands of clients that are logged in. */
@@ -49,8 +51,7 @@ export class LogInServer {
 
   #handle(command: string, answer: (id: string, ...texts: [string, ...string[]]) => void): void {
     const [id = '', verb, secret] = command.split('|');
-    const facts = 'udp/192.0.2.1:5060,tcp/192.0.2.1:5060|v0.8.30';
-    if (verb === 'authenticate') answer(id, secret === 'right' ? `OK|${facts}` : 'NOK');
+    if (verb === 'authenticate') answer(id, secret === 'right' ? `OK|${this.facts}` : 'NOK');
     if (verb !== 'sip') return;
     const reply = this.onSend(command) ?? 'NOK|unable to find dialog';
     const [text, ...more] = typeof reply === 'string' ? [reply] : reply;

@@ -1,0 +1,4 @@
+import { startEmbeddedPlane } from './embedded-plane.ts';
+import { describeStrangers } from './strangers.contract.ts';
+
+describeStrangers('embedded', startEmbeddedPlane);
