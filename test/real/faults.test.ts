@@ -1,9 +1,10 @@
 /** What happens to calls when one of the three processes is killed: drachtio-server, FreeSWITCH, or ours. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Phone } from '../../examples/phone/phone.ts';
+import { Phone, PhoneError, type RingingCall } from '../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../examples/phone/phone-call.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { findPrograms, type RealWorld, startRealWorld } from './real-processes.ts';
@@ -23,18 +24,30 @@ describe.skipIf(programs === undefined)('real servers', () => {
   let world: RealWorld;
   let server: TestServer;
   let dataDir: string;
+  let agentId: string;
 
-  const start = () => startServer({ dataDir, environment: world.environment });
+  /** Behind the trunk. */
+  const callee = new Phone();
+
+  const start = () => {
+    const SIP_TRUNKS = join(dataDir, 'trunks.json');
+    return startServer({ dataDir, environment: { ...world.environment, SIP_TRUNKS } });
+  };
   const uri = () => `sip:${NUMBER}@127.0.0.1:${world.sipPort}`;
 
   beforeAll(async () => {
     if (programs === undefined) return;
     world = await startRealWorld(programs);
     dataDir = mkdtempSync(join(tmpdir(), 'offhook-real-data-'));
+    await callee.start();
+    const trunk = { name: 'callee', proxy: callee.hostPort(), numbers: [NUMBER] };
+    const trunks = [{ ...trunk, allowedSources: ['127.0.0.1'] }];
+    writeFileSync(join(dataDir, 'trunks.json'), JSON.stringify(trunks));
     server = await (await start()).ready();
-    await server.createAgent({ greeting: 'Hello. '.repeat(60) });
+    agentId = await server.createAgent({ greeting: 'Hello. '.repeat(60) });
   });
   afterAll(async () => {
+    await callee.stop();
     await server?.stop();
     await world?.stop();
     rmSync(dataDir, { recursive: true, force: true });
@@ -187,5 +200,119 @@ describe.skipIf(programs === undefined)('real servers', () => {
       `our process killed: ${CALLS} callers had BYE after ${endedMs} ms, FreeSWITCH was empty after ${emptyMs} ms`,
     );
     expect(await openCalls()).toEqual([]);
+  });
+
+  /** How many unanswered calls the phone server has saved: it hears of its INVITE after the callee. */
+  function savedInvites(): unknown {
+    const database = new Sqlite(join(dataDir, 'offhook.db'), { readonly: true });
+    const count = database.prepare('select count(*) from open_dialogs where invite is not null');
+    const saved = count.pluck().get();
+    database.close();
+    return saved;
+  }
+
+  /** Has the callee's telephone rung. */
+  async function ringTheCallee(): Promise<RingingCall> {
+    // Those of the test before have been ended.
+    await expect.poll(savedInvites, { timeout: ZOMBIE_MS_MAX }).toBe(0);
+    const ringing = new Promise<RingingCall>((resolve) => callee.onRinging(resolve));
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+12025550199' });
+    const call = await ringing;
+    call.ring();
+    await expect.poll(savedInvites, { timeout: 10_000 }).toBe(1);
+    return call;
+  }
+
+  async function killAndStart(): Promise<void> {
+    server.kill('SIGKILL');
+    await server.exited;
+    server = await start();
+    await server.ready();
+  }
+
+  test('an outgoing call that rings when the phone server is killed is cancelled by the next one', async () => {
+    const call = await ringTheCallee();
+    const cancelled = new Promise<string>((resolve) => {
+      call.invite.on('cancelled', (message) => resolve(message?.method ?? 'connection lost'));
+    });
+
+    const killedMs = performance.now();
+    await killAndStart();
+
+    expect(await cancelled).toBe('CANCEL');
+    say(
+      `our process killed: a ringing telephone had CANCEL after ${Math.round(performance.now() - killedMs)} ms`,
+    );
+    await emptyAfter(killedMs);
+  });
+
+  test('an outgoing call that is answered while no phone server is there has ACK and BYE from the next one', async () => {
+    const call = await ringTheCallee();
+
+    const killedMs = performance.now();
+    server.kill('SIGKILL');
+    await server.exited;
+    const answered = await call.answer();
+    const acknowledged = new Promise((resolve) => answered.dialog.on('ack', resolve));
+    server = await start();
+    await Promise.all([endOf([answered], killedMs), acknowledged]);
+
+    expect((await answered.ended).cause).toBe('remote-bye');
+    await server.ready();
+  });
+
+  test('callers in set-up when the phone server is killed are refused by the next one', async () => {
+    const phone = new Phone();
+    await phone.start();
+    onTestFinished(() => phone.stop());
+    await expect.poll(roomForCalls, { timeout: ROOM_MS_MAX }).toBe('takes new calls');
+
+    // Nothing comes of a call while FreeSWITCH hangs.
+    world.freeswitch.hang();
+    const dialled = await Promise.all([1, 2, 3].map(() => phone.dial(uri())));
+    const ends = dialled.map(({ answered }) =>
+      answered.then(
+        () => 'answered',
+        (error: unknown) => (error instanceof PhoneError ? error.sipStatus : error),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const killedMs = performance.now();
+    server.kill('SIGKILL');
+    await server.exited;
+    world.freeswitch.goOn();
+    server = await start();
+    const told = await Promise.all(ends);
+    const toldMs = Math.round(performance.now() - killedMs);
+
+    say(`our process killed: callers in set-up had a final answer after ${toldMs} ms`);
+    expect(told).toEqual([503, 503, 503]);
+    expect(toldMs).toBeLessThan(ZOMBIE_MS_MAX);
+    await server.ready();
+    await emptyAfter(killedMs);
+  });
+
+  test('a drachtio-server that hangs is named, and takes calls again when it goes on', async () => {
+    const stateOfSip = async () => {
+      const response = await fetch(`${server.baseUrl}/readyz`);
+      const { carriers } = (await response.json()) as {
+        readonly carriers: readonly { readonly name: string; readonly state: string }[];
+      };
+      return `${response.status} ${carriers.find(({ name }) => name.startsWith('sip by'))?.state}`;
+    };
+
+    const hungMs = performance.now();
+    world.drachtio.hang();
+    await expect
+      .poll(stateOfSip, { timeout: ZOMBIE_MS_MAX })
+      .toMatch(/^503 the server at .* hangs/);
+    const namedMs = Math.round(performance.now() - hungMs);
+    world.drachtio.goOn();
+    await server.ready();
+    const [call] = await callIn(1);
+    await call?.hangUp();
+
+    say(`drachtio hung: named after ${namedMs} ms`);
+    expect(namedMs).toBeLessThan(8_000);
   });
 });

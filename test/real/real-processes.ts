@@ -45,6 +45,15 @@ class RealProcess {
     return this.#child?.pid ?? 0;
   }
 
+  /** Stops it where it stands: its connections stay, and nothing is answered. */
+  hang(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  goOn(): void {
+    this.#child?.kill('SIGCONT');
+  }
+
   /** Resolves when its control port answers. */
   async start(): Promise<void> {
     this.#child = this.#start();
@@ -78,10 +87,18 @@ export interface RealWorld {
   stop(): Promise<void>;
 }
 
-export async function startRealWorld(programs: {
-  readonly drachtio: string;
-  readonly freeswitch: string;
-}): Promise<RealWorld> {
+export interface WorldOptions {
+  /** Of drachtio-server's one contact; loopback when not given. */
+  readonly sipAddress?: string;
+  /** Variables of FreeSWITCH. */
+  readonly freeswitch?: Readonly<Record<string, string>>;
+}
+
+export async function startRealWorld(
+  programs: { readonly drachtio: string; readonly freeswitch: string },
+  options: WorldOptions = {},
+): Promise<RealWorld> {
+  const { sipAddress = '127.0.0.1' } = options;
   const folder = mkdtempSync(join(tmpdir(), 'offhook-real-'));
   const sipPort = await freePort();
   const [drachtioPort, eventPort] = [await freePort(), await freePort()];
@@ -89,7 +106,7 @@ export async function startRealWorld(programs: {
   const drachtio = new RealProcess(drachtioPort, () =>
     startProgram(programs.drachtio, { DRACHTIO_SECRET: SECRET }, [
       ...['-f', join(ROOT, 'sip-config/drachtio.conf.xml'), '--port', String(drachtioPort)],
-      ...['--contact', `sip:127.0.0.1:${sipPort};transport=udp,tcp`],
+      ...['--contact', `sip:${sipAddress}:${sipPort};transport=udp,tcp`],
     ]),
   );
   const folders = ['log', 'db', 'run', 'cache', 'storage', 'recordings'].map((name) => {
@@ -106,6 +123,7 @@ export async function startRealWorld(programs: {
         FREESWITCH_INNER_SIP_PORT: String(innerPort),
         FREESWITCH_RTP_FIRST: String(RTP_PORTS.first),
         FREESWITCH_RTP_LAST: String(RTP_PORTS.last),
+        ...options.freeswitch,
       },
       [
         ...['-nf', '-nc', '-nonat', '-np', '-conf', join(ROOT, 'sip-config/freeswitch')],

@@ -54,18 +54,21 @@ async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], nam
   const book = new DialogBook({ store, clock, log: silentLogger });
   book.useServers([name]);
   book.connected({ name, srf, endInvite: invitesOver(srf, clock) });
-  /** What it was asked to send: transaction, start line, Call-ID. */
+  /** What it was asked to send: transaction, dialog, start line. */
   const asked = () =>
     server.heard
       .split(/\d+#[0-9a-f-]{36}\|/)
       .filter((command) => command.startsWith('sip|'))
       .map((command) => {
-        const [, transaction, line] = /^sip\|([^|]*)\|[^\r]*\r\n([^\r]*)/.exec(command) ?? [];
-        const [, callId] = /^call-id: ?(\S+)/im.exec(command) ?? [];
-        return [transaction, line, callId].join(' ').trim();
+        const [, transaction, dialog, line] =
+          /^sip\|([^|]*)\|([^|\r]*)[^\r]*\r\n([^\r]*)/.exec(command) ?? [];
+        return `${transaction}|${dialog}|${line}`;
       });
   return { kept, clock, asked, server };
 }
+
+/** drachtio-server's name of the dialog in `buildDialog`. */
+const DIALOG = 'call-1;from-tag=ours';
 
 /** As drachtio-server says that it has sent something. */
 const SENT = [
@@ -76,12 +79,10 @@ const SENT = [
 test('a ringing call of ours is cancelled by the name of its transaction, and an answer that crosses that is ended', async () => {
   const { kept, clock, asked } = await end(INVITE, () => SENT);
 
-  await expect.poll(asked).toEqual(['transaction-1 CANCEL sip:placeholder.invalid SIP/2.0']);
+  await expect.poll(asked).toEqual(['transaction-1||CANCEL sip:placeholder SIP/2.0']);
   await expect.poll(() => clock.waiting).toBe(2);
   clock.advance(2_000);
-  await expect
-    .poll(asked)
-    .toEqual([expect.any(String), 'BYE sip:placeholder.invalid SIP/2.0 call-1']);
+  await expect.poll(asked).toEqual([expect.any(String), `|${DIALOG}|BYE sip:placeholder SIP/2.0`]);
 
   await expect.poll(() => kept.size).toBe(0);
 });
@@ -94,8 +95,8 @@ test('a call of ours that was answered meanwhile is acknowledged and ended', asy
   await expect.poll(() => kept.size).toBe(0);
 
   expect(asked().slice(1)).toEqual([
-    'ACK sip:placeholder.invalid SIP/2.0 call-1',
-    'BYE sip:placeholder.invalid SIP/2.0 call-1',
+    `|${DIALOG}|ACK sip:placeholder SIP/2.0`,
+    `|${DIALOG}|BYE sip:placeholder SIP/2.0`,
   ]);
 });
 
@@ -115,7 +116,7 @@ test('a caller without an answer is refused by the name of the transaction', asy
 
   await expect.poll(() => kept.size).toBe(0);
 
-  expect(asked()).toEqual(['transaction-1 SIP/2.0 503 Service Unavailable call-1']);
+  expect(asked()).toEqual(['transaction-1||SIP/2.0 503 Service Unavailable']);
   expect(server.heard).toMatch(/retry-after: ?5/i);
 });
 

@@ -12,8 +12,8 @@ const CROSSING_MS = 2_000;
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** drachtio-server puts the dialog's target in place of `placeholder`; without a dialog the name resolves nowhere (RFC 2606). */
-const NOWHERE = 'sip:placeholder.invalid';
+/** drachtio-server puts in the target of the dialog or transaction. */
+const ITS_TARGET = 'sip:placeholder';
 
 /**
  * Cancels an outgoing INVITE, or refuses an incoming one, that has no final response.
@@ -53,17 +53,25 @@ async function cancel(
   { transactionId: stackTxnId }: OpenInvite,
   call: OpenDialog,
 ): Promise<void> {
-  // The server finds a dialog by its Call-ID.
-  const headers = { 'Call-ID': call.sipCallId };
+  const stackDialogId = dialogIdOf(call);
   try {
-    await send(srf, NOWHERE, { method: 'CANCEL', stackTxnId });
+    await send(srf, ITS_TARGET, { method: 'CANCEL', stackTxnId });
     await new Promise<void>((resolve) => clock.after(CROSSING_MS, resolve));
   } catch (error) {
     // The transaction ended with a refusal.
     if (/unknown transaction|transaction not found/.test(reasonOf(error))) return;
-    await send(srf, NOWHERE, { method: 'ACK', headers });
+    await send(srf, ITS_TARGET, { method: 'ACK', stackDialogId });
   }
-  await send(srf, NOWHERE, { method: 'BYE', headers });
+  await send(srf, ITS_TARGET, { method: 'BYE', stackDialogId }).catch((error: unknown) => {
+    // Without an answer there is no dialog.
+    if (!/unable to find dialog/.test(reasonOf(error))) throw error;
+  });
+}
+
+/** Name that drachtio-server gives to the dialog of an outgoing call. */
+function dialogIdOf({ sipCallId, localParty }: OpenDialog): string {
+  const [, tag = ''] = /;\s*tag=([^;\s]+)/i.exec(localParty) ?? [];
+  return `${sipCallId};from-tag=${tag}`;
 }
 
 /** Resolves when the server has sent it. */
