@@ -1,5 +1,5 @@
 /** Composition root: the folders of calls and secrets, which only the server's user may read. */
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RECORDINGS } from './app-recordings.ts';
 import { type Config, ConfigError, databaseFileOf } from './config.ts';
@@ -11,6 +11,22 @@ import { PRIVATE_FOLDER_MODE, tightenTree } from './lib/private-tree.ts';
 export function makeDataFolders(config: Config): void {
   makeFolderFor('DATA_DIR', join(config.DATA_DIR, RECORDINGS));
   makeFolderFor('DATABASE_URL', dirname(databaseFileOf(config)));
+}
+
+/**
+ * An empty file is no database of a first start where recordings lie beside it: a copy or a restore has gone wrong.
+ *
+ * @throws {ConfigError} saying what to do.
+ */
+export function refuseEmptyDatabase(config: Config): void {
+  const file = databaseFileOf(config);
+  if (statSync(file, { throwIfNoEntry: false })?.size !== 0) return;
+  const folder = join(config.DATA_DIR, RECORDINGS);
+  const recordings = readdirSync(folder).length;
+  if (recordings === 0) return;
+  throw new ConfigError(
+    `Cannot use the database "${file}": it is empty, and "${folder}" has ${recordings} recordings of calls that it does not know; bring back a backup with "npm run admin -- restore", or remove the empty file to begin with a new account`,
+  );
 }
 
 function makeFolderFor(setting: keyof Config, folder: string): void {

@@ -1,7 +1,7 @@
 /** Composition root: makes the server's parts, and begins what takes long. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDataFolders } from './app-data-folder.ts';
+import { makeDataFolders, refuseEmptyDatabase } from './app-data-folder.ts';
 import { RECORDINGS } from './app-recordings.ts';
 import { composeSpeech, type SpeechParts } from './app-speech.ts';
 import { Telephony } from './app-telephony.ts';
@@ -80,6 +80,7 @@ async function openData(options: {
   const { config, log } = options;
   const file = databaseFileOf(config);
   makeDataFolders(config);
+  refuseEmptyDatabase(config);
   const lock = lockDatabase(file);
   const store = await openStore({ file, clock: systemClock, log });
   const tracing = await openTracing({ ...options, store });

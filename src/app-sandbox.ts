@@ -56,6 +56,7 @@ const NO_METRICS: CallMetrics = {
   callStarted: () => undefined,
   callEnded: () => undefined,
   callMissed: () => undefined,
+  silentLine: () => undefined,
   callRefused: () => undefined,
   recordingFailed: () => undefined,
   audio: () => undefined,

@@ -1,14 +1,19 @@
 /** The server's process: settings in, signals in, exit status out. */
+import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import type { App } from './app.ts';
 import { beginHearing } from './app-hearing.ts';
 import { openOutput } from './app-output.ts';
+import { helpText, readCommandLine } from './command-line.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
 import { systemClock } from './lib/clock.ts';
 import { trustImports } from './lib/exact-imports.ts';
 import type { Logger } from './lib/logger.ts';
 import { ThreadUse } from './lib/thread-use.ts';
 import { TrunkSettingsError } from './telephony/trunks.ts';
+
+/** EX_USAGE of sysexits.h. */
+const EXIT_USAGE = 64;
 
 /** EX_CONFIG of sysexits.h: the settings are wrong, starting again will not help. */
 const EXIT_CONFIG = 78;
@@ -88,8 +93,22 @@ function obeySignals(app: App, config: Config, log: Logger): void {
   }
 }
 
-const config = settings();
-if (config !== undefined) {
-  if (process.argv.includes('--print-config')) console.log(printConfig(config));
-  else await serve(config);
+async function run(): Promise<void> {
+  const command = readCommandLine(process.argv.slice(2));
+  if (command.kind === 'wrong') {
+    console.error(command.problem);
+    process.exitCode = EXIT_USAGE;
+    return;
+  }
+  if (command.kind === 'help') return console.log(helpText());
+  if (command.kind === 'version') {
+    const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+    return console.log(JSON.parse(text).version);
+  }
+  const config = settings();
+  if (config === undefined) return;
+  if (command.kind === 'print-config') return console.log(printConfig(config));
+  await serve(config);
 }
+
+await run();

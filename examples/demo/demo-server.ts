@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,9 @@ import type { Config } from '../../src/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_MS_MAX = 60_000;
+
+/** Not the server's usual ones, and below those that systems give to sockets that want any port. */
+const RTP_PORTS = '28000-28099';
 
 export interface DemoServer {
   readonly baseUrl: string;
@@ -41,16 +44,16 @@ async function readinessOf(baseUrl: string): Promise<Readiness | undefined> {
   }
 }
 
-/** Finds the server of these settings, or starts one. @throws {Error} saying what is missing. */
+/**
+ * Finds the server of these settings where they have its live key, else starts one of its own.
+ *
+ * @throws {Error} when it does not become ready.
+ */
 export async function findOrStartServer(config: Config): Promise<DemoServer> {
+  if (config.BOOTSTRAP_LIVE_KEY === undefined) return startServer();
   const baseUrl = `http://${config.HOST}:${config.PORT}`;
   const readiness = await readinessOf(baseUrl);
   if (readiness === undefined) return startServer();
-  if (config.BOOTSTRAP_LIVE_KEY === undefined) {
-    throw new Error(
-      `A server answers at ${baseUrl}: give its live key as BOOTSTRAP_LIVE_KEY, or set PORT to a free port`,
-    );
-  }
   return {
     baseUrl,
     key: config.BOOTSTRAP_LIVE_KEY,
@@ -65,12 +68,18 @@ async function startServer(): Promise<DemoServer> {
   const [port, sipPort] = [await freePort(), await freePort()];
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-demo-'));
   const key = `svc_live_${randomBytes(16).toString('hex')}`;
+  const trunks = join(dataDir, 'no-trunks.json');
+  writeFileSync(trunks, '[]');
   const child = spawn(process.execPath, ['src/main.ts'], {
     cwd: ROOT,
     env: {
       ...env,
       ...{ PORT: String(port), SIP_PORT: String(sipPort), DATA_DIR: dataDir },
       ...{ BOOTSTRAP_LIVE_KEY: key, LOG_LEVEL: 'warn' },
+      // Whatever .env says of a server that may run already: neither its database, its carriers nor its ports are touched.
+      ...{ DATABASE_URL: '', SIP_TRUNKS: trunks, RTP_PORTS },
+      ...{ HOST: '127.0.0.1', SIP_HOST: '127.0.0.1', TELEPHONY: 'embedded', MEDIA: 'direct' },
+      ...{ PUBLIC_URL: '', PUBLIC_ADDRESS: '', WEBHOOK_SIGNING_SECRET: '' },
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

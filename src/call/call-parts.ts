@@ -50,6 +50,8 @@ export interface CallMetrics {
   callRefused(sipStatus: number): void;
   /** A recording was cut short, or did not begin. */
   recordingFailed(how: 'cut_short' | 'not_begun'): void;
+  /** A call ended because no packet came from the caller any more. */
+  silentLine(): void;
   /** The sound of a call that is over. */
   audio(stats: AudioStats): void;
   turn(times: TurnTimes): void;

@@ -1,5 +1,9 @@
 /** One call from its answer to its release: conversation, leg and record held together. */
-import type { ConversationEnd, ConversationEvent } from '../conversation/conversation-port.ts';
+import type {
+  ConversationEnd,
+  ConversationEvent,
+  ConversationFailure,
+} from '../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../domain/agent.ts';
 import type { Call, EndReason, TranscriptEntry } from '../domain/call.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
@@ -195,9 +199,7 @@ export class CallSession implements LiveCall, CallInProgress {
         this.#timeline.tool(event);
         break;
       case 'ended':
-        if (event.end.kind === 'failed') {
-          this.#log.error({ reason: event.end.reason }, 'conversation failed');
-        }
+        if (event.end.kind === 'failed') this.#conversationFailed(event.end);
         this.#endAgent(event.end);
         break;
       default:
@@ -210,6 +212,12 @@ export class CallSession implements LiveCall, CallInProgress {
     const { calls, clock } = this.#parts;
     const said = { ...entry, at: clock.dateOf(entry.at.getTime()) };
     this.#journal.write(() => calls.addTranscriptEntry(this.callId, said));
+  }
+
+  /** A caller's network that drops out is no fault of the server: it is counted, not logged as one. */
+  #conversationFailed({ reason, isSilentLine = false }: ConversationFailure): void {
+    if (isSilentLine) this.#parts.metrics.silentLine();
+    this.#log[isSilentLine ? 'info' : 'error']({ reason }, 'conversation failed');
   }
 
   /** The longest duration is that of the call; by whatever else the agent ends, two others may talk on. */

@@ -37,12 +37,20 @@ export interface TurnTimes {
   readonly keyed?: boolean;
 }
 
+/** A conversation that cannot go on. */
+export interface ConversationFailure {
+  readonly kind: 'failed';
+  readonly reason: string;
+  /** Set where the cause is the caller's line: no audio comes any more. */
+  readonly isSilentLine?: boolean;
+}
+
 /** Why a conversation wants the call to end. */
 export type ConversationEnd =
   | { readonly kind: 'agent-hangup' }
   | { readonly kind: 'timeout'; readonly cause: 'silence' | 'max-duration' }
   | { readonly kind: 'transferred' }
-  | { readonly kind: 'failed'; readonly reason: string };
+  | ConversationFailure;
 
 export type ConversationEvent =
   | { readonly kind: 'said'; readonly entry: TranscriptEntry }

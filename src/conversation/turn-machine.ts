@@ -72,7 +72,11 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'not-handed-over': onNotHandedOver,
   company: onCompany,
   'media-lost': (draft, event) =>
-    endNow(draft, { kind: 'failed', reason: 'no audio comes from the caller' }, event.atMs),
+    endNow(
+      draft,
+      { kind: 'failed', reason: 'no audio comes from the caller', isSilentLine: true },
+      event.atMs,
+    ),
   timer: (draft, event) => TIMERS[event.timer](draft, event.atMs),
   stopped: (draft, event) => stopNow(draft, event.atMs),
 };

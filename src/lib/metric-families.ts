@@ -83,6 +83,11 @@ export function callMetrics(registry: Registry) {
 /** RTP. */
 export function audioMetrics(registry: Registry) {
   return {
+    silent: new Counter({
+      name: 'offhook_calls_without_audio_total',
+      help: 'Calls ended because no audio came from the caller any more.',
+      registers: [registry],
+    }),
     packets: new Counter({
       name: 'offhook_rtp_packets_total',
       help: 'RTP packets of calls that are over, by what became of them.',

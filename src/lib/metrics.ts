@@ -124,6 +124,11 @@ export class Metrics {
     this.#calls.ended.inc({ direction, end_reason: endReason });
   }
 
+  /** A call that ended because no audio came from the caller any more. */
+  silentLine(): void {
+    this.#audio.silent.inc();
+  }
+
   /** A call that was turned away with this SIP status before it became one. */
   callRefused(sipStatus: number): void {
     this.#calls.refused.inc({ status: sipStatus });

@@ -348,3 +348,21 @@ test('CallSession counts the packets of the call when it is over', async () => {
 
   expect(world.counted).toContain('audio 100');
 });
+
+test('CallSession counts a call whose caller fell silent, and no other failure of a conversation', async () => {
+  const end = { kind: 'failed', reason: 'no audio comes from the caller' } as const;
+  const silent = await openCallWorld();
+  const broken = await openCallWorld();
+
+  for (const [world, isSilentLine] of [
+    [silent, true],
+    [broken, false],
+  ] as const) {
+    const { talk, over } = await world.answered();
+    talk.say({ kind: 'ended', end: { ...end, isSilentLine } });
+    await over;
+  }
+
+  expect(silent.counted.filter((line) => line.startsWith('silent'))).toHaveLength(1);
+  expect(broken.counted.filter((line) => line.startsWith('silent'))).toEqual([]);
+});

@@ -40,7 +40,11 @@ test('Conversation ends when no audio comes any more', async () => {
 
   table.line.emit({ kind: 'media-lost' });
 
-  expect(table.end()).toEqual({ kind: 'failed', reason: 'no audio comes from the caller' });
+  expect(table.end()).toEqual({
+    kind: 'failed',
+    reason: 'no audio comes from the caller',
+    isSilentLine: true,
+  });
 });
 
 test('Conversation goes on when the recording cannot be written', async () => {

@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { COMPILE_CACHE } from '../support/compile-cache.ts';
-import { freePort } from '../support/free-ports.ts';
+import { startServer } from '../support/server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-test('npm run demo holds a conversation, shows both sides and the record, and ends with 0', async () => {
+test('npm run demo holds a conversation with a server of its own, whatever runs already, and ends with 0', async () => {
+  const running = await startServer();
+  onTestFinished(() => running.stop());
+  await running.ready();
   const child = spawn(process.execPath, ['examples/demo/demo.ts'], {
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       LLM: 'scripted',
-      PORT: String(await freePort()),
+      PORT: new URL(running.baseUrl).port,
     },
   });
   let output = '';
@@ -30,4 +33,5 @@ test('npm run demo holds a conversation, shows both sides and the record, and en
   expect(output).toContain('"endReason": "agent_hangup"');
   expect(output).toContain('recordings/call_');
   expect(status, output).toBe(0);
+  expect((await running.api('GET', '/api/calls')).body.data).toEqual([]);
 });

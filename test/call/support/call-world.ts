@@ -158,6 +158,7 @@ function countingMetrics(counted: string[]): CallMetrics {
     callStarted: count('started'),
     callEnded: count('ended'),
     callMissed: count('missed'),
+    silentLine: count('silent'),
     callRefused: count('refused'),
     recordingFailed: count('recording-failed'),
     audio: ({ packetsReceived }) => counted.push(`audio ${packetsReceived}`),

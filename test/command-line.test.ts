@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { helpText, readCommandLine } from '../src/command-line.ts';
+import { printConfig, readConfig } from '../src/config.ts';
+
+test.each([
+  [[], 'serve'],
+  [['--help'], 'help'],
+  [['-h'], 'help'],
+  [['--version'], 'version'],
+  [['--print-config'], 'print-config'],
+  [['--prot', '3000'], 'wrong'],
+  [['--help', 'me'], 'wrong'],
+  [['constructor'], 'wrong'],
+])('readCommandLine(%j) is %s', (words, kind) => {
+  expect(readCommandLine(words).kind).toBe(kind);
+});
+
+test('readCommandLine names the word that it does not know', () => {
+  expect(readCommandLine(['--port=1'])).toMatchObject({
+    problem: expect.stringContaining('"--port=1"'),
+  });
+});
+
+test('helpText names settings that exist, and no other', () => {
+  const known = [...printConfig(readConfig({})).matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+  const optional = [
+    'PUBLIC_ADDRESS',
+    'DATABASE_URL',
+    'MEDIA',
+    'BOOTSTRAP_LIVE_KEY',
+    'BOOTSTRAP_TEST_KEY',
+  ];
+  const more = ['WEBHOOK_SIGNING_SECRET', 'OPENAI_BASE_URL', 'OPENAI_MODEL', 'OPENAI_API_KEY'];
+
+  const named = helpText()
+    .match(/^ {2}[A-Z][A-Z_, ]+$/gm)
+    ?.flatMap((line) => line.trim().split(', '));
+
+  const all = [...known, ...optional, ...more, 'OTEL_EXPORTER_OTLP_ENDPOINT'];
+  expect(named?.length).toBeGreaterThan(30);
+  expect(named?.filter((name) => !all.includes(name))).toEqual([]);
+});
