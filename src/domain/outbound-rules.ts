@@ -18,9 +18,6 @@ export const OUTBOUND_LIMITS = {
   metadataDepthMax: 8,
 } as const;
 
-/** The agent's number in the sandbox where neither the request nor the agent has one: nobody's. */
-export const SANDBOX_NUMBER = '+15005550006';
-
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
 
@@ -94,8 +91,8 @@ export function abandonQueued(
 function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
   const { agent, hasTrunkFor } = facts;
   const isLive = agent.environment === 'live';
-  const text = draft.from ?? agent.phoneNumber ?? (isLive ? undefined : SANDBOX_NUMBER);
-  if (text === undefined) {
+  const text = draft.from ?? agent.phoneNumber;
+  if (text === null) {
     throw unusable('Cannot start the call: from is missing, and the agent has no phoneNumber');
   }
   if (isShortNumber(text)) {

@@ -25,7 +25,7 @@ export async function openWorld(deps: Deps = {}, options: Parameters<typeof open
   add({ id: 'agent_live', phoneNumber: FROM });
   add({ id: 'agent_mute' });
   add({ id: 'agent_paused', status: 'paused', phoneNumber: '+390611111111' });
-  add({ id: 'agent_test', environment: 'test' });
+  add({ id: 'agent_test', environment: 'test', phoneNumber: '+15550100009' });
   add({ id: 'agent_foreign', accountId: 'acct_foreign', phoneNumber: '+390622222222' });
   return api;
 }

@@ -124,7 +124,7 @@ describe('POST /api/calls/outbound', () => {
 
     expect(response.status).toBe(202);
     expect(queuedOf(api)).toEqual([]);
-    expect(queuedOf(api, 'test')).toMatchObject([{ from: '+15005550006', ...body }]);
+    expect(queuedOf(api, 'test')).toMatchObject([{ from: '+15550100009', ...body }]);
   });
 
   test.each([

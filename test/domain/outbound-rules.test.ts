@@ -8,7 +8,6 @@ import {
   type OutboundFacts,
   queueCall,
   requireOutbound,
-  SANDBOX_NUMBER,
 } from '../../src/domain/outbound-rules.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
@@ -124,16 +123,30 @@ test('queueCall lets an account call where its list says', () => {
 });
 
 test.each([
-  ['the number of its agent', '+15550100001', '+15550100001'],
-  ['a number of its own, where the agent has none', null, SANDBOX_NUMBER],
-])('queueCall places sandbox calls from %s, without a trunk', (_what, phoneNumber, expected) => {
+  ['the number of its agent', '+15550100001', undefined],
+  ['the number of the request', null, '+15550100001'],
+])('queueCall places sandbox calls from %s, without a trunk', (_what, phoneNumber, from) => {
   const facts = { agent: sandboxed(phoneNumber), hasTrunkFor: () => false };
 
-  expect(queue({ to: '+15550100005' }, facts).from).toBe(expected);
+  expect(queue({ to: '+15550100005', from }, facts).from).toBe('+15550100001');
+});
+
+test.each([
+  'live',
+  'test',
+] as const)('queueCall refuses a %s call that has no number to come from', (environment) => {
+  const agent = buildAgent({ environment, phoneNumber: null });
+
+  expect(() => queue({}, { agent })).toThrow(
+    expect.objectContaining({
+      code: 'UNPROCESSABLE',
+      message: 'Cannot start the call: from is missing, and the agent has no phoneNumber',
+    }),
+  );
 });
 
 test('queueCall lets sandbox calls go to every country, and to no emergency number', () => {
-  const facts = { agent: sandboxed(null) };
+  const facts = { agent: sandboxed('+15550100001') };
 
   expect(queue({ to: '+4930123400' }, facts).to).toBe('+4930123400');
   expect(() => queue({ to: '911' }, facts)).toThrow('emergency');

@@ -2,7 +2,6 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { Agent, Scope } from '../../domain/agent.ts';
 import { newCall } from '../../domain/call-life.ts';
-import { SANDBOX_NUMBER } from '../../domain/outbound-rules.ts';
 import { parsePhoneNumber } from '../../domain/phone-number.ts';
 import { scenarioRingingIn } from '../../domain/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -21,6 +20,9 @@ import { requireRoom } from './outbound-routes.ts';
 
 /** Who rings in when nobody is named: a number that is nobody's. */
 const NOBODYS_NUMBER = '+15005550110';
+
+/** The number that is rung up where the agent has none: of no subscriber. */
+const CALLED_NUMBER = '+15005550006';
 
 const inboundRoute = createRoute({
   tags: ['Sandbox'],
@@ -57,7 +59,7 @@ export function addSandboxRoutes(api: CheckedRoutes, deps: ApiDeps): void {
           direction: 'inbound',
           scenario: scenarioRingingIn({ from, scenario }),
           from: from === undefined ? NOBODYS_NUMBER : parsePhoneNumber(from, 'from'),
-          to: agent.phoneNumber ?? SANDBOX_NUMBER,
+          to: agent.phoneNumber ?? CALLED_NUMBER,
         });
         requireRoom(context, dialQueues.test, () => room.takePlace('test'));
         // Simulated calls of both directions share their lines.
