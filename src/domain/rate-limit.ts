@@ -13,6 +13,9 @@ const REQUESTS_AN_HOUR: Readonly<Record<Plan, number>> = {
 /** Requests an hour of one client address that shows no valid key. */
 export const ANONYMOUS_REQUESTS_AN_HOUR = 1000;
 
+/** Requests an hour by the signed links of one recording; a player asks for it in many ranges. */
+export const RECORDING_REQUESTS_AN_HOUR = 1000;
+
 /** Requests an hour that the dashboard makes for an account and environment; the account's own clients lose none of theirs. */
 export const DASHBOARD_REQUESTS_AN_HOUR = 10_000;
 

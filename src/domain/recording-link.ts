@@ -43,9 +43,23 @@ export function checkRecordingLink(
   if (!isEqual(proof.signature, signatureOf(callId, proof.expires, secret))) {
     throw new ServiceError('FORBIDDEN', 'Cannot open the recording: the link is not genuine');
   }
-  if (Number(proof.expires) * 1000 <= now.getTime()) {
+  if (isPast(proof.expires, now)) {
     throw new ServiceError('FORBIDDEN', 'Cannot open the recording: the link has expired');
   }
+}
+
+/** Whether `checkRecordingLink` lets the link through. */
+export function opensRecording(
+  callId: string,
+  { expires, signature }: LinkProof,
+  { secret, now }: { readonly secret: string; readonly now: Date },
+): boolean {
+  const isGenuine = isEqual(signature, signatureOf(callId, expires, secret));
+  return isGenuine && !isPast(expires, now);
+}
+
+function isPast(expires: string, now: Date): boolean {
+  return Number(expires) * 1000 <= now.getTime();
 }
 
 function signatureOf(callId: string, expires: string, secret: string): string {

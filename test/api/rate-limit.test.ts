@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { buildCall } from '../support/build-call.ts';
 import { LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
 
 const HOUR_ENDS_AT = Date.UTC(2026, 10, 20, 13) / 1000;
@@ -99,6 +102,25 @@ test('Rate limit lets exactly the allowed number of parallel requests through', 
 
   expect(responses.filter(({ status }) => status === 200)).toHaveLength(1000);
   expect(responses.filter(({ status }) => status === 429)).toHaveLength(200);
+});
+
+test('Rate limit counts signed recording links by recording, and links that are not genuine by address', async () => {
+  const api = await openTestApi();
+  api.store.calls.insert(buildCall({ accountId: 'acct_main', recordingFile: 'call_1.wav' }), []);
+  writeFileSync(join(api.store.folder, 'call_1.wav'), 'RIFF');
+  const { recordingUrl } = (await api.json('GET', '/api/calls/call_1')).body;
+  const path = recordingUrl.replace('https://voice.example', '');
+  useUp(api, 'address:203.0.113.7', 1000);
+
+  const listening = await api.request('GET', path, { key: null });
+  const forged = await api.request('GET', path.replace('call_1', 'call_2'), { key: null });
+  api.store.clock.advance(86_400_000);
+  const expired = await api.request('GET', path, { key: null });
+  const again = await api.request('GET', path, { key: null });
+
+  expect([listening.status, ...limitsOf(listening).slice(0, 2)]).toEqual([200, '1000', '999']);
+  expect(forged.status).toBe(429);
+  expect([expired.status, limitsOf(again)[1]]).toEqual([403, '998']);
 });
 
 test('Rate limit leaves health and metrics alone', async () => {

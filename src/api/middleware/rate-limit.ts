@@ -4,20 +4,23 @@ import type { ApiKey } from '../../domain/api-key.ts';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
   DASHBOARD_REQUESTS_AN_HOUR,
+  RECORDING_REQUESTS_AN_HOUR,
   requestsAnHour,
   windowOf,
 } from '../../domain/rate-limit.ts';
+import { opensRecording } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { trustNoProxy } from '../../domain/trusted-proxies.ts';
 import type { ApiContext, ApiDeps, Quota } from '../api-env.ts';
 import { clientAddressOf, clientOf } from '../client-address.ts';
+import { queryOf } from '../query-text.ts';
 
 /** Comes after authentication and before all that turns a request away. */
 export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
   return (context) => {
     const now = deps.clock.now();
     const window = windowOf(now);
-    const { subject, limit } = context.caller?.quota ?? anonymousQuota(context, deps);
+    const { subject, limit } = quotaFor(context, deps);
     context.addHeader('X-RateLimit-Limit', String(limit));
     context.addHeader('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
     // None are left if the count fails.
@@ -37,6 +40,26 @@ export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
     );
   };
 }
+
+function quotaFor(context: ApiContext, deps: ApiDeps): Quota {
+  return context.caller?.quota ?? linkQuota(context, deps) ?? anonymousQuota(context, deps);
+}
+
+/** The quota of a recording, for requests with a signed link to it: many people may listen from one address. */
+function linkQuota(
+  { request }: ApiContext,
+  { recordingSecret: secret, clock }: ApiDeps,
+): Quota | undefined {
+  const callId = RECORDING_PATH.exec(request.path)?.[1];
+  if (callId === undefined) return undefined;
+  const { expires, signature } = queryOf(request.queryText);
+  if (typeof expires !== 'string' || typeof signature !== 'string') return undefined;
+  if (!opensRecording(callId, { expires, signature }, { secret, now: clock.now() }))
+    return undefined;
+  return { subject: `recording:${callId}`, limit: RECORDING_REQUESTS_AN_HOUR };
+}
+
+const RECORDING_PATH = /^\/api\/calls\/(call_\w+)\/recording$/;
 
 function anonymousQuota(
   { request }: ApiContext,
