@@ -82,6 +82,10 @@ interface CatalogueOptions {
 export function voiceCatalogue(options: CatalogueOptions): VoiceCatalogue {
   const { book, synthesizer, log, previewsMax = PREVIEWS_MAX } = options;
   const listed = listedVoices(book);
+  // The last layer speaks the languages of espeak-ng, whichever voices are installed.
+  const languages = [
+    ...new Set([...listed.map(({ language }) => language), ...Object.keys(book.espeak.languages)]),
+  ].sort();
   const byId = new Map(listed.map((voice) => [voice.id, voice]));
   let previews = 0;
   return {
@@ -94,6 +98,7 @@ export function voiceCatalogue(options: CatalogueOptions): VoiceCatalogue {
       const voice = byId.get(voiceId);
       return voice === undefined ? undefined : withEngine(voice, synthesizer);
     },
+    languages: () => languages,
     preview: async (voiceId, text) => {
       const voice = byId.get(voiceId);
       if (voice === undefined) throw noVoice();

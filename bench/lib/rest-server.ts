@@ -7,6 +7,7 @@ import type { Trunks } from '../../src/domain/trunk-state.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics.ts';
+import { silentVoices } from '../../test/support/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 
 const TRUNKS: Trunks = {
@@ -43,7 +44,7 @@ export async function startRestServer(
     ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
     trunks: TRUNKS,
     numberOwners: new NumberOwners({ ...store, assignments, trunks: TRUNKS }),
-    voices: { list: () => [], find: () => undefined, preview: async () => null },
+    voices: silentVoices(),
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     publicUrl: 'http://127.0.0.1',
     dataFolder: '.',

@@ -16,6 +16,7 @@ import { Metrics } from '../../src/lib/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
+import { silentVoices } from '../../test/support/silent-voices.ts';
 import { answerMemoryQuestions } from '../lib/memory-answers.ts';
 import { NeuralEarBeside } from '../lib/neural-ear-beside.ts';
 import { StubClock } from '../lib/stub-clock.ts';
@@ -43,7 +44,7 @@ const app = new App({
   store: await openStore({ file: join(config.DATA_DIR, 'offhook.db'), clock, log }),
   telephony: new Calls({ config, version, clock, log }),
   speech: {
-    voices: { list: () => [], find: () => undefined, preview: async () => null },
+    voices: silentVoices(),
     hearing:
       detectorFolder === undefined
         ? hearing

@@ -92,7 +92,8 @@ export function createAgent(
 }
 
 /**
- * Changes the fields that the patch has; settings merge field by field.
+ * Changes the fields that the patch has; settings merge field by field. A null `phoneNumber` alone, for an agent
+ * without a number, gives the same agent.
  *
  * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, CONFLICT when the agent has that status
  * already, UNPROCESSABLE when a telephone number is impossible.
@@ -103,6 +104,7 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
   if (changes.status === agent.status) {
     throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
   }
+  if (isOnlyNoNumber(agent, changes)) return agent;
   if (typeof changes.phoneNumber === 'string') parsePhoneNumber(changes.phoneNumber, 'phoneNumber');
   return {
     ...agent,
@@ -110,6 +112,12 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
     settings: mergeSettings(agent.settings, changes.settings),
     updatedAt: laterThan(agent.updatedAt, now),
   };
+}
+
+/** A null `phoneNumber`, and nothing else, for an agent that has no number. */
+function isOnlyNoNumber(agent: Agent, changes: AgentPatch): boolean {
+  const isAlone = Object.keys(changes).length === 1;
+  return isAlone && changes.phoneNumber === null && agent.phoneNumber === null;
 }
 
 /** Whether a voice would say anything. */

@@ -31,6 +31,9 @@ export interface VoiceCatalogue {
 
   find(voiceId: string): Voice | undefined;
 
+  /** ISO 639 codes of the languages that are spoken, those without a listed voice included. */
+  languages(): readonly string[];
+
   /**
    * Speaks a sentence as callers would hear it.
    *

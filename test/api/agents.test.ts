@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -145,7 +146,10 @@ describe('PATCH /api/agents/{agentId}', () => {
     ['a status that does not exist', { status: 'deleted' }, 400],
     ['an impossible number', { phoneNumber: '+39061' }, 422],
     ['a number that is no string', { phoneNumber: 390612345678 }, 400],
-    ['a number that is null', { phoneNumber: null }, 400],
+    ['a number that is null', { phoneNumber: null }, 200],
+    ['an unknown voice', { voice: 'en-US-Jeny' }, 400],
+    ['an unknown language', { language: 'xx' }, 400],
+    ['a blank prompt', { systemPrompt: ' ' }, 400],
     ['an empty number', { phoneNumber: '' }, 422],
   ])('answers to %s', async (_case, body, expected) => {
     const api = await openTestApi();
@@ -166,6 +170,47 @@ describe('PATCH /api/agents/{agentId}', () => {
 
     expect(status).toBe(409);
     expect((await api.json('GET', `/api/agents/${id}`)).body.name).toBe('Till');
+  });
+});
+
+describe('PATCH /api/agents/{agentId} with what the agent has', () => {
+  test('changes nothing for a null number where there is none', async () => {
+    const api = await openTestApi();
+    const id = await createAgent(api);
+    const before = (await api.json('GET', `/api/agents/${id}`)).body;
+    api.store.clock.advance(5000);
+
+    const { status } = await api.json('PATCH', `/api/agents/${id}`, {
+      body: { phoneNumber: null },
+    });
+
+    expect(status).toBe(200);
+    expect((await api.json('GET', `/api/agents/${id}`)).body).toEqual(before);
+  });
+
+  test('answers 400 to a null number where there is one, and keeps it', async () => {
+    const api = await openTestApi();
+    const id = await createAgent(api, { phoneNumber: NUMBER });
+
+    const { status, body } = await api.json('PATCH', `/api/agents/${id}`, {
+      body: { phoneNumber: null },
+    });
+
+    expect([status, body.error.details[0]?.path]).toEqual([400, 'phoneNumber']);
+    expect((await api.json('GET', `/api/agents/${id}`)).body).toMatchObject({
+      phoneNumber: NUMBER,
+    });
+  });
+
+  test('lets a voice and language stay that the server does not speak', async () => {
+    const api = await openTestApi();
+    const old = { voice: 'en-US-GoneNeural', language: 'xx-XX' };
+    api.store.agents.insert(buildAgent({ id: 'agent_old', accountId: 'acct_main', ...old }));
+
+    const body = { ...old, name: 'Other' };
+    const { status } = await api.json('PATCH', '/api/agents/agent_old', { body });
+
+    expect(status).toBe(200);
   });
 });
 

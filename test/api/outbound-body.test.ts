@@ -36,6 +36,9 @@ describe('POST /api/calls/outbound', () => {
     ],
     ['a language that is none', { overrides: { language: 'en_US' } }, 'overrides.language'],
     ['a voice that is an option', { overrides: { voice: '--help' } }, 'overrides.voice'],
+    ['an unknown language', { overrides: { language: 'xx-XX' } }, 'overrides.language'],
+    ['an unknown voice', { overrides: { voice: 'en-US-Jeny' } }, 'overrides.voice'],
+    ['a blank greeting', { overrides: { greeting: ' \n' } }, 'overrides.greeting'],
     ['an unknown field', { scenario: 'busy' }, 'scenario'],
     ['an account', { accountId: 'acct_foreign' }, 'accountId'],
   ])('answers 400 to %s, naming the field', async (_what, body, path) => {
@@ -62,7 +65,7 @@ describe('POST /api/calls/outbound', () => {
         overrides: {
           greeting: 'x',
           systemPrompt: 'y',
-          voice: 'en-US-AriaNeural',
+          voice: 'de-DE-KatjaNeural',
           language: 'de-DE',
           maxDurationSeconds: 14_400,
         },

@@ -116,3 +116,11 @@ test('GET /api/voices/{voiceId}/preview answers 503 with Retry-After while too m
   expect((await first).status).toBe(200);
   expect((await api.request('GET', PREVIEW)).status).toBe(200);
 });
+
+test('the catalogue speaks the languages of its voices, and those that only espeak-ng has', () => {
+  const synthesizer = new ScriptedSynthesizer();
+  const voices = voiceCatalogue({ book, synthesizer, log: silentLogger });
+
+  expect(voices.languages()).toEqual(expect.arrayContaining(['de', 'en', 'nb', 'sw']));
+  expect(voices.languages()).not.toContain('xx');
+});

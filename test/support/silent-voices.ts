@@ -24,6 +24,7 @@ export function silentVoices(): VoiceCatalogue {
   return {
     list: (filter) => matchingVoices(VOICES, filter),
     find,
+    languages: () => ['de', 'en'],
     preview: async (voiceId) => {
       if (find(voiceId) === undefined) {
         throw new ServiceError('VOICE_NOT_FOUND', 'Cannot find the voice');

@@ -1,7 +1,8 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
 import { createRoute, type z } from '@hono/zod-openapi';
 import type { Agent } from '../../domain/agent.ts';
-import { createAgent, patchAgent } from '../../domain/agent-rules.ts';
+import { type AgentPatch, createAgent, patchAgent } from '../../domain/agent-rules.ts';
+import { requireKnownSpeech, type SpeechChoice } from '../../domain/known-speech.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { createdAgentView, patchedAgentView } from '../agent-view.ts';
 import { answerOnce } from '../answer-once.ts';
@@ -128,11 +129,12 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
 }
 
 function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
-  const { agents, clock, newId, numberOwners } = deps;
+  const { agents, clock, newId, numberOwners, voices } = deps;
 
   api.openapi(newRoute, (context) => {
     const draft = context.valid('json');
     const scope = scopeOf(context);
+    requireKnownSpeech(draft, voices);
     return answerOnce(context, deps, {
       work: () => {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
@@ -149,7 +151,10 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
     const { agentId } = context.valid('param');
     const agent = existingAgent(agents.find(scopeOf(context), agentId));
     requireMatch(context, agent.updatedAt, 'the agent');
-    const changed = patchAgent(agent, context.valid('json'), clock.now());
+    const patch = context.valid('json');
+    requireNumberKept(patch, agent);
+    requireKnownSpeech(changedSpeech(patch, agent), voices);
+    const changed = patchAgent(agent, patch, clock.now());
     numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
     agents.update(changed, changedBy(context));
     context.header('ETag', entityTag(changed.updatedAt));
@@ -172,6 +177,23 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
     agents.delete(scope, agentId);
     return context.body(null, 204);
   });
+}
+
+/** A voice or language that the agent has stays, even where the server no longer speaks it. */
+function changedSpeech({ voice, language }: SpeechChoice, agent: Agent): SpeechChoice {
+  return {
+    voice: voice === agent.voice ? undefined : voice,
+    language: language === agent.language ? undefined : language,
+  };
+}
+
+/** @throws {ServiceError} VALIDATION_ERROR when null stands for the number of an agent that has one. */
+function requireNumberKept({ phoneNumber }: AgentPatch, agent: Agent): void {
+  if (phoneNumber !== null || agent.phoneNumber === null) return;
+  const message = 'expected a number; DELETE /api/agents/{agentId}/phone-number takes it away';
+  throw new ServiceError('VALIDATION_ERROR', `Cannot read the body: phoneNumber: ${message}`, [
+    { path: 'phoneNumber', message },
+  ]);
 }
 
 /** The same words whether the agent never was or is another account's, so that nobody learns which. */

@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call.ts';
 import { isOver } from '../../domain/call.ts';
 import type { DialQueue } from '../../domain/dial-queue.ts';
+import { requireKnownSpeech } from '../../domain/known-speech.ts';
 import { abandonQueued, queueCall, requireOutbound } from '../../domain/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { answerOnce } from '../answer-once.ts';
@@ -72,6 +73,7 @@ export function addOutboundRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 
   api.openapi(startRoute, (context) => {
     const { agentId, ...draft } = context.valid('json');
+    requireKnownSpeech(draft.overrides ?? {}, deps.voices, 'overrides.');
     const start = () => {
       const call = callToQueue(context, deps, agentId, draft);
       const queue = dialQueues[call.environment];

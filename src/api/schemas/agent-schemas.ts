@@ -18,6 +18,9 @@ const seconds = ({ min, max }: { readonly min: number; readonly max: number }) =
 export const words = (charsMax: number) =>
   z.string().min(1).max(charsMax).refine(isPlainText, 'expected well-formed Unicode without NUL');
 
+const moreThanBlanks = (charsMax: number) =>
+  words(charsMax).regex(/\S/, 'expected more than blanks');
+
 /** Whether no value is there twice. */
 export const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
 
@@ -100,14 +103,12 @@ const phoneNumber = z.string().openapi({
 });
 
 const required = {
-  name: words(LIMITS.nameCharsMax)
-    .regex(/\S/, 'expected more than blanks')
-    .openapi({ example: 'Reception' }),
-  greeting: words(LIMITS.greetingCharsMax).openapi({
+  name: moreThanBlanks(LIMITS.nameCharsMax).openapi({ example: 'Reception' }),
+  greeting: moreThanBlanks(LIMITS.greetingCharsMax).openapi({
     description: 'The first thing that the agent says.',
     example: 'Good morning, how can I help?',
   }),
-  systemPrompt: words(LIMITS.systemPromptCharsMax).openapi({
+  systemPrompt: moreThanBlanks(LIMITS.systemPromptCharsMax).openapi({
     description: 'Instructions for the agent, which nobody hears.',
     example: 'You answer the telephone of a dentist. Be friendly and brief.',
   }),
@@ -128,7 +129,15 @@ export const createAgentSchema = z
   .openapi('CreateAgent');
 
 export const patchAgentSchema = z
-  .strictObject({ ...z.object(required).partial().shape, ...optional, status: status.optional() })
+  .strictObject({
+    ...z.object(required).partial().shape,
+    ...optional,
+    phoneNumber: phoneNumber.nullable().optional().openapi({
+      description:
+        'E.164. null leaves an agent without a number as it is, and is 400 where it has one.',
+    }),
+    status: status.optional(),
+  })
   .openapi('PatchAgent', { description: 'Only the fields that are there change; one at least.' });
 
 const timestamp = z.iso.datetime();
