@@ -90,6 +90,8 @@ export interface RealWorld {
 export interface WorldOptions {
   /** Of drachtio-server's one contact; loopback when not given. */
   readonly sipAddress?: string;
+  /** Of that contact; any free one when not given. */
+  readonly sipPort?: number;
   /** Variables of FreeSWITCH. */
   readonly freeswitch?: Readonly<Record<string, string>>;
 }
@@ -98,9 +100,8 @@ export async function startRealWorld(
   programs: { readonly drachtio: string; readonly freeswitch: string },
   options: WorldOptions = {},
 ): Promise<RealWorld> {
-  const { sipAddress = '127.0.0.1' } = options;
+  const { sipAddress = '127.0.0.1', sipPort = await freePort() } = options;
   const folder = mkdtempSync(join(tmpdir(), 'offhook-real-'));
-  const sipPort = await freePort();
   const [drachtioPort, eventPort] = [await freePort(), await freePort()];
   const [outerPort, innerPort] = [await freePort(), await freePort()];
   const drachtio = new RealProcess(drachtioPort, () =>

@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OURS, type Plane, type StartPlane, THEIRS, trunkTo } from './plane.ts';
 
+/** Of an address without a port. RFC 3261, 19.1.2. */
+const SIP_PORT = 5060;
+
 const SDP = [
   'v=0',
   'o=- 1 1 IN IP4 127.0.0.1',
@@ -84,9 +87,10 @@ export function describeWire(name: string, startPlane: StartPlane): void {
       peer.answer(farewell, 200, []);
       await stopped;
 
+      expect(first).toMatch(new RegExp(`^REGISTER sip:${peer.hostPort}[ ;]`));
       expect(headerOf(first, 'To')).toBe('<sip:joe@127.0.0.1>');
       expect(headerOf(second, 'Authorization')).toContain('username="joe"');
-      expect(headerOf(second, 'Contact')).toContain('<sip:joe@127.0.0.1:');
+      expect(headerOf(second, 'Contact')).toMatch(/<sip:joe@127\.0\.0\.1[:>]/);
       expect(headerOf(farewell, 'Expires')).toBe('0');
     });
   });
@@ -177,7 +181,7 @@ class RawPeer {
   }
 
   #sendTo(hostPort: string, text: string): void {
-    const [host, port] = hostPort.split(':');
+    const [host, port = SIP_PORT] = hostPort.split(':');
     this.#socket.send(text, Number(port), host);
   }
 }

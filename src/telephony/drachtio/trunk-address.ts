@@ -12,6 +12,11 @@ export function targetUriOf({ domain, proxy }: Trunk, number: string): string {
   return `sip:${number}@${domain ?? hostPortOf(proxy)}`;
 }
 
+/** Request-URI of REGISTER: with the port of a proxy that has no domain, so that a registrar on the SIP server's own machine is not taken for it. */
+export function registrarUriOf({ domain, proxy }: Trunk): string {
+  return `sip:${domain ?? hostPortOf(proxy)}`;
+}
+
 /** The next hop of every request. */
 export function proxyUriOf({ proxy }: Trunk): string {
   return `sip:${hostPortOf(proxy)}${proxy.transport === 'tcp' ? ';transport=tcp' : ''}`;

@@ -8,7 +8,7 @@ import type { Trunk } from '../trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
 import type { SrfClient, SrfResponse, SrfSentRequest } from './srf.ts';
 import { reasonOf } from './srf.ts';
-import { domainOf, hostPortOf, proxyUriOf } from './trunk-address.ts';
+import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
 
 const RETRY_MS_MIN = 5_000;
 const RETRY_MS_MAX = 300_000;
@@ -182,7 +182,7 @@ export class TrunkRegistration {
     const sent = Promise.withResolvers<SrfSentRequest>();
     const answered = new Promise<SrfResponse>((resolve, reject) => {
       const parts = { method: 'REGISTER', headers, proxy: proxyUriOf(trunk) };
-      srf.request(`sip:${domainOf(trunk)}`, parts, (error, request?: SrfSentRequest) => {
+      srf.request(registrarUriOf(trunk), parts, (error, request?: SrfSentRequest) => {
         if (request === undefined) return reject(new Error(reasonOf(error)));
         sent.resolve(request);
         request.on('response', (response) => response.status >= 200 && resolve(response));
