@@ -22,6 +22,7 @@ const PATIENT = [
   'test/e2e/browser-transfer.test.ts',
   'test/integration/store-crash.test.ts',
   'test/e2e/dashboard-agents.test.ts',
+  'test/e2e/dashboard-environments.test.ts',
   'test/e2e/browser-phone.test.ts',
   'test/e2e/disk.test.ts',
   'test/e2e/log-output.test.ts',

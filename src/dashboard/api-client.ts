@@ -99,6 +99,19 @@ export class ApiClient {
     this.#key = undefined;
   }
 
+  /** A client of the same session for another environment of the account. */
+  in(environment: Environment): ApiClient {
+    if (this.#scope === undefined) throw new TypeError('The client knows no account yet');
+    const other = new ApiClient({
+      fetch: this.#fetch,
+      nowMs: this.#nowMs,
+      onSignedOut: this.#onSignedOut,
+    });
+    other.#csrfToken = this.#csrfToken;
+    other.use({ ...this.#scope, environment });
+    return other;
+  }
+
   /** Asks the API, and gives its JSON; undefined for an answer without a body. @throws {ApiError} */
   async api<Body>(path: string, ask: Ask = {}): Promise<Body> {
     return bodyOf<Body>(await this.open(path, ask));

@@ -34,6 +34,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the error says that there is no such thing in the environment. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
 /** Reads the error envelope; whatever else came becomes an error with the status as its words. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);

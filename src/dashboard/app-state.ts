@@ -105,4 +105,4 @@ function browserLanguage(): Language {
   return LANGUAGES.find((known) => tags.includes(known)) ?? 'en';
 }
 
-environment.value = kept('environment', ['live', 'test'], 'live');
+environment.value = route.value.environment ?? kept('environment', ['live', 'test'], 'live');

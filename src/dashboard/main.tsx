@@ -9,8 +9,18 @@ import './style/agents.css';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { client, enter, language, message, route, session, theme } from './app-state.ts';
-import { routeOf } from './router.ts';
+import {
+  client,
+  enter,
+  environment,
+  language,
+  look,
+  message,
+  route,
+  session,
+  theme,
+} from './app-state.ts';
+import { addressIn, routeOf } from './router.ts';
 
 effect(() => {
   document.documentElement.dataset.theme = theme.value;
@@ -20,8 +30,19 @@ effect(() => {
   document.documentElement.lang = language.value;
 });
 
+effect(() => {
+  // Read first: the effect runs again with each new route.
+  const { page } = route.value;
+  if (!session.value || page === 'setup' || page === 'login') return;
+  const address = addressIn(location.hash, environment.value);
+  if (address !== location.hash) history.replaceState(null, '', address);
+});
+
 addEventListener('hashchange', () => {
   const next = routeOf(location.hash);
+  if (next.environment !== undefined && next.environment !== environment.value) {
+    look(next.environment);
+  }
   if (next.page !== route.value.page && message.value?.isError) message.value = undefined;
   route.value = next;
 });

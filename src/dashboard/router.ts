@@ -1,4 +1,5 @@
-/** Which page an address names; pure */
+/** Which page and environment an address names; pure */
+import type { Environment } from './api-types.ts';
 
 export const PAGES = [
   'live',
@@ -22,6 +23,8 @@ export interface Route {
   /** What follows the page's name, such as a call's id; empty for the page itself. */
   readonly id: string;
   readonly query: URLSearchParams;
+  /** Undefined where the address leaves it open. */
+  readonly environment: Environment | undefined;
 }
 
 /** Reads `#/calls/call_1?status=failed`. An address that names no page is that of the calls. */
@@ -29,7 +32,19 @@ export function routeOf(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [name = '', id = ''] = path.split('/', 2);
   const page = PAGES.find((known) => known === name) ?? 'calls';
-  return { page, id: decoded(id), query: new URLSearchParams(query) };
+  const parameters = new URLSearchParams(query);
+  const environment = (['live', 'test'] as const).find(
+    (known) => known === parameters.get('environment'),
+  );
+  return { page, id: decoded(id), query: parameters, environment };
+}
+
+/** The same address with the environment in it, so that a copied link shows the same thing to its reader. */
+export function addressIn(hash: string, environment: Environment): string {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
+  const parameters = new URLSearchParams(query);
+  parameters.set('environment', environment);
+  return `#/${path === '' ? 'calls' : path}?${parameters}`;
 }
 
 function decoded(text: string): string {

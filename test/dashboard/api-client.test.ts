@@ -148,3 +148,27 @@ test.each([
 ])('queryText(%o)', (query, text) => {
   expect(queryText(query)).toBe(text);
 });
+
+test('in asks with a key of the other environment, and leaves its own as it is', async () => {
+  const scopes: string[] = [];
+  const client = new ApiClient({
+    fetch: async (input, init) => {
+      if (String(input) === 'dashboard/login') return Response.json({ csrfToken: 'c' });
+      if (String(input) !== 'dashboard/key') {
+        return Response.json({ key: new Headers(init?.headers).get('authorization') });
+      }
+      scopes.push(String(init?.body));
+      const { environment } = JSON.parse(String(init?.body)) as { environment: string };
+      return Response.json({ key: environment, expiresAt: new Date(KEY_LIFE_MS).toISOString() });
+    },
+    nowMs: () => 0,
+    onSignedOut: () => undefined,
+  });
+  client.use({ accountId: 'acct_1', environment: 'test' });
+  await client.login('secret');
+
+  const [other, own] = [await client.in('live').api('api/calls'), await client.api('api/calls')];
+
+  expect([other, own]).toEqual([{ key: 'Bearer live' }, { key: 'Bearer test' }]);
+  expect(scopes).toContain(JSON.stringify({ accountId: 'acct_1', environment: 'live' }));
+});

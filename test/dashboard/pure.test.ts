@@ -4,7 +4,7 @@ import { bodyOf, draftOf, NEW_AGENT, targetsOf } from '../../src/dashboard/agent
 import { messageUnder } from '../../src/dashboard/api-error.ts';
 import { addressOf, filterOf } from '../../src/dashboard/call-filter.ts';
 import { clockText, formatsOf } from '../../src/dashboard/format.ts';
-import { routeOf } from '../../src/dashboard/router.ts';
+import { addressIn, routeOf } from '../../src/dashboard/router.ts';
 
 test.each([
   ['', 'calls', ''],
@@ -19,6 +19,23 @@ test.each([
 
 test('routeOf gives the query', () => {
   expect(routeOf('#/setup?token=a-b_c').query.get('token')).toBe('a-b_c');
+});
+
+test.each([
+  ['#/agents/agent_1?environment=test', 'test'],
+  ['#/calls?status=failed&environment=live', 'live'],
+  ['#/calls?environment=moon', undefined],
+  ['#/calls', undefined],
+])('routeOf(%o) is in the environment %o', (hash, environment) => {
+  expect(routeOf(hash).environment).toBe(environment);
+});
+
+test.each([
+  ['', '#/calls?environment=test'],
+  ['#/agents/agent_1', '#/agents/agent_1?environment=test'],
+  ['#/calls?status=failed&environment=live', '#/calls?status=failed&environment=test'],
+])('addressIn(%o) carries the environment', (hash, address) => {
+  expect(addressIn(hash, 'test')).toBe(address);
 });
 
 test('addressOf and filterOf are each other’s reverse', () => {

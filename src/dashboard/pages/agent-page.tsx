@@ -1,13 +1,14 @@
 /** One agent: made, changed, paused, deleted. */
 import { useState } from 'preact/hooks';
 import { type AgentDraft, TOOLS } from '../agent-draft.ts';
-import { messageUnder } from '../api-error.ts';
+import { isMissing, messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { ChangeConflict } from '../parts/change-conflict.tsx';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { CheckField, ChecksField, TextField, type TextFieldProps } from '../parts/field.tsx';
+import { Missing } from '../parts/missing.tsx';
 import { Page, Problem, Shown } from '../parts/page.tsx';
 import { Pronunciations } from '../parts/pronunciations.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
@@ -34,9 +35,11 @@ export function AgentPage({ id }: { readonly id: string }) {
   return (
     <Page
       title={isNew ? t('agents.new') : (loaded.value?.name ?? t('agent.title'))}
-      actions={<Actions agent={loaded.value ?? undefined} path={path} isNew={isNew} />}
+      actions={
+        <Actions agent={isMissing(loaded.error) ? null : (loaded.value ?? null)} path={path} />
+      }
     >
-      <Shown loaded={loaded}>
+      <Shown loaded={loaded} missing={<Missing what="agent" path={path} />}>
         {(agent) => (
           <>
             <AgentForm
@@ -63,12 +66,8 @@ export function AgentPage({ id }: { readonly id: string }) {
   );
 }
 
-function Actions(props: {
-  readonly agent: Agent | undefined;
-  readonly path: string;
-  readonly isNew: boolean;
-}) {
-  const { agent, path, isNew } = props;
+/** @param props.agent null where none is shown. */
+function Actions({ agent, path }: { readonly agent: Agent | null; readonly path: string }) {
   const remove = async () => {
     await client.api(path, { method: 'DELETE' });
     location.assign('#/agents');
@@ -78,19 +77,17 @@ function Actions(props: {
       <a class="button" href="#/agents">
         {t('agent.back')}
       </a>
-      {agent === undefined ? null : (
+      {agent === null ? null : (
         <>
           <TalkButton agent={agent} />
           <ChatButton agent={agent} />
+          <ConfirmButton
+            label={t('agent.delete')}
+            question={t('agent.deleteQuestion')}
+            done={t('agent.deleted')}
+            onConfirm={remove}
+          />
         </>
-      )}
-      {isNew ? null : (
-        <ConfirmButton
-          label={t('agent.delete')}
-          question={t('agent.deleteQuestion')}
-          done={t('agent.deleted')}
-          onConfirm={remove}
-        />
       )}
     </>
   );

@@ -1,5 +1,6 @@
 /** One call: what was said and heard, where the time went, and what was told to whom. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { isMissing } from '../api-error.ts';
 import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { BROWSER_BOARD } from '../browser-board.ts';
@@ -12,6 +13,7 @@ import { DeleteCall } from '../parts/delete-call.tsx';
 import { FactList } from '../parts/fact-list.tsx';
 import { Heard } from '../parts/heard.tsx';
 import { LevelMeters } from '../parts/level-meters.tsx';
+import { Missing } from '../parts/missing.tsx';
 import { Instant, Page, Section, Shown, State } from '../parts/page.tsx';
 import { Quality } from '../parts/quality.tsx';
 import { SipLadder } from '../parts/sip-ladder.tsx';
@@ -48,7 +50,7 @@ export function CallPage({ id }: { readonly id: string }) {
     },
     [id],
   );
-  const call = loaded.value?.call;
+  const call = isMissing(loaded.error) ? undefined : loaded.value?.call;
   return (
     <Page
       title={call === undefined ? t('call.title') : `${call.from} → ${call.to}`}
@@ -61,7 +63,12 @@ export function CallPage({ id }: { readonly id: string }) {
         </>
       }
     >
-      <Shown loaded={loaded}>{(value) => <Record {...value} onChanged={loaded.reload} />}</Shown>
+      <Shown
+        loaded={loaded}
+        missing={<Missing what="call" path={`api/calls/${encodeURIComponent(id)}`} />}
+      >
+        {(value) => <Record {...value} onChanged={loaded.reload} />}
+      </Shown>
     </Page>
   );
 }

@@ -5,19 +5,25 @@ import { client, complain, say, t } from '../app-state.ts';
 import { Deliveries } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { EditEndpoint, NewEndpoint } from '../parts/endpoint-form.tsx';
+import { Missing } from '../parts/missing.tsx';
 import { Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SigningSecretCard } from '../parts/signing-secret.tsx';
 import { useLoad } from '../parts/use-load.ts';
 
-export function WebhooksPage() {
+/** @param props.id of the endpoint that a link leads to; empty for the page itself. */
+export function WebhooksPage({ id }: { readonly id: string }) {
   const [round, setRound] = useState(0);
   const loaded = useLoad(
     (signal) =>
       client.api<Paged<Endpoint>>('api/webhooks/endpoints', { query: { limit: 100 }, signal }),
     [],
   );
+  const isUnknown = id !== '' && loaded.value?.data.some((one) => one.id === id) === false;
   return (
     <Page title={t('webhooks.title')}>
+      {isUnknown ? (
+        <Missing what="endpoint" path={`api/webhooks/endpoints/${encodeURIComponent(id)}`} />
+      ) : null}
       <Section title={t('webhooks.endpoints')}>
         <Shown loaded={loaded}>
           {({ data }) => (

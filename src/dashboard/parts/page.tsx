@@ -1,7 +1,7 @@
 /** What every page is made of: heading, actions, states of loading, tables that scroll by themselves. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { ApiError } from '../api-error.ts';
+import { ApiError, isMissing } from '../api-error.ts';
 import { formats, language, t, wordsOf } from '../app-state.ts';
 import { wordOf } from '../text/text.ts';
 import type { Loaded } from './use-load.ts';
@@ -46,12 +46,14 @@ export function Section(props: {
   );
 }
 
-/** Shows what was loaded, or why it was not. */
+/** Shows what was loaded, or why it was not. @param props.missing stands in its place where there is no such thing. */
 export function Shown<Value>(props: {
   readonly loaded: Loaded<Value>;
+  readonly missing?: ComponentChildren;
   readonly children: (value: Value) => ComponentChildren;
 }) {
   const { value, error, reload } = props.loaded;
+  if (props.missing !== undefined && isMissing(error)) return <>{props.missing}</>;
   return (
     <>
       {error === undefined ? null : (
