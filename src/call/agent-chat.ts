@@ -53,6 +53,7 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
       text: speakable(text),
       toolCalls: calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
       model: model.name,
+      isPromptUsed: model.ignoresPrompts !== true,
       tookMs: Math.round(clock.nowMs() - beganAtMs),
     };
   } catch (error) {

@@ -40,5 +40,7 @@ export interface ChatAnswer {
   readonly reply: string;
   readonly toolCalls: readonly ChatToolCall[];
   readonly model: string;
+  /** False where fixed rules answered: the agent's instructions counted for nothing. */
+  readonly promptUsed: boolean;
   readonly tookMs: number;
 }

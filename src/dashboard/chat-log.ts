@@ -10,6 +10,7 @@ export interface ChatEntry extends ChatMessage {
   /** Undefined for what no model has said. */
   readonly tookMs?: number;
   readonly model?: string;
+  readonly promptUsed?: boolean;
 }
 
 /** An agent speaks first. */
@@ -22,8 +23,8 @@ export function withWords(log: readonly ChatEntry[], text: string): readonly Cha
 }
 
 export function withAnswer(log: readonly ChatEntry[], answer: ChatAnswer): readonly ChatEntry[] {
-  const { reply, toolCalls, tookMs, model } = answer;
-  return [...log, { role: 'agent', text: reply, toolCalls, tookMs, model }];
+  const { reply, toolCalls, tookMs, model, promptUsed } = answer;
+  return [...log, { role: 'agent', text: reply, toolCalls, tookMs, model, promptUsed }];
 }
 
 /** What is sent. An agent that only used a tool has said nothing. */

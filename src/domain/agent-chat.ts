@@ -20,6 +20,8 @@ export interface ChatReply {
   }[];
   /** Name of the language model that answered. */
   readonly model: string;
+  /** False where fixed rules answered instead of a language model: the agent's prompt counted for nothing. */
+  readonly isPromptUsed: boolean;
   readonly tookMs: number;
 }
 

@@ -63,6 +63,11 @@ export class FallbackModel implements LanguageModel {
     return this.#order()[0]?.model.name ?? '';
   }
 
+  /** Of the model that would be asked now. */
+  get ignoresPrompts(): boolean {
+    return this.#order()[0]?.model.ignoresPrompts === true;
+  }
+
   /** Of the smallest: each of them may be asked for the next answer. */
   get contextTokens(): number | undefined {
     const windows = this.#candidates.flatMap(({ model }) => model.contextTokens ?? []);
@@ -127,7 +132,7 @@ export class FallbackModel implements LanguageModel {
     const current = this.#order()[0];
     const better = this.#candidates.slice(0, current ? this.#candidates.indexOf(current) : 0);
     const isFallback = better.length > 0;
-    const standIn = current?.model.ignoresPrompts === true ? 'rule_book' : 'second_choice';
+    const standIn = this.ignoresPrompts ? 'rule_book' : 'second_choice';
     return {
       job: 'llm',
       engine: current?.model.name ?? '',

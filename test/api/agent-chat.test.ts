@@ -36,6 +36,7 @@ const REPLY = {
   text: 'One moment.',
   toolCalls: [{ name: 'transfer_call', arguments: { target: 'sales' } }],
   model: 'test/one',
+  isPromptUsed: true,
   tookMs: 12,
 };
 
@@ -49,6 +50,7 @@ test('POST /api/agents/{agentId}/chat answers with what the agent says and would
     reply: 'One moment.',
     toolCalls: [{ name: 'transfer_call', arguments: { target: 'sales' }, ran: false }],
     model: 'test/one',
+    promptUsed: true,
     tookMs: 12,
   });
   expect(asked[0]).toMatchObject({
@@ -56,6 +58,12 @@ test('POST /api/agents/{agentId}/chat answers with what the agent says and would
     account: { id: 'acct_main' },
     messages: ASKED.messages,
   });
+});
+
+test('POST /api/agents/{agentId}/chat says that a rule book does not use the prompt', async () => {
+  const { ask } = await openChat(async () => ({ ...REPLY, isPromptUsed: false }));
+
+  expect((await ask()).body).toMatchObject({ promptUsed: false });
 });
 
 test.each([

@@ -30,6 +30,7 @@ const ASKED: readonly ChatLine[] = [{ role: 'user', text: 'When are you open?' }
 /** Says what it was told to; `silent` waits until it is stopped. */
 class TestModel implements LanguageModel {
   readonly name = 'test/one';
+  ignoresPrompts = false;
   readonly contextTokens: number | undefined;
   readonly requests: ModelRequest[] = [];
   readonly #events: readonly ModelEvent[] | 'silent' | 'failing';
@@ -77,6 +78,7 @@ test('agentChat answers with what the model says, as a voice would say it', asyn
     text: 'We are open from nine to five.',
     toolCalls: [],
     model: 'test/one',
+    isPromptUsed: true,
     tookMs: 0,
   });
 });
@@ -208,4 +210,12 @@ test('agentChat tells that the model failed, and not what it said about that', a
     code: 'SERVICE_UNAVAILABLE',
     message: 'Cannot answer as the agent: the language model failed; retry later',
   });
+});
+
+test('agentChat says that a rule book does not use the prompt', async () => {
+  const model = new TestModel([says('Yes.')]);
+  model.ignoresPrompts = true;
+  const { ask } = chatWith(model);
+
+  expect(await ask()).toMatchObject({ isPromptUsed: false });
 });

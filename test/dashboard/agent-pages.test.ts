@@ -91,13 +91,19 @@ test.each([
 test('messagesOf sends what was said, and not an agent’s silence beside its tools', () => {
   const tool = { name: 'end_call', arguments: {}, ran: false } as const;
   const asked = withWords(chatBegun('Hello'), 'Goodbye.');
-  const log = withAnswer(asked, { reply: '', toolCalls: [tool], model: 'tiny', tookMs: 12 });
+  const log = withAnswer(asked, {
+    reply: '',
+    toolCalls: [tool],
+    model: 'tiny',
+    promptUsed: false,
+    tookMs: 12,
+  });
 
   expect(messagesOf(log)).toEqual([
     { role: 'agent', text: 'Hello' },
     { role: 'user', text: 'Goodbye.' },
   ]);
-  expect(log.at(-1)).toMatchObject({ toolCalls: [tool], model: 'tiny' });
+  expect(log.at(-1)).toMatchObject({ toolCalls: [tool], model: 'tiny', promptUsed: false });
 });
 
 test('messagesOf sends no more than the server takes, the newest', () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LANGUAGES, textOf, wordOf } from '../../src/dashboard/text/text.ts';
+import { type EngineJob, engineState, type StandIn } from '../../src/domain/engine-state.ts';
 
 function textsOf(language: string): Readonly<Record<string, string>> {
   const file = join(import.meta.dirname, `../../src/dashboard/text/${language}.json`);
@@ -33,4 +34,25 @@ test('textOf puts values in, and leaves what it does not know', () => {
 test('wordOf gives the server’s own word where there is no text', () => {
   expect(wordOf('de', 'state', 'failed')).toBe('gescheitert');
   expect(wordOf('de', 'state', 'dancing')).toBe('dancing');
+});
+
+test.each<[EngineJob, StandIn]>([
+  ['vad', 'tiny_model'],
+  ['vad', 'no_model'],
+  ['stt', 'tiny_model'],
+  ['stt', 'no_model'],
+  ['turn', 'tiny_model'],
+  ['turn', 'no_model'],
+  ['tts', 'simple_voice'],
+  ['llm', 'rule_book'],
+])('every language says what callers notice of %s: %s, and what to do about it', (job, standIn) => {
+  const facts = { job, engine: 'one', reason: 'none', isFallback: true, standIn };
+  const { replacement } = engineState(facts);
+  const how = replacement?.how ?? '';
+
+  for (const language of LANGUAGES) {
+    const name = `${job}.${standIn}`;
+    expect(wordOf(language, 'limitation', name)).not.toBe(name);
+    expect(wordOf(language, 'how', how)).not.toBe(how);
+  }
 });

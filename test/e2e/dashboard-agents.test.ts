@@ -41,6 +41,31 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
       .getByRole('row')
       .filter({ has: page.getByRole('cell', { name: `${number}`, exact: true }) });
 
+  test('the page says which engines stand in, and the command that mends it', async () => {
+    const warning = page.getByRole('region', { name: 'This server answers with stand-ins' });
+    await warning.waitFor();
+    await shown.picture('agent-stand-ins');
+    const findings = await shown.findings();
+
+    const text = await warning.textContent();
+    expect(text).toContain('Language model: A rule book answers instead of a language model');
+    expect(text).toContain('Speech to text: Understands a closed set of phrases only.');
+    expect(text).toContain('Run “npm run models”, then restart the server.');
+    expect(text).toContain('LLM=auto takes the best engine that is installed.');
+    expect(findings).toEqual([]);
+  });
+
+  test('the phone says it before the call', async () => {
+    await button('Talk to it').click();
+    const dialog = page.getByRole('dialog');
+
+    await dialog.getByText('Speech to text: Understands a closed set of phrases only.').waitFor();
+    await shown.picture('phone-stand-ins');
+    expect(await dialog.textContent()).toContain('Run “npm run models”');
+    expect(await shown.findings()).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+  });
+
   test('a word that cannot be said is refused at its row, then kept', async () => {
     await button('Add a word').click();
     await button('Add a word').click();
@@ -100,12 +125,18 @@ describeWith(['chromium'], 'agents in the dashboard', () => {
     await page.getByLabel('Your words').fill('What are your opening hours?');
     await page.keyboard.press('Enter');
     await expect.poll(() => log.locator('.said-agent').count()).toBe(2);
+    const answer = await log.locator('.said-agent').last().textContent();
+    const warning = await page.getByRole('dialog').locator('.stand-ins').textContent();
     await page.keyboard.type('Transfer me to a person.');
     await page.keyboard.press('Enter');
 
     await log.getByText('not run').waitFor();
     await shown.picture('agent-chat');
     expect(first).toEqual([`AgentHello ${EVIL}`]);
+    expect(answer).toContain(
+      'A rule book gave this answer. The agent’s instructions were not used.',
+    );
+    expect(warning).toContain('A rule book answers instead of a language model');
     expect(await log.locator('code').textContent()).toContain('transfer_call(');
     expect(await shown.findings()).toEqual([]);
   });

@@ -9,7 +9,7 @@ import { type BrowserPage, launchBrowser } from '../support/browser.ts';
 import { buildDashboard, openDashboard } from '../support/dashboard-page.ts';
 import { describeWith } from '../support/programs.ts';
 import { SandboxClient } from '../support/sandbox-client.ts';
-import { seedCalls } from '../support/seed-calls.ts';
+import { seedCalls, seedTalk } from '../support/seed-calls.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const EVIL = '<img src=x onerror="window.hit=1">';
@@ -69,10 +69,11 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     const row = page.getByRole('row', { name: 'Language model' }).first();
     await expect.poll(() => row.textContent(), SOON).toContain('scripted/');
     expect(await row.textContent()).toContain(
-      "Ignores an agent's instructions: fixed rules answer.",
+      'A rule book answers instead of a language model; it ignores the agent’s instructions.',
     );
+    expect(await row.locator('.state').textContent()).toBe('stand-in');
     expect(await page.getByText(/of 5 engines are stand-ins/).isVisible()).toBe(true);
-    expect(await page.getByText('Better: whisper. Run "npm run models"').isVisible()).toBe(true);
+    expect(await page.getByText('Better: whisper. Run “npm run models”').isVisible()).toBe(true);
   });
 
   test('a number is given to an agent, moved to another, and freed', async () => {
@@ -209,6 +210,22 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
       '+12025550177',
     );
     expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('0177');
+  });
+
+  test('the page of a call that was handed over says when the agent left the two to talk', async () => {
+    await page.getByRole('article').getByRole('link').first().click();
+
+    await page.getByText(/connected with the caller at \d+:\d\d, without the agent/).waitFor();
+  });
+
+  test('a recording that was cut short says so', async () => {
+    const agentId = await server.createAgent({ phoneNumber: undefined });
+    const id = await seedTalk(server, { agentId, turns: 1, recordingTruncated: true });
+    await page.goto(`${server.baseUrl}/#/calls/${id}?environment=live`);
+
+    await page.getByText('The recording ends before the call does').waitFor();
+
+    expect(await shown.findings()).toEqual([]);
   });
 
   test('nothing that anybody wrote has run', async () => {

@@ -215,11 +215,17 @@ describeWith(['chromium'], 'the dashboard', () => {
     await expect.poll(async () => (await ask()).status, { timeout: 2000 }).toBe(401);
   });
 
-  test('a signing secret is prepared, shown, activated, and the one before dropped', async () => {
+  test('a signing secret is prepared, given up, prepared again, activated, and the one before dropped', async () => {
     await go('webhooks');
 
     await button('Prepare new secret').click();
+    const given = (await page.locator('.secret').textContent()) ?? '';
+    await button('Discard').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.locator('.secret').waitFor({ state: 'detached' });
+    await button('Prepare new secret').click();
     const secret = (await page.locator('.secret').textContent()) ?? '';
+    const isActive = await page.getByText(/not active yet/).count();
     await shown.picture('signing-secret');
     const findings = await shown.findings();
     await button('Activate').click();
@@ -230,6 +236,8 @@ describeWith(['chromium'], 'the dashboard', () => {
     await page.getByText('The previous secret also signs').waitFor({ state: 'detached' });
 
     expect(secret).toMatch(/^whsec_/);
+    expect(secret).not.toBe(given);
+    expect(isActive).toBe(1);
     expect(findings).toEqual([]);
     await button('Prepare new secret').waitFor();
   });

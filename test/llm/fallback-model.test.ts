@@ -233,3 +233,13 @@ test('chooseLanguageModel makes only the engines that are named', () => {
   expect(made).toEqual(['scripted']);
   expect(model.report()).toMatchObject({ engine: 'scripted', isFallback: false });
 });
+
+test('ignoresPrompts is that of the model that answers: the rule book after the first one failed', async () => {
+  const { model, second } = twoModels();
+  Object.assign(second, { ignoresPrompts: true });
+  const before = model.ignoresPrompts;
+
+  await collect(model.stream(requestOf('Hello.')));
+
+  expect([before, model.ignoresPrompts]).toEqual([false, true]);
+});

@@ -30,16 +30,20 @@ export async function seedCalls(
 /** A call on which both sides speak in turns of two seconds, with its recording. @returns its id. */
 export async function seedTalk(
   server: TestServer,
-  options: { readonly agentId: string; readonly turns: number },
+  options: {
+    readonly agentId: string;
+    readonly turns: number;
+    readonly recordingTruncated?: boolean;
+  },
 ): Promise<string> {
-  const { agentId, turns } = options;
+  const { agentId, turns, recordingTruncated = false } = options;
   const [id, startedAt, turnMs] = ['call_seededTalk', new Date(Date.now() - 60 * MINUTE_MS), 2000];
   const recordingFile = join('recordings', `${id}.wav`);
   mkdirSync(join(server.dataDir, 'recordings'), { recursive: true });
   writeFileSync(join(server.dataDir, recordingFile), turnsOfTone(turns, turnMs));
   await inStore(server, (store, accountId) => {
     const call = endedCall({ id, startedAt, durationMs: turns * turnMs });
-    store.calls.insert({ ...call, accountId, agentId, recordingFile }, []);
+    store.calls.insert({ ...call, accountId, agentId, recordingFile, recordingTruncated }, []);
     store.calls.addTimelineEntry(id, { at: startedAt, kind: 'answered', details: {} });
     for (let turn = 0; turn < turns; turn += 1) {
       const at = new Date(startedAt.getTime() + turn * turnMs);

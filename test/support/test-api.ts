@@ -122,7 +122,15 @@ export async function openTestApi(
     voices: silentVoices(),
     ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
     trunks,
-    chat: { reply: async () => ({ text: 'Yes.', toolCalls: [], model: 'none', tookMs: 1 }) },
+    chat: {
+      reply: async () => ({
+        text: 'Yes.',
+        toolCalls: [],
+        model: 'none',
+        isPromptUsed: false,
+        tookMs: 1,
+      }),
+    },
     webhookUrlRules: { allowLocal: false, allowPrivate: false },
     recordingSecret: 'a secret of thirty-two characters',
     version: '0.0.0',

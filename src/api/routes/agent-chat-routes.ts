@@ -51,9 +51,9 @@ export function addAgentChatRoutes(api: CheckedRoutes, deps: ApiDeps): void {
           'Cannot answer as the agent: two chats are being answered; retry later',
         );
       }
-      const { text, toolCalls, model, tookMs } = reply;
-      const wanted = toolCalls.map((call) => ({ ...call, ran: false as const }));
-      return { status: 200, body: { reply: text, toolCalls: wanted, model, tookMs } };
+      const { text, model, isPromptUsed: promptUsed, tookMs } = reply;
+      const toolCalls = reply.toolCalls.map((call) => ({ ...call, ran: false as const }));
+      return { status: 200, body: { reply: text, toolCalls, model, promptUsed, tookMs } };
     });
   });
 }

@@ -39,6 +39,10 @@ export const chatReplySchema = z
       )
       .openapi({ description: 'What the agent would do on a call.' }),
     model: z.string().openapi({ description: 'What answered.', example: 'ollama/qwen3:4b' }),
+    promptUsed: z.boolean().openapi({
+      description:
+        'False where a rule book answered instead of a language model: it ignores `systemPrompt`.',
+    }),
     tookMs: z.int(),
   })
   .openapi('AgentChatReply');

@@ -11,6 +11,7 @@ import { CheckField, ChecksField, TextField, type TextFieldProps } from '../part
 import { Missing } from '../parts/missing.tsx';
 import { Page, Problem, Shown } from '../parts/page.tsx';
 import { Pronunciations } from '../parts/pronunciations.tsx';
+import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { TalkButton } from '../parts/talk-button.tsx';
 import { useAgentForm } from '../parts/use-agent-form.ts';
 import { useLoad } from '../parts/use-load.ts';
@@ -42,6 +43,7 @@ export function AgentPage({ id }: { readonly id: string }) {
       <Shown loaded={loaded} missing={<Missing what="agent" path={path} />}>
         {(agent) => (
           <>
+            <StandIns jobs={ENGINE_JOBS} />
             <AgentForm
               key={restored?.updatedAt ?? ''}
               agent={agent ?? undefined}

@@ -83,7 +83,7 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
   const originMs = useMemo(() => recordingOriginMs(timeline, call.startedAt), [timeline, call]);
   return (
     <>
-      <Facts call={call} />
+      <Facts call={call} company={companyOf(timeline, originMs)} />
       {isOver(call) ? (
         <Heard call={call} timeline={timeline} originMs={originMs} />
       ) : (
@@ -101,7 +101,8 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
   );
 }
 
-function Facts({ call }: { readonly call: CallDetail }) {
+function Facts(props: { readonly call: CallDetail; readonly company: readonly string[] }) {
+  const { call, company } = props;
   const agents = useAgents();
   const word = (group: string, value: string | null) =>
     value === null ? '–' : wordOf(language.value, group, value);
@@ -114,6 +115,7 @@ function Facts({ call }: { readonly call: CallDetail }) {
     [t('calls.end'), word('end', call.endReason)],
     [t('calls.mood'), word('mood', call.sentiment)],
     [t('call.intent'), call.intentDetected ?? '–'],
+    ...(company.length === 0 ? [] : [[t('call.company'), company.join('; ')] as const]),
     [t('call.id'), <code>{call.id}</code>],
   ] as const;
   return (
@@ -122,6 +124,14 @@ function Facts({ call }: { readonly call: CallDetail }) {
       <FactList class="facts" facts={facts} />
     </section>
   );
+}
+
+/** What another party did on the call, in words: joined caller and agent, left again, was connected with the caller. */
+function companyOf(timeline: readonly TimelineEntry[], originMs: number): readonly string[] {
+  return timeline.flatMap(({ kind, timestamp }) => {
+    if (kind !== 'transfer' && kind !== 'three_way' && kind !== 'three_way_ended') return [];
+    return t(`company.${kind}`, { at: clockText((Date.parse(timestamp) - originMs) / 1000) });
+  });
 }
 
 /** @param props.onChanged told when the call has come into another state than it was loaded in. */

@@ -2,6 +2,7 @@
 import type { Engine, Readiness } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import { limitationOf, remedyOf } from '../parts/stand-ins.tsx';
 import { useLoad } from '../parts/use-load.ts';
 import { wordOf } from '../text/text.ts';
 
@@ -29,11 +30,17 @@ export function SystemPage() {
             <Engines engines={report.engines} />
             <States
               title={t('system.carriers')}
-              states={report.carriers.map((one) => ({ ...one, isGood: one.isReady }))}
+              states={report.carriers.map((one) => ({
+                ...one,
+                health: one.isReady ? 'ready' : 'not_ready',
+              }))}
             />
             <States
               title={t('system.checks')}
-              states={report.checks.map((one) => ({ ...one, isGood: one.isOk }))}
+              states={report.checks.map((one) => ({
+                ...one,
+                health: one.isOk ? 'passed' : 'failed',
+              }))}
             />
           </>
         )}
@@ -58,7 +65,7 @@ function Engines({ engines }: { readonly engines: Readiness['engines'] }) {
             <td>{wordOf(language.value, 'job', one.job)}</td>
             <td>{one.engine}</td>
             <td>
-              <State of={one.state} />
+              <State of={one.standIn !== null && one.state !== 'failed' ? 'stand_in' : one.state} />
             </td>
             <td>
               <EngineDetails of={one} />
@@ -71,13 +78,15 @@ function Engines({ engines }: { readonly engines: Readiness['engines'] }) {
 }
 
 /** What callers notice and what to do about it first; the reason below. */
-function EngineDetails({ of: { limitation, replacement, reason } }: { readonly of: Engine }) {
+function EngineDetails({ of: engine }: { readonly of: Engine }) {
+  const { replacement, reason } = engine;
+  const limitation = limitationOf(engine);
   return (
     <>
-      {limitation === null ? null : <p class="engine-details">{limitation}.</p>}
+      {limitation === '' ? null : <p class="engine-details">{limitation}.</p>}
       {replacement === null ? null : (
         <p class="engine-details">
-          {t('system.replacement', { engine: replacement.engine, how: replacement.how })}
+          {t('system.replacement', { engine: replacement.engine, how: remedyOf(engine) })}
         </p>
       )}
       <p class="engine-details muted small">{reason}</p>
@@ -89,7 +98,7 @@ function States(props: {
   readonly title: string;
   readonly states: readonly {
     readonly name: string;
-    readonly isGood: boolean;
+    readonly health: string;
     readonly state: string;
   }[];
 }) {
@@ -100,11 +109,11 @@ function States(props: {
         <p class="empty">{t('system.noneOf')}</p>
       ) : (
         <Table label={props.title} heads={heads}>
-          {props.states.map(({ name, isGood, state }) => (
+          {props.states.map(({ name, health, state }) => (
             <tr key={name}>
               <td>{name}</td>
               <td>
-                <State of={isGood ? 'ready' : 'not_ready'} />
+                <State of={health} />
               </td>
               <td>{state}</td>
             </tr>

@@ -15,6 +15,7 @@ import {
 import { Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Problem } from './page.tsx';
+import { StandIns } from './stand-ins.tsx';
 import { useFollow } from './use-follow.ts';
 import { useSubmit } from './use-submit.ts';
 
@@ -59,6 +60,7 @@ function ChatDialog({ agent, onClose }: { readonly agent: Agent; readonly onClos
   return (
     <Dialog title={t('chat.title', { name: agent.name })} onClose={onClose}>
       <p class="hint">{t('chat.hint')}</p>
+      <StandIns jobs={['llm']} />
       <ChatLog log={log} isBusy={isBusy} />
       {error === undefined ? null : <Problem error={error} />}
       <form ref={form} onSubmit={submit} onKeyDown={onKeyDown} class="chat-form">
@@ -101,6 +103,9 @@ function ChatLog(props: { readonly log: readonly ChatEntry[]; readonly isBusy: b
                   <code>{callText(call)}</code> <span class="state">{t('chat.notRun')}</span>
                 </p>
               ))}
+              {entry.promptUsed === false ? (
+                <p class="small warning">{t('chat.ruleBook')}</p>
+              ) : null}
               <TookLine entry={entry} />
             </div>
           </li>

@@ -2,6 +2,7 @@
 import './phone.css';
 import { useCallback } from 'preact/hooks';
 import { t } from '../app-state.ts';
+import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { Keypad } from './keypad.tsx';
 import { keyOf } from './keys.ts';
 import { LeaveQuestion, useLeaving } from './leaving.tsx';
@@ -35,6 +36,7 @@ export function TalkDialog({ agentId, agentName, onClose }: TalkDialogProps) {
       }}
     >
       <h2>{t('phone.title', { name: agentName })}</h2>
+      <StandIns jobs={ENGINE_JOBS} />
       <PhoneStatusLine state={state} />
       {state.problem === null ? null : <PhoneTrouble problem={state.problem} />}
       {window.isAsked ? <LeaveQuestion onStay={window.stay} onLeave={window.close} /> : null}
