@@ -1,5 +1,5 @@
 /** How accounts are changed: limits, and what a change may not say; pure */
-import { isSupportedCountry } from 'libphonenumber-js/max';
+import { getCountries, isSupportedCountry } from 'libphonenumber-js/max';
 import type { Account, CallRetention } from './account.ts';
 import { checkTransferTarget } from './agent-rules.ts';
 import { emptyPatch, given } from './patch.ts';
@@ -45,6 +45,9 @@ export function patchAccount(account: Account, patch: AccountPatch): Account {
     retention: { ...account.retention, ...retention },
   };
 }
+
+/** ISO 3166 alpha-2 codes of the countries with telephone numbers. */
+export const COUNTRY_CODES: readonly string[] = getCountries();
 
 /** Whether the text is an ISO 3166 alpha-2 code, in capitals, of a country with telephone numbers. */
 export function isCountryCode(text: string): boolean {

@@ -29,6 +29,7 @@ const WEBHOOKS = Object.entries(DESCRIPTION.webhooks).map(([kind, methods]) => (
 const KEYWORDS = [
   ...['$ref', 'type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'],
   ...['properties', 'required', 'additionalProperties', 'propertyNames'],
+  ...['minProperties', 'maxProperties', 'uniqueItems'],
   ...['items', 'minItems', 'maxItems', 'minLength', 'maxLength', 'pattern', 'format'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
   ...['default', 'example', 'description'],

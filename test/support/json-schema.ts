@@ -84,9 +84,14 @@ function objectFaults(
 ): readonly string[] {
   if (!isObject(value)) return [];
   const { properties = {}, required = [], additionalProperties } = schema;
+  const { propertyNames = {}, minProperties = 0, maxProperties = Infinity } = schema;
+  const names = Object.keys(value);
+  const isCounted = names.length >= minProperties && names.length <= maxProperties;
   const missing = required.filter((name) => !Object.hasOwn(value, name));
   const isClosed = schema.properties !== undefined && additionalProperties === undefined;
   return [
+    ...(isCounted ? [] : [`${path} has too few fields or too many`]),
+    ...names.flatMap((name) => faultsOf(name, propertyNames, description, `${path} name`)),
     ...missing.map((name) => `${path}.${name} is missing`),
     ...Object.entries(value).flatMap(([name, item]) => {
       const other = typeof additionalProperties === 'object' ? additionalProperties : undefined;
@@ -106,10 +111,12 @@ function listFaults(
 ): readonly string[] {
   if (!Array.isArray(value)) return [];
   const { items, minItems = 0, maxItems = Infinity } = schema;
+  const isUnique = new Set(value.map((item) => JSON.stringify(item))).size === value.length;
+  const alike = schema.uniqueItems && !isUnique ? [`${path} has two alike`] : [];
   const length = value.length < minItems || value.length > maxItems ? [`${path} is too long`] : [];
-  if (items === undefined) return length;
+  if (items === undefined) return [...length, ...alike];
   const faults = value.flatMap((item, index) =>
     faultsOf(item, items, description, `${path}[${index}]`),
   );
-  return [...length, ...faults];
+  return [...length, ...alike, ...faults];
 }

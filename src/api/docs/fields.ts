@@ -73,6 +73,7 @@ function factsOf(schema: JsonSchema, description: Description): readonly string[
     only?.map((value) => `\`${value}\``).join(', '),
     range(schema.minLength, schema.maxLength, 'characters'),
     range(schema.minItems, schema.maxItems, 'items'),
+    schema.uniqueItems ? 'no two alike' : undefined,
     range(schema.minimum, schema.maximum, ''),
     format,
     pattern === undefined || format !== undefined ? undefined : `matches \`${pattern}\``,

@@ -14,6 +14,9 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema;
   readonly propertyNames?: JsonSchema;
   readonly items?: JsonSchema;
+  readonly minProperties?: number;
+  readonly maxProperties?: number;
+  readonly uniqueItems?: boolean;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly minLength?: number;

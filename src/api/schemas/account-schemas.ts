@@ -1,7 +1,7 @@
 /** What accounts look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { PLANS } from '../../domain/account.ts';
-import { ACCOUNT_LIMITS, isCountryCode } from '../../domain/account-rules.ts';
+import { ACCOUNT_LIMITS, COUNTRY_CODES, isCountryCode } from '../../domain/account-rules.ts';
 import { allDifferent, transferTargetList, words } from './agent-schemas.ts';
 
 const timestamp = z.iso.datetime();
@@ -33,18 +33,26 @@ export const patchAccountSchema = z
       description: "Where every agent may hand calls to, besides the agent's own list.",
     }),
     allowedCountries: z
-      .array(z.string().refine(isCountryCode, 'expected an ISO 3166 code, such as IT'))
+      .array(
+        z
+          .string()
+          .refine(isCountryCode, 'expected an ISO 3166 code, such as IT')
+          .openapi({ enum: [...COUNTRY_CODES] }),
+      )
       .max(ACCOUNT_LIMITS.allowedCountriesMax)
       .refine(allDifferent, 'countries must differ')
       .nullable()
       .optional()
-      .openapi({ description: COUNTRIES, example: ['IT', 'FR'] }),
+      .openapi({ uniqueItems: true, description: COUNTRIES, example: ['IT', 'FR'] }),
     retention: z.strictObject(retention).partial().optional().openapi({
       description:
         'How long calls of both environments are kept. What is too old goes within ten minutes and does not come back.',
     }),
   })
-  .openapi('PatchAccount', { description: 'Only the fields that are there change; one at least.' });
+  .openapi('PatchAccount', {
+    minProperties: 1,
+    description: 'Only the fields that are there change; one at least.',
+  });
 
 export const accountSchema = z
   .object({

@@ -16,10 +16,20 @@ const seconds = ({ min, max }: { readonly min: number; readonly max: number }) =
 
 /** A text that can be kept and given back as it came. */
 export const words = (charsMax: number) =>
-  z.string().min(1).max(charsMax).refine(isPlainText, 'expected well-formed Unicode without NUL');
+  z
+    .string()
+    .min(1)
+    .max(charsMax)
+    .refine(isPlainText, 'expected well-formed Unicode without NUL')
+    .openapi({ pattern: PLAIN_TEXT });
+
+/** JSON Schema's part of `isPlainText`; JSON itself has no half characters. */
+export const PLAIN_TEXT = '^[^\\u0000]*$';
 
 const moreThanBlanks = (charsMax: number) =>
-  words(charsMax).regex(/\S/, 'expected more than blanks');
+  words(charsMax)
+    .regex(/\S/, 'expected more than blanks')
+    .openapi({ pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$' });
 
 /** Whether no value is there twice. */
 export const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
@@ -34,18 +44,22 @@ export const transferTargetList = (targetsMax: number) =>
       }),
     )
     .max(targetsMax)
-    .refine((targets) => allDifferent(targets.map(({ label }) => label)), 'labels must differ');
+    .refine((targets) => allDifferent(targets.map(({ label }) => label)), 'labels must differ')
+    .openapi({ uniqueItems: true });
 
 const transferTargets = transferTargetList(LIMITS.transferTargetsMax).openapi({
   description: 'Where `transfer_call` may go; empty denies. The model sees labels.',
 });
+
+/** What `words` and the expression of `written` take, in one. */
+const ONE_LINE = '^[^\\s\\u0000](?:[^\\n\\r\\u0000]*[^\\s\\u0000])?$';
 
 const pronunciations = z
   .array(
     z.strictObject({
       written: words(LIMITS.writtenCharsMax)
         .regex(/^\S(?:.*\S)?$/, 'expected one line without blanks around it')
-        .openapi({ example: 'Nguyen' }),
+        .openapi({ pattern: ONE_LINE, example: 'Nguyen' }),
       spoken: words(LIMITS.spokenCharsMax)
         .refine(isSayable, 'expected something to say')
         .openapi({ example: 'nwin' }),
@@ -54,6 +68,7 @@ const pronunciations = z
   .max(LIMITS.pronunciationsMax)
   .refine((list) => allDifferent(list.map(({ written }) => written)), 'written forms must differ')
   .openapi({
+    uniqueItems: true,
     description:
       'How words are to be said; whole words only. Case matters where `written` has capitals. Transcripts keep the written form.',
   });
@@ -89,13 +104,20 @@ const language = z
   .string()
   .max(35)
   .refine(isLanguageTag, 'expected a BCP 47 language tag, such as en-US')
-  .openapi({ description: 'BCP 47. A new agent has en-US unless given.', example: 'en-US' });
+  .openapi({
+    pattern: '^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*$',
+    description: 'BCP 47. A new agent has en-US unless given.',
+    example: 'en-US',
+  });
 
 const tools = z
   .array(z.enum(AGENT_TOOLS))
   .max(LIMITS.toolsMax)
   .refine(allDifferent, 'tools must differ')
-  .openapi({ description: 'What the agent may do besides speaking; none unless given.' });
+  .openapi({
+    uniqueItems: true,
+    description: 'What the agent may do besides speaking; none unless given.',
+  });
 
 const phoneNumber = z.string().openapi({
   description: 'E.164. None: the agent is reached only by outbound calls, browser or sandbox.',
@@ -138,7 +160,10 @@ export const patchAgentSchema = z
     }),
     status: status.optional(),
   })
-  .openapi('PatchAgent', { description: 'Only the fields that are there change; one at least.' });
+  .openapi('PatchAgent', {
+    minProperties: 1,
+    description: 'Only the fields that are there change; one at least.',
+  });
 
 const timestamp = z.iso.datetime();
 

@@ -24,7 +24,7 @@ export const createKeySchema = z
       .max(API_SCOPES.length)
       .refine(allDifferent, 'scopes must differ')
       .optional()
-      .openapi({ description: 'Everything but `admin` unless given.' }),
+      .openapi({ uniqueItems: true, description: 'Everything but `admin` unless given.' }),
   })
   .openapi('CreateKey');
 

@@ -36,6 +36,7 @@ const metadata = z
   .openapi({
     type: 'object',
     additionalProperties: {},
+    maxProperties: metadataKeysMax,
     description:
       'Anything: 50 keys, 16 KiB as JSON and 8 lists or objects in each other at most; no key `__proto__`, no NUL.',
     example: { customer: 'c-1029', campaign: 'recall' },

@@ -25,6 +25,7 @@ export const inboundSandboxCallSchema = z
       )
       .optional()
       .openapi({
+        pattern: `^(?:\\d\\d|${SANDBOX_SCENARIOS.join('|')})$`,
         description:
           `What the caller does: ${SANDBOX_SCENARIOS.join(', ')}, or two digits (${byDigits}). ` +
           'Without it the last two digits of `from` decide; other digits, or no `from`, mean friendly. ' +

@@ -8,12 +8,15 @@ import {
   RESENDS_MAX,
 } from '../../domain/webhook-rules.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook-url.ts';
+import { PLAIN_TEXT } from './agent-schemas.ts';
 import { dayEnd, dayStart } from './day-schema.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const timestamp = z.iso.datetime();
 
 const url = z.string().min(1).max(WEBHOOK_URL_CHARS_MAX).openapi({
+  // In any case, with a host, and without blanks.
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\s]\\S*$',
   description:
     'https, without user name and password. The address that its host resolves to is checked at every delivery.',
   example: 'https://example.com/webhooks',
@@ -23,12 +26,17 @@ const events = z
   .array(z.enum(CUSTOMER_EVENT_KINDS))
   .min(1)
   .refine((kinds) => new Set(kinds).size === kinds.length, 'kinds must differ')
-  .openapi({ description: 'Event kinds to receive.', example: ['call.started', 'call.ended'] });
+  .openapi({
+    uniqueItems: true,
+    description: 'Event kinds to receive.',
+    example: ['call.started', 'call.ended'],
+  });
 
 const description = z
   .string()
   .max(DESCRIPTION_CHARS_MAX)
-  .refine(isPlainText, 'expected well-formed Unicode without NUL');
+  .refine(isPlainText, 'expected well-formed Unicode without NUL')
+  .openapi({ pattern: PLAIN_TEXT });
 
 const endpointStatus = z.enum(['active', 'disabled']);
 
@@ -44,6 +52,7 @@ export const patchEndpointSchema = z
     status: endpointStatus.optional(),
   })
   .openapi('PatchWebhookEndpoint', {
+    minProperties: 1,
     description: 'Only the fields that are there change; one at least.',
   });
 
