@@ -20,6 +20,9 @@ interface Press {
 
 const SAMPLES_PER_MS = 8;
 
+/** Reports arrive late by 10 s at most. A timestamp further back is a clock that was set: FreeSWITCH does so within a stream. */
+const LATE_SAMPLES_MAX = 10_000 * SAMPLES_PER_MS;
+
 const NONE: readonly PressedDigit[] = [];
 
 /** Three packet times: the end reports were lost when nothing more has come for so long. */
@@ -70,7 +73,8 @@ export class DigitReceiver {
     const newest = this.#press ?? this.#counted;
     if (newest === undefined || newest.ssrc !== packet.ssrc) return false;
     const age = (packet.timestamp - newest.timestamp) | 0;
-    return age < 0 || (age === 0 && this.#press === undefined);
+    const isLate = age < 0 && age >= -LATE_SAMPLES_MAX;
+    return isLate || (age === 0 && this.#press === undefined);
   }
 
   /** Whether the report is about the press that is under way; moves on to its next segment if it opens one. */

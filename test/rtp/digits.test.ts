@@ -43,6 +43,7 @@ test.each([
     [BEGIN, END, { ...BEGIN, timestamp: 3000 }, { ...END, timestamp: 3000 }],
     2,
   ],
+  ['a timestamp that jumps back', [BEGIN, END, { ...END, timestamp: 3_031_609_769 }], 2],
   ['all ends lost before the same digit', [BEGIN, { ...END, timestamp: 3000 }], 2],
   [
     'a hook flash',
