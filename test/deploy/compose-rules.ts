@@ -3,6 +3,7 @@
 interface Service {
   readonly image?: string;
   readonly build?: string;
+  readonly profiles?: readonly string[];
   readonly restart?: string;
   readonly privileged?: boolean;
   readonly read_only?: boolean;
@@ -74,9 +75,10 @@ function settingProblems(
   { image = '', environment = {} }: Service,
   context: ComposeContext,
 ): string[] {
-  return Object.keys(environment).flatMap((name) => [
+  return Object.entries(environment).flatMap(([name, value]) => [
     ...(context.knows(image, name) ? [] : [`unknown setting ${name}`]),
-    ...(SECRET.test(name) ? [`secret in the environment: ${name}`] : []),
+    // Without a value it is the operator's own, from .env.
+    ...(SECRET.test(name) && value !== null ? [`secret in the environment: ${name}`] : []),
   ]);
 }
 

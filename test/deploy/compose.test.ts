@@ -51,6 +51,29 @@ const CONTEXT: ComposeContext = {
   exists: (path) => existsSync(join(ROOT, path)),
 };
 
+test.each([
+  ['drachtio', ['app', 'drachtio', 'freeswitch', 'ollama', 'ollama-pull']],
+  ['embedded', ['embedded']],
+  [undefined, []],
+])('docker-compose.yml has "up" start with the profile %s, first and as an upgrade: %j', (profile, expected) => {
+  const started = Object.entries(compose.services).filter(
+    ([, { profiles }]) => profiles === undefined || (profile && profiles.includes(profile)),
+  );
+
+  expect(started.map(([name]) => name)).toEqual(expected);
+});
+
+test('docker-compose.yml passes on what trunks and language models need of .env', () => {
+  const passed = [compose.services.app, compose.services.embedded].map((service) =>
+    ['SIP_TRUNKS', 'OPENAI_API_KEY'].map((name) => service?.environment?.[name]),
+  );
+
+  expect(passed).toEqual([
+    [null, null],
+    [null, null],
+  ]);
+});
+
 test('docker-compose.yml keeps every rule', () => {
   expect(composeProblems(compose, CONTEXT)).toEqual([]);
 });
@@ -199,23 +222,39 @@ test('make-secrets.sh makes every secret once, for its containers and no other u
 });
 
 describeWith(['docker-compose'], 'docker-compose config', () => {
-  test.each([
-    [[]],
-    [['--profile', 'embedded', '--profile', 'observability']],
-  ])('takes the file with %j', (profiles) => {
-    for (const name of ['docker-compose.yml', 'sip-config', 'observability']) {
+  /** What `docker-compose` says with these lines in `.env`. */
+  function compositionOf(settings: string) {
+    for (const name of [
+      'docker-compose.yml',
+      'sip-config',
+      'observability',
+      'examples/freeswitch',
+    ]) {
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     }
-    writeFileSync(join(folder, '.env'), 'MAX_CALLS=7\n');
-    const words = [...profiles, '--file', join(folder, 'docker-compose.yml'), 'config'];
-
-    const { status, stdout, stderr } = spawnSync('docker-compose', words, {
+    writeFileSync(join(folder, '.env'), settings);
+    const file = join(folder, 'docker-compose.yml');
+    return spawnSync('docker-compose', ['--file', file, 'config'], {
       cwd: folder,
       encoding: 'utf8',
     });
+  }
+
+  test.each([
+    ['drachtio', 'app'],
+    ['embedded', 'embedded'],
+    ['drachtio,observability', 'app'],
+  ])('takes the file with the profiles %s', (profiles, server) => {
+    const settings = `COMPOSE_PROFILES=${profiles}\nMAX_CALLS=7\nSIP_TRUNKS=mine.json\nOPENAI_API_KEY=key\n`;
+
+    const { status, stdout, stderr } = compositionOf(settings);
 
     expect(stderr).toBe('');
     expect(status).toBe(0);
-    expect(composeOf(stdout).services.app?.environment?.MAX_CALLS).toBe('7');
+    expect(composeOf(stdout).services[server]?.environment).toMatchObject({
+      MAX_CALLS: '7',
+      SIP_TRUNKS: 'mine.json',
+      OPENAI_API_KEY: 'key',
+    });
   });
 });

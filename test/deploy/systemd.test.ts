@@ -10,6 +10,7 @@ import { describeWith } from '../support/programs.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const UNIT = read('examples/systemd/offhook.service');
+const UNITS = ['offhook.service', 'drachtio.service', 'freeswitch.service'];
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-systemd-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -57,13 +58,13 @@ describeWith(['systemd-analyze'], 'systemd-analyze', () => {
     unit: string,
     ...words: string[]
   ): { readonly status: number | null; readonly stderr: string } {
-    const file = join(folder, 'offhook.service');
+    const file = join(folder, 'one.service');
     writeFileSync(file, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
     return spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' });
   }
 
-  test('verify has nothing to say of offhook.service', () => {
-    const { status, stderr } = analyze(UNIT, 'verify', '--man=no');
+  test.each(UNITS)('verify has nothing to say of %s', (name) => {
+    const { status, stderr } = analyze(read(`examples/systemd/${name}`), 'verify', '--man=no');
 
     expect([status, stderr]).toEqual([0, '']);
   });
@@ -74,12 +75,15 @@ describeWith(['systemd-analyze'], 'systemd-analyze', () => {
     expect(stderr).toContain('ProtectHom');
   });
 
-  test('security puts its exposure at 2.5 of 10 or less, and an open unit above', () => {
+  test.each(
+    UNITS,
+  )('security puts the exposure of %s at 2.5 of 10 or less, and that of an open unit above', (name) => {
+    const unit = read(`examples/systemd/${name}`);
     const words = ['security', '--offline=true', '--threshold=25', '--no-pager'];
 
     const [ours, open] = [
-      analyze(UNIT, ...words),
-      analyze(UNIT.replace(/^(Protect|Restrict|System).*$/gm, ''), ...words),
+      analyze(unit, ...words),
+      analyze(unit.replace(/^(Protect|Restrict|System).*$/gm, ''), ...words),
     ];
 
     expect([ours.status, open.status]).toEqual([0, 1]);

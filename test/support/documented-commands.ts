@@ -22,7 +22,8 @@ export function sectionOf(page: string, heading: string): string {
   return section;
 }
 
-function commandOf(line: string): DocumentedCommand {
+/** A command line, with the assignments in front of it taken apart. */
+export function commandOf(line: string): DocumentedCommand {
   const [, assignments = '', text = ''] = /^((?:[A-Z][A-Z0-9_]*=\S* +)*)(.*)$/.exec(line) ?? [];
   const pairs = assignments
     .trim()
