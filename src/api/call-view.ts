@@ -33,7 +33,10 @@ export function commonView(call: Call): CommonView {
     durationSeconds: call.durationSeconds,
     startedAt: call.startedAt?.toISOString() ?? null,
     endedAt: call.endedAt?.toISOString() ?? null,
+    answeredAt: call.answeredAt?.toISOString() ?? null,
     endReason: call.endReason,
+    failureReason: call.failureReason,
+    sipStatus: call.sipStatus,
     sentiment: call.sentiment,
     intentDetected: call.intentDetected,
   };

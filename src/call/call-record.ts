@@ -2,7 +2,7 @@
 import type { Agent } from '../domain/agent.ts';
 import type { Call, CallDirection, EndReason } from '../domain/call.ts';
 import { callEndedEvent, callStartedEvent } from '../domain/call-events.ts';
-import { endCall, moveCall, newCall } from '../domain/call-life.ts';
+import { endCall, type Failure, moveCall, newCall } from '../domain/call-life.ts';
 import type { ServiceEvent } from '../domain/service-event.ts';
 
 /** A new state and what it tells customers; saved together or not at all. */
@@ -28,9 +28,9 @@ export function ringing(facts: {
   });
 }
 
-/** The record of a call that leaves the queue to be dialled: it began now. */
+/** The record of a call that leaves the queue to be dialled: it began now, and nothing keeps it any more. */
 export function dialling(call: Call, now: Date): Call {
-  return moveCall(call, 'ringing', { startedAt: now });
+  return moveCall(call, 'ringing', { startedAt: now, failureReason: null });
 }
 
 /** The caller was picked up, or the callee answered: `call.started`. */
@@ -53,10 +53,13 @@ export function ended(
     readonly endedAt: Date;
     readonly eventAt: Date;
     readonly reason: EndReason;
+    /** Of a call that fails. */
+    readonly failure?: Failure | undefined;
     readonly eventId: string;
   },
 ): RecordChange {
-  const over = endCall(call, { endReason: facts.reason, endedAt: facts.endedAt });
+  const { reason: endReason, endedAt, failure } = facts;
+  const over = endCall(call, { endReason, endedAt, failure });
   const now = over.endedAt !== null && over.endedAt > facts.eventAt ? over.endedAt : facts.eventAt;
   return { call: over, events: [callEndedEvent(over, { id: facts.eventId, now })] };
 }

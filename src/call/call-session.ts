@@ -6,6 +6,7 @@ import type {
 } from '../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../domain/agent.ts';
 import type { Call, EndReason, TranscriptEntry } from '../domain/call.ts';
+import type { Failure } from '../domain/call-life.ts';
 import type { TransferStart } from '../domain/live-calls.ts';
 import type { TransferManner } from '../domain/transfer-mode.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -18,6 +19,7 @@ import { qualityOf } from './call-quality.ts';
 import { answered, ended } from './call-record.ts';
 import type { CallInProgress, LiveCall } from './call-registry.ts';
 import { bridgeEndOf, endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+import { failureBecause } from './failure.ts';
 import { lineClosed } from './line-closed.ts';
 import { countPackets } from './packet-count.ts';
 import { briefOf } from './session-brief.ts';
@@ -44,6 +46,8 @@ export class CallSession implements LiveCall, CallInProgress {
   #party: TalkingParty | undefined;
   #talkStopped: Promise<void> | undefined;
   #reason: EndReason | undefined;
+  /** Why it failed, where it did and that is known. */
+  #failure: Failure | undefined;
   #hungUpAt: Date | undefined;
   #answeredAtMs = 0;
   #isReleased = false;
@@ -103,6 +107,7 @@ export class CallSession implements LiveCall, CallInProgress {
     } catch (error) {
       this.#log.error({ err: error }, 'nobody can speak for the agent');
       this.#reason = 'error';
+      this.#failure = failureBecause('No conversation could begin.');
       this.#hangUp();
     }
     // Last, because it is called at once when the caller is gone already.
@@ -125,6 +130,7 @@ export class CallSession implements LiveCall, CallInProgress {
   async end(reason: string): Promise<void> {
     this.#log.warn({ reason }, 'call ended by the server');
     this.#reason ??= 'error';
+    this.#failure ??= failureBecause(`The server ended the call: ${reason}.`);
     this.#hungUpAt ??= this.#parts.clock.now();
     await this.#leg.hangUp();
     await this.#over.promise;
@@ -217,6 +223,7 @@ export class CallSession implements LiveCall, CallInProgress {
   /** A caller's network that drops out is no fault of the server: it is counted, not logged as one. */
   #conversationFailed({ reason, isSilentLine = false }: ConversationFailure): void {
     if (isSilentLine) this.#parts.metrics.silentLine();
+    this.#failure ??= failureBecause(`The conversation could not go on: ${reason}.`);
     this.#log[isSilentLine ? 'info' : 'error']({ reason }, 'conversation failed');
   }
 
@@ -263,6 +270,9 @@ export class CallSession implements LiveCall, CallInProgress {
       const reason = this.#isTooLong ? 'the longest duration is over' : bridgeEndOf(cause);
       this.#timeline.add('bridge_ended', { reason });
     }
+    if (cause.kind === 'broken') {
+      this.#failure ??= failureBecause(`The line was lost: ${cause.reason}.`);
+    }
     this.#finish(this.#reason ?? endReasonOfRelease(cause)).then(
       () => this.#over.resolve(),
       (error: unknown) => {
@@ -278,7 +288,8 @@ export class CallSession implements LiveCall, CallInProgress {
     countPackets(this.#leg.audio, { onStats: (stats) => this.#count(stats), log: this.#log });
     await this.#stopTalk();
     await lineClosed(this.#leg, clock);
-    const facts = { endedAt, eventAt: clock.now(), reason, eventId: newId('evt') };
+    const failure = this.#failure;
+    const facts = { endedAt, eventAt: clock.now(), reason, failure, eventId: newId('evt') };
     const change = ended({ ...this.#call, ...this.#recording.kept() }, facts);
     this.#call = change.call;
     this.#journal.write(() => calls.update(change.call, change.events));

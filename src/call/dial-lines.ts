@@ -42,6 +42,12 @@ export class DialLines {
     return this.#lineOf(from)?.trunk;
   }
 
+  /** Why calls from this number cannot be dialled for now; undefined where they can, or have no trunk. */
+  problemOf(from: string): string | undefined {
+    const line = this.#lineOf(from);
+    return line?.problem && `The trunk "${line.trunk}" takes no calls: ${line.problem}.`;
+  }
+
   /** How long until a call from this number may be dialled, in milliseconds; 0 when it may be now. */
   waitMs(from: string): number {
     const line = this.#lineOf(from);

@@ -1,6 +1,7 @@
 /** Holds an answered call until it is over, and sees that every record comes to its end. */
 import type { Agent } from '../domain/agent.ts';
 import { type Call, type EndReason, isOver } from '../domain/call.ts';
+import type { Failure } from '../domain/call-life.ts';
 import type { Leg } from '../telephony/carrier.ts';
 import { CallJournal } from './call-journal.ts';
 import type { CallParts } from './call-parts.ts';
@@ -31,7 +32,7 @@ export async function holdCall(options: {
     leg.hangUp().catch((cause: unknown) => {
       parts.log.warn({ callId: call.id, err: cause }, 'BYE was not answered');
     });
-    await endRecord(parts, call.id, 'error');
+    await endRecord(parts, call.id);
   }
 }
 
@@ -39,11 +40,12 @@ export async function holdCall(options: {
 export async function endUnanswered(
   parts: CallParts,
   call: Call,
-  reason: EndReason,
+  { reason, failure }: { readonly reason: EndReason; readonly failure?: Failure },
 ): Promise<void> {
   const { calls, clock, log, metrics, newId } = parts;
   const now = clock.now();
-  const change = ended(call, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
+  const facts = { endedAt: now, eventAt: now, reason, failure, eventId: newId('evt') };
+  const change = ended(call, facts);
   const journal = new CallJournal({ clock, log });
   journal.write(() => calls.update(change.call, change.events));
   for (const entry of [...beginningOf(change.call), endedEntry(change.call)]) {
@@ -54,15 +56,16 @@ export async function endUnanswered(
   if (!isWritten) log.error({ callId: call.id }, 'call record not written, the database refuses');
 }
 
-/** Ends the record as it was kept last, unless it is over. */
-async function endRecord(parts: CallParts, callId: string, reason: EndReason): Promise<void> {
+/** Ends the record as it was kept last with `error`, unless it is over. */
+async function endRecord(parts: CallParts, callId: string): Promise<void> {
   const { calls, clock, log, newId } = parts;
   const journal = new CallJournal({ clock, log });
   journal.write(() => {
     const kept = calls.findById(callId);
     if (kept === undefined || isOver(kept.status)) return;
     const now = clock.now();
-    const change = ended(kept, { endedAt: now, eventAt: now, reason, eventId: newId('evt') });
+    const facts = { endedAt: now, eventAt: now, reason: 'error', eventId: newId('evt') } as const;
+    const change = ended(kept, facts);
     calls.update(change.call, change.events);
     calls.addTimelineEntry(callId, endedEntry(change.call));
   });

@@ -6,6 +6,7 @@ import { CarrierError } from '../telephony/carrier.ts';
 import type { CallParts } from './call-parts.ts';
 import { ringing } from './call-record.ts';
 import type { CallRegistry } from './call-registry.ts';
+import { CALLER_GAVE_UP, failureOf } from './failure.ts';
 import { endUnanswered, holdCall } from './hold-call.ts';
 
 /** How long a refused caller is asked to wait; a typical call has ended by then. */
@@ -133,7 +134,10 @@ export class InboundRouter {
       if (!isGone) {
         this.#parts.log[level]({ callId: call.id, err: error }, 'incoming call was not answered');
       }
-      await endUnanswered(this.#parts, call, isGone ? 'no_answer' : 'error');
+      const end = isGone
+        ? { reason: 'no_answer' as const, failure: CALLER_GAVE_UP }
+        : { reason: 'error' as const, failure: failureOf(error) };
+      await endUnanswered(this.#parts, call, end);
       return undefined;
     }
   }

@@ -1,12 +1,14 @@
 /** One outgoing call from its dialling to its end. */
 import type { Agent } from '../domain/agent.ts';
 import type { Call, EndReason } from '../domain/call.ts';
+import type { Failure } from '../domain/call-life.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Carrier, Leg, OutgoingCall } from '../telephony/carrier.ts';
 import { CarrierError } from '../telephony/carrier.ts';
 import type { CallParts } from './call-parts.ts';
 import type { CallRegistry, LiveCall } from './call-registry.ts';
 import { endReasonOfUnanswered } from './end-reason.ts';
+import { failureBecause, failureOf } from './failure.ts';
 import { endUnanswered, holdCall } from './hold-call.ts';
 
 /** A carrier that was told to cancel has an answer within a SIP transaction, 32 s; one that has not is not waited for. */
@@ -35,6 +37,7 @@ export class OutboundCall implements LiveCall {
   #outgoing: OutgoingCall | undefined;
   /** Why it ends, where that was our side's will. */
   #reason: EndReason | undefined;
+  #why: string | undefined;
 
   constructor(options: OutboundCallOptions) {
     this.callId = options.call.id;
@@ -53,7 +56,7 @@ export class OutboundCall implements LiveCall {
         await holdCall({ parts, registry, agent, call: this.#call, leg });
       } else if (leg !== undefined) {
         this.#hangUpLate(Promise.resolve(leg));
-        await endUnanswered(parts, this.#call, this.#reason ?? 'error');
+        await endUnanswered(parts, this.#call, this.#ownEnd());
       }
     } finally {
       registry.delete(this.callId);
@@ -63,12 +66,12 @@ export class OutboundCall implements LiveCall {
 
   /** CANCEL before the answer: for the record, nobody answered. */
   hangUp(): void {
-    this.#cancel('no_answer');
+    this.#cancel('no_answer', 'The call was hung up before it was answered.');
   }
 
   async end(reason: string): Promise<void> {
     this.#options.parts.log.warn({ callId: this.callId, reason }, 'dialling given up');
-    this.#cancel('error');
+    this.#cancel('error', `The server ended the call: ${reason}.`);
     const stop = this.#options.clock.after(CANCEL_MS_MAX, () => this.#abandoned.resolve(undefined));
     await this.#over.promise;
     stop();
@@ -79,7 +82,7 @@ export class OutboundCall implements LiveCall {
     const { carrier, parts, clock, ringingTimeoutMs } = this.#options;
     const { from, to } = this.#call;
     const stopWaiting = clock.after(ringingTimeoutMs + SETTLE_MS_MAX, () => {
-      this.#cancel('error');
+      this.#cancel('error', 'The carrier did not answer the CANCEL in time.');
       this.#abandoned.resolve(undefined);
     });
     try {
@@ -88,7 +91,7 @@ export class OutboundCall implements LiveCall {
       const leg = await Promise.race([this.#outgoing.answered, this.#abandoned.promise]);
       if (leg !== undefined) return leg;
       this.#hangUpLate(this.#outgoing.answered);
-      await endUnanswered(parts, this.#call, this.#reason ?? 'error');
+      await endUnanswered(parts, this.#call, this.#ownEnd());
     } catch (error) {
       await this.#failed(error);
     } finally {
@@ -113,11 +116,20 @@ export class OutboundCall implements LiveCall {
     const facts = { callId: this.callId, sipStatus, endReason: reason };
     if (reason === 'error') parts.log.warn({ ...facts, err: error }, 'outgoing call failed');
     else parts.log.info(facts, 'outgoing call was not answered');
-    return endUnanswered(parts, this.#call, reason);
+    const { sipStatus: refusedWith, reason: why } = failureOf(error);
+    const failure = { reason: this.#why ?? why, sipStatus: refusedWith };
+    return endUnanswered(parts, this.#call, { reason, failure });
   }
 
-  #cancel(reason: EndReason): void {
+  /** The end of a call that our side gave up without hearing of the far end. */
+  #ownEnd(): { readonly reason: EndReason; readonly failure: Failure } {
+    const failure = failureBecause(this.#why ?? 'The server failed.');
+    return { reason: this.#reason ?? 'error', failure };
+  }
+
+  #cancel(reason: EndReason, why: string): void {
     this.#reason ??= reason;
+    this.#why ??= why;
     try {
       this.#outgoing?.cancel();
     } catch (error) {

@@ -11,6 +11,7 @@ import type { CallParts } from './call-parts.ts';
 import { dialling, ended } from './call-record.ts';
 import type { CallRegistry } from './call-registry.ts';
 import { type DialCarrier, DialLines } from './dial-lines.ts';
+import { failureBecause } from './failure.ts';
 import { OutboundCall } from './outbound-call.ts';
 import { OutboundQueue, type WaitingCall } from './outbound-queue.ts';
 
@@ -19,11 +20,8 @@ const RINGING_TIMEOUT_MS = 60_000;
 /** How long to wait for a line, or for the database, before looking again; lines that calls leave ring earlier. */
 const LOOK_AGAIN_MS = 1000;
 
-/** Calls that one look may end undialled: each is a write, on the thread that holds the conversations. */
-const GIVEN_UP_MAX = 20;
-
-/** A call that could not be dialled within a day is not wanted any more. */
-const QUEUED_MS_MAX = 86_400_000;
+/** Records of undialled calls that one look may write: each takes the thread that holds the conversations. */
+const WRITES_MAX = 20;
 
 export interface OutboundDialerOptions {
   readonly environment: Environment;
@@ -138,20 +136,58 @@ export class OutboundDialer implements DialQueue {
   #dialWhatMay(): number | undefined {
     const { clock, registry } = this.#options;
     this.#queue.refresh();
-    const blocked = new Set<string>();
     let delayMs = LOOK_AGAIN_MS;
-    let givenUp = 0;
+    let writes = this.#tellReasons(clock.now());
+    const blocked = new Set<string>();
     for (const waiting of this.#queue.waiting()) {
       if (registry.isFull) break;
-      if (givenUp >= GIVEN_UP_MAX) return 1;
+      if (writes >= WRITES_MAX) return 1;
       // Each trunk keeps its order; the others pass by.
       if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
       const waitMs = this.#lines.waitMs(waiting.from);
-      if (waitMs === 0) givenUp += Number(!this.#take(waiting, clock.now()));
+      if (waitMs === 0) writes += Number(!this.#take(waiting, clock.now()));
       else if (waiting.trunk !== undefined) blocked.add(waiting.trunk);
       delayMs = Math.min(delayMs, waitMs || delayMs);
     }
     return this.#queue.isEmpty ? undefined : delayMs;
+  }
+
+  /**
+   * Ends the calls that have waited for too long, and puts on record what keeps the others.
+   *
+   * @returns how many records were written.
+   * @throws {StoreError} when the database refuses.
+   */
+  #tellReasons(now: Date): number {
+    const problems = new Map<string, string | null>();
+    let writes = 0;
+    for (const waiting of this.#queue.waiting()) {
+      if (writes >= WRITES_MAX) break;
+      const { from, expiresAt } = waiting;
+      if (!problems.has(from)) problems.set(from, this.#lines.problemOf(from) ?? null);
+      const problem = problems.get(from) ?? null;
+      if (expiresAt !== null && expiresAt <= now) writes += this.#expire(waiting, problem, now);
+      else if (problem !== waiting.failureReason) writes += this.#keepReason(waiting, problem);
+    }
+    return writes;
+  }
+
+  #expire(waiting: WaitingCall, problem: string | null, now: Date): number {
+    const call = this.#options.calls.findById(waiting.callId);
+    this.#queue.delete(waiting);
+    if (call?.status !== 'queued') return 0;
+    const why = problem ?? 'No line was free.';
+    this.#giveUp(call, `It was not dialled before it expired. ${why}`, now);
+    return 1;
+  }
+
+  #keepReason(waiting: WaitingCall, failureReason: string | null): number {
+    const { calls } = this.#options;
+    const call = calls.findById(waiting.callId);
+    if (call?.status !== 'queued') return 0;
+    calls.update({ ...call, failureReason }, []);
+    this.#queue.replace({ ...waiting, failureReason });
+    return 1;
   }
 
   /**
@@ -168,7 +204,7 @@ export class OutboundDialer implements DialQueue {
       // A customer may have hung up what was still waiting.
       if (call?.status === 'queued') {
         const agent = findAgent(call, call.agentId);
-        const problem = problemOf(call, agent, waiting.trunk, now);
+        const problem = problemOf(agent, waiting.trunk);
         if (agent === undefined || problem !== undefined) this.#giveUp(call, problem ?? '', now);
         else isDialled = this.#dial(call, agent);
       }
@@ -187,7 +223,7 @@ export class OutboundDialer implements DialQueue {
     const { ringingTimeoutMs = RINGING_TIMEOUT_MS } = this.#options;
     const parts = this.#options.parts();
     if (parts.isOwnNumber(call.to)) {
-      this.#giveUp(call, 'its number rings here by now, which would be a loop', clock.now());
+      this.#giveUp(call, 'The called number rings here by now, which is a loop.', clock.now());
       return false;
     }
     const ringing = dialling(call, parts.clock.now());
@@ -200,14 +236,15 @@ export class OutboundDialer implements DialQueue {
     return true;
   }
 
-  /** Ends a call that will never be dialled. */
-  #giveUp(call: Call, problem: string, now: Date): void {
+  /** Ends a call that will never be dialled. @param why a sentence. */
+  #giveUp(call: Call, why: string, now: Date): void {
     const { calls, log, newId } = this.#options;
-    const facts = { endedAt: now, eventAt: now, reason: 'error' as const, eventId: newId('evt') };
-    const change = ended(call, facts);
+    const failure = failureBecause(why);
+    const times = { endedAt: now, eventAt: now };
+    const change = ended(call, { ...times, reason: 'error', failure, eventId: newId('evt') });
     calls.update(change.call, change.events);
     this.#options.parts().metrics.callMissed('outbound', 'error');
-    log.warn({ callId: call.id, agentId: call.agentId, problem }, 'queued call was not dialled');
+    log.warn({ callId: call.id, agentId: call.agentId, why }, 'queued call was not dialled');
   }
 
   /** After a mistake of ours: the record comes to its end all the same, where it still can. */
@@ -215,23 +252,17 @@ export class OutboundDialer implements DialQueue {
     const { calls, log } = this.#options;
     try {
       const call = calls.findById(callId);
-      if (call?.status === 'queued') this.#giveUp(call, 'the server failed', now);
+      if (call?.status === 'queued') this.#giveUp(call, 'The server failed.', now);
     } catch (error) {
       log.error({ callId, err: error }, 'queued call could not be ended');
     }
   }
 }
 
-/** Why a waiting call cannot be dialled, for the operator; undefined when it can. */
-function problemOf(
-  call: Call,
-  agent: Agent | undefined,
-  trunk: string | undefined,
-  now: Date,
-): string | undefined {
-  if (agent === undefined) return 'its agent was deleted meanwhile';
-  if (agent.status === 'paused') return 'its agent was paused meanwhile';
-  if (trunk === undefined) return 'no trunk has the number it is from';
-  if (now.getTime() - call.createdAt.getTime() > QUEUED_MS_MAX) return 'it waited for a day';
+/** Why a waiting call can never be dialled; undefined when it can. */
+function problemOf(agent: Agent | undefined, trunk: string | undefined): string | undefined {
+  if (agent === undefined) return 'The agent was deleted meanwhile.';
+  if (agent.status === 'paused') return 'The agent was paused meanwhile.';
+  if (trunk === undefined) return 'No trunk has the number that the call is from.';
   return undefined;
 }

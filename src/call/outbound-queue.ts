@@ -14,6 +14,10 @@ export interface WaitingCall {
   readonly from: string;
   /** Undefined when no trunk has the number it is from. */
   readonly trunk: string | undefined;
+  /** What is on record as keeping it in the queue. */
+  readonly failureReason: string | null;
+  /** Null where it may wait without end. */
+  readonly expiresAt: Date | null;
 }
 
 export class OutboundQueue {
@@ -54,9 +58,9 @@ export class OutboundQueue {
     const trunks = new Map<string, string | undefined>();
     const calls = this.#load(QUEUED_CALLS_MAX);
     this.#waiting.clear();
-    for (const { id: callId, from } of calls) {
+    for (const { id: callId, from, ...facts } of calls) {
       if (!trunks.has(from)) trunks.set(from, this.#trunkOf(from));
-      this.#waiting.set(callId, { callId, from, trunk: trunks.get(from) });
+      this.#waiting.set(callId, { callId, from, trunk: trunks.get(from), ...facts });
     }
     // The interface adds no more than so many, but who knows what another version has left behind.
     this.#hasMore = calls.length >= QUEUED_CALLS_MAX;
@@ -66,6 +70,11 @@ export class OutboundQueue {
   /** The known calls in order, as of now. */
   waiting(): readonly WaitingCall[] {
     return [...this.#waiting.values()];
+  }
+
+  /** Another reason is on record now. */
+  replace(waiting: WaitingCall): void {
+    if (this.#waiting.has(waiting.callId)) this.#waiting.set(waiting.callId, waiting);
   }
 
   delete({ callId }: WaitingCall): void {

@@ -4,6 +4,7 @@ import type { NewId } from '../domain/ids.ts';
 import type { OpenDialog } from '../domain/open-dialog.ts';
 import type { Logger } from '../lib/logger.ts';
 import { answered, ended } from './call-record.ts';
+import { failureBecause } from './failure.ts';
 import { beginningOf, endedEntry } from './session-timeline.ts';
 
 export interface RecoveryParts {
@@ -85,6 +86,7 @@ export async function recoverCalls(parts: RecoveryParts): Promise<number> {
       endedAt,
       eventAt: parts.now,
       reason: 'error' as const,
+      failure: failureBecause('The server stopped during the call.'),
       eventId: parts.newId('evt'),
     };
     const recordingFile = recorded === undefined ? null : call.recordingFile;

@@ -8,6 +8,7 @@ import type { IncomingCall, Leg } from '../telephony/carrier.ts';
 import { CarrierError } from '../telephony/carrier.ts';
 import type { CallParts } from './call-parts.ts';
 import type { CallRegistry } from './call-registry.ts';
+import { CALLER_GAVE_UP, failureBecause, failureOf } from './failure.ts';
 import { endUnanswered, holdCall } from './hold-call.ts';
 
 /** How long to wait for the database before looking again. */
@@ -85,7 +86,10 @@ export class SandboxCaller {
     const scenario = scenarioNamed(call.scenario ?? '') ?? 'friendly';
     const ringing = isThere
       ? this.#connect(ringIn({ from: call.from, to: call.to, scenario }), moved, { agent, parts })
-      : endUnanswered(parts, moved, 'error');
+      : endUnanswered(parts, moved, {
+          reason: 'error',
+          failure: failureBecause('The agent was deleted or paused meanwhile.'),
+        });
     ringing.catch((error: unknown) => {
       log.error({ callId: call.id, err: error }, 'sandbox: an incoming call broke');
     });
@@ -115,7 +119,10 @@ export class SandboxCaller {
     } catch (error) {
       const isGone = error instanceof CarrierError && error.sipStatus < 500;
       if (!isGone) parts.log.error({ callId: call.id, err: error }, 'sandbox: no answer');
-      await endUnanswered(parts, call, isGone ? 'no_answer' : 'error');
+      await endUnanswered(parts, call, {
+        reason: isGone ? 'no_answer' : 'error',
+        failure: isGone ? CALLER_GAVE_UP : failureOf(error),
+      });
       return undefined;
     }
   }

@@ -22,9 +22,11 @@ export function beginningOf({ direction, startedAt, answeredAt }: Call): readonl
 }
 
 /** How the timeline of a call ends. @throws {Error} when the call is not over. */
-export function endedEntry({ id, endedAt, endReason }: Call): TimelineEntry {
+export function endedEntry({ id, endedAt, endReason, ...call }: Call): TimelineEntry {
   if (endedAt === null) throw new Error(`Cannot tell the end of call "${id}": it is not over`);
-  return { at: endedAt, kind: 'ended', details: { endReason } };
+  const { answeredAt, failureReason, sipStatus } = call;
+  const details = { endReason, answeredAt, failureReason, sipStatus };
+  return { at: endedAt, kind: 'ended', details };
 }
 
 /** Writes by the call's journal, in order with all else of its record. */

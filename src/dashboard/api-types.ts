@@ -39,7 +39,10 @@ export interface CallCommon {
   readonly durationSeconds: number;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
+  readonly answeredAt: string | null;
   readonly endReason: string | null;
+  readonly failureReason: string | null;
+  readonly sipStatus: number | null;
   readonly sentiment: 'positive' | 'neutral' | 'negative' | null;
   readonly intentDetected: string | null;
 }

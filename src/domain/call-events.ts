@@ -40,6 +40,9 @@ export function callEndedEvent(call: Call, stamp: EventStamp): ServiceEvent {
     durationSeconds: call.durationSeconds,
     endReason: call.endReason,
     carrierCallSid: sidOf(call),
+    answeredAt: call.answeredAt?.toISOString() ?? null,
+    failureReason: call.failureReason,
+    sipStatus: call.sipStatus,
   });
 }
 

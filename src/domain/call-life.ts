@@ -5,13 +5,14 @@ import { type Call, type CallStatus, canMove, type EndReason } from './call.ts';
 /** What a call begins with; the rest of its record is empty. */
 export interface CallBeginning
   extends Pick<Call, 'id' | 'direction' | 'from' | 'to'>,
-    Partial<Pick<Call, 'metadata' | 'overrides' | 'scenario'>> {
+    Partial<Pick<Call, 'expiresAt' | 'metadata' | 'overrides' | 'scenario'>> {
   readonly now: Date;
 }
 
 /** Makes the record of a call that waits in the queue. */
 export function newCall(agent: Agent, beginning: CallBeginning): Call {
-  const { now, metadata = {}, overrides = {}, scenario = null, ...parties } = beginning;
+  const { now, expiresAt = null, metadata = {}, overrides = {}, ...rest } = beginning;
+  const { scenario = null, ...parties } = rest;
   return {
     ...parties,
     accountId: agent.accountId,
@@ -23,6 +24,9 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
     answeredAt: null,
     endedAt: null,
     endReason: null,
+    failureReason: null,
+    sipStatus: null,
+    expiresAt,
     durationSeconds: 0,
     carrierCallSid: null,
     recordingFile: null,
@@ -55,6 +59,20 @@ export function moveCall(call: Call, status: CallStatus, changes: Partial<Call> 
   return { ...call, ...changes, status };
 }
 
+/** Why a call failed. */
+export interface Failure {
+  /** A sentence for customers. */
+  readonly reason: string;
+  /** The final status by which the far end refused our INVITE; null where there was none. */
+  readonly sipStatus: number | null;
+}
+
+/** For a call whose failure has no better explanation. */
+const FAILED_BY_END: Partial<Readonly<Record<EndReason, string>>> = {
+  no_answer: 'Nobody answered.',
+  busy: 'The line was busy.',
+};
+
 /**
  * Ends a call: `completed` when it was answered and nothing broke, else `failed`. One that never started began when it was
  * asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
@@ -63,9 +81,14 @@ export function moveCall(call: Call, status: CallStatus, changes: Partial<Call> 
  */
 export function endCall(
   call: Call,
-  facts: { readonly endReason: EndReason; readonly endedAt: Date },
+  facts: {
+    readonly endReason: EndReason;
+    readonly endedAt: Date;
+    readonly failure?: Failure | undefined;
+  },
 ): Call {
-  const { endReason } = facts;
+  const { endReason, failure } = facts;
+  const reason = failure?.reason ?? FAILED_BY_END[endReason] ?? 'The server failed.';
   const startedAt = call.startedAt ?? call.createdAt;
   const endedAt = latest(facts.endedAt, startedAt, call.answeredAt);
   const isCompleted = call.answeredAt !== null && endReason !== 'error';
@@ -73,6 +96,8 @@ export function endCall(
     startedAt,
     endedAt,
     endReason,
+    failureReason: isCompleted ? null : reason,
+    sipStatus: isCompleted ? null : (failure?.sipStatus ?? null),
     durationSeconds: durationSeconds(call.answeredAt, endedAt),
   });
 }

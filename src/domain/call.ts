@@ -66,6 +66,12 @@ export interface Call {
   readonly answeredAt: Date | null;
   readonly endedAt: Date | null;
   readonly endReason: EndReason | null;
+  /** Why it failed, or what keeps it in the queue: a sentence for customers. Null otherwise. */
+  readonly failureReason: string | null;
+  /** The final status by which the far end refused our INVITE; null where there was none. */
+  readonly sipStatus: number | null;
+  /** When a call that still waits in the queue is not wanted any more; null for incoming calls. */
+  readonly expiresAt: Date | null;
   /** Whole seconds from answer to end, rounded up; 0 when never answered. */
   readonly durationSeconds: number;
   /** The carrier's identifier of the call: the SIP Call-ID. */
@@ -109,7 +115,7 @@ export interface TimelineEntry {
 }
 
 /** As much of a queued call as is needed to choose the next one: a long queue is read often. */
-export type WaitingParty = Pick<Call, 'id' | 'from'>;
+export type WaitingParty = Pick<Call, 'id' | 'from' | 'failureReason' | 'expiresAt'>;
 
 /** A call as the JSON that the interface shows, in parts. */
 export interface CallText {

@@ -18,6 +18,9 @@ export const OUTBOUND_LIMITS = {
   metadataDepthMax: 8,
 } as const;
 
+/** How long a call may wait in the queue before it fails, in seconds. */
+export const EXPIRES_IN_SECONDS = { min: 10, default: 600, max: 86_400 } as const;
+
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
 
@@ -25,6 +28,8 @@ const SHOWN_CHARS = 32;
 export interface OutboundDraft {
   readonly to: string;
   readonly from?: string | undefined;
+  /** How long it may wait in the queue. */
+  readonly expiresInSeconds?: number | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   readonly overrides?: Overrides | undefined;
 }
@@ -70,6 +75,9 @@ export function queueCall(draft: OutboundDraft, facts: OutboundFacts): Call {
     direction: 'outbound',
     from,
     to: calledNumber(draft.to, from, facts),
+    expiresAt: new Date(
+      now.getTime() + (draft.expiresInSeconds ?? EXPIRES_IN_SECONDS.default) * 1000,
+    ),
     metadata: draft.metadata ?? {},
     overrides: given(draft.overrides ?? {}),
   });
@@ -84,7 +92,8 @@ export function abandonQueued(
   call: Call,
   { now, eventId }: { readonly now: Date; readonly eventId: string },
 ): { readonly call: Call; readonly events: readonly ServiceEvent[] } {
-  const over = endCall(call, { endReason: 'no_answer', endedAt: now });
+  const failure = { reason: 'The call was hung up before it was dialled.', sipStatus: null };
+  const over = endCall(call, { endReason: 'no_answer', endedAt: now, failure });
   return { call: over, events: [callEndedEvent(over, { id: eventId, now })] };
 }
 

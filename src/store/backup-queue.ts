@@ -2,13 +2,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Call } from '../domain/call.ts';
 import { callEndedEvent } from '../domain/call-events.ts';
-import { endCall } from '../domain/call-life.ts';
+import { endCall, type Failure } from '../domain/call-life.ts';
 import { idMaker } from '../domain/ids.ts';
 import type { Database } from './database.ts';
 import { LiveWatchers } from './live-watchers.ts';
 import { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 import { SqliteCallStore } from './sqlite-call-store.ts';
 import { SqliteEventStore } from './sqlite-event-store.ts';
+
+/** Why such a call failed. */
+const RESTORED: Failure = {
+  reason: 'It waited in the queue when the backup was made, and is not dialled after a restore.',
+  sipStatus: null,
+};
 
 /** Calls that are read and ended at a time. */
 const ENDED_TOGETHER = 500;
@@ -28,7 +34,7 @@ export function endWaitingCalls(database: Database, now: Date): number {
   });
   const newId = idMaker({ nowMs: () => now.getTime(), random: randomBytes });
   const end = (call: Call) => {
-    const ended = endCall(call, { endReason: 'error', endedAt: now });
+    const ended = endCall(call, { endReason: 'error', endedAt: now, failure: RESTORED });
     calls.update(ended, [callEndedEvent(ended, { id: newId('evt'), now })]);
   };
   return database.write(() => {

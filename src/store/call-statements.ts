@@ -50,7 +50,7 @@ export function prepareQueue(database: Database) {
     toDial: database.prepare((take: Take<{ environment: string; limit: number }>) =>
       build
         .selectFrom('calls')
-        .select(['id', 'from_number as from'])
+        .select(['id', 'from_number as from', 'failure_reason as failureReason', 'expires_at'])
         .where('environment', '=', take('environment'))
         .where('direction', '=', 'outbound')
         .where(sql<boolean>`status = 'queued'`)

@@ -2,7 +2,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /** As `Date.toISOString` writes it. */
-function instant(column: 'started_at' | 'ended_at' | 'at'): RawBuilder<string | null> {
+function instant(
+  column: 'started_at' | 'answered_at' | 'ended_at' | 'at',
+): RawBuilder<string | null> {
   return sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${sql.ref(column)} / 1000.0, 'unixepoch')`;
 }
 
@@ -14,8 +16,10 @@ function truth(condition: RawBuilder<unknown>): RawBuilder<unknown> {
 function common(): RawBuilder<unknown> {
   return sql`'id', id, 'agentId', agent_id, 'direction', direction, 'status', status,
     'from', from_number, 'to', to_number, 'durationSeconds', duration_seconds,
-    'startedAt', ${instant('started_at')}, 'endedAt', ${instant('ended_at')},
-    'endReason', end_reason, 'sentiment', sentiment, 'intentDetected', intent_detected`;
+    'startedAt', ${instant('started_at')}, 'answeredAt', ${instant('answered_at')},
+    'endedAt', ${instant('ended_at')}, 'endReason', end_reason,
+    'failureReason', failure_reason, 'sipStatus', sip_status,
+    'sentiment', sentiment, 'intentDetected', intent_detected`;
 }
 
 /**

@@ -15,6 +15,7 @@ import { up as recordingTruncated } from './migrations/m0011-recording-truncated
 import { up as plainWebhooks } from './migrations/m0012-plain-webhooks.ts';
 import { up as openInvites } from './migrations/m0013-open-invites.ts';
 import { up as erasure } from './migrations/m0017-erasure.ts';
+import { up as callFailures } from './migrations/m0018-call-failures.ts';
 
 /** In the order of their names. A step that has been released is never changed. */
 const MIGRATIONS: Readonly<Record<string, Migration>> = {
@@ -31,6 +32,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0012-plain-webhooks': { up: plainWebhooks },
   '0013-open-invites': { up: openInvites },
   '0017-erasure': { up: erasure },
+  '0018-call-failures': { up: callFailures },
 };
 
 /** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */

@@ -102,6 +102,9 @@ export interface CallRow {
   readonly answered_at: number | null;
   readonly ended_at: number | null;
   readonly end_reason: string | null;
+  readonly failure_reason: string | null;
+  readonly sip_status: number | null;
+  readonly expires_at: number | null;
   readonly duration_seconds: number;
   readonly carrier_call_sid: string | null;
   readonly recording_file: string | null;

@@ -29,6 +29,7 @@ import {
 } from './call-rows.ts';
 import { prepareCalls, prepareDetails, prepareQueue } from './call-statements.ts';
 import type { Database } from './database.ts';
+import { dateOf } from './instant.ts';
 import type { LiveWatchers } from './live-watchers.ts';
 import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 import type { SqliteEventStore } from './sqlite-event-store.ts';
@@ -147,7 +148,8 @@ export class SqliteCallStore implements CallStore {
   }
 
   waitingToDial(environment: Environment, limit: number): readonly WaitingParty[] {
-    return this.#database.read(() => this.#queue.toDial.all({ environment, limit }));
+    const rows = this.#database.read(() => this.#queue.toDial.all({ environment, limit }));
+    return rows.map(({ expires_at, ...party }) => ({ ...party, expiresAt: dateOf(expires_at) }));
   }
 
   queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[] {

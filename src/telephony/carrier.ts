@@ -81,10 +81,20 @@ export class CarrierError extends Error {
   override readonly name = 'CarrierError';
   /** SIP status where there was one, else 503. */
   readonly sipStatus: number;
+  /** The final status by which the far end refused our INVITE; null where it said nothing. */
+  readonly refusedWith: number | null;
 
-  constructor(message: string, sipStatus: number, options?: ErrorOptions) {
+  constructor(
+    message: string,
+    sipStatus: number,
+    {
+      refusedWith = null,
+      ...options
+    }: ErrorOptions & { readonly refusedWith?: number | null } = {},
+  ) {
     super(message, options);
     this.sipStatus = sipStatus;
+    this.refusedWith = refusedWith;
   }
 }
 

@@ -6,8 +6,10 @@ export interface TrunkLine {
   readonly trunk: string;
   /** How many calls may be begun in a second; undefined where the operator did not say. */
   readonly callsPerSecond: number | undefined;
-  /** Lines not in use; 0 while the trunk is not registered, Infinity where it has no limit. */
+  /** Lines not in use; 0 while the trunk takes no calls, Infinity where it has no limit. */
   readonly free: number;
+  /** Why the trunk takes no calls now, such as `not registered with …`; undefined where it does. */
+  readonly problem?: string | undefined;
   /** Infinity where the trunk has no limit. */
   readonly total: number;
 }

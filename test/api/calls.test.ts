@@ -39,7 +39,10 @@ describe('GET /api/calls', () => {
           durationSeconds: 42,
           startedAt: '2026-11-20T12:00:00.000Z',
           endedAt: '2026-11-20T12:00:42.000Z',
+          answeredAt: '2026-11-20T12:00:00.000Z',
           endReason: 'user_hangup',
+          failureReason: null,
+          sipStatus: null,
           ...ANALYSED,
           hasTranscript: false,
           hasRecording: true,
@@ -149,7 +152,10 @@ describe('GET /api/calls/{callId}', () => {
       durationSeconds: 42,
       startedAt: '2026-11-20T12:00:00.000Z',
       endedAt: '2026-11-20T12:00:42.000Z',
+      answeredAt: '2026-11-20T12:00:00.000Z',
       endReason: 'user_hangup',
+      failureReason: null,
+      sipStatus: null,
       transcript: [
         { role: 'agent', text: 'Hello', timestamp: '2026-11-20T12:00:00.000Z' },
         {

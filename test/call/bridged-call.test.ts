@@ -47,7 +47,7 @@ test.each([
     recordingFile: `recordings/${world.call().id}.wav`,
   });
   expect(world.events()).toEqual(['call.started', 'call.bridged', 'call.ended']);
-  expect(timeline().slice(-2)).toEqual([
+  expect(timeline().slice(-2)).toMatchObject([
     { kind: 'bridge_ended', reason },
     { kind: 'ended', endReason: 'transferred' },
   ]);

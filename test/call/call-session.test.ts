@@ -77,7 +77,16 @@ test('CallSession puts on record what was said, also while it stops, and the tim
     { at, kind: 'answered', details: {} },
     { at, kind: 'turn', details: { turn: 1, endOfTurnMs: 355.6, speculated: true } },
     { at, kind: 'barge_in', details: {} },
-    { at, kind: 'ended', details: { endReason: 'user_hangup' } },
+    {
+      at,
+      kind: 'ended',
+      details: {
+        endReason: 'user_hangup',
+        answeredAt: at.toISOString(),
+        failureReason: null,
+        sipStatus: null,
+      },
+    },
   ]);
 });
 
@@ -277,7 +286,11 @@ test('CallSession ends with error when the server ends it', async () => {
   await over;
 
   expect(leg.hangUps).toBe(1);
-  expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+  expect(world.call()).toMatchObject({
+    status: 'failed',
+    endReason: 'error',
+    failureReason: 'The server ended the call: the server stops.',
+  });
 });
 
 test('CallSession ends with error when the line breaks', async () => {
@@ -287,7 +300,11 @@ test('CallSession ends with error when the line breaks', async () => {
   leg.release({ kind: 'broken', reason: 'no audio comes' });
   await over;
 
-  expect(world.call()).toMatchObject({ status: 'failed', endReason: 'error' });
+  expect(world.call()).toMatchObject({
+    status: 'failed',
+    endReason: 'error',
+    failureReason: 'The line was lost: no audio comes.',
+  });
 });
 
 test('CallSession hangs up at once, with its record, when nobody can speak for the agent', async () => {
@@ -363,6 +380,9 @@ test('CallSession counts a call whose caller fell silent, and no other failure o
     await over;
   }
 
+  expect(silent.call().failureReason).toBe(
+    'The conversation could not go on: no audio comes from the caller.',
+  );
   expect(silent.counted.filter((line) => line.startsWith('silent'))).toHaveLength(1);
   expect(broken.counted.filter((line) => line.startsWith('silent'))).toEqual([]);
 });

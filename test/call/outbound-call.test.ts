@@ -92,6 +92,23 @@ test.each([
   expect(world.eventsOf(callId)).toEqual(['call.ended']);
   expect(world.counted).toEqual([`missed outbound ${reason}`]);
   expect(world.registry.size).toBe(0);
+  expect(findCall(world, callId)).toMatchObject({
+    failureReason: expect.stringContaining(`(SIP ${sipStatus})`),
+    sipStatus,
+  });
+});
+
+test('OutboundCall that a customer hangs up while it rings says so', async () => {
+  const { world, callId } = await dialled();
+
+  world.registry.hangUp(callId);
+  await settle();
+
+  expect(findCall(world, callId)).toMatchObject({
+    endReason: 'no_answer',
+    failureReason: 'The call was hung up before it was answered.',
+    sipStatus: 487,
+  });
 });
 
 test('OutboundCall that breaks in a way nobody foresaw is over as error', async () => {
@@ -101,6 +118,10 @@ test('OutboundCall that breaks in a way nobody foresaw is over as error', async 
   await settle();
 
   expect(world.stateOf(callId)).toBe('failed error');
+  expect(findCall(world, callId)).toMatchObject({
+    failureReason: 'The server failed.',
+    sipStatus: null,
+  });
 });
 
 test('OutboundCall that cannot be placed is over as error, and the next is dialled', async () => {

@@ -9,7 +9,7 @@ function openQueue(count: number) {
   const calls: WaitingParty[] = [];
   const world = { clock, calls, loads: 0 };
   const add = (from = '+15550100001') => {
-    calls.push({ id: `call_${calls.length}`, from });
+    calls.push({ id: `call_${calls.length}`, from, failureReason: null, expiresAt: null });
   };
   for (let index = 0; index < count; index += 1) add();
   const queue = new OutboundQueue({

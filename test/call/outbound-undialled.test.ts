@@ -5,6 +5,7 @@ import { OutboundDialer } from '../../src/call/outbound-dialer.ts';
 import { STORE_NOW_MS } from '../support/test-store.ts';
 import { AGENT_NUMBER } from './support/call-world.ts';
 import {
+  lineOf,
   numbered,
   type OutboundWorld,
   openOutboundWorld,
@@ -39,7 +40,7 @@ test.each([
 test.each([
   ['no trunk has the number it is from any more', { from: '+15550109999' }],
   ['its number rings here by now', { to: AGENT_NUMBER }],
-  ['it has waited for a day', { createdAt: new Date(Date.UTC(2026, 10, 19, 11, 59)) }],
+  ['it has expired', { expiresAt: new Date(STORE_NOW_MS) }],
 ])('OutboundDialer ends a call undialled when %s', async (_what, fields) => {
   const world = await openOutboundWorld();
   const callId = await world.queue(fields);
@@ -49,6 +50,78 @@ test.each([
 
   expect(world.carrier.dialled).toEqual([]);
   expect(world.stateOf(callId)).toBe('failed error');
+});
+
+const away = { free: 0, problem: 'not registered with sip.example.com: the carrier answered 401' };
+const AWAY =
+  'The trunk "main" takes no calls: not registered with sip.example.com: the carrier answered 401.';
+
+test('OutboundDialer says of a call at once that its trunk is not registered, until it is', async () => {
+  const world = await openOutboundWorld();
+  world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
+  world.dialer.start();
+  const callId = await world.queue();
+  const reason = () => world.store.calls.findById(callId)?.failureReason;
+  const reasons = [reason()];
+
+  world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', { free: 0, total: 1 }) };
+  await pass(world, 1000, 500);
+  reasons.push(reason());
+  world.carrier.lines = { [AGENT_NUMBER]: lineOf('main') };
+  await pass(world, 1000, 500);
+
+  expect([...reasons, reason()]).toEqual([AWAY, null, null]);
+  expect(world.stateOf(callId)).toBe('ringing');
+});
+
+test('OutboundDialer ends a call that has expired while its trunk is not registered, over a restart', async () => {
+  const world = await openOutboundWorld();
+  world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
+  const expiresAt = new Date(STORE_NOW_MS + 600_000);
+  const callId = await world.queue({ expiresAt });
+  world.dialer.start();
+  await pass(world, 590_000, 10_000);
+  const before = world.stateOf(callId);
+  world.dialer.stop();
+
+  const again = new OutboundDialer({
+    ...world.parts,
+    environment: 'live',
+    carrier: {
+      hasTrunkFor: () => true,
+      lineOf: () => lineOf('main', away),
+      place: () => {
+        throw new Error('not asked for');
+      },
+    },
+    parts: () => world.parts,
+    registry: world.registry,
+    findAgent: (scope, agentId) => world.store.agents.find(scope, agentId),
+  });
+  again.start();
+  await pass(world, 10_000, 1000);
+  again.stop();
+
+  expect([before, world.stateOf(callId)]).toEqual(['queued', 'failed error']);
+  expect(world.store.calls.findById(callId)).toMatchObject({
+    failureReason: `It was not dialled before it expired. ${AWAY}`,
+    sipStatus: null,
+  });
+  expect(world.eventsOf(callId)).toEqual(['call.ended']);
+});
+
+test('OutboundDialer writes the reasons of a long queue a few calls at a time', async () => {
+  const world = await openOutboundWorld();
+  world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
+  for (let index = 0; index < 50; index += 1) await world.queue();
+  const told = () =>
+    world.store.calls.queued('live', 'outbound', 100).filter((call) => call.failureReason === AWAY);
+
+  world.dialer.start();
+  const toldAtOnce = told().length;
+  await pass(world, 4, 1);
+
+  expect([toldAtOnce, told().length]).toEqual([20, 50]);
 });
 
 test('OutboundDialer dials nothing that it cannot put on record, and tries again', async () => {

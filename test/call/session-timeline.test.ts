@@ -28,7 +28,7 @@ test('CallSession puts keys, tools and the transfer on the timeline, without a d
     ['transfer', {}],
     ['tool', { name: 'transfer_call', outcome: 'done', tookMs: 120 }],
     ['bridge_ended', { reason: 'the other party has hung up' }],
-    ['ended', { endReason: 'transferred' }],
+    ['ended', expect.objectContaining({ endReason: 'transferred', failureReason: null })],
   ]);
 });
 
@@ -57,7 +57,7 @@ test('a caller who gives up while it rings has a timeline too', async () => {
 
   expect(world.store.calls.timeline(world.call().id)).toMatchObject([
     { kind: 'ringing' },
-    { kind: 'ended', details: { endReason: 'no_answer' } },
+    { kind: 'ended', details: { endReason: 'no_answer', failureReason: 'The caller gave up.' } },
   ]);
 });
 

@@ -51,6 +51,7 @@ test('queueCall makes the record of a call that waits, from the number of the ag
     ...buildCall({ direction: 'outbound', status: 'queued', from: FROM, to: TO, createdAt: NOW }),
     carrierCallSid: null,
     startedAt: null,
+    expiresAt: new Date(NOW.getTime() + 600_000),
     metadata: { customer: 7 },
     overrides: { greeting: 'Good morning' },
   });
@@ -58,6 +59,10 @@ test('queueCall makes the record of a call that waits, from the number of the ag
 
 test('queueCall takes the number that the request names before the agent’s', () => {
   expect(queue({ from: '+390687654321' }).from).toBe('+390687654321');
+});
+
+test('queueCall lets a call wait for as long as it was asked for', () => {
+  expect(queue({ expiresInSeconds: 30 }).expiresAt).toEqual(new Date(NOW.getTime() + 30_000));
 });
 
 test.each([
@@ -165,6 +170,7 @@ test('abandonQueued ends a waiting call as one that nobody answered, with its ev
   expect(call).toMatchObject({
     status: 'failed',
     endReason: 'no_answer',
+    failureReason: 'The call was hung up before it was dialled.',
     endedAt: NOW,
     startedAt: NOW,
   });

@@ -149,6 +149,7 @@ describe('CallStore', () => {
 
     const parties = calls.waitingToDial('live', 3);
 
-    expect(parties).toEqual(['3', '1', '2'].map((id) => ({ id, from: `+1555${id}` })));
+    const facts = { failureReason: null, expiresAt: null };
+    expect(parties).toEqual(['3', '1', '2'].map((id) => ({ id, from: `+1555${id}`, ...facts })));
   });
 });

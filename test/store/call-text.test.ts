@@ -20,7 +20,10 @@ const anEntry = fc.record({
 const aCall = fc.record({
   call: fc.record({
     startedAt: fc.option(anInstant),
+    answeredAt: fc.option(anInstant),
     endedAt: fc.option(anInstant),
+    failureReason: fc.option(fc.string({ unit: 'grapheme' })),
+    sipStatus: fc.option(fc.integer({ min: 400, max: 699 })),
     recordingFile: fc.constantFrom(null, 'recordings/call.wav'),
     recordingTruncated: fc.boolean(),
     summary: fc.option(fc.string({ unit: 'grapheme' })),
@@ -60,7 +63,9 @@ test('CallStore.findText gives in parts what objects would give', async () => {
       ...{ from: call.from, to: call.to, durationSeconds: call.durationSeconds },
       startedAt: call.startedAt?.toISOString() ?? null,
       endedAt: call.endedAt?.toISOString() ?? null,
+      answeredAt: call.answeredAt?.toISOString() ?? null,
       ...{ endReason: call.endReason, sentiment: call.sentiment },
+      ...{ failureReason: call.failureReason, sipStatus: call.sipStatus },
       intentDetected: call.intentDetected,
       recordingTruncated: call.recordingTruncated,
     });

@@ -14,18 +14,21 @@ test('TrunkLines tells how many lines are free, as calls take and leave them', (
   const lines = new TrunkLines();
 
   const leave = lines.take(trunk);
-  const taken = lines.lineOf(trunk, true);
+  const taken = lines.lineOf(trunk, undefined);
   leave?.();
 
   expect(taken).toEqual({ trunk: 'acme', callsPerSecond: 3, free: 1, total: 2 });
-  expect(lines.lineOf(trunk, true).free).toBe(2);
+  expect(lines.lineOf(trunk, undefined).free).toBe(2);
 });
 
 test('TrunkLines has no end where the operator set none, and nothing free while the carrier is away', () => {
   const lines = new TrunkLines();
 
-  expect(lines.lineOf(trunkOf(), true)).toMatchObject({ free: Infinity, total: Infinity });
-  expect(lines.lineOf(trunkOf(), false).free).toBe(0);
+  expect(lines.lineOf(trunkOf(), undefined)).toMatchObject({ free: Infinity, total: Infinity });
+  expect(lines.lineOf(trunkOf(), 'not registered')).toMatchObject({
+    free: 0,
+    problem: 'not registered',
+  });
 });
 
 test.each([0, -1, 1001, '5'])('parseTrunks refuses %o calls a second', (callsPerSecond) => {

@@ -28,6 +28,22 @@ const WHEN_STARTED = 'When it began to ring, not when it was answered';
 
 export const startedAtSchema = timestamp.openapi({ description: `${WHEN_STARTED}.` });
 
+export const answeredAtSchema = timestamp
+  .nullable()
+  .openapi({ description: 'null until, and unless, the call was answered.' });
+
+export const failureReasonSchema = z.string().nullable().openapi({
+  description:
+    'Why a `failed` call failed, or what keeps a `queued` one waiting, such as a trunk that is not registered; a sentence. null otherwise.',
+  example: 'The called number is busy, or refused the call (SIP 486).',
+});
+
+export const sipStatusSchema = z.int().nullable().openapi({
+  description:
+    'The final SIP status by which the far end refused an outbound call; null otherwise.',
+  example: 486,
+});
+
 const common = {
   id: z.string().openapi({ example: 'call_0VbZOZK8iLGcXSKvcmQMdaX5' }),
   agentId: z.string(),
@@ -38,7 +54,10 @@ const common = {
   durationSeconds: durationSchema,
   startedAt: timestamp.nullable().openapi({ description: `${WHEN_STARTED}; null while queued.` }),
   endedAt: timestamp.nullable().openapi({ description: 'null until the call is over.' }),
+  answeredAt: answeredAtSchema,
   endReason: endReasonSchema.nullable().openapi({ description: 'null until the call is over.' }),
+  failureReason: failureReasonSchema,
+  sipStatus: sipStatusSchema,
   sentiment: z
     .enum(['positive', 'neutral', 'negative'])
     .nullable()

@@ -2,9 +2,12 @@
 import { z } from '@hono/zod-openapi';
 import type { ServiceEventKind } from '../../domain/service-event.ts';
 import {
+  answeredAtSchema,
   directionSchema,
   durationSchema,
   endReasonSchema,
+  failureReasonSchema,
+  sipStatusSchema,
   startedAtSchema,
   transcriptEntrySchema,
 } from './call-schemas.ts';
@@ -31,6 +34,9 @@ const callEnded = z.object({
   durationSeconds: durationSchema,
   endReason: endReasonSchema,
   carrierCallSid,
+  answeredAt: answeredAtSchema,
+  failureReason: failureReasonSchema,
+  sipStatus: sipStatusSchema,
 });
 
 const callTranscribed = z.object({

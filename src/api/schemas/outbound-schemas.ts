@@ -1,7 +1,7 @@
 /** What a request for an outgoing call and its answer look like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent-rules.ts';
-import { OUTBOUND_LIMITS } from '../../domain/outbound-rules.ts';
+import { EXPIRES_IN_SECONDS, OUTBOUND_LIMITS } from '../../domain/outbound-rules.ts';
 import { isDeeperThan } from '../json-bounds.ts';
 import { createAgentSchema } from './agent-schemas.ts';
 
@@ -51,6 +51,15 @@ export const startCallSchema = z
         "E.164; a number of one of the server's trunks. Without it, the agent's `phoneNumber`.",
       example: '+390698765432',
     }),
+    expiresInSeconds: z
+      .int()
+      .min(EXPIRES_IN_SECONDS.min)
+      .max(EXPIRES_IN_SECONDS.max)
+      .default(EXPIRES_IN_SECONDS.default)
+      .openapi({
+        description:
+          'How long the call may wait in the queue. One that was not dialled by then fails with `error` and a `failureReason`.',
+      }),
     metadata: metadata.optional(),
     overrides: overrides.optional(),
   })

@@ -120,6 +120,12 @@ function Facts(props: { readonly call: CallDetail; readonly company: readonly st
   ] as const;
   return (
     <section class="card" aria-label={t('call.facts')}>
+      {call.failureReason === null ? null : (
+        <p class="summary">
+          {t(call.status === 'queued' ? 'call.waitsBecause' : 'call.failedBecause')}{' '}
+          <strong>{call.failureReason}</strong>
+        </p>
+      )}
       {call.summary === null ? null : <p class="summary">{call.summary}</p>}
       <FactList class="facts" facts={facts} />
     </section>

@@ -180,7 +180,7 @@ export class DrachtioCarrier implements Carrier {
   /** The line that calls from this number take; undefined when no trunk has the number. */
   lineOf(from: string): TrunkLine | undefined {
     const trunk = this.#table.ofOutgoing(from);
-    return trunk && this.#lines.lineOf(trunk, this.#registrations.isReady(trunk));
+    return trunk && this.#lines.lineOf(trunk, this.#registrations.problemOf(trunk));
   }
 
   reports(): readonly CarrierReport[] {

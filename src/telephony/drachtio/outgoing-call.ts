@@ -49,6 +49,13 @@ export interface OutgoingCallOptions {
   readonly onOver: () => void;
 }
 
+/** What is known of a call that failed. */
+interface FailureFacts {
+  readonly cause?: unknown;
+  /** The far end's final status. */
+  readonly refusedWith?: number;
+}
+
 export class SrfOutgoingCall implements OutgoingCall {
   readonly carrierCallSid: string;
   readonly answered: Promise<SrfLeg>;
@@ -111,11 +118,11 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   /** Ends the call that has no answer yet. */
-  fail(why: string, sipStatus: number, cause?: unknown): void {
+  fail(why: string, sipStatus: number, facts: FailureFacts = {}): void {
     if (this.#state === 'over') return;
     this.#end();
     this.#kept?.forget();
-    this.#reject(why, sipStatus, cause);
+    this.#reject(why, sipStatus, facts);
     this.#closePort();
     this.#options.onOver();
   }
@@ -144,7 +151,8 @@ export class SrfOutgoingCall implements OutgoingCall {
       const { book, callId } = this.#options;
       this.#kept = book?.begin(callId, this.#endpoint.channels ?? []);
     } catch (error) {
-      return this.fail(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      return this.fail(reasonOf(error), sipStatus, { cause: error });
     }
     if (this.#state === 'calling') this.#invite(this.#endpoint, this.#firstHeaders(), true);
     else this.fail('cancelled', 487);
@@ -183,7 +191,7 @@ export class SrfOutgoingCall implements OutgoingCall {
       });
     } catch (error) {
       // Without a connection to the server, drachtio-srf throws.
-      this.fail('the SIP server is out of reach', 503, error);
+      this.fail('the SIP server is out of reach', 503, { cause: error });
     }
   }
 
@@ -220,8 +228,8 @@ export class SrfOutgoingCall implements OutgoingCall {
 
   #onRefused(error: unknown): void {
     const status = responseOf(error)?.status;
-    if (status === undefined) this.fail(reasonOf(error), 503, error);
-    else this.fail(`it answered ${status}`, status, error);
+    if (status === undefined) this.fail(reasonOf(error), 503, { cause: error });
+    else this.fail(`it answered ${status}`, status, { cause: error, refusedWith: status });
   }
 
   /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
@@ -256,7 +264,8 @@ export class SrfOutgoingCall implements OutgoingCall {
       this.#answered.resolve(leg);
     } catch (error) {
       void leg.hangUp();
-      this.#reject(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      this.#reject(reasonOf(error), sipStatus, { cause: error });
     }
   }
 
@@ -265,10 +274,9 @@ export class SrfOutgoingCall implements OutgoingCall {
     this.#stopTimer();
   }
 
-  #reject(why: string, sipStatus: number, cause?: unknown): void {
+  #reject(why: string, sipStatus: number, facts: FailureFacts = {}): void {
     const message = `Cannot call through trunk "${this.#options.trunk.name}": ${why}`;
-    const options = cause === undefined ? {} : { cause };
-    this.#answered.reject(new CarrierError(message, sipStatus, options));
+    this.#answered.reject(new CarrierError(message, sipStatus, facts));
   }
 }
 

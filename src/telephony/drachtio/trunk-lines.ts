@@ -22,11 +22,11 @@ export class TrunkLines {
     };
   }
 
-  /** @param isReady whether the carrier takes calls now. */
-  lineOf(trunk: Trunk, isReady: boolean): TrunkLine {
+  /** @param problem why the carrier takes no calls now; undefined where it does. */
+  lineOf(trunk: Trunk, problem: string | undefined): TrunkLine {
     const { name, callsPerSecond, maxCalls: total = Number.POSITIVE_INFINITY } = trunk;
-    const free = isReady ? Math.max(0, total - this.inUse(trunk)) : 0;
-    return { trunk: name, callsPerSecond, free, total };
+    const free = problem === undefined ? Math.max(0, total - this.inUse(trunk)) : 0;
+    return { trunk: name, callsPerSecond, free, total, problem };
   }
 
   inUse(trunk: Trunk): number {

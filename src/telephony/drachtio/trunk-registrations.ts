@@ -46,9 +46,10 @@ export class TrunkRegistrations {
     await Promise.allSettled(this.#registrations.map((registration) => registration.stop()));
   }
 
-  /** Whether calls can go out through the trunk. */
-  isReady(trunk: Trunk): boolean {
-    return this.#registrationWith(trunk)?.report().isReady ?? this.#options.link.isConnected;
+  /** Why calls cannot go out through the trunk; undefined where they can. */
+  problemOf(trunk: Trunk): string | undefined {
+    const { state, detail } = this.statusOf(trunk);
+    return state === 'ready' ? undefined : detail;
   }
 
   /** How the trunk is, as it is reached from this server. */

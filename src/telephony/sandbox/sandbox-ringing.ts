@@ -45,7 +45,9 @@ export class SandboxRinging {
     await this.#passed(isTooLong ? ringingTimeoutMs : script.ringingMs);
     if (isTooLong) throw new CarrierError('Nobody picked up in time', 487);
     if (script.refusedWith !== null) {
-      throw new CarrierError('The party did not take the call', script.refusedWith);
+      throw new CarrierError('The party did not take the call', script.refusedWith, {
+        refusedWith: script.refusedWith,
+      });
     }
     await this.#passed(VOICE_MS_MAX, voice);
     return pickUp();

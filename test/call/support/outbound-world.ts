@@ -34,7 +34,7 @@ export class ScriptedOutgoing implements OutgoingCall {
   }
 
   refuse(sipStatus: number): void {
-    this.#answer.reject(new CarrierError('Cannot call', sipStatus));
+    this.#answer.reject(new CarrierError('Cannot call', sipStatus, { refusedWith: sipStatus }));
   }
 
   fail(error: Error): void {
