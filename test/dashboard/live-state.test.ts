@@ -14,7 +14,10 @@ function call(id: string, status: CallCommon['status'] = 'in_progress'): CallCom
     durationSeconds: 0,
     startedAt: '2026-11-21T08:00:00.000Z',
     endedAt: null,
+    answeredAt: null,
     endReason: null,
+    failureReason: null,
+    sipStatus: null,
     sentiment: null,
     intentDetected: null,
   };
