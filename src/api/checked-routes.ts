@@ -5,6 +5,7 @@ import type { ApiAnswer } from './api-answer.ts';
 import type { ApiContext, Guard } from './api-env.ts';
 import { invalidInput } from './middleware/errors.ts';
 import { parsedJson, unreadableBody } from './parsed-json.ts';
+import { plainMessage } from './plain-message.ts';
 import { queryOf } from './query-text.ts';
 import type { Given, RequestContext } from './request-context.ts';
 import { type Found, RouteTree } from './route-tree.ts';
@@ -133,7 +134,7 @@ function bodySchema(content: BodyContent | undefined): ZodType | undefined {
 }
 
 function check(target: keyof Given, schema: ZodType, value: unknown): unknown {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: plainMessage });
   if (!result.success) throw invalidInput(target, result.error);
   return result.data;
 }

@@ -103,7 +103,7 @@ test('A body that is nested 32 deep is read, and refused only for what it says',
 
   const { body } = await api.json('POST', '/api/agents', { text });
 
-  expect(body.error.message).toContain('expected object');
+  expect(body.error.message).toContain('must be an object');
 });
 
 test('A body of a request without a key is not looked at', async () => {

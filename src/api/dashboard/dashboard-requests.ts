@@ -6,6 +6,7 @@ import type { ApiContext, Guard } from '../api-env.ts';
 import { invalidInput } from '../middleware/errors.ts';
 import { readText } from '../middleware/limit-body.ts';
 import { parsedJson, unreadableBody } from '../parsed-json.ts';
+import { plainMessage } from '../plain-message.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import { isSameText } from './secret-text.ts';
 
@@ -59,7 +60,7 @@ export function bodyOf<Body>({ request, bodyText }: ApiContext, schema: ZodType<
   if (!JSON_TYPE.test(request.header('content-type') ?? '')) {
     throw unreadableBody('Content-Type', 'expected application/json');
   }
-  const result = schema.safeParse(parsedJson(bodyText));
+  const result = schema.safeParse(parsedJson(bodyText), { error: plainMessage });
   if (!result.success) throw invalidInput('json', result.error);
   return result.data;
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ApiContext } from '../api-env.ts';
 import { parsedJson } from '../parsed-json.ts';
+import { plainMessage } from '../plain-message.ts';
 import { invalidInput } from './errors.ts';
 
 const nothing = z.strictObject({});
@@ -9,6 +10,6 @@ const nothing = z.strictObject({});
 /** Comes after `requireScope`. Lets through no body at all and `{}`, whatever the content type: clients send either. */
 export function noBody({ bodyText }: ApiContext): void {
   if (bodyText === '') return;
-  const result = nothing.safeParse(parsedJson(bodyText));
+  const result = nothing.safeParse(parsedJson(bodyText), { error: plainMessage });
   if (!result.success) throw invalidInput('json', result.error);
 }
