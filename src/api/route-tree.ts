@@ -21,8 +21,6 @@ interface Node<Route> {
 /** Routes by the segments of their paths. A segment that is named goes before one that may be anything. */
 export class RouteTree<Route> {
   readonly #root: Node<Route> = newNode();
-  /** Routes without parameters, by their path and then by method: found without taking the path apart. */
-  readonly #plain = new Map<string, ReadonlyMap<string, Route>>();
 
   /**
    * @param path such as `/api/agents/{agentId}`.
@@ -37,12 +35,9 @@ export class RouteTree<Route> {
     node.path = path;
     node.parameters = parametersOf(path);
     node.routes.set(method, route);
-    if (node.parameters.length === 0) this.#plain.set(path, node.routes);
   }
 
   find(method: string, path: string): Found<Route> | undefined {
-    const plain = this.#plain.get(path)?.get(method);
-    if (plain !== undefined) return { route: plain, params: NO_PARAMS };
     const segments = path.split('/');
     const node = search(this.#root, segments, 0, (found) => found.routes.has(method));
     const route = node?.routes.get(method);
@@ -66,8 +61,6 @@ export class RouteTree<Route> {
     return [...methods].sort();
   }
 }
-
-const NO_PARAMS = {};
 
 function newNode<Route>(): Node<Route> {
   return { parameters: [], routes: new Map(), fixed: new Map() };

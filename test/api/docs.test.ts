@@ -169,3 +169,18 @@ test('curlExample quotes what a shell would take for its own', () => {
   expect(command).toContain(`'https://voice.example/api/calls/CALL_ID/events'`);
   expect(command).toContain(`"a": "it'\\''s"`);
 });
+
+const LIMIT = Number.MAX_SAFE_INTEGER;
+
+test.each<[string, JsonSchema, readonly string[]]>([
+  ['both bounds', { type: 'integer', minimum: 1, maximum: 5000 }, ['1 to 5,000']],
+  ['one above', { type: 'integer', maximum: 5 }, ['at most 5']],
+  ['one below', { type: 'integer', minimum: 5 }, ['at least 5']],
+  ['none but those of JavaScript', { type: 'integer', minimum: -LIMIT, maximum: LIMIT }, []],
+  ['the lower one of JavaScript', { type: 'integer', minimum: -LIMIT, maximum: 5 }, ['at most 5']],
+  ['a length', { type: 'string', minLength: 1, maxLength: 9 }, ['1 to 9 characters']],
+])('fieldsOf tells a field with %s', (_case, schema, facts) => {
+  const [field] = fieldsOf({ type: 'object', properties: { one: schema } }, DESCRIPTION);
+
+  expect(field?.facts).toEqual(facts);
+});

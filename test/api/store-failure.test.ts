@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { ServiceError } from '../../src/domain/service-error.ts';
 import { StoreError } from '../../src/domain/store-error.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
@@ -77,4 +78,30 @@ test('Answers 500 without a word of what went wrong, and logs it with the reques
   expect([status, body.error.code]).toEqual([500, 'INTERNAL_ERROR']);
   expect(JSON.stringify(body)).not.toContain('secret of the house');
   expect(logged).toEqual([{ err: expect.any(TypeError), requestId: body.error.requestId }]);
+});
+
+test.each([
+  ['SERVICE_UNAVAILABLE', 503, ['warn']],
+  ['INTERNAL_ERROR', 500, ['error']],
+  ['CONFLICT', 409, []],
+] as const)('A request that ends with %s answers %d and is logged by how bad that is', async (code, expected, levels) => {
+  const logged: string[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    warn: () => logged.push('warn'),
+    error: () => logged.push('error'),
+  };
+  const agents = {
+    listText: () => {
+      throw new ServiceError(code, 'Cannot list');
+    },
+  };
+  const api = await openTestApi({ log, agents: agents as never });
+
+  const response = await api.request('GET', '/api/agents');
+
+  expect(response.status).toBe(expected);
+  expect(logged).toEqual(levels);
+  expect(response.headers.get('Retry-After')).toBe(expected === 503 ? '5' : null);
+  expect(response.headers.get('WWW-Authenticate')).toBe(null);
 });

@@ -32,7 +32,7 @@ const COPIED_FILES = ['package.json', 'tsconfig.json', 'vitest.config.ts', 'READ
 const FIRST_TESTS = 4;
 
 /** Limit of one run of tests, in milliseconds. */
-const RUN_MS_MAX = 120_000;
+const RUN_MS_MAX = 300_000;
 
 /** A copy of the project in a temporary folder in which faults are planted, one at a time. */
 export class MutantTrial {

@@ -55,6 +55,17 @@ test('nearestTests lists the tests with the fewest files in between first, and l
   expect(nearestTests(importers, 'src/a.ts', 1)).toEqual(['test/x/a.test.ts']);
 });
 
+test('nearestTests lists of equally near tests first those that are named like the source', () => {
+  const tests = ['test/a/account.test.ts', 'test/a/agents.test.ts', 'test/b/zone.test.ts'];
+  const importers = new Map([['src/a/agent-routes.ts', tests]]);
+
+  expect(nearestTests(importers, 'src/a/agent-routes.ts', 3)).toEqual([
+    'test/a/agents.test.ts',
+    'test/a/account.test.ts',
+    'test/b/zone.test.ts',
+  ]);
+});
+
 test('drawn takes each item at most once, the same ones for the same seed', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat()), fc.nat(20), fc.nat(), (items, count, seed) => {

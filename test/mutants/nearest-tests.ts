@@ -19,7 +19,8 @@ export function readImporters(root: string): Importers {
 }
 
 /**
- * Lists the unit tests that import `source`, directly or through other files, those with the fewest files in between first.
+ * Lists the unit tests that import `source`, directly or through other files: those with the fewest files in between first,
+ * and of those the ones with the most words of its path in their own.
  *
  * @param most As many are listed at most.
  */
@@ -27,9 +28,11 @@ export function nearestTests(importers: Importers, source: string, most: number)
   const seen = new Set([source]);
   const tests: string[] = [];
   let ring = [source];
+  const words = wordsOf(source);
+  const kin = (test: string) => wordsOf(test).intersection(words).size;
   while (ring.length > 0 && tests.length < most) {
     ring = ring.flatMap((file) => importers.get(file) ?? []).filter((file) => isNew(seen, file));
-    tests.push(...ring.filter(isUnitTest));
+    tests.push(...ring.filter(isUnitTest).toSorted((one, other) => kin(other) - kin(one)));
   }
   return tests.slice(0, most);
 }
@@ -42,4 +45,9 @@ function isNew(seen: Set<string>, file: string): boolean {
 
 function isUnitTest(file: string): boolean {
   return /^test\/(?!e2e\/|integration\/|real\/).*\.test\.ts$/.test(file);
+}
+
+/** `src/api/routes/agent-routes.ts` has `src`, `api`, `route`, `agent`, `ts`. */
+function wordsOf(path: string): ReadonlySet<string> {
+  return new Set(path.split(/[^a-z0-9]+/).map((word) => word.replace(/s$/, '')));
 }

@@ -30,6 +30,7 @@ test('PhoneSockets lets a ticket in, and passes messages on, text or binary, who
   expect(world.lines[0]?.socket).toMatchObject({
     isSecure: true,
     local: { address: '127.0.0.1', port: world.port },
+    remote: { address: '127.0.0.1', port: expect.any(Number) },
   });
 });
 

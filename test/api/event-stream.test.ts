@@ -1,0 +1,90 @@
+/** One stream of Server-Sent Events: when it pings, when it is full, and how it ends. */
+import { expect, test } from 'vitest';
+import { EventStream } from '../../src/api/event-stream.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const BACKLOG_BYTES = 1024 * 1024;
+const RETRY = 'retry: 2000\n\n';
+const FRAME = 'event: big\ndata: ""\n\n';
+
+function openStream(mayGoOn: () => boolean = () => true) {
+  const clock = new FakeClock();
+  let ends = 0;
+  const stream = new EventStream({
+    clock,
+    mayGoOn,
+    onEnded: () => {
+      ends += 1;
+    },
+  });
+  return { clock, stream, ends: () => ends };
+}
+
+/** Sends one event that makes everything sent so long. */
+function fillTo(stream: EventStream, sizeBytes: number): void {
+  stream.send('big', 'x'.repeat(sizeBytes - RETRY.length - FRAME.length));
+}
+
+const textOf = (stream: EventStream) => new Response(stream.body).text();
+
+test('EventStream sends a comment after 15 s of silence, and not before', async () => {
+  const { clock, stream } = openStream();
+  clock.advance(1000);
+  stream.send('a', 1);
+
+  clock.advance(14_500);
+  stream.send('b', 2);
+  clock.advance(15_000);
+  stream.end();
+
+  const parts = (await textOf(stream)).split('\n\n');
+  expect(parts).toEqual(['retry: 2000', 'event: a\ndata: 1', 'event: b\ndata: 2', ': ping', '']);
+});
+
+test('EventStream ends when a client has left a mebibyte unread, and not before', () => {
+  const [below, full] = [openStream(), openStream()];
+
+  fillTo(below.stream, BACKLOG_BYTES - 1);
+  fillTo(full.stream, BACKLOG_BYTES);
+
+  expect([below.ends(), full.ends()]).toEqual([0, 1]);
+  expect(full.clock.waiting).toBe(0);
+});
+
+test.each<[string, () => boolean]>([
+  ['says no', () => false],
+  [
+    'cannot be asked',
+    () => {
+      throw new Error('no database');
+    },
+  ],
+])('EventStream ends half a second after mayGoOn %s', async (_case, mayGoOn) => {
+  const { clock, stream, ends } = openStream(mayGoOn);
+
+  clock.advance(499);
+  const before = ends();
+  clock.advance(1);
+
+  expect([before, ends(), clock.waiting]).toEqual([0, 1, 0]);
+  expect(await textOf(stream)).toBe(RETRY);
+});
+
+test('EventStream ends once, and sends nothing after that', async () => {
+  const { stream, ends } = openStream();
+
+  stream.end();
+  stream.end();
+  stream.send('late', 1);
+
+  expect(ends()).toBe(1);
+  expect(await textOf(stream)).toBe(RETRY);
+});
+
+test('EventStream is over when its client goes away', async () => {
+  const { clock, stream, ends } = openStream();
+
+  await stream.body.cancel();
+
+  expect([ends(), clock.waiting]).toEqual([1, 0]);
+});
