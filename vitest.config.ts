@@ -26,6 +26,7 @@ const PATIENT = [
   'test/e2e/browser-phone.test.ts',
   'test/e2e/disk.test.ts',
   'test/e2e/log-output.test.ts',
+  'test/e2e/documented.test.ts',
   'test/e2e/start.test.ts',
   'test/e2e/telephony-setting.test.ts',
   'test/e2e/hung-drachtio.test.ts',

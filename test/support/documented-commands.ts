@@ -15,6 +15,13 @@ export function commandsIn(page: string): readonly DocumentedCommand[] {
   return lines.filter((line) => line.trim() !== '').map(commandOf);
 }
 
+/** Blocks of the page that are one shell script each: those marked `sh`, and indented ones that begin with `curl`. */
+export function scriptsIn(page: string): readonly string[] {
+  const marked = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
+  const indented = [...page.matchAll(/^ {4}curl .*\n(?: {4}.*\n)*/gm)].map(([block]) => block);
+  return [...marked, ...indented.map((block) => block.replace(/^ {4}/gm, ''))];
+}
+
 /** The part of a page beneath a heading. @throws {Error} when there is no such heading. */
 export function sectionOf(page: string, heading: string): string {
   const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
