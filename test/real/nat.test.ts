@@ -52,14 +52,24 @@ const why = whyNoNatNetwork(['kamailio', 'ss']);
 if (why !== undefined) process.stderr.write(`skipped: ${why} (real servers behind a NAT)\n`);
 const programs = findPrograms('real servers behind a NAT');
 
+/** The same commands on a machine whose own address carriers reach. */
+const withoutNat = starts.map((command) => ({
+  ...command,
+  text: command.text.replace(/ --external-ip \S+/, ''),
+}));
+
 /** Everything is in place, and the trunks are registered, when it resolves. */
-async function open(environment: Readonly<Record<string, string>> = {}): Promise<World> {
+async function open(
+  environment: Readonly<Record<string, string>> = {},
+  commands = starts,
+): Promise<World> {
   if (programs === undefined) throw new Error('Cannot set up: no programs');
   const network = await NatNetwork.open();
   closers.push(() => network.close());
+  if (commands === withoutNat) network.route();
   const servers = new DocumentedServers(network.server, programs);
   closers.push(() => servers.close());
-  await servers.run([...folders, ...starts]);
+  await servers.run([...folders, ...commands]);
   const folder = mkdtempSync(join(tmpdir(), 'offhook-nat-'));
   closers.push(() => rmSync(folder, { recursive: true }));
   const SIP_TRUNKS = join(folder, 'trunks.json');
@@ -92,6 +102,21 @@ describe.skipIf(programs === undefined || why !== undefined)('real servers behin
     expectGood(callsOut, PUBLIC);
     expect([levelsIn.length, levels.length]).toEqual([CALLS, 2 * CALLS]);
     expect(levels.filter((level) => level < LOUD)).toEqual([]);
+  });
+
+  test('register, are called and call without a NAT and without PUBLIC_ADDRESS, and are heard by both sides', async () => {
+    const { network, server } = await open({ PUBLIC_ADDRESS: '' }, withoutNat);
+    const phone = await openPhone(network, SUBSCRIBER);
+    const agentId = await server.createAgent();
+
+    phone.call(`sip:${NUMBER}@${REGISTRAR}`);
+    const called = await phone.reports(1);
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' });
+    const calling = await phone.reports(1);
+    const levels = await farEndLevels(server);
+
+    expectGood([...called, ...calling], SERVER);
+    expect(levels.filter((level) => level >= LOUD)).toHaveLength(2);
   });
 
   test('tell each far end the address that it reaches', async () => {

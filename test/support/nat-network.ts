@@ -59,6 +59,12 @@ export class NatNetwork {
     }
   }
 
+  /** Takes the translator away: outside and inside reach each other by their own addresses. */
+  route(): void {
+    this.router.run('nft', 'flush', 'ruleset');
+    this.outside.run('ip', 'route', 'add', '10.0.0.0/24', 'via', PUBLIC);
+  }
+
   /** Ends every program in it. Safe to call twice. */
   async close(): Promise<void> {
     const all = [this.server, this.phone, this.outside, this.router];
