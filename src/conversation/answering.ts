@@ -190,7 +190,6 @@ function apologise(draft: Draft, reply: Reply, atMs: number): void {
   }
   changeReply(draft, { isModelDone: true, calls: [] });
   addClause(draft, apology);
-  finishReply(draft);
 }
 
 function currentReply(draft: Draft, id: number): Reply | null {

@@ -9,7 +9,7 @@ import { act, change, type Draft } from './turn-state.ts';
 export function closeWith(draft: Draft, text: string, end: ConversationEnd, atMs: number): void {
   keepWords(draft);
   dropReply(draft, atMs);
-  change(draft, { stage: 'closing', isOwedAnswer: false, digits: '' });
+  change(draft, { stage: 'closing', digits: '' });
   const delayMs = draft.state.rules.timing.closingMsMax;
   act(
     draft,
@@ -31,7 +31,7 @@ export function endNow(draft: Draft, end: ConversationEnd, atMs: number): void {
 export function stopNow(draft: Draft, atMs: number): void {
   keepWords(draft);
   dropReply(draft, atMs);
-  change(draft, { stage: 'over', isOwedAnswer: false });
+  change(draft, { stage: 'over' });
   act(draft, { kind: 'close' });
 }
 

@@ -27,7 +27,6 @@ export function heardWords(pieces: readonly Piece[], playedMs: number): string {
   const heard: string[] = [];
   for (const piece of pieces) {
     const lengthMs = lengthMsOf(piece);
-    if (restMs <= 0) break;
     heard.push(...wordsWithin(piece, lengthMs === 0 ? 0 : restMs / lengthMs));
     restMs -= lengthMs;
   }

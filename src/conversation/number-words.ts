@@ -124,11 +124,7 @@ function readOne(reading: Reading, token: string, { values, joins }: NumberWords
   const last = Number(parts.at(-1));
   const value = values.get(token);
   const replaceLast = (by: number): Reading => {
-    return {
-      parts: [...parts.slice(0, -1), String(by)],
-      isOpen: by % 10 === 0 || by >= 60,
-      repeat: 1,
-    };
+    return { parts: [...parts.slice(0, -1), String(by)], isOpen: true, repeat: 1 };
   };
   if (/^vingts?$/.test(token) && last === 4) return replaceLast(80);
   if (value !== undefined && isOpen && fits(last, value, joins)) return replaceLast(last + value);

@@ -77,7 +77,7 @@ export function addClause(draft: Draft, text: string): void {
 /** Says that the reply has no more clauses. */
 export function finishReply(draft: Draft): void {
   const { reply } = draft.state;
-  if (reply === null || reply.isFinished) return;
+  if (reply === null) return;
   changeReply(draft, { isFinished: true });
   act(draft, { kind: 'finish', reply: reply.id });
 }

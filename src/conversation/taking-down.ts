@@ -47,8 +47,6 @@ export class TakingDown {
 
   /** Gives up what is under way, if anything is: most turns end with nothing to give up, and an abort is dear. */
   cancel(): void {
-    const request = this.#request;
-    this.#request = undefined;
-    request?.abort(new Error('the words are not wanted any more'));
+    this.#request?.abort(new Error('the words are not wanted any more'));
   }
 }

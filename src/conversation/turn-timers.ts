@@ -5,6 +5,7 @@ import type { TurnTimer } from './turn-event.ts';
 export class TurnTimers {
   readonly #clock: Clock;
   readonly #onRing: (timer: TurnTimer) => void;
+  /** Cancels each wait; without effect once it has rung. */
   readonly #waits = new Map<TurnTimer, () => void>();
 
   constructor(options: {
@@ -17,20 +18,17 @@ export class TurnTimers {
 
   set(timer: TurnTimer, delayMs: number): void {
     this.cancel(timer);
-    const ring = () => {
-      this.#waits.delete(timer);
-      this.#onRing(timer);
-    };
-    this.#waits.set(timer, this.#clock.after(delayMs, ring));
+    this.#waits.set(
+      timer,
+      this.#clock.after(delayMs, () => this.#onRing(timer)),
+    );
   }
 
   cancel(timer: TurnTimer): void {
     this.#waits.get(timer)?.();
-    this.#waits.delete(timer);
   }
 
   cancelAll(): void {
     for (const cancel of this.#waits.values()) cancel();
-    this.#waits.clear();
   }
 }

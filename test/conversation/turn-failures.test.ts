@@ -1,0 +1,194 @@
+/** The turn machine when a model, a voice or the recogniser fails, and when the call is closed. */
+import { expect, test } from 'vitest';
+import { BRIEF } from './support/table.ts';
+import {
+  ask,
+  hearWhole,
+  kindsOf,
+  openTurns,
+  PHRASES,
+  saidBy,
+  say,
+  startTurns,
+  think,
+  voicedBy,
+  waitsFor,
+} from './support/turns.ts';
+
+const REPLY = { kind: 'timer', timer: 'reply' } as const;
+
+test('an answer begun ahead that fails is dropped without a word', () => {
+  const turns = openTurns();
+  say(turns, 'What are your hours?', 1000, 2000);
+
+  const effects = turns.take(2010, { kind: 'model-failed', reply: turns.replyId() });
+
+  expect(kindsOf(effects)).toContain('drop');
+  expect(kindsOf(effects)).not.toContain('voice');
+  expect(turns.state()).toMatchObject({ reply: null, failures: 0, isOwedAnswer: false });
+});
+
+test('an answer that fails while the caller speaks again is begun again after a mere noise', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  turns.take(3100, { kind: 'voice-started', voicedAtMs: 3100 });
+
+  const failed = turns.take(3200, { kind: 'model-failed', reply: turns.replyId() });
+  turns.take(3300, { kind: 'voice-stopped', lastVoicedAtMs: 3300 });
+  const attempt = turns.state().utterance?.attempt ?? 0;
+  const noise = turns.take(3400, { kind: 'transcribed', attempt, text: '', confidence: 1 });
+
+  expect(kindsOf(failed)).toContain('drop');
+  expect(kindsOf(noise)).toContain('ask');
+});
+
+test('an answer that a long noise interrupts before it was heard is begun again', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  turns.take(3100, { kind: 'voice-started', voicedAtMs: 3100 });
+  turns.take(3900, { kind: 'timer', timer: 'barge-in' });
+  turns.take(4000, { kind: 'voice-stopped', lastVoicedAtMs: 4000 });
+  const attempt = turns.state().utterance?.attempt ?? 0;
+
+  const noise = turns.take(4100, { kind: 'transcribed', attempt, text: '', confidence: 1 });
+
+  expect(kindsOf(noise)).toContain('ask');
+});
+
+test('a greeting that a long noise interrupts before it was heard is owed no answer', () => {
+  const turns = startTurns();
+  turns.take(100, { kind: 'voice-started', voicedAtMs: 100 });
+  const interrupted = turns.take(900, { kind: 'timer', timer: 'barge-in' });
+  turns.take(1000, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
+  const attempt = turns.state().utterance?.attempt ?? 0;
+
+  const noise = turns.take(1100, { kind: 'transcribed', attempt, text: '', confidence: 1 });
+
+  expect(kindsOf(interrupted)).toContain('drop');
+  expect(kindsOf(noise)).not.toContain('ask');
+});
+
+test('a voice that does not speak is a failure each time, and after the third the call is given up', () => {
+  const turns = startTurns();
+
+  const first = turns.take(15_000, REPLY);
+  const afterFirst = turns.state();
+  ask(turns, 20_000);
+  think(turns, 20_100, 'We open at nine.');
+  turns.take(35_000, REPLY);
+  ask(turns, 40_000);
+  think(turns, 40_100, 'We open at nine.');
+  const third = turns.take(55_000, REPLY);
+
+  expect(kindsOf(first)).toContain('drop');
+  expect(afterFirst).toMatchObject({ reply: null, failures: 1 });
+  expect(voicedBy(third)).toEqual([PHRASES.giveUp]);
+  expect(turns.state()).toMatchObject({ stage: 'closing', reply: { kind: 'closing' } });
+});
+
+test('a voice that makes no sound of a sentence has failed', () => {
+  const turns = startTurns();
+
+  turns.take(100, { kind: 'playout-finished', reply: 1, playedMs: 0, isComplete: true });
+
+  expect(turns.state().failures).toBe(1);
+});
+
+test('an answer that is heard ends a row of failures', () => {
+  const turns = startTurns();
+  turns.take(15_000, REPLY);
+  ask(turns, 20_000);
+  think(turns, 20_100, 'We open at nine.');
+
+  hearWhole(turns, 20_200, 21_200);
+
+  expect(turns.state().failures).toBe(0);
+});
+
+test('a reply without a word to two others on the line is no failure of the voice', () => {
+  const turns = openTurns();
+  turns.take(600, { kind: 'company', isThere: true });
+  think(turns, 700);
+  const reply = turns.replyId();
+
+  turns.take(800, { kind: 'playout-finished', reply, playedMs: 0, isComplete: true });
+
+  expect(turns.state()).toMatchObject({ reply: null, failures: 0 });
+});
+
+test('a recogniser that fails while the agent has the floor costs nothing but the words', () => {
+  const turns = startTurns();
+  turns.take(0, { kind: 'voiced', reply: 1, clause: 0, audioMs: 2000, isWhole: true });
+  turns.take(10, { kind: 'playout-started', reply: 1, startedAtMs: 10 });
+  turns.take(100, { kind: 'voice-started', voicedAtMs: 100 });
+  turns.take(110, { kind: 'playout-paused', reply: 1, playedMs: 100 });
+  turns.take(400, { kind: 'voice-stopped', lastVoicedAtMs: 400 });
+
+  const attempt = turns.state().utterance?.attempt ?? 0;
+  const effects = turns.take(500, { kind: 'transcription-failed', attempt });
+
+  expect(effects).toContainEqual({ kind: 'resume', reply: 1 });
+  expect(turns.state()).toMatchObject({ utterance: null, failures: 0 });
+});
+
+test('a recogniser that fails is a failure, and the agent says that it has not understood', () => {
+  const turns = openTurns();
+  turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
+  turns.take(2000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });
+
+  const attempt = turns.state().utterance?.attempt ?? 0;
+  const effects = turns.take(2100, { kind: 'transcription-failed', attempt });
+
+  expect(voicedBy(effects)).toEqual([PHRASES.notUnderstood]);
+  expect(turns.state()).toMatchObject({ utterance: null, failures: 1 });
+});
+
+test('a noise that has stopped the agent is asked about, any other is passed over', () => {
+  const turns = startTurns();
+  turns.take(0, { kind: 'voiced', reply: 1, clause: 0, audioMs: 5000, isWhole: true });
+  turns.take(10, { kind: 'playout-started', reply: 1, startedAtMs: 10 });
+  turns.take(100, { kind: 'voice-started', voicedAtMs: 100 });
+  turns.take(900, { kind: 'timer', timer: 'barge-in' });
+  turns.take(1000, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
+  const attempt = turns.state().utterance?.attempt ?? 0;
+
+  const stopping = turns.take(1100, { kind: 'transcribed', attempt, text: '', confidence: 1 });
+  hearWhole(turns, 1200, 2200);
+  const other = say(turns, '', 3000, 3500);
+
+  expect(voicedBy(stopping)).toEqual([PHRASES.notUnderstood]);
+  expect(voicedBy(other)).toEqual([]);
+});
+
+test.each([
+  ['its time is up', { kind: 'timer', timer: 'time-is-up' }],
+  ['it is stopped', { kind: 'stopped' }],
+] as const)('words of a turn that is not over go into the transcript when %s', (_, event) => {
+  const turns = openTurns();
+  say(turns, 'I would like to', 1000, 2000);
+
+  const effects = turns.take(2050, event);
+
+  expect(saidBy(effects)).toEqual(['I would like to']);
+  expect(kindsOf(effects)).toContain('stop-listening');
+  expect(turns.state().utterance).toBeNull();
+});
+
+test.each([
+  ['silence', []],
+  ['closing', ['close', 'emit']],
+  ['max-duration', ['close', 'emit']],
+] as const)('while the closing sentence is said, the wait "%s" does %j', (timer, expected) => {
+  const turns = openTurns();
+  turns.take(1000, { kind: 'timer', timer: 'time-is-up' });
+
+  const effects = turns.take(2000, { kind: 'timer', timer });
+
+  expect(kindsOf(effects).filter((kind) => kind === 'close' || kind === 'emit')).toEqual(expected);
+});
+
+test('a call shorter than the lead says that its time is up after two fifths of it', () => {
+  const { started } = startTurns({ brief: { ...BRIEF, maxDurationMs: 5000 } });
+
+  expect(waitsFor('time-is-up', started)).toEqual([2000]);
+});
