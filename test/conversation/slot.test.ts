@@ -24,6 +24,9 @@ test.each([
   ['fr', 'quatre-vingts, soixante-cinq', '8065'],
   ['it', 'zero sei, trentatré', ''],
   ['xx', 'one two', '12'],
+  ['en', 'sixty eleven', '6011'],
+  ['en', 'twenty oh', '200'],
+  ['en', 'twenty nine', '29'],
 ])('trailingDigits in %s of "%s" is "%s"', (language, text, expected) => {
   expect(trailingDigits(text, language)).toBe(expected);
 });
@@ -67,7 +70,23 @@ test.each([
   ['five five', PHONE, { language: 'en', country: null }, 'phone begun'],
   ['S M', 'Could you spell that?', US, 'spelling begun'],
   ['S-M-I-T-H', 'Could you spell that?', US, 'spelling perhaps'],
+  ['S M I', 'Could you spell that?', US, 'spelling perhaps'],
+  ['S M', '', US, 'spelling begun'],
+  ['Is it I', '', US, null],
   ['It is Smith.', 'Could you spell that?', US, null],
+  ['No, john at example', EMAIL, US, 'email begun'],
+  [
+    'two oh two, five five five, oh one two three',
+    PHONE,
+    { language: 'en', country: 'XX' },
+    'phone whole',
+  ],
+  [
+    'two oh two, five five five, oh one two',
+    PHONE,
+    { language: 'en', country: null },
+    'phone begun',
+  ],
   ['john at example', EMAIL, US, 'email begun'],
   ['john at example dot com.', EMAIL, US, 'email whole'],
   ['john@example.com', EMAIL, US, 'email whole'],

@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeEar } from './support/fake-parts.ts';
 
-function listen() {
+function listen(log = silentLogger) {
   const clock = new FakeClock(0);
   const ear = new FakeEar(clock);
   ear.says = 'When do you open?';
@@ -18,7 +18,7 @@ function listen() {
   };
   const told: TurnHappening[] = [];
   const tell = (happening: TurnHappening) => void told.push(happening);
-  return { clock, told, signals, takingDown: new TakingDown({ ear, log: silentLogger, tell }) };
+  return { clock, ear, told, signals, takingDown: new TakingDown({ ear, log, tell }) };
 }
 
 test('TakingDown gives up a request that is under way for the next one', async () => {
@@ -42,4 +42,25 @@ test('TakingDown has nothing to give up once the words have come', async () => {
   takingDown.cancel();
 
   expect(signals[0]?.aborted).toBe(false);
+});
+
+test.each([
+  ['final', ['warn']],
+  ['partial', ['debug']],
+] as const)('TakingDown tells that a %s request has failed, and has nothing to give up then', async (priority, expected) => {
+  const logged: string[] = [];
+  const { clock, ear, told, signals, takingDown } = listen({
+    ...silentLogger,
+    warn: () => logged.push('warn'),
+    debug: () => logged.push('debug'),
+  });
+  ear.says = new Error('no memory');
+  const request = takingDown.request(1, priority);
+  clock.advance(80);
+  await request;
+
+  takingDown.cancel();
+
+  expect(told).toEqual([{ kind: 'transcription-failed', attempt: 1 }]);
+  expect([logged, signals[0]?.aborted]).toEqual([expected, false]);
 });

@@ -1,0 +1,69 @@
+/** Where words, levels and pieces of text are told apart: the values at which one becomes the other. */
+import { expect, test } from 'vitest';
+import { isCourtesy, weighOverlap } from '../../src/conversation/backchannel.ts';
+import { LEVEL_UNKNOWN, learnLevel, overUsualDb } from '../../src/conversation/caller-level.ts';
+import { ClauseSplitter } from '../../src/conversation/clause-splitter.ts';
+import { messagesFor } from '../../src/conversation/prompt.ts';
+import { openTurns } from './support/turns.ts';
+
+const VOICE = { text: 'Okay.', confidence: 1, voicedMs: 400, longMs: 800, overUsualDb: 0 };
+test.each([
+  ['backchannel', { voicedMs: 1200 }],
+  ['claim', { voicedMs: 1201 }],
+  ['courtesy', { text: 'Thank you.', voicedMs: 800 }],
+  ['claim', { text: 'Thank you.', voicedMs: 801 }],
+  ['backchannel', { text: 'Them.', overUsualDb: -6, voicedMs: 700, confidence: 0.6 }],
+  ['claim', { text: 'Them.', overUsualDb: -6, voicedMs: 701, confidence: 0.6 }],
+  ['claim', { text: 'Them.', overUsualDb: -6, voicedMs: 700, confidence: 0.61 }],
+])('weighOverlap draws the line of a %s at %j', (expected, voice) => {
+  expect(weighOverlap({ ...VOICE, ...voice })).toBe(expected);
+});
+
+test.each([
+  ['Thank you very much.', true],
+  ['Thank you very much too.', false],
+  ['', false],
+])('isCourtesy of "%s" is %s', (text, expected) => {
+  expect(isCourtesy(text)).toBe(expected);
+});
+
+test('learnLevel learns nothing from a voice without length', () => {
+  expect(learnLevel(LEVEL_UNKNOWN, { levelDbfs: -20, voicedMs: 0 })).toEqual(LEVEL_UNKNOWN);
+});
+
+test('overUsualDb knows the usual level after 1.5 s of voice', () => {
+  const word = { levelDbfs: -10, voicedMs: 300 };
+
+  expect(overUsualDb({ levelDbfs: -30, voicedMs: 1499 }, word)).toBe(0);
+  expect(overUsualDb({ levelDbfs: -30, voicedMs: 1500 }, word)).toBe(20);
+});
+
+test.each([
+  ['a first clause of twelve characters', 'Hello there, x', ['Hello there,']],
+  ['no first clause of eleven', 'Hello here, x', []],
+  ['a sentence that ends in a number', 'The room is number 12. Please', ['The room is number 12.']],
+  ['no number of a list item', '12. Please', []],
+  ['no text of 240 characters', 'a'.repeat(240), []],
+  ['a text of 241 characters without a blank', 'a'.repeat(241), ['a'.repeat(240)]],
+  ['at a mark after 240 characters', `${'a'.repeat(239)}. B`, [`${'a'.repeat(239)}.`]],
+])('ClauseSplitter gives out %s', (_, text, expected) => {
+  expect(new ClauseSplitter().push(text)).toEqual(expected);
+});
+
+test('ClauseSplitter gives out what is left once', () => {
+  const splitter = new ClauseSplitter();
+  splitter.push('and then');
+
+  expect([splitter.flush(), splitter.flush()]).toEqual([['and then'], []]);
+});
+
+test('messagesFor keeps two tools’ calls and results apart', () => {
+  const call = { id: 'a', name: 'book', arguments: {} };
+  const result = { role: 'tool', toolCallId: 'a', name: 'book', content: 'Done.' } as const;
+  const calling = { role: 'assistant', content: '', toolCalls: [call] } as const;
+  const { rules } = openTurns().state();
+
+  const messages = messagesFor(rules, [calling, calling, result, result]);
+
+  expect(messages.slice(1)).toEqual([calling, calling, result, result]);
+});
