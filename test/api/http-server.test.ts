@@ -3,7 +3,10 @@ import { afterEach, expect, test } from 'vitest';
 import type { ApiAnswer } from '../../src/api/api-answer.ts';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
 import type { RateStore } from '../../src/domain/rate-limit.ts';
+import { ServiceError } from '../../src/domain/service-error.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const running: HttpServer[] = [];
 
@@ -87,13 +90,16 @@ test.each(
   const counted: string[] = [];
   const count = (subject: string) => counted.push(subject) + 6;
   const { port } = await startServer(undefined, { count });
+  const hourMs = 3_600_000;
 
   const answer = await sendRaw(port, text);
 
   expect(counted).toEqual(['address:127.0.0.1']);
   expect(answer).toMatch(/^x-ratelimit-limit: 1000\r$/im);
   expect(answer).toMatch(/^x-ratelimit-remaining: 993\r$/im);
-  expect(answer).toMatch(/^x-ratelimit-reset: \d+00\r$/im);
+  const resetMs = 1000 * Number(/^x-ratelimit-reset: (\d+)\r$/im.exec(answer)?.[1]);
+  expect(resetMs % hourMs).toBe(0);
+  expect(Math.abs(resetMs - Date.now())).toBeLessThanOrEqual(hourMs);
 });
 
 test('HttpServer says that nothing is left where requests cannot be counted', async () => {
@@ -180,4 +186,90 @@ test('HttpServer stops twice without complaint', async () => {
   await server.stop();
 
   await expect(server.stop()).resolves.toBeUndefined();
+});
+
+/** A server on the test's own clock, whose log and upgrades are seen. */
+async function startSeen(answer: HttpServerOptions['answer'], take: () => void = () => undefined) {
+  const clock = new FakeClock();
+  const seen = { logged: [] as string[], stops: 0 };
+  const server = new HttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    answer,
+    newId: () => 'req_0',
+    clock,
+    log: { ...silentLogger, error: (_fields, text) => seen.logged.push(String(text)) },
+    upgrades: {
+      takes: ({ url }) => url === '/socket',
+      take,
+      stop: () => {
+        seen.stops += 1;
+      },
+    },
+  });
+  running.push(server);
+  return { server, clock, seen, port: await server.start() };
+}
+
+const UPGRADE =
+  'GET /socket HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+
+test.each([
+  ['a failure', new TypeError('secret'), /^HTTP\/1\.1 500 /, ['http: upgrade failed']],
+  ['a refusal', new ServiceError('FORBIDDEN', 'No'), /^HTTP\/1\.1 403 /, []],
+])('HttpServer answers %s of an upgrade with the envelope, and logs failures', async (_case, error, status, logged) => {
+  const { port, seen } = await startSeen(
+    () => textAnswer('hello'),
+    () => {
+      throw error;
+    },
+  );
+
+  const answer = await sendRaw(port, UPGRADE);
+
+  expect(answer).toMatch(status);
+  expect(answer).not.toContain('secret');
+  expect(seen.logged).toEqual(logged);
+});
+
+test.each([
+  ['a failure', new TypeError('secret'), 500, ['http: request failed']],
+  ['a refusal', new ServiceError('CONFLICT', 'No'), 409, []],
+])('HttpServer answers %s of a request with the envelope, and logs failures', async (_case, error, status, logged) => {
+  const now = await startSeen(() => {
+    throw error;
+  });
+  const later = await startSeen(() => Promise.reject(error));
+
+  for (const { port, seen } of [now, later]) {
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    expect(response.status).toBe(status);
+    expect(await response.text()).not.toContain('secret');
+    expect(seen.logged).toEqual(logged);
+  }
+});
+
+test('HttpServer cuts answers off that last longer than 5 s after it stops, and stops its upgrades once', async () => {
+  const asked = Promise.withResolvers<void>();
+  const { server, clock, seen, port } = await startSeen(() => {
+    asked.resolve();
+    return { status: 200, headers: [], body: new ReadableStream() };
+  });
+  const answered = sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n').catch(String);
+  await asked.promise;
+  let isStopped = false;
+
+  const stopped = server.stop().then(() => {
+    isStopped = true;
+  });
+  await server.stop();
+  clock.advance(4999);
+  await new Promise((resolve) => setImmediate(resolve));
+  const before = isStopped;
+  clock.advance(1);
+  await stopped;
+  await answered;
+
+  expect(before).toBe(false);
+  expect([seen.stops, clock.waiting]).toEqual([1, 0]);
 });
