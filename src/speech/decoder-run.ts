@@ -1,6 +1,7 @@
 /** One pass through a decoder, token by token, over its key-value cache. */
-import { Tensor } from 'onnxruntime-node';
+
 import { attentionName, ENCODER_MASK, type MergedDecoder } from './merged-decoder.ts';
+import { Tensor } from './onnx-runtime.ts';
 import type { Logits } from './token-choice.ts';
 
 /** One head of one layer, by numbers from 0. */

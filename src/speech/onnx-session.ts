@@ -1,6 +1,6 @@
 /** Opens a graph on ONNX Runtime, on the processor and with the threads it may use. */
-import { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError } from './model-file-error.ts';
+import { type InferenceSession, loadOnnxRuntime } from './onnx-runtime.ts';
 
 export interface SessionOptions {
   /** What the file is for the operator, such as `speech model`. */
@@ -12,7 +12,7 @@ export interface SessionOptions {
   readonly content?: Uint8Array<ArrayBuffer>;
 }
 
-/** @throws {ModelFileError} */
+/** @throws {ModelFileError} when the file cannot be used. @throws {Error} where ONNX Runtime does not load. */
 export async function openSession(options: SessionOptions): Promise<InferenceSession> {
   const { model, path, threads, content } = options;
   const settings = {
@@ -20,6 +20,7 @@ export async function openSession(options: SessionOptions): Promise<InferenceSes
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
   };
+  const { InferenceSession } = await loadOnnxRuntime();
   try {
     return content === undefined
       ? await InferenceSession.create(path, settings)

@@ -155,3 +155,18 @@ test.each([
   expect(server.output).toContain('WEBHOOK_SIGNING_SECRET: expected whsec_ and at least 16 bytes');
   expect(server.output).not.toContain(secret);
 });
+
+test('a system without ONNX Runtime and koffi has a server all the same, which says so', async () => {
+  const missing = join(ROOT, 'test/support/without-programs.ts');
+  const server = await started(folder(), { NODE_OPTIONS: `--import=${missing}` });
+
+  const response = await fetch(`${server.baseUrl}/readyz`);
+  const { engines } = (await response.json()) as {
+    readonly engines: readonly Readonly<Record<string, unknown>>[];
+  };
+  const stt = engines.find(({ job }) => job === 'stt');
+  expect(stt).toMatchObject({ engine: 'none', isFallback: true });
+  expect(JSON.stringify(stt)).toContain('ONNX Runtime does not load on');
+  expect(engines.find(({ job }) => job === 'vad')).toMatchObject({ engine: 'energy' });
+  expect(server.output).toContain('no koffi for this system');
+});

@@ -1,9 +1,9 @@
 /** One Kokoro model with its voices, on ONNX Runtime: phonemes in, 24 kHz out. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { z } from 'zod';
 import { ModelFileError } from '../model-file-error.ts';
+import { type InferenceSession, Tensor } from '../onnx-runtime.ts';
 import { openSession } from '../onnx-session.ts';
 import { parsedJson } from '../parsed-json.ts';
 import { endsOfDurations } from '../voice-durations.ts';

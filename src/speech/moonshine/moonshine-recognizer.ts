@@ -1,10 +1,11 @@
 /** Moonshine as a recogniser: raw sound in, as long as it is, and a greedy decoder at each request. */
-import { Tensor } from 'onnxruntime-node';
+
 import { DecoderRun } from '../decoder-run.ts';
 import { decodeGreedily } from '../greedy-decoder.ts';
 import type { RecognizedWord } from '../hearing.ts';
 import { LineUpsampler } from '../line-upsampler.ts';
 import { MODEL_RATE_HZ } from '../mel-filters.ts';
+import { Tensor } from '../onnx-runtime.ts';
 import type { Recognition, Recognizer, RecognizerOptions, UtteranceStream } from '../recognizer.ts';
 import { VoicedSpan } from '../voiced-span.ts';
 import { agreedWords, wordsOf } from '../word-groups.ts';

@@ -1,8 +1,8 @@
 /** One Piper voice on ONNX Runtime: phonemes in, sound at the voice's own rate out. */
 import { readFile } from 'node:fs/promises';
-import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { z } from 'zod';
 import { ModelFileError } from '../model-file-error.ts';
+import { type InferenceSession, Tensor } from '../onnx-runtime.ts';
 import { openSession } from '../onnx-session.ts';
 import { parsedJson } from '../parsed-json.ts';
 import { endsOfDurations } from '../voice-durations.ts';

@@ -1,5 +1,5 @@
 /** The tensors of one run for so many calls: filled, run and emptied again every tick, never made anew. */
-import { Tensor } from 'onnxruntime-node';
+import { Tensor } from '../onnx-runtime.ts';
 
 /** Numbers that the model's recurrent layer keeps, twice (hidden and cell). */
 export const STATE_SIZE = 128;

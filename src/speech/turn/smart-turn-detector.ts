@@ -1,6 +1,7 @@
 /** Smart Turn, version 3, on ONNX Runtime: one run tells from 8 s of sound whether the caller has finished. */
-import { type InferenceSession, Tensor } from 'onnxruntime-node';
+
 import { ModelFileError } from '../model-file-error.ts';
+import { type InferenceSession, Tensor } from '../onnx-runtime.ts';
 import { openSession } from '../onnx-session.ts';
 import type { TurnDetector } from '../turn-detector.ts';
 import { FRAMES, MEL_COUNT, smartTurnFeatures } from './smart-turn-features.ts';

@@ -1,8 +1,8 @@
 /** Whisper's encoder on ONNX Runtime, freed of its 30 s where the export is fixed to them. */
 import { readFile, stat } from 'node:fs/promises';
-import { type InferenceSession, Tensor } from 'onnxruntime-node';
 import { FULL_WINDOW_FRAMES, type MelFeatures } from '../log-mel.ts';
 import { ModelFileError } from '../model-file-error.ts';
+import { type InferenceSession, Tensor } from '../onnx-runtime.ts';
 import { openSession } from '../onnx-session.ts';
 import { type FreedEncoder, freeEncoderWindow } from './encoder-window.ts';
 import type { WhisperConfig } from './whisper-config.ts';
