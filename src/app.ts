@@ -108,6 +108,7 @@ export class App {
     this.#stops.push(() => webhooks.stop());
     watchOutbox(this.#parts);
     metrics.watchSip(() => telephony.sipCounts);
+    metrics.watchTrunks(() => telephony.trunks.list());
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
     metrics.recordings.watch(disk);
     metrics.watchLog(this.#parts.linesLost ?? (() => 0));

@@ -3,8 +3,8 @@
 /** Whether calls can go through a trunk, and how that came to be. */
 export interface TrunkStatus {
   /**
-   * `ready`: registered, or in need of no registration. `registering`: asked, not yet answered. `failed`: refused, or nobody
-   * answers; it is tried again. `unregistered`: nothing is tried, because the SIP server is away or the server stops.
+   * `ready`: registered, or in need of no registration while the proxy answers OPTIONS. `registering`: asked, not yet
+   * answered. `failed`: refused, or no answer; it is tried again. `unregistered`: nothing is tried, because the SIP server is away or the server stops.
    */
   readonly state: 'ready' | 'registering' | 'failed' | 'unregistered';
   /** In plain English, such as `registered with sip.example.com`. */

@@ -52,6 +52,10 @@ const STAGES = {
   firstPacketMs: 'first_packet',
 } as const satisfies Partial<Record<keyof MeasuredTurn, string>>;
 
+const TRUNK_STATES = ['ready', 'registering', 'failed', 'unregistered'] as const;
+
+type TrunkStateName = (typeof TRUNK_STATES)[number];
+
 const HTTP_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** The server's metrics; made once, in the composition root. */
@@ -209,6 +213,22 @@ export class Metrics {
 
   rateLimited(): void {
     this.#http.rateLimited.inc();
+  }
+
+  /** Adds the number of trunks in each state, read at every scrape. Once. */
+  watchTrunks(read: () => readonly { readonly state: TrunkStateName }[]): void {
+    new Gauge({
+      name: 'offhook_trunks',
+      help: 'SIP trunks, by state; calls that go out through a failed one wait.',
+      labelNames: ['state'],
+      registers: [this.#registry],
+      collect() {
+        const trunks = read();
+        for (const state of TRUNK_STATES) {
+          this.set({ state }, trunks.filter((trunk) => trunk.state === state).length);
+        }
+      },
+    });
   }
 
   #addLoopLag(): void {

@@ -69,6 +69,14 @@ const TRUNK = z
     realm: headerText.optional(),
     register: z.boolean().default(false),
     registerExpiresSeconds: z.number().int().min(60).max(86_400).default(300),
+    optionsIntervalSeconds: z
+      .number()
+      .int()
+      .refine(
+        (seconds) => seconds === 0 || (seconds >= 5 && seconds <= 3600),
+        'expected 5 to 3600, or 0 for never',
+      )
+      .default(30),
     account: z
       .string()
       .regex(/^acct_[0-9A-Za-z_]{1,64}$/, 'expected the id of an account, such as acct_0VbZOZK8')

@@ -15,10 +15,11 @@ import { startServer, type TestServer } from '../support/server.ts';
 const EVIL = '<img src=x onerror="window.hit=1">';
 const [FIRST, SECOND] = ['+12025550123', '+12025550124'];
 
-/** Nobody is there, which a trunk that registers nowhere does not notice. */
+/** Nobody is there, and it is not asked. */
 const TRUNK = {
   name: 'acme',
   proxy: '127.0.0.1:9',
+  optionsIntervalSeconds: 0,
   username: 'user',
   password: 'secret',
   numbers: [FIRST, SECOND, '+3906876543*'],

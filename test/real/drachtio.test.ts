@@ -5,6 +5,7 @@ import { describeIncomingCalls } from '../telephony/incoming.contract.ts';
 import { describeOutgoingCalls } from '../telephony/outgoing.contract.ts';
 import { phoneWorld } from '../telephony/phone-world.ts';
 import { drachtioPlane, silentDrachtioPlane } from '../telephony/real-plane.ts';
+import { describeProbes } from '../telephony/probe.contract.ts';
 import { findRealServers } from '../telephony/real-servers.ts';
 import { describeStrangers } from '../telephony/strangers.contract.ts';
 import { describeThreeWay } from '../telephony/three-way.contract.ts';
@@ -24,5 +25,6 @@ if (servers === undefined) {
   describeThreeWay('drachtio with direct media', drachtioPlane(servers));
   describeStrangers('drachtio with direct media', drachtioPlane(servers));
   describeTrunks('drachtio with direct media', silentDrachtioPlane(servers));
+  describeProbes('drachtio with direct media', silentDrachtioPlane(servers), ['udp', 'tcp']);
   describeWire('drachtio with direct media', silentDrachtioPlane(servers));
 }

@@ -52,7 +52,9 @@ export class SippCarrier {
   trunkFile(numbers: readonly string[], fields: Readonly<Record<string, unknown>> = {}): string {
     const path = join(this.#folder, 'trunks.json');
     const proxy = `127.0.0.1:${this.port}`;
-    writeFileSync(path, JSON.stringify([{ name: 'sipp', proxy, numbers, ...fields }]));
+    // The scenario knows calls alone.
+    const trunk = { name: 'sipp', proxy, numbers, optionsIntervalSeconds: 0, ...fields };
+    writeFileSync(path, JSON.stringify([trunk]));
     return path;
   }
 

@@ -15,6 +15,7 @@ test('parseTrunks fills in what is not said', () => {
     proxy: { host: 'sip.acme.example', port: undefined, transport: 'udp' },
     register: false,
     registerExpiresSeconds: 300,
+    optionsIntervalSeconds: 30,
     transfer: 'auto',
     numbers: [],
     codecs: ['PCMU', 'PCMA'],

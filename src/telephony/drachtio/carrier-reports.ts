@@ -23,11 +23,14 @@ export function listenerReport(state: ListenerState): CarrierReport {
   };
 }
 
-/** Of a trunk that needs no registration: well while the server is. */
-export function staticTrunkReport({ name, proxy }: Trunk, isReady: boolean): CarrierReport {
+/** Of a trunk that needs no registration. @param problem why it takes no calls; undefined where it does. */
+export function staticTrunkReport(
+  { name, proxy }: Trunk,
+  problem: string | undefined,
+): CarrierReport {
   return {
     name: `trunk ${name}`,
-    isReady,
-    state: `calls go to ${hostPortOf(proxy)}, without registration`,
+    isReady: problem === undefined,
+    state: problem ?? `calls go to ${hostPortOf(proxy)}, without registration`,
   };
 }

@@ -1,4 +1,4 @@
-/** Every trunk as it is reached from one SIP server: the ones to register, and the ones that need none. */
+/** Every trunk as it is reached from one SIP server: the ones to register, and the ones to ask by OPTIONS. */
 import { randomUUID } from 'node:crypto';
 import type { TrunkStatus } from '../../domain/trunk-state.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -9,6 +9,7 @@ import { staticTrunkReport } from './carrier-reports.ts';
 import type { AnswerChallenge } from './challenge.ts';
 import type { OurContacts } from './our-contacts.ts';
 import type { SrfLink } from './srf-link.ts';
+import { TrunkProbe } from './trunk-probe.ts';
 import { TrunkRegistration } from './trunk-registration.ts';
 
 export interface TrunkRegistrationsOptions {
@@ -23,26 +24,34 @@ export interface TrunkRegistrationsOptions {
 export class TrunkRegistrations {
   readonly #options: TrunkRegistrationsOptions;
   readonly #registrations: readonly TrunkRegistration[];
+  readonly #probes: readonly TrunkProbe[];
 
   constructor(options: TrunkRegistrationsOptions) {
     this.#options = options;
     this.#registrations = options.trunks
       .filter(({ register }) => register)
       .map((trunk) => this.#registrationOf(trunk));
+    const { clock, link, log } = options;
+    const parts = { srf: link.srf, clock, log, random: Math.random };
+    this.#probes = options.trunks
+      .filter(({ register }) => !register)
+      .map((trunk) => new TrunkProbe({ ...parts, trunk }));
   }
 
-  /** Registers now, and anew whenever needed. */
+  /** Registers and asks now, and again whenever needed. */
   start(): void {
-    for (const registration of this.#registrations) registration.start();
+    for (const each of [...this.#registrations, ...this.#probes]) each.start();
   }
 
   /** Waits: the server is out of reach. */
   suspend(why: string): void {
     for (const registration of this.#registrations) registration.suspend(why);
+    for (const probe of this.#probes) probe.stop();
   }
 
   /** Takes all registrations back. Safe to call twice. */
   async stop(): Promise<void> {
+    for (const probe of this.#probes) probe.stop();
     await Promise.allSettled(this.#registrations.map((registration) => registration.stop()));
   }
 
@@ -55,24 +64,21 @@ export class TrunkRegistrations {
   /** How the trunk is, as it is reached from this server. */
   statusOf(trunk: Trunk): TrunkStatus {
     const { isConnected, problem } = this.#options.link;
-    const registration = this.#registrationWith(trunk);
+    const isOwn = ({ trunk: own }: { readonly trunk: Trunk }) => own === trunk;
+    const registration = this.#registrations.find(isOwn);
     if (registration !== undefined) return registration.status();
-    const detail = isConnected ? staticTrunkReport(trunk, true).state : problem;
-    return { state: isConnected ? 'ready' : 'failed', detail, expiresAt: null };
+    const probe = isConnected ? this.#probes.find(isOwn) : undefined;
+    return probe?.status() ?? { state: 'failed', detail: problem, expiresAt: null };
   }
 
   reports(): readonly CarrierReport[] {
-    const { trunks, link } = this.#options;
+    const { isConnected, problem } = this.#options.link;
     return [
       ...this.#registrations.map((registration) => registration.report()),
-      ...trunks
-        .filter(({ register }) => !register)
-        .map((trunk) => staticTrunkReport(trunk, link.isConnected)),
+      ...this.#probes.map((probe) =>
+        isConnected ? probe.report() : staticTrunkReport(probe.trunk, problem),
+      ),
     ];
-  }
-
-  #registrationWith(trunk: Trunk): TrunkRegistration | undefined {
-    return this.#registrations.find(({ trunk: own }) => own === trunk);
   }
 
   #registrationOf(trunk: Trunk): TrunkRegistration {
