@@ -31,6 +31,7 @@ const PATIENT = [
   'test/e2e/telephony-setting.test.ts',
   'test/e2e/hung-drachtio.test.ts',
   'test/e2e/crash-ringing.test.ts',
+  'test/e2e/trunk-down.test.ts',
   'test/e2e/transfer.test.ts',
   'test/e2e/operator.test.ts',
   'test/e2e/routing.test.ts',

@@ -27,6 +27,7 @@ async function families(): Promise<readonly Family[]> {
     responsesIn: new Map(),
     responsesOut: new Map(),
   }));
+  metrics.watchTrunks(() => []);
   metrics.watchQueue(() => 0);
   metrics.recordings.watch({ freeBytes: 1, freeMinBytes: 0 });
   metrics.watchLog(() => 0);

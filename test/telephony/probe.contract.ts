@@ -17,28 +17,26 @@ export function describeProbes(
   transports: readonly ('udp' | 'tcp')[],
 ): void {
   describe(name, () => {
-    test.each(transports)(
-      'Carrier reports a proxy that is dead over %s, and that it is back',
-      { timeout: 60_000 },
-      async (transport) => {
-        const port = await freePort();
-        const trunk = trunkTo(`127.0.0.1:${port};transport=${transport}`, {
-          optionsIntervalSeconds: 5,
-        });
-        const plane = await startPlane([trunk]);
-        onTestFinished(plane.stop);
-        const phone = new Phone({ port });
-        onTestFinished(() => phone.stop());
+    test.each(transports)('Carrier reports a proxy that is dead over %s, and that it is back', {
+      timeout: 60_000,
+    }, async (transport) => {
+      const port = await freePort();
+      const trunk = trunkTo(`127.0.0.1:${port};transport=${transport}`, {
+        optionsIntervalSeconds: 5,
+      });
+      const plane = await startPlane([trunk]);
+      onTestFinished(plane.stop);
+      const phone = new Phone({ port });
+      onTestFinished(() => phone.stop());
 
-        await expect.poll(() => isReady(plane.carrier), { timeout: DOWN_MS_MAX }).toBe(false);
-        const { state } = trunkOf(plane.carrier) ?? {};
-        await phone.start();
-        await expect.poll(() => isReady(plane.carrier), { timeout: BACK_MS_MAX }).toBe(true);
+      await expect.poll(() => isReady(plane.carrier), { timeout: DOWN_MS_MAX }).toBe(false);
+      const { state } = trunkOf(plane.carrier) ?? {};
+      await phone.start();
+      await expect.poll(() => isReady(plane.carrier), { timeout: BACK_MS_MAX }).toBe(true);
 
-        expect(state).toMatch(`127.0.0.1:${port}`);
-        expect(state).toMatch(/no answer to OPTIONS|out of reach/);
-      },
-    );
+      expect(state).toMatch(`127.0.0.1:${port}`);
+      expect(state).toMatch(/no answer to OPTIONS|out of reach/);
+    });
   });
 }
 

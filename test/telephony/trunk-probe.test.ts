@@ -67,19 +67,18 @@ test('TrunkProbe asks soon after the start, and then at its interval', () => {
   });
 });
 
-test.each([200, 302, 401, 404, 405, 407, 480, 483, 500, 501, 604])(
-  'TrunkProbe takes %i for a sign of life',
-  (status) => {
-    const world = openProbe();
-    world.status = status;
+test.each([
+  200, 302, 401, 404, 405, 407, 480, 483, 500, 501, 604,
+])('TrunkProbe takes %i for a sign of life', (status) => {
+  const world = openProbe();
+  world.status = status;
 
-    world.probe.start();
-    world.clock.advance(300_000);
+  world.probe.start();
+  world.clock.advance(300_000);
 
-    expect(world.probe.report()).toEqual({ name: 'trunk peer', isReady: true, state: ALIVE });
-    expect(world.probe.status()).toEqual({ state: 'ready', detail: ALIVE, expiresAt: null });
-  },
-);
+  expect(world.probe.report()).toEqual({ name: 'trunk peer', isReady: true, state: ALIVE });
+  expect(world.probe.status()).toEqual({ state: 'ready', detail: ALIVE, expiresAt: null });
+});
 
 test('TrunkProbe takes a proxy for alive until two requests in a row were missed', () => {
   const world = openProbe();
@@ -199,7 +198,10 @@ test('TrunkProbe spreads its requests by a tenth of the interval', () => {
 });
 
 /** Answers 200 at once. */
-function srfOf(sent: { atMs: number; uri: string; options: SrfRequestOptions }[], clock: FakeClock) {
+function srfOf(
+  sent: { atMs: number; uri: string; options: SrfRequestOptions }[],
+  clock: FakeClock,
+) {
   return (uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>) => {
     sent.push({ atMs: clock.nowMs(), uri, options });
     callback(undefined, {

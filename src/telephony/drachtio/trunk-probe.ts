@@ -116,7 +116,10 @@ export class TrunkProbe {
     if (!this.#isRunning || status < 200 || status === 408) return;
     const { log, trunk } = this.#options;
     if (status === 503) {
-      this.#refused(`${hostPortOf(trunk.proxy)} is out of reach or answers OPTIONS with 503`, request);
+      this.#refused(
+        `${hostPortOf(trunk.proxy)} is out of reach or answers OPTIONS with 503`,
+        request,
+      );
       return;
     }
     if (this.#isDown) log.info({ trunk: trunk.name, status }, 'trunk answers again');
@@ -134,7 +137,10 @@ export class TrunkProbe {
     this.#newest += 1;
     this.#misses += 1;
     this.#problem = why;
-    if (this.#misses < MISSES_MAX) return this.#askIn(RETRY_MS);
+    if (this.#misses < MISSES_MAX) {
+      this.#askIn(RETRY_MS);
+      return;
+    }
     const { log, trunk } = this.#options;
     if (!this.#isDown) log.warn({ trunk: trunk.name, why }, 'trunk takes no calls');
     this.#isDown = true;
