@@ -29,6 +29,11 @@ export const host = z
     'expected an IP address or a host name',
   );
 
+/** An address of this machine, or the wildcard: what a socket of SIP is bound to is written in SIP and SDP as well. */
+export const ownAddress = z
+  .string()
+  .refine((text) => isIP(text) !== 0, 'expected an IP address of this machine, or 0.0.0.0');
+
 /** What far ends are told: an IPv4 address that they can send to, or a name that has one. */
 export const advertisedAddress = z.string().refine(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED);
 

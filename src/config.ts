@@ -2,7 +2,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { advertisedAddress, baseUrl, host, port, positive, wholeNumber } from './config-fields.ts';
+import {
+  advertisedAddress,
+  baseUrl,
+  host,
+  ownAddress,
+  port,
+  positive,
+  wholeNumber,
+} from './config-fields.ts';
 import { LLM_SETTINGS, llmContradictions } from './config-llm.ts';
 import type { Plan } from './domain/account.ts';
 import { isProxyNetwork } from './domain/trusted-proxies.ts';
@@ -111,7 +119,7 @@ const SCHEMA = z.object({
   WEBHOOK_SIGNING_SECRET: z.string().min(1).optional(),
   TELEPHONY: z.enum(['embedded', 'drachtio']).default('embedded'),
   MEDIA: z.enum(['direct', 'freeswitch']).optional(),
-  SIP_HOST: host.default('127.0.0.1'),
+  SIP_HOST: ownAddress.default('127.0.0.1'),
   SIP_PORT: port.default(5060),
   SIP_TRUNKS: z.string().min(1).default('sip-config/trunks.json'),
   RTP_PORTS: portRange.default({ first: 20_000, last: 20_999 }),

@@ -28,6 +28,7 @@ test.each([
   ['HOST', '999.1.1.1'],
   ['SIP_HOST', '10.0.0'],
   ['SIP_HOST', 'a b'],
+  ['SIP_HOST', 'localhost'],
   ['PUBLIC_ADDRESS', '0.0.0.0'],
   ['PUBLIC_ADDRESS', '203.0.113.10:5060'],
   ['PUBLIC_ADDRESS', '2001:db8::1'],
@@ -86,7 +87,6 @@ test.each([
 test.each([
   ['HOST', '::'],
   ['HOST', '0.0.0.0'],
-  ['SIP_HOST', 'localhost'],
   ['PUBLIC_ADDRESS', '203.0.113.10'],
   ['PUBLIC_ADDRESS', 'voice.example.com'],
   ['TELEPHONY', 'drachtio'],
