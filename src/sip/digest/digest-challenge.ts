@@ -77,7 +77,7 @@ export function parseAuthFields(text: string, start: number): ReadonlyMap<string
     if (nameEnd === nameStart || text.charCodeAt(equals) !== 0x3d) return fields;
     const valueStart = skipSpace(text, equals + 1);
     const valueEnd = endOfAuthValue(text, valueStart);
-    if (valueEnd < 0) return fields;
+    if (valueEnd === -1) return fields;
     const name = text.slice(nameStart, nameEnd).toLowerCase();
     if (!fields.has(name)) fields.set(name, unquote(text.slice(valueStart, valueEnd)));
     i = valueEnd;

@@ -25,8 +25,8 @@ export interface ApplicationCommand {
 /** Splits a frame's payload. */
 export function parseCommand(payload: Buffer): ApplicationCommand {
   const lineEnd = payload.indexOf('\r\n');
-  const line = payload.toString('utf8', 0, lineEnd < 0 ? payload.length : lineEnd);
+  const line = payload.toString('utf8', 0, lineEnd === -1 ? payload.length : lineEnd);
   const [id = '', verb = '', ...fields] = line.split('|');
-  const octets = lineEnd < 0 ? Buffer.alloc(0) : payload.subarray(lineEnd + 2);
+  const octets = lineEnd === -1 ? Buffer.alloc(0) : payload.subarray(lineEnd + 2);
   return { id, verb, fields, octets };
 }

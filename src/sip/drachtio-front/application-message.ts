@@ -38,12 +38,12 @@ const LEFT_OUT = new Set([
  */
 export function parseApplicationMessage(octets: Buffer): ApplicationMessage {
   const headEnd = octets.indexOf('\r\n\r\n');
-  const head = octets.toString('utf8', 0, headEnd < 0 ? octets.length : headEnd);
+  const head = octets.toString('utf8', 0, headEnd === -1 ? octets.length : headEnd);
   const [startLine = '', ...lines] = head.split('\r\n');
   return {
     ...parseStartLine(startLine),
     headers: lines.map(parseHeader).filter((header) => header !== undefined),
-    body: headEnd < 0 ? Buffer.alloc(0) : octets.subarray(headEnd + 4),
+    body: headEnd === -1 ? Buffer.alloc(0) : octets.subarray(headEnd + 4),
   };
 }
 

@@ -39,7 +39,7 @@ export class FrameReader {
 
   #next(): Buffer | undefined {
     const hash = this.#pending.subarray(0, LENGTH_DIGITS_MAX + 1).indexOf(HASH);
-    if (hash < 0) {
+    if (hash === -1) {
       if (this.#pending.length > LENGTH_DIGITS_MAX) throw new FrameError('Bad frame length');
       return undefined;
     }

@@ -56,13 +56,13 @@ interface Delimiter {
 /** Looks for a whole line: one boundary may be the beginning of another. */
 function nextDelimiter(text: Buffer, boundary: string, from: number): Delimiter {
   const line = Buffer.from(`\r\n--${boundary}`, 'latin1');
-  for (let start = text.indexOf(line, from); start >= 0; start = text.indexOf(line, start + 1)) {
+  for (let start = text.indexOf(line, from); start !== -1; start = text.indexOf(line, start + 1)) {
     const behind = start + line.length;
     if (text.toString('latin1', behind, behind + 2) === '--') {
       return { start, end: behind + 2, isLast: true };
     }
     const lineEnd = text.indexOf(CRLF, behind);
-    const isBlank = lineEnd >= 0 && text.toString('latin1', behind, lineEnd).trim() === '';
+    const isBlank = lineEnd !== -1 && text.toString('latin1', behind, lineEnd).trim() === '';
     if (isBlank) return { start, end: lineEnd + CRLF.length, isLast: false };
   }
   throw new SipError(400, 'Missing Boundary');
@@ -71,13 +71,13 @@ function nextDelimiter(text: Buffer, boundary: string, from: number): Delimiter 
 function readPart(part: Buffer): BodyPart {
   const isHeadless = part.indexOf(CRLF) === 0;
   const headEnd = isHeadless ? 0 : part.indexOf('\r\n\r\n');
-  const head = part.toString('latin1', 0, headEnd < 0 ? part.length : headEnd);
+  const head = part.toString('latin1', 0, headEnd === -1 ? part.length : headEnd);
   if (head.length > PART_HEAD_BYTES_MAX) throw new SipError(400, 'Body Part Too Long');
   const bodyStart = headEnd + (isHeadless ? 2 : 4);
   return {
     contentType: headerOf(head, 'content-type') ?? DEFAULT_TYPE,
     disposition: headerOf(head, 'content-disposition') ?? '',
-    body: headEnd < 0 ? Buffer.alloc(0) : part.subarray(bodyStart),
+    body: headEnd === -1 ? Buffer.alloc(0) : part.subarray(bodyStart),
   };
 }
 

@@ -29,7 +29,7 @@ function nextComma(text: string, start: number): number {
     const code = text.charCodeAt(i);
     if (code === 0x22 && !isInBrackets) {
       const end = endOfQuoted(text, i);
-      if (end < 0) return text.length;
+      if (end === -1) return text.length;
       i = end - 1;
     } else if (code === 0x3c) isInBrackets = true;
     else if (code === 0x3e) isInBrackets = false;

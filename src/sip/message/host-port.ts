@@ -20,7 +20,7 @@ export function endOfHost(text: string, start: number): number {
     return end;
   }
   const close = text.indexOf(']', start);
-  if (close < 0 || !consistsOf(text, IPV6, start + 1, close)) throw new SipError(400, 'Bad Host');
+  if (close === -1 || !consistsOf(text, IPV6, start + 1, close)) throw new SipError(400, 'Bad Host');
   return close + 1;
 }
 

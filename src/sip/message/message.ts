@@ -88,7 +88,7 @@ export class SipMessage {
   /** Puts one value where the first of that name stood, or last, and takes the others away. */
   set(name: string, value: string | number): this {
     const index = this.headers.findIndex((header) => header[0] === name);
-    if (index < 0) return this.add(name, value);
+    if (index === -1) return this.add(name, value);
     const isOnly = this.headers.findLastIndex((header) => header[0] === name) === index;
     if (!isOnly)
       this.headers = this.headers.filter((header, i) => i <= index || header[0] !== name);

@@ -27,10 +27,10 @@ export interface NameAddr {
 export function parseNameAddr(text: string): NameAddr {
   const start = skipSpace(text, 0);
   const open = openingBracket(text, start);
-  if (open < 0) return parseAddrSpec(text, start);
+  if (open === -1) return parseAddrSpec(text, start);
 
   const close = text.indexOf('>', open);
-  if (close < 0) throw new SipError(400, 'Bad Address');
+  if (close === -1) throw new SipError(400, 'Bad Address');
   const uri = text.slice(open + 1, close);
   uriScheme(uri);
   return {
@@ -52,11 +52,11 @@ function openingBracket(text: string, start: number): number {
   if (text.charCodeAt(start) !== 0x22) {
     const bracket = text.indexOf('<', start);
     const semicolon = text.indexOf(';', start);
-    return semicolon >= 0 && semicolon < bracket ? -1 : bracket;
+    return semicolon !== -1 && semicolon < bracket ? -1 : bracket;
   }
   const end = endOfQuoted(text, start);
-  const bracket = end < 0 ? -1 : skipSpace(text, end);
-  if (bracket < 0 || text.charCodeAt(bracket) !== 0x3c) throw new SipError(400, 'Bad Address');
+  const bracket = end === -1 ? -1 : skipSpace(text, end);
+  if (bracket === -1 || text.charCodeAt(bracket) !== 0x3c) throw new SipError(400, 'Bad Address');
   return bracket;
 }
 

@@ -29,10 +29,10 @@ export function parseSessionExpires(
   const value = message.get('session-expires');
   if (value === undefined) return null;
   const semicolon = value.indexOf(';');
-  const digits = semicolon < 0 ? value : value.slice(0, semicolon);
+  const digits = semicolon === -1 ? value : value.slice(0, semicolon);
   const seconds = parseDecimal(digits.trim(), SECONDS_MAX);
   if (seconds === undefined) throw new SipError(400, 'Bad Session-Expires');
-  const refresher = semicolon < 0 ? undefined : parseParams(value, semicolon).get('refresher');
+  const refresher = semicolon === -1 ? undefined : parseParams(value, semicolon).get('refresher');
   const isKnown = refresher === 'uac' || refresher === 'uas';
   return { intervalMs: seconds * 1000, refresher: isKnown ? refresher : null };
 }

@@ -85,14 +85,14 @@ function isLetter(text: string): boolean {
 
 function parseSipUri(scheme: 'sip' | 'sips', text: string, start: number): SipUri {
   const at = text.indexOf('@', start);
-  const account = at < 0 ? undefined : parseAccount(text.slice(start, at));
+  const account = at === -1 ? undefined : parseAccount(text.slice(start, at));
 
-  const hostStart = at < 0 ? start : at + 1;
+  const hostStart = at === -1 ? start : at + 1;
   const hostEnd = endOfHost(text, hostStart);
   const question = text.indexOf('?', hostEnd);
-  const paramsEnd = question < 0 ? text.length : question;
+  const paramsEnd = question === -1 ? text.length : question;
   const semicolon = text.indexOf(';', hostEnd);
-  const portEnd = semicolon < 0 || semicolon > paramsEnd ? paramsEnd : semicolon;
+  const portEnd = semicolon === -1 || semicolon > paramsEnd ? paramsEnd : semicolon;
 
   return {
     scheme,
@@ -101,15 +101,15 @@ function parseSipUri(scheme: 'sip' | 'sips', text: string, start: number): SipUr
     host: text.slice(hostStart, hostEnd).toLowerCase(),
     port: hostEnd === portEnd ? undefined : parsePortAt(text, hostEnd, portEnd),
     params: parseUriParams(text, portEnd, paramsEnd),
-    headers: question < 0 ? '' : checked(text.slice(question + 1), URI_HEADER),
+    headers: question === -1 ? '' : checked(text.slice(question + 1), URI_HEADER),
   };
 }
 
 /** The user part cannot hold a bare colon, so the first one begins the password. */
 function parseAccount(text: string): { user: string; password: string | undefined } {
   const colon = text.indexOf(':');
-  const user = checked(colon < 0 ? text : text.slice(0, colon), URI_USER);
-  if (colon < 0) return { user, password: undefined };
+  const user = checked(colon === -1 ? text : text.slice(0, colon), URI_USER);
+  if (colon === -1) return { user, password: undefined };
   const password = text.slice(colon + 1);
   return { user, password: password === '' ? '' : checked(password, URI_PASSWORD) };
 }
@@ -121,7 +121,7 @@ function parsePortAt(text: string, start: number, end: number): number {
 
 function parseTelUri(text: string): SipUri {
   const semicolon = text.indexOf(';');
-  const numberEnd = semicolon < 0 ? text.length : semicolon;
+  const numberEnd = semicolon === -1 ? text.length : semicolon;
   const number = checked(text.slice(4, numberEnd), TEL_NUMBER);
   return {
     scheme: 'tel',
@@ -140,8 +140,8 @@ function parseUriParams(text: string, start: number, end: number): Params {
   const params = new Map<string, string | null>();
   for (const param of text.slice(start + 1, end).split(';')) {
     const equals = param.indexOf('=');
-    const name = checked(equals < 0 ? param : param.slice(0, equals), URI_PARAM).toLowerCase();
-    const value = equals < 0 ? null : checked(param.slice(equals + 1), URI_PARAM);
+    const name = checked(equals === -1 ? param : param.slice(0, equals), URI_PARAM).toLowerCase();
+    const value = equals === -1 ? null : checked(param.slice(equals + 1), URI_PARAM);
     if (!params.has(name)) params.set(name, value);
   }
   return params;
@@ -154,7 +154,7 @@ function checked(text: string, allowed: CharClass): string {
 }
 
 function hasSoundEscapes(text: string): boolean {
-  for (let i = text.indexOf('%'); i >= 0; i = text.indexOf('%', i + 1)) {
+  for (let i = text.indexOf('%'); i !== -1; i = text.indexOf('%', i + 1)) {
     if (!/^[0-9A-Fa-f]{2}$/.test(text.slice(i + 1, i + 3))) return false;
   }
   return true;

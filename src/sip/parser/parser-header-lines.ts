@@ -35,7 +35,7 @@ export function readHeaderLines(
 function endOfFolded(head: string, start: number): number {
   for (let from = start; ; ) {
     const end = head.indexOf('\r\n', from);
-    if (end < 0) return head.length;
+    if (end === -1) return head.length;
     if (!isSpace(head.charCodeAt(end + 2))) return end;
     from = end + 2;
   }
@@ -44,7 +44,7 @@ function endOfFolded(head: string, start: number): number {
 /** One header; undefined where the text is none. */
 function readHeader(head: string, start: number, end: number): HeaderLine | undefined {
   const colon = head.indexOf(':', start);
-  if (colon < 0 || colon >= end) return undefined;
+  if (colon === -1 || colon >= end) return undefined;
   let nameEnd = colon;
   while (nameEnd > start && isSpace(head.charCodeAt(nameEnd - 1))) nameEnd--;
   if (!consistsOf(head, TOKEN, start, nameEnd)) return undefined;

@@ -29,7 +29,7 @@ function readStatusLine(line: string, message: SipMessage): void {
 function readRequestLine(line: string, message: SipMessage): void {
   const methodEnd = line.indexOf(' ');
   const uriEnd = line.lastIndexOf(' ');
-  if (methodEnd < 0 || !consistsOf(line, TOKEN, 0, methodEnd)) {
+  if (methodEnd === -1 || !consistsOf(line, TOKEN, 0, methodEnd)) {
     throw new SipError(0, 'Bad Request-Line');
   }
   message.method = line.slice(0, methodEnd);

@@ -28,8 +28,8 @@ export interface MessageHead {
 export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}): SipMessage {
   const start = skipLineBreaks(bytes);
   const headEnd = bytes.indexOf(CRLF_CRLF, start);
-  if (headEnd < 0 || bytes.length > MESSAGE_BYTES_MAX) {
-    throw new BadMessageError(0, headEnd < 0 ? 'Headers Without End' : 'Message Too Large');
+  if (headEnd === -1 || bytes.length > MESSAGE_BYTES_MAX) {
+    throw new BadMessageError(0, headEnd === -1 ? 'Headers Without End' : 'Message Too Large');
   }
   const head = parseHead(bytes.toString('latin1', start, headEnd));
   const rest = bytes.subarray(headEnd + CRLF_CRLF.length);
@@ -46,7 +46,7 @@ export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}):
 export function parseHead(head: string): MessageHead {
   if (head.length > HEAD_BYTES_MAX) throw new BadMessageError(0, 'Headers Too Large');
   const lineEnd = head.indexOf('\r\n');
-  const startLineEnd = lineEnd < 0 ? head.length : lineEnd;
+  const startLineEnd = lineEnd === -1 ? head.length : lineEnd;
   const message = new SipMessage();
 
   const lineFault = faultOf(() => readStartLine(head.slice(0, startLineEnd), message));

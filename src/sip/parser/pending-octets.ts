@@ -36,7 +36,7 @@ export class PendingOctets {
   takeHead(): Buffer | undefined {
     const from = Math.max(this.#start, this.#searchedTo - CRLF_CRLF.length + 1);
     const at = this.#bytes.subarray(0, this.#end).indexOf(CRLF_CRLF, from);
-    if (at < 0) {
+    if (at === -1) {
       this.#searchedTo = this.#end;
       return undefined;
     }

@@ -134,7 +134,7 @@ export class CallTraces implements MessageTrace {
 /** The value of a header as our own writer writes it; empty where there is none. */
 function valueAfter(name: Buffer, bytes: Buffer): string {
   const start = bytes.indexOf(name);
-  if (start < 0) return '';
+  if (start === -1) return '';
   const valueStart = start + name.length;
   return bytes.toString('latin1', valueStart, bytes.indexOf(LINE_END, valueStart));
 }

@@ -1,0 +1,244 @@
+/** Whole calls as they are on the wire, compared with what the engine sent the last time somebody looked. */
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { Dialog } from '../../src/sip/dialog/dialog.ts';
+import { ReferReports, refer } from '../../src/sip/dialog/refer.ts';
+import type { ServerInvite } from '../../src/sip/server-invite.ts';
+import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
+import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { SDP } from './messages.ts';
+import type { Pair } from './user-agents.ts';
+import { eventually, next, seededChance, startPair, stopPair } from './user-agents.ts';
+
+const HOLD = `${SDP}a=sendonly\r\n`;
+
+let pair: Pair | undefined;
+
+afterEach(async () => {
+  if (pair !== undefined) await stopPair(pair);
+  pair = undefined;
+});
+
+/** Bytes that look random and are the same in every run. */
+function seededBytes(seed: number): (count: number) => Uint8Array {
+  const chance = seededChance(seed);
+  return (count) => new Uint8Array(count).map(() => Math.floor(256 * chance()));
+}
+
+/** Two user agents whose time stands still, and all that Alice sends and receives. */
+async function openLadder(
+  parts: {
+    readonly alice?: Partial<UserAgentOptions>;
+    readonly bob?: Partial<UserAgentOptions>;
+  } = {},
+) {
+  const lines: string[] = [];
+  const write = (arrow: string, bytes: Buffer) => lines.push(`${arrow} ${bytes.toString()}`);
+  const trace: UserAgentOptions['trace'] = {
+    sent: (bytes) => write('>', bytes),
+    received: (message) => write('<', message.toBuffer()),
+  };
+  const clock = new FakeClock();
+  pair = await startPair('UDP', {
+    alice: { clock, trace, randomBytes: seededBytes(1), timers: STANDARD_TIMERS, ...parts.alice },
+    bob: { clock, randomBytes: seededBytes(2), timers: STANDARD_TIMERS, ...parts.bob },
+  });
+  const { alice, bob, bobUri } = pair;
+  const port = (userAgent: typeof alice) => userAgent.addresses[0]?.port ?? 0;
+  const text = () =>
+    [...lines, ...[alice, bob].map(({ counts }) => JSON.stringify(countsOf(counts)))]
+      .join('\n')
+      .replaceAll(`127.0.0.1:${port(alice)}`, 'alice')
+      .replaceAll(`127.0.0.1:${port(bob)}`, 'bob')
+      .replaceAll(`rport=${port(alice)}`, 'rport=alice')
+      .replaceAll(`rport=${port(bob)}`, 'rport=bob')
+      .replaceAll('\r\n', '\n');
+  return { alice, bob, bobUri, clock, text };
+}
+
+/** The engine's own counts, as they are shown to operators. */
+function countsOf(counts: Pair['alice']['counts']) {
+  const maps = [counts.rejected, counts.responsesIn, counts.responsesOut].map((map) => [...map]);
+  const { messagesIn, messagesOut, retransmissionsIn, retransmissionsOut, dropped } = counts;
+  return { messagesIn, messagesOut, retransmissionsIn, retransmissionsOut, dropped, maps };
+}
+
+type Ladder = Awaited<ReturnType<typeof openLadder>>;
+
+/** A call that Bob answers, both of whose sides are there. */
+async function answered(
+  { alice, bob, bobUri }: Ladder,
+  answer: (invite: ServerInvite) => Promise<unknown> | unknown = () => undefined,
+  options: Partial<Parameters<typeof alice.invite>[0]> = {},
+): Promise<{ caller: Dialog; callee: Dialog }> {
+  const invited = next<[ServerInvite]>(bob, 'invite');
+  const call = alice.invite({ uri: bobUri, body: SDP, contactUser: 'alice', ...options });
+  const [invite] = await invited;
+  await answer(invite);
+  const { dialog: callee, acknowledged } = invite.accept({ body: SDP });
+  const { dialog: caller } = await call.outcome;
+  await acknowledged;
+  if (caller === null) throw new Error('The call was not answered');
+  return { caller, callee };
+}
+
+async function plain(ladder: Ladder): Promise<void> {
+  const { caller, callee } = await answered(ladder, (invite) => void invite.progress(180));
+  callee.on('request', ({ respond }) => respond(200, { body: 'ok', contentType: 'text/plain' }));
+  await caller.request('INFO', { body: 'one', contentType: 'text/plain' });
+  await caller.request('OPTIONS');
+  await callee.request('OPTIONS');
+  await caller.bye({ headers: { Reason: 'Q.850;cause=16' } });
+}
+
+async function hold(ladder: Ladder): Promise<void> {
+  const { caller, callee } = await answered(ladder);
+  callee.on('reinvite', ({ respond }) => respond(200, { body: SDP }));
+  caller.on('reinvite', ({ respond }) =>
+    respond(200, { body: HOLD, headers: { 'X-Held': 'yes' } }),
+  );
+  await caller.reinvite({ body: HOLD });
+  await callee.reinvite({ body: HOLD, headers: { Subject: 'hold' } });
+  await caller.request('UPDATE');
+  await caller.request('UPDATE', { body: SDP });
+  callee.on('request', ({ respond }) => respond(200, { body: SDP }));
+  await caller.request('UPDATE', { body: SDP });
+  await callee.bye();
+}
+
+async function lateOffer(ladder: Ladder): Promise<void> {
+  const { caller, callee } = await answered(ladder);
+  callee.on('reinvite', ({ respond }) => respond(200, { body: HOLD }));
+  await caller.reinvite({ acknowledge: 'manual' });
+  await caller.ack({ body: SDP, headers: { 'X-Ack': 'yes' } });
+  await caller.request('INFO').catch(() => undefined);
+  await caller.bye();
+}
+
+async function reliable(ladder: Ladder): Promise<void> {
+  const { caller } = await answered(
+    ladder,
+    async (invite) => {
+      await invite.progress(183, { body: SDP }).acknowledged;
+      await invite.progress(180).acknowledged;
+    },
+    { headers: { Require: '100rel' } },
+  );
+  await caller.bye();
+}
+
+async function byChoice(ladder: Ladder): Promise<void> {
+  const { caller } = await answered(ladder, async (invite) => {
+    invite.chooseTag('chosen');
+    await invite.progress(183, { body: SDP, reliable: true }).acknowledged;
+    invite.progress(199, { reason: 'Almost' });
+  });
+  await caller.bye();
+}
+
+async function refused(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri } = ladder;
+  const answers = [
+    (invite: ServerInvite) => invite.reject(486, { headers: { 'Retry-After': '9' } }),
+    (invite: ServerInvite) =>
+      invite.reject(302, { headers: { Contact: '<sip:elsewhere@192.0.2.1>' }, reason: 'Gone' }),
+    (invite: ServerInvite) => invite.reject(699),
+  ];
+  bob.on('invite', (invite) => answers.shift()?.(invite));
+  for (const user of ['one', 'two', 'three']) {
+    await alice.invite({ uri: bobUri, body: SDP, contactUser: user }).outcome;
+  }
+}
+
+async function cancelled(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri } = ladder;
+  bob.on('invite', (invite) => void invite.progress(180));
+  const call = alice.invite({ uri: bobUri, body: SDP });
+  await next(call, 'provisional');
+  call.cancel();
+  await call.outcome;
+}
+
+async function outside(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri } = ladder;
+  await alice.request({ method: 'OPTIONS', uri: bobUri });
+  await alice.request({ method: 'MESSAGE', uri: bobUri, body: 'hello', contentType: 'text/plain' });
+  await alice.request({ method: 'BYE', uri: bobUri });
+  bob.on('request', ({ respond }) => respond(202, { headers: { 'X-Many': ['one', 'two'] } }));
+  await alice.request({
+    ...{ method: 'MESSAGE', uri: bobUri, from: '"Alice" <sip:alice@192.0.2.1>' },
+    ...{ to: '<sip:bob@192.0.2.2>', callId: 'chosen', sequence: 7, route: [`<${bobUri};lr>`] },
+  });
+  bob.drain();
+  await alice.request({ method: 'OPTIONS', uri: bobUri });
+  await alice.invite({ uri: bobUri }).outcome;
+  bob.resume();
+  await alice.request({ method: 'OPTIONS', uri: bobUri });
+}
+
+async function transferred(ladder: Ladder): Promise<void> {
+  const { caller, callee } = await answered(ladder);
+  callee.on('request', async (request) => {
+    if (request.request.method !== 'REFER') return;
+    const reports = new ReferReports(callee, request);
+    for (const status of [100, 180, 200]) await reports.report(status);
+  });
+  await refer(caller, 'sip:carol@example.com', { clock: ladder.clock });
+  await caller.bye();
+}
+
+async function endedEarly(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri } = ladder;
+  const invited = next<[ServerInvite]>(bob, 'invite');
+  const call = alice.invite({ uri: bobUri, body: SDP });
+  const [invite] = await invited;
+  invite.progress(180);
+  await next(call, 'provisional');
+  await invite.dialog.request('INFO').catch(() => undefined);
+  invite.reject(480, { reason: 'Not now' });
+  await call.outcome;
+}
+
+const TIMER = { intervalMs: 100_000, intervalMsMin: 90_000 };
+
+const refreshedAfter =
+  (waitMs: number) =>
+  async (ladder: Ladder): Promise<void> => {
+    const { alice } = ladder;
+    const { caller } = await answered(ladder);
+    ladder.clock.advance(waitMs);
+    await eventually(() => (alice.counts.responsesIn.get(200) ?? 0) >= 2, 'the refresh');
+    await caller.bye();
+  };
+
+const PRODUCT = { alice: { product: 'Alice/1' }, bob: { product: 'Bob/2' } };
+
+test.each([
+  ['plain', plain, PRODUCT],
+  ['hold', hold, {}],
+  ['late-offer', lateOffer, {}],
+  ['reliable', reliable, {}],
+  ['reliable-by-choice', byChoice, {}],
+  ['refused', refused, {}],
+  ['cancelled', cancelled, {}],
+  ['outside-of-dialogs', outside, PRODUCT],
+  ['transferred', transferred, {}],
+  ['ended-early', endedEarly, {}],
+  ['refreshed', refreshedAfter(50_000), { alice: { sessionTimer: TIMER } }],
+  [
+    'interval-too-small',
+    refreshedAfter(100_000),
+    {
+      alice: { sessionTimer: TIMER },
+      bob: { sessionTimer: { intervalMs: 300_000, intervalMsMin: 200_000 } },
+    },
+  ],
+] as const)('the call "%s" is on the wire as it always was', async (name, play, parts) => {
+  const ladder = await openLadder(parts);
+
+  await play(ladder);
+
+  const golden = join(import.meta.dirname, 'ladders', `${name}.golden`);
+  await expect(`${ladder.text()}\n`).toMatchFileSnapshot(golden);
+});
