@@ -149,3 +149,100 @@ test('Registration refuses an address that nobody can register', () => {
     () => new Registration({ ...options, registrar: 'nowhere', addressOfRecord: 'sip:a@b' }),
   ).toThrow('Bad URI');
 });
+
+/** A registrar that gives these answers, one after the other, and the last one from then on. */
+function answers(...given: readonly (readonly [number, Readonly<Record<string, string>>])[]) {
+  let count = 0;
+  return (sent: SipMessage) => {
+    const [status, headers] = given[Math.min(count, given.length - 1)] ?? [200, {}];
+    count += 1;
+    return responseTo(sent, status, headers);
+  };
+}
+
+test.each([
+  ['its own Contact', { Contact: '<sip:trunk@192.0.2.2:5060>;expires=300', Expires: '900' }, 300],
+  [
+    'Expires where our Contact says nothing',
+    { Contact: '<sip:trunk@192.0.2.2:5060>', Expires: '900' },
+    900,
+  ],
+  [
+    'Expires where our Contact is not among them',
+    { Contact: '<sip:x@y>;expires=300', Expires: '900' },
+    900,
+  ],
+  ['the wish where nothing is granted', {}, 600],
+  ['the wish where nothing at all is granted', { Expires: '0' }, 600],
+])('Registration goes by %s', async (_, headers, expiresSeconds) => {
+  const { registration } = world(answers([200, headers]));
+  const registered = next<[{ expiresMs: number; nextMs: number }]>(registration, 'registered');
+
+  registration.start();
+  const [{ expiresMs, nextMs }] = await registered;
+
+  expect(expiresMs).toBe(expiresSeconds * 1000);
+  // Without chance: three quarters of it.
+  expect(nextMs).toBe(0.75 * expiresMs);
+});
+
+test('Registration refreshes no oftener than 10 s would have it, however little was granted', async () => {
+  const { registration } = world(answers([200, { Expires: '5' }]));
+  const registered = next<[{ nextMs: number }]>(registration, 'registered');
+
+  registration.start();
+  const [{ nextMs }] = await registered;
+
+  expect(nextMs).toBe(0.75 * 10_000);
+});
+
+test('Registration takes a redirection for a failure', async () => {
+  const { registration } = world(answers([300, {}]));
+  const failed = next<[{ response: SipMessage }]>(registration, 'failed');
+
+  registration.start();
+  const [{ response }] = await failed;
+
+  expect(response.status).toBe(300);
+});
+
+test('Registration waits as little after a failure as ever, once it has been registered in between', async () => {
+  const { clock, registration } = world(
+    answers([500, {}], [500, {}], [200, { Expires: '600' }], [500, {}]),
+  );
+  const waits: number[] = [];
+  registration.on('failed', ({ nextMs }) => waits.push(nextMs));
+  registration.start();
+
+  for (let step = 0; step < 200 && waits.length < 3; step++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(30_000);
+  }
+
+  expect(waits).toHaveLength(3);
+  expect(waits[1]).toBe(2 * (waits[0] ?? 0));
+  expect(waits[2]).toBe(waits[0]);
+});
+
+test('Registration that has been lost is not taken back', async () => {
+  const { clock, registrar, registration } = world(answers([200, { Expires: '600' }], [500, {}]));
+  const failed = next(registration, 'failed');
+  registration.start();
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(600_000);
+  await failed;
+
+  await registration.stop();
+
+  expect(registrar.expires).not.toContain('0');
+});
+
+test('Registration does not ask again for what the registrar finds too brief and is longer already', async () => {
+  const { registrar, registration } = world(answers([423, { 'Min-Expires': '600' }]));
+  const failed = next(registration, 'failed');
+
+  registration.start();
+  await failed;
+
+  expect(registrar.received).toHaveLength(1);
+});
