@@ -54,7 +54,15 @@ async function openLadder(
       .replaceAll(`rport=${port(alice)}`, 'rport=alice')
       .replaceAll(`rport=${port(bob)}`, 'rport=bob')
       .replaceAll('\r\n', '\n');
-  return { alice, bob, bobUri, clock, text };
+  /** Writes down what came of something that the engine may not let anybody do. */
+  const note = async (what: Promise<{ readonly status: number } | null>) => {
+    const status = await what.then(
+      (response) => response?.status,
+      (error: unknown) => String(error),
+    );
+    lines.push(`= ${status}`);
+  };
+  return { alice, bob, bobUri, clock, text, note };
 }
 
 /** The engine's own counts, as they are shown to operators. */
@@ -200,6 +208,76 @@ async function endedEarly(ladder: Ladder): Promise<void> {
   await call.outcome;
 }
 
+/** Both sides try to change the session while an offer is still to be answered. */
+async function offersTooSoon(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri, note } = ladder;
+  const invited = next<[ServerInvite]>(bob, 'invite');
+  const call = alice.invite({ uri: bobUri, body: SDP });
+  const [invite] = await invited;
+  const early = next<[unknown, Dialog | null]>(call, 'provisional');
+  invite.progress(183, { body: SDP });
+  const [, caller] = await early;
+  const callee = invite.dialog;
+  if (caller === null) throw new Error('Expected an early dialog');
+  await note(caller.request('UPDATE', { body: HOLD }));
+  await note(callee.request('UPDATE', { body: HOLD }));
+  await note(caller.request('UPDATE'));
+  await note(caller.reinvite({ body: HOLD }));
+  await invite.accept({ body: SDP }).acknowledged;
+  await call.outcome;
+  callee.on('reinvite', async ({ respond }) => {
+    await note(callee.request('UPDATE', { body: HOLD }));
+    await note(callee.reinvite({ body: HOLD }));
+    await note(caller.request('UPDATE', { body: HOLD }));
+    await note(caller.reinvite({ body: HOLD }));
+    respond(200, { body: SDP });
+  });
+  await note(caller.reinvite({ body: HOLD }));
+  await note(caller.bye());
+  await note(caller.request('INFO'));
+  await note(caller.reinvite({ body: SDP }));
+  await note(caller.bye());
+}
+
+/** The session changes before the call is answered. */
+async function earlyUpdate(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri, note } = ladder;
+  const invited = next<[ServerInvite]>(bob, 'invite');
+  const call = alice.invite({ uri: bobUri, body: SDP, headers: { Require: '100rel' } });
+  const [invite] = await invited;
+  const early = next<[unknown, Dialog | null]>(call, 'provisional');
+  await invite.progress(183, { body: SDP }).acknowledged;
+  const [, caller] = await early;
+  if (caller === null) throw new Error('Expected an early dialog');
+  for (const side of [caller, invite.dialog]) {
+    side.on('request', ({ respond }) => respond(200, { body: HOLD }));
+  }
+  await note(caller.request('UPDATE', { body: HOLD }));
+  await note(invite.dialog.request('UPDATE', { body: SDP }));
+  await invite.accept().acknowledged;
+  await call.outcome;
+  await note(caller.bye());
+}
+
+/** Nobody answers, and nobody gives up. */
+async function rungOut(ladder: Ladder): Promise<void> {
+  const { alice, bob, bobUri, clock, note } = ladder;
+  const invited = next<[ServerInvite]>(bob, 'invite');
+  const call = alice.invite({ uri: bobUri, body: SDP, ringTimeoutMs: 700_000 });
+  const [invite] = await invited;
+  const early = next<[unknown, Dialog | null]>(call, 'provisional');
+  invite.progress(180);
+  const [, dialog] = await early;
+  clock.advance(599_999);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await note(Promise.resolve({ status: invite.state === 'ringing' ? 180 : 0 }));
+  clock.advance(1);
+  const { response } = await call.outcome;
+  await note(Promise.resolve(response));
+  await note(Promise.resolve({ status: dialog?.state === 'ended' ? 487 : 0 }));
+  await note(Promise.resolve(invite.reject(486)));
+}
+
 const TIMER = { intervalMs: 100_000, intervalMsMin: 90_000 };
 
 const refreshedAfter =
@@ -225,6 +303,9 @@ test.each([
   ['outside-of-dialogs', outside, PRODUCT],
   ['transferred', transferred, {}],
   ['ended-early', endedEarly, {}],
+  ['offers-too-soon', offersTooSoon, {}],
+  ['early-update', earlyUpdate, {}],
+  ['rung-out', rungOut, {}],
   ['refreshed', refreshedAfter(50_000), { alice: { sessionTimer: TIMER } }],
   [
     'interval-too-small',

@@ -20,7 +20,8 @@ export function endOfHost(text: string, start: number): number {
     return end;
   }
   const close = text.indexOf(']', start);
-  if (close === -1 || !consistsOf(text, IPV6, start + 1, close)) throw new SipError(400, 'Bad Host');
+  if (close === -1 || !consistsOf(text, IPV6, start + 1, close))
+    throw new SipError(400, 'Bad Host');
   return close + 1;
 }
 
