@@ -99,6 +99,12 @@ test('docsPage lets no text of the document become markup', () => {
   expect(page).toContain('&#60;img src=x onerror=&#34;alert(');
 });
 
+test('docsPage leaves out groups without operations', () => {
+  const tags = [...DESCRIPTION.tags, { name: 'Nothing', description: 'Has no operation.' }];
+
+  expect(docsPage({ ...DESCRIPTION, tags })).toBe(PAGE);
+});
+
 test('html escapes what it is given, once, in elements and attributes', () => {
   const inner = html`<i title="${`"'>`}">${'<b>&'}</i>`;
 
