@@ -56,6 +56,21 @@ test('writeAnswer cancels the stream of a client that goes away', async () => {
   await expect(cancelled.promise).resolves.toBeUndefined();
 });
 
+test('writeAnswer leaves no listener behind for each piece that had to wait', async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => warnings.push(name);
+  process.on('warning', onWarning);
+  onTestFinished(() => void process.off('warning', onWarning));
+  const pieces = Array.from({ length: 40 }, () => new Uint8Array(200_000));
+  const port = await serve(ReadableStream.from(pieces));
+
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  const { byteLength } = await response.arrayBuffer();
+
+  expect(byteLength).toBe(8_000_000);
+  expect(warnings).toEqual([]);
+});
+
 test('writeAnswer reads no further in a stream than the client does', async () => {
   let pulled = 0;
   const cancelled = Promise.withResolvers<number>();
