@@ -14,6 +14,7 @@ import { type DialCarrier, DialLines } from './dial-lines.ts';
 import { failureBecause } from './failure.ts';
 import { OutboundCall } from './outbound-call.ts';
 import { OutboundQueue, type WaitingCall } from './outbound-queue.ts';
+import { endedEntry } from './session-timeline.ts';
 
 const RINGING_TIMEOUT_MS = 60_000;
 
@@ -37,7 +38,7 @@ export interface OutboundDialerOptions {
   readonly log: Logger;
   readonly calls: Pick<
     CallStore,
-    'queueBell' | 'waitingToDial' | 'countQueued' | 'findById' | 'update'
+    'queueBell' | 'waitingToDial' | 'countQueued' | 'findById' | 'update' | 'addTimelineEntry'
   >;
   readonly newId: NewId;
 }
@@ -160,13 +161,15 @@ export class OutboundDialer implements DialQueue {
    */
   #tellReasons(now: Date): number {
     const problems = new Map<string, string | null>();
+    const nowMs = this.#options.clock.nowMs();
     let writes = 0;
     for (const waiting of this.#queue.waiting()) {
       if (writes >= WRITES_MAX) break;
-      const { from, expiresAt } = waiting;
+      const { from, expiresAtMs } = waiting;
       if (!problems.has(from)) problems.set(from, this.#lines.problemOf(from) ?? null);
       const problem = problems.get(from) ?? null;
-      if (expiresAt !== null && expiresAt <= now) writes += this.#expire(waiting, problem, now);
+      if (expiresAtMs !== null && expiresAtMs <= nowMs)
+        writes += this.#expire(waiting, problem, now);
       else if (problem !== waiting.failureReason) writes += this.#keepReason(waiting, problem);
     }
     return writes;
@@ -243,6 +246,7 @@ export class OutboundDialer implements DialQueue {
     const times = { endedAt: now, eventAt: now };
     const change = ended(call, { ...times, reason: 'error', failure, eventId: newId('evt') });
     calls.update(change.call, change.events);
+    calls.addTimelineEntry(call.id, endedEntry(change.call));
     this.#options.parts().metrics.callMissed('outbound', 'error');
     log.warn({ callId: call.id, agentId: call.agentId, why }, 'queued call was not dialled');
   }

@@ -16,8 +16,8 @@ export interface WaitingCall {
   readonly trunk: string | undefined;
   /** What is on record as keeping it in the queue. */
   readonly failureReason: string | null;
-  /** Null where it may wait without end. */
-  readonly expiresAt: Date | null;
+  /** On `Clock.nowMs`, so that a clock that is set moves no deadline; null where it may wait without end. */
+  readonly expiresAtMs: number | null;
 }
 
 export class OutboundQueue {
@@ -57,14 +57,22 @@ export class OutboundQueue {
     if (!this.#hasMore || (!isShort && nowMs < this.#refreshAtMs)) return;
     const trunks = new Map<string, string | undefined>();
     const calls = this.#load(QUEUED_CALLS_MAX);
+    const known = new Map(this.#waiting);
     this.#waiting.clear();
-    for (const { id: callId, from, ...facts } of calls) {
+    for (const { id: callId, from, failureReason, expiresAt } of calls) {
       if (!trunks.has(from)) trunks.set(from, this.#trunkOf(from));
-      this.#waiting.set(callId, { callId, from, trunk: trunks.get(from), ...facts });
+      const expiresAtMs = known.get(callId)?.expiresAtMs ?? this.#elapsedOf(expiresAt);
+      const trunk = trunks.get(from);
+      this.#waiting.set(callId, { callId, from, trunk, failureReason, expiresAtMs });
     }
     // The interface adds no more than so many, but who knows what another version has left behind.
     this.#hasMore = calls.length >= QUEUED_CALLS_MAX;
     this.#refreshAtMs = nowMs + LONG_REFRESH_MS;
+  }
+
+  #elapsedOf(date: Date | null): number | null {
+    if (date === null) return null;
+    return this.#clock.nowMs() + date.getTime() - this.#clock.now().getTime();
   }
 
   /** The known calls in order, as of now. */

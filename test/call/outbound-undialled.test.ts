@@ -108,6 +108,30 @@ test('OutboundDialer ends a call that has expired while its trunk is not registe
     sipStatus: null,
   });
   expect(world.eventsOf(callId)).toEqual(['call.ended']);
+  expect(world.store.calls.timeline(callId)).toMatchObject([
+    { kind: 'ended', details: { failureReason: `It was not dialled before it expired. ${AWAY}` } },
+  ]);
+});
+
+test.each([
+  ['forward', 3_600_000],
+  ['back', -3_600_000],
+])('OutboundDialer lets a call wait as long as it was to wait, on a clock that is set %s', async (_way, byMs) => {
+  const world = await openOutboundWorld();
+  world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
+  const callId = await world.queue({ expiresAt: new Date(STORE_NOW_MS + 600_000) });
+  world.dialer.start();
+  const states: string[] = [];
+
+  world.store.clock.setCalendar(byMs);
+  // The queue is read again.
+  await world.queue({ expiresAt: null });
+  for (const ms of [599_000, 2000]) {
+    await pass(world, ms, 1000);
+    states.push(world.stateOf(callId));
+  }
+
+  expect(states).toEqual(['queued', 'failed error']);
 });
 
 test('OutboundDialer writes the reasons of a long queue a few calls at a time', async () => {

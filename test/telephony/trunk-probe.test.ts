@@ -28,10 +28,13 @@ function openProbe(fields: object = {}) {
     status: undefined as number | undefined,
     /** What the SIP server says instead of sending. */
     refusal: undefined as string | undefined,
+    /** Tells the refusal to each request that waits for it. */
+    refuse: [] as (() => void)[],
   };
   const srf = {
     request(uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>) {
       world.sent.push({ atMs: clock.nowMs(), uri, options });
+      world.refuse.push(() => callback('no connection'));
       if (world.refusal !== undefined) return callback(world.refusal);
       callback(undefined, {
         ...request(),
@@ -68,7 +71,7 @@ test('TrunkProbe asks soon after the start, and then at its interval', () => {
 });
 
 test.each([
-  200, 302, 401, 404, 405, 407, 480, 483, 500, 501, 604,
+  100, 200, 302, 401, 404, 405, 407, 480, 483, 500, 501, 604,
 ])('TrunkProbe takes %i for a sign of life', (status) => {
   const world = openProbe();
   world.status = status;
@@ -155,17 +158,30 @@ test('TrunkProbe goes on asking a proxy that is down, at the same interval', () 
   expect(world.sent.length).toBeGreaterThan(15);
 });
 
-test('TrunkProbe that is stopped asks nothing, hears nothing, and keeps what it knows', () => {
+test('TrunkProbe that is stopped asks nothing and hears nothing', () => {
+  const world = openProbe();
+  world.probe.start();
+  world.clock.advance(7_000);
+  world.probe.stop();
+
+  world.answerers[0]?.(200);
+  world.refuse[1]?.();
+  world.clock.advance(600_000);
+
+  expect(world.sent).toHaveLength(2);
+  expect(world.clock.waiting).toBe(0);
+  expect(world.probe.report().isReady).toBe(true);
+});
+
+test('TrunkProbe that is stopped keeps what it knows until it is told otherwise', () => {
   const world = openProbe();
   world.probe.start();
   world.clock.advance(12_000);
 
   world.probe.stop();
   world.answerers[0]?.(200);
-  world.clock.advance(600_000);
+  world.probe.start();
 
-  expect(world.sent).toHaveLength(2);
-  expect(world.clock.waiting).toBe(0);
   expect(world.probe.report().isReady).toBe(false);
 });
 

@@ -113,7 +113,7 @@ export class TrunkProbe {
   }
 
   #heard(status: number, request: number): void {
-    if (!this.#isRunning || status < 200 || status === 408) return;
+    if (!this.#isRunning || status === 408) return;
     const { log, trunk } = this.#options;
     if (status === 503) {
       this.#refused(
@@ -125,7 +125,7 @@ export class TrunkProbe {
     if (this.#isDown) log.info({ trunk: trunk.name, status }, 'trunk answers again');
     this.#isDown = false;
     this.#misses = 0;
-    if (request === this.#newest) this.#askLater();
+    this.#askLater();
   }
 
   #refused(why: string, request: number): void {
