@@ -3,8 +3,9 @@
  *
  *     npm run mutants -- [PLANE...] [--count 40] [--seed 1] [--workers 2] [--at-least 0.9]
  *
- * Draws `--count` mutants a plane by `--seed`, prints each one that survives and a line per plane, and exits 1 where a plane
- * is below `--at-least`. Tests are the 60 unit test files nearest to the fault by imports, so the true figure is no lower.
+ * Draws `--count` mutants a plane by `--seed`, prints each one that survives or runs into the time limit (which counts
+ * as killed), then a table of the planes, and exits 1 where a plane is below `--at-least`. Tests are the 60 unit test
+ * files nearest to the fault by imports, so the true figure is no lower.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -61,8 +62,19 @@ async function checkTests(mutants: readonly Mutant[], trial: MutantTrial): Promi
   }
 }
 
-/** Tries the mutants of one plane, several at a time; resolves with the share that was killed. */
-async function tryPlane(plane: string, importers: Importers, trials: readonly MutantTrial[]) {
+/** What became of the mutants of one plane. */
+interface PlaneResult {
+  readonly plane: string;
+  readonly killed: number;
+  readonly of: number;
+}
+
+/** Tries the mutants of one plane, several at a time. */
+async function tryPlane(
+  plane: string,
+  importers: Importers,
+  trials: readonly MutantTrial[],
+): Promise<PlaneResult> {
   const waiting = mutantsOf(plane, importers);
   const [first] = trials;
   if (first !== undefined) await checkTests(waiting, first);
@@ -72,32 +84,45 @@ async function tryPlane(plane: string, importers: Importers, trials: readonly Mu
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
         const fate = await trial.fateOf(mutant);
         fates.push(fate);
-        if (fate === 'survived') {
-          console.log(
-            `  survived  ${mutant.file}:${mutant.mutation.line}  ${mutant.mutation.kind}`,
-          );
+        if (fate !== 'killed') {
+          const { line, kind } = mutant.mutation;
+          console.log(`  ${fate.padEnd(9)}  ${mutant.file}:${line}  ${kind}`);
         }
       }
     }),
   );
   const killed = fates.filter((fate) => fate !== 'survived').length;
-  const timedOut = fates.filter((fate) => fate === 'timed out').length;
-  const share = fates.length === 0 ? 1 : killed / fates.length;
-  const percent = (100 * share).toFixed(1);
-  console.log(
-    `${plane}: ${killed} of ${fates.length} killed (${percent} %), ${timedOut} by the time limit`,
-  );
-  return share;
+  return { plane, killed, of: fates.length };
+}
+
+function percentOf({ killed, of }: PlaneResult): number {
+  return of === 0 ? 100 : (100 * killed) / of;
+}
+
+function tableOf(results: readonly PlaneResult[]): string {
+  const rows = results.map((result) => [
+    result.plane,
+    String(result.killed),
+    String(result.of),
+    percentOf(result).toFixed(1),
+  ]);
+  return [['plane', 'killed', 'of', 'percent'], ...rows]
+    .map(([plane = '', ...figures]) =>
+      [plane.padEnd(14), ...figures.map((figure) => figure.padStart(8))].join(''),
+    )
+    .join('\n');
 }
 
 const importers = readImporters(ROOT);
 const trials = Array.from({ length: Number(values.workers) }, () => new MutantTrial(ROOT));
 try {
-  let isEnough = true;
+  const results: PlaneResult[] = [];
   for (const plane of positionals.length > 0 ? positionals : PLANES) {
-    isEnough = (await tryPlane(plane, importers, trials)) >= Number(values['at-least']) && isEnough;
+    results.push(await tryPlane(plane, importers, trials));
   }
-  process.exitCode = isEnough ? 0 : 1;
+  console.log(tableOf(results));
+  const leastPercent = 100 * Number(values['at-least']);
+  process.exitCode = results.every((result) => percentOf(result) >= leastPercent) ? 0 : 1;
 } finally {
   for (const trial of trials) trial.stop();
 }
