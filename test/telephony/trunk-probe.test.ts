@@ -137,6 +137,16 @@ test.each([
   expect(world.probe.report()).toMatchObject({ isReady: false, state });
 });
 
+test('TrunkProbe counts a request once that was missed and then answered with 503', () => {
+  const world = openProbe();
+  world.probe.start();
+  world.clock.advance(5_500);
+
+  world.answerers[0]?.(503);
+
+  expect(world.probe.report().isReady).toBe(true);
+});
+
 test('TrunkProbe says why the SIP server does not send the request', () => {
   const world = openProbe();
   world.refusal = 'can not send request to myself';
