@@ -184,3 +184,30 @@ test('CallSound leaves out what went by while this process stood still', () => {
   expect(after).toBeLessThanOrEqual(4 * 8 * 520);
   expect(listener.side(0).at(-1)).toBe(5);
 });
+
+test('CallSound waits for nothing once nobody listens, and taps the call again for the next', () => {
+  const call = callOf('call_1');
+  const { clock, listen } = openSound(call);
+  listen().stop();
+  const waiting = clock.waiting;
+
+  const later = listen();
+  clock.advance(1000);
+
+  expect(waiting).toBe(0);
+  expect(call.tap.isOpen).toBe(true);
+  expect(later.heard.length).toBeGreaterThan(0);
+});
+
+test('CallSound goes on for one call when the other is over', () => {
+  const [over, going] = [callOf('call_1'), callOf('call_2')];
+  const { clock, inProgress, listen } = openSound(over, going);
+  const [first, second] = [listen('call_1'), listen('call_2')];
+  inProgress.shift();
+
+  clock.advance(1000);
+
+  expect([first.overs(), second.overs()]).toEqual([1, 0]);
+  expect([over.tap.isOpen, going.tap.isOpen]).toEqual([false, true]);
+  expect(second.heard.length).toBeGreaterThan(5);
+});

@@ -123,3 +123,19 @@ test.each([
   expect(counts).toEqual([1, 1]);
   expect((await response).status).toBe(status);
 });
+
+test.each([
+  ['200 to an UPDATE with an offer', 200, { body: SDP }, true],
+  ['refusal of it', 488, { body: SDP }, false],
+  ['200 to an UPDATE without one', 200, {}, true],
+] as const)('the Contact of a %s is where the dialog leads, or is not', async (_, status, parts, moves) => {
+  const { peer, dialog } = await calling();
+  const response = dialog.request('UPDATE', parts);
+
+  peer.reply(await peer.expect('UPDATE'), status, undefined, {
+    contact: '<sip:moved@127.0.0.1:9>',
+  });
+  await response;
+
+  expect(dialog.remoteTarget === 'sip:moved@127.0.0.1:9').toBe(moves);
+});
