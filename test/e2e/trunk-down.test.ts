@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
 import { freePort } from '../support/free-ports.ts';
@@ -15,6 +16,9 @@ const DOWN = { timeout: 30_000, interval: 500 };
 /** Any request brings the trunk back, and the dialer looks every second. */
 const BACK = { timeout: 20_000, interval: 500 };
 
+/** The first request has been answered by then, also by a phone that began only after it. */
+const ASKED_MS = 7_000;
+
 async function openWorld() {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-trunk-down-'));
   const proxyPort = await freePort();
@@ -24,14 +28,18 @@ async function openWorld() {
   const environment = { SIP_TRUNKS, SIP_PORT: String(await freePort()) };
   const server = await startServer({ dataDir: join(folder, 'data'), environment });
   await server.ready();
-  const phone = new Phone({ port: proxyPort });
-  phone.onRinging((call) => void call.answer());
+  const startPhone = async () => {
+    const phone = new Phone({ port: proxyPort });
+    phone.onRinging((call) => void call.answer());
+    await phone.start();
+    onTestFinished(() => phone.stop());
+    return phone;
+  };
   onTestFinished(async () => {
     await server.stop();
-    await phone.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { server, phone, problem: `no answer to OPTIONS from ${trunk.proxy}` };
+  return { server, startPhone, problem: `no answer to OPTIONS from ${trunk.proxy}` };
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>;
@@ -55,17 +63,20 @@ async function shownOf({ server }: World) {
 
 test('a call through a proxy that is dead waits with the reason, and is dialled when the proxy is back', async () => {
   const world = await openWorld();
-  const { server, phone, problem } = world;
+  const { server, startPhone, problem } = world;
   const agentId = await server.createAgent();
   const stateOfTrunk = async () => (await shownOf(world)).trunk?.state;
 
+  const phone = await startPhone();
+  await setTimeout(ASKED_MS);
+  await phone.stop();
   await expect.poll(stateOfTrunk, DOWN).toBe('failed');
   const down = await shownOf(world);
   const request = { agentId, from: NUMBER, to: '+12025550199' };
   const { body } = await server.api('POST', '/api/calls/outbound', request);
   const callOf = async () => (await server.api('GET', `/api/calls/${body.callId}`)).body;
   const waiting = await callOf();
-  await phone.start();
+  await startPhone();
   await expect.poll(async () => (await callOf()).status, BACK).toBe('in_progress');
   const back = await shownOf(world);
 

@@ -14,21 +14,31 @@ test('TrunkLines tells how many lines are free, as calls take and leave them', (
   const lines = new TrunkLines();
 
   const leave = lines.take(trunk);
-  const taken = lines.lineOf(trunk, undefined);
+  const taken = lines.lineOf(trunk);
   leave?.();
 
   expect(taken).toEqual({ trunk: 'acme', callsPerSecond: 3, free: 1, total: 2 });
-  expect(lines.lineOf(trunk, undefined).free).toBe(2);
+  expect(lines.lineOf(trunk).free).toBe(2);
 });
 
 test('TrunkLines has no end where the operator set none, and nothing free while the carrier is away', () => {
   const lines = new TrunkLines();
 
-  expect(lines.lineOf(trunkOf(), undefined)).toMatchObject({ free: Infinity, total: Infinity });
-  expect(lines.lineOf(trunkOf(), 'not registered')).toMatchObject({
+  expect(lines.lineOf(trunkOf())).toMatchObject({ free: Infinity, total: Infinity });
+  expect(lines.lineOf(trunkOf(), { problem: 'not registered' })).toMatchObject({
     free: 0,
     problem: 'not registered',
   });
+});
+
+test('TrunkLines has one line while only a call can show whether the carrier is there', () => {
+  const trunk = trunkOf();
+  const lines = new TrunkLines();
+
+  const before = lines.lineOf(trunk, { isUncertain: true }).free;
+  lines.take(trunk);
+
+  expect([before, lines.lineOf(trunk, { isUncertain: true }).free]).toEqual([1, 0]);
 });
 
 test.each([0, -1, 1001, '5'])('parseTrunks refuses %o calls a second', (callsPerSecond) => {

@@ -195,6 +195,53 @@ test('TrunkProbe that is stopped keeps what it knows until it is told otherwise'
   expect(world.probe.report().isReady).toBe(false);
 });
 
+test('TrunkProbe is uncertain of a proxy that has never answered, until a call shows that it ignores OPTIONS', () => {
+  const world = openProbe();
+  const { probe } = world;
+  probe.start();
+  world.clock.advance(12_000);
+  const before = [probe.isUncertain, probe.report().isReady];
+
+  probe.heardOfCall();
+  world.clock.advance(300_000);
+
+  expect(before).toEqual([true, false]);
+  expect([probe.isUncertain, probe.report()]).toEqual([
+    false,
+    { name: 'trunk peer', isReady: true, state: `${ALIVE}; it ignores OPTIONS` },
+  ]);
+});
+
+test.each([
+  ['has answered before', 200],
+  ['is out of reach for the SIP server', 503],
+])('TrunkProbe is certain of a proxy that %s', (_case, status) => {
+  const world = openProbe();
+  world.status = status;
+  world.probe.start();
+  world.clock.advance(2_000);
+
+  if (status === 200) world.status = undefined;
+  world.clock.advance(60_000);
+
+  expect([world.probe.isUncertain, world.probe.report().isReady]).toEqual([false, false]);
+});
+
+test('TrunkProbe holds the silence of a proxy against it that ignored OPTIONS and has answered since', () => {
+  const world = openProbe();
+  world.probe.start();
+  world.clock.advance(12_000);
+  world.probe.heardOfCall();
+  world.status = 200;
+  world.clock.advance(60_000);
+  const between = world.probe.report().state;
+
+  world.status = undefined;
+  world.clock.advance(60_000);
+
+  expect([between, world.probe.report().isReady]).toEqual([ALIVE, false]);
+});
+
 test('TrunkProbe never asks where the interval is 0', () => {
   const world = openProbe({ optionsIntervalSeconds: 0 });
 

@@ -110,6 +110,7 @@ export class DrachtioCarrier implements Carrier {
       book: options.book,
       answerChallenge: options.answerChallenge,
       callThrough: options.callThrough,
+      onResponse: (trunk) => this.#registrations.heardOfCall(trunk),
       onOver: () => this.#onCallOver(),
     });
     this.#registrations = new TrunkRegistrations({ ...options, contacts, link: this.#link });
@@ -180,7 +181,10 @@ export class DrachtioCarrier implements Carrier {
   /** The line that calls from this number take; undefined when no trunk has the number. */
   lineOf(from: string): TrunkLine | undefined {
     const trunk = this.#table.ofOutgoing(from);
-    return trunk && this.#lines.lineOf(trunk, this.#registrations.problemOf(trunk));
+    if (trunk === undefined) return undefined;
+    const isUncertain = this.#registrations.isUncertain(trunk);
+    const problem = isUncertain ? undefined : this.#registrations.problemOf(trunk);
+    return this.#lines.lineOf(trunk, { problem, isUncertain });
   }
 
   reports(): readonly CarrierReport[] {

@@ -45,6 +45,8 @@ export interface OutgoingCallOptions {
   readonly answerChallenge: AnswerChallenge | undefined;
   readonly book: DialogBook | undefined;
   readonly callSecond?: CallSecond | undefined;
+  /** Called whenever the trunk's proxy responds. */
+  readonly onResponse?: () => void;
   /** Called once, when the call has come to its end in whatever way. */
   readonly onOver: () => void;
 }
@@ -210,6 +212,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   #onProvisional(early: EarlySession, response: SrfResponse): void {
+    this.#options.onResponse?.();
     if (this.#state !== 'calling' || response.status === 100) return;
     early.heard(response, this.#sent);
     if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
@@ -228,6 +231,8 @@ export class SrfOutgoingCall implements OutgoingCall {
 
   #onRefused(error: unknown): void {
     const status = responseOf(error)?.status;
+    // The SIP server itself says 408 and 503 of a proxy out of reach. RFC 3261, 8.1.3.1.
+    if (status !== undefined && status !== 408 && status !== 503) this.#options.onResponse?.();
     if (status === undefined) this.fail(reasonOf(error), 503, { cause: error });
     else this.fail(`it answered ${status}`, status, { cause: error, refusedWith: status });
   }
@@ -235,6 +240,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
   #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
     const { trunk } = this.#options;
+    this.#options.onResponse?.();
     const expected = this.#kept;
     this.#kept = undefined;
     const leg = new SrfLeg({

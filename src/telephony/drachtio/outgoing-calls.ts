@@ -34,6 +34,8 @@ export interface OutgoingCallsOptions
   > {
   readonly table: TrunkTable;
   readonly lines: TrunkLines;
+  /** Called whenever a trunk's proxy responds to an INVITE. */
+  readonly onResponse: (trunk: Trunk) => void;
   /** Called when a call has come to its end. */
   readonly onOver: () => void;
   /** Calls second parties where there is no trunk of our own. */
@@ -98,6 +100,7 @@ export class OutgoingCalls {
       trunk,
       callId: randomUUID(),
       callSecond: this.secondFor(request.from, trunk),
+      onResponse: () => this.#options.onResponse(trunk),
       onOver: () => {
         release();
         this.#calls.delete(call);

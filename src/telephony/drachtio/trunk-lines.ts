@@ -22,10 +22,20 @@ export class TrunkLines {
     };
   }
 
-  /** @param problem why the carrier takes no calls now; undefined where it does. */
-  lineOf(trunk: Trunk, problem: string | undefined): TrunkLine {
+  /**
+   * @param state.problem why the carrier takes no calls now; undefined where it does.
+   * @param state.isUncertain whether only a call can show that; then there is one line.
+   */
+  lineOf(
+    trunk: Trunk,
+    {
+      problem,
+      isUncertain = false,
+    }: { readonly problem?: string | undefined; readonly isUncertain?: boolean } = {},
+  ): TrunkLine {
     const { name, callsPerSecond, maxCalls: total = Number.POSITIVE_INFINITY } = trunk;
-    const free = problem === undefined ? Math.max(0, total - this.inUse(trunk)) : 0;
+    const usable = isUncertain ? 1 : total;
+    const free = problem === undefined ? Math.max(0, usable - this.inUse(trunk)) : 0;
     return { trunk: name, callsPerSecond, free, total, problem };
   }
 

@@ -39,6 +39,9 @@ export interface TrunkProbeOptions {
  * A late response counts as well: the server repeats a request over UDP for 32 s, so that a proxy that comes back is
  * noticed within 4 s.
  *
+ * Some carriers ignore OPTIONS. A proxy that has never answered and is silent is reported as down, and calls are tried all
+ * the same, one at a time: a response to INVITE shows that it is alive and ignores OPTIONS.
+ *
  * @see RFC 3261 section 11, and 8.1.3.1 for 408 and 503
  */
 export class TrunkProbe {
@@ -49,6 +52,11 @@ export class TrunkProbe {
   /** Counts the requests: only the newest can be missed. */
   #newest = 0;
   #problem = '';
+  /** Whether the proxy is known to answer OPTIONS, so that its silence means something. */
+  #hasAnswered = false;
+  /** It has answered INVITE and never OPTIONS. */
+  #ignoresOptions = false;
+  #isSilent = false;
   #stopTimer: () => void = () => {};
 
   constructor(options: TrunkProbeOptions) {
@@ -74,7 +82,21 @@ export class TrunkProbe {
 
   report(): CarrierReport {
     const { trunk } = this.#options;
-    return staticTrunkReport(trunk, this.#isDown ? this.#problem : undefined);
+    const report = staticTrunkReport(trunk, this.#isDown ? this.#problem : undefined);
+    return this.#ignoresOptions
+      ? { ...report, state: `${report.state}; it ignores OPTIONS` }
+      : report;
+  }
+
+  /** Whether nothing but its silence to OPTIONS, which it has never answered, speaks against the proxy. */
+  get isUncertain(): boolean {
+    return this.#isDown && this.#isSilent && !this.#hasAnswered;
+  }
+
+  /** The proxy has answered an INVITE. */
+  heardOfCall(): void {
+    this.#ignoresOptions = !this.#hasAnswered && (this.#ignoresOptions || this.#misses > 0);
+    this.#alive();
   }
 
   status(): TrunkStatus {
@@ -97,7 +119,7 @@ export class TrunkProbe {
     this.#newest += 1;
     const request = this.#newest;
     const silence = `no answer to OPTIONS from ${hostPortOf(trunk.proxy)}`;
-    this.#stopTimer = clock.after(ANSWER_MS_MAX, () => this.#missed(silence));
+    this.#stopTimer = clock.after(ANSWER_MS_MAX, () => this.#missed(silence, true));
     const uri = registrarUriOf(trunk);
     const headers = { From: `<sip:${domainOf(trunk)}>`, To: `<${uri}>` };
     const parts = { method: 'OPTIONS', headers, proxy: proxyUriOf(trunk) };
@@ -114,7 +136,7 @@ export class TrunkProbe {
 
   #heard(status: number, request: number): void {
     if (!this.#isRunning || status === 408) return;
-    const { log, trunk } = this.#options;
+    const { trunk } = this.#options;
     if (status === 503) {
       this.#refused(
         `${hostPortOf(trunk.proxy)} is out of reach or answers OPTIONS with 503`,
@@ -122,27 +144,39 @@ export class TrunkProbe {
       );
       return;
     }
-    if (this.#isDown) log.info({ trunk: trunk.name, status }, 'trunk answers again');
-    this.#isDown = false;
-    this.#misses = 0;
+    this.#hasAnswered = true;
+    this.#ignoresOptions = false;
+    this.#alive();
     this.#askLater();
   }
 
-  #refused(why: string, request: number): void {
-    if (this.#isRunning && request === this.#newest) this.#missed(why);
+  #alive(): void {
+    const { log, trunk } = this.#options;
+    if (this.#isDown) log.info({ trunk: trunk.name }, 'trunk answers again');
+    this.#isDown = false;
+    this.#misses = 0;
   }
 
-  #missed(why: string): void {
+  #refused(why: string, request: number): void {
+    if (this.#isRunning && request === this.#newest) this.#missed(why, false);
+  }
+
+  #missed(why: string, isSilent: boolean): void {
     // What comes of this request now is late.
     this.#newest += 1;
+    if (isSilent && this.#ignoresOptions) {
+      this.#askLater();
+      return;
+    }
     this.#misses += 1;
     this.#problem = why;
+    this.#isSilent = isSilent;
     if (this.#misses < MISSES_MAX) {
       this.#askIn(RETRY_MS);
       return;
     }
     const { log, trunk } = this.#options;
-    if (!this.#isDown) log.warn({ trunk: trunk.name, why }, 'trunk takes no calls');
+    if (!this.#isDown) log.warn({ trunk: trunk.name, why }, 'trunk is down');
     this.#isDown = true;
     this.#askLater();
   }

@@ -61,14 +61,28 @@ export class TrunkRegistrations {
     return state === 'ready' ? undefined : detail;
   }
 
+  /** Whether a trunk that is down may be alive all the same, because its proxy may ignore OPTIONS: a call will show. */
+  isUncertain(trunk: Trunk): boolean {
+    return this.#options.link.isConnected && (this.#probeOf(trunk)?.isUncertain ?? false);
+  }
+
+  /** The trunk's proxy has answered an INVITE. */
+  heardOfCall(trunk: Trunk): void {
+    this.#probeOf(trunk)?.heardOfCall();
+  }
+
   /** How the trunk is, as it is reached from this server. */
   statusOf(trunk: Trunk): TrunkStatus {
     const { isConnected, problem } = this.#options.link;
     const isOwn = ({ trunk: own }: { readonly trunk: Trunk }) => own === trunk;
     const registration = this.#registrations.find(isOwn);
     if (registration !== undefined) return registration.status();
-    const probe = isConnected ? this.#probes.find(isOwn) : undefined;
+    const probe = isConnected ? this.#probeOf(trunk) : undefined;
     return probe?.status() ?? { state: 'failed', detail: problem, expiresAt: null };
+  }
+
+  #probeOf(trunk: Trunk): TrunkProbe | undefined {
+    return this.#probes.find((probe) => probe.trunk === trunk);
   }
 
   reports(): readonly CarrierReport[] {
