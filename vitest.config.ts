@@ -39,6 +39,7 @@ const PATIENT = [
 
 /** What measures times or sound, or loads a server as far as it goes: nothing runs beside it. */
 const MEASURED = [
+  'test/e2e/browser-call.test.ts',
   'test/e2e/crash.test.ts',
   'test/e2e/dashboard-load.test.ts',
   'test/e2e/evenness.test.ts',
@@ -49,11 +50,7 @@ const MEASURED = [
 ];
 
 /** Of the others, those that take longest. */
-const LONG = [
-  'test/e2e/sandbox.test.ts',
-  'test/e2e/baresip.test.ts',
-  'test/e2e/browser-call.test.ts',
-];
+const LONG = ['test/e2e/sandbox.test.ts', 'test/e2e/baresip.test.ts'];
 
 /** Starts what takes longest first, so that none of it is left at the end with the machine to itself. */
 class LongestFirst extends BaseSequencer {
