@@ -1,7 +1,10 @@
 /** What a language model is shown of a call that is over, and how much of it. */
 import { expect, test } from 'vitest';
 import { analysisRequest, TRANSCRIPT_CHARS_MAX } from '../../src/call/analysis-prompt.ts';
+import { askForAnalysis } from '../../src/call/analysis-request.ts';
 import type { TranscriptEntry } from '../../src/domain/call.ts';
+import type { LanguageModel } from '../../src/llm/language-model.ts';
+import { FakeClock } from '../support/fake-clock.ts';
 
 const OPTIONS = { intents: ['booking', 'other'], language: undefined } as const;
 
@@ -60,4 +63,28 @@ test('analysisRequest fills its budget to the last character', () => {
 
   expect(lines.indexOf('[…]')).toBe(4);
   expect(lines).toHaveLength(4 + 1 + 6);
+});
+
+test.each([
+  ['once more while there is time', 1, 2],
+  ['no more when there is none', 0, 1],
+])('askForAnalysis asks a model that answers rubbish %s', async (_, remainingMs, asked) => {
+  let count = 0;
+  const model: LanguageModel = {
+    name: 'rubbish',
+    async *stream() {
+      count += 1;
+      yield { kind: 'text', text: 'I would rather not.' };
+    },
+    check: () => Promise.resolve(),
+  };
+  const question = {
+    ...{ transcript: [], ...OPTIONS, signal: new AbortController().signal },
+    remainingMs: () => remainingMs,
+  };
+
+  const analysis = askForAnalysis({ model, clock: new FakeClock() }, question);
+
+  await expect(analysis).rejects.toThrow();
+  expect(count).toBe(asked);
 });
