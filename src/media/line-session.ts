@@ -37,6 +37,7 @@ export class LineSession implements MediaSession {
   #played: HeardRing | undefined;
   #isClosing = false;
   #isHeld: boolean;
+  #hasArrived = false;
   #agreed: AgreedMedia | undefined;
 
   constructor(options: {
@@ -74,6 +75,10 @@ export class LineSession implements MediaSession {
     if (!this.#isHeld) return;
     this.#isHeld = false;
     if (this.#agreed !== undefined) this.setRemote(this.#agreed);
+  }
+
+  get hasArrived(): boolean {
+    return this.#hasArrived;
   }
 
   begin(generation: number): void {
@@ -148,7 +153,10 @@ export class LineSession implements MediaSession {
   handle(message: LineMessage): void {
     switch (message.kind) {
       case 'event':
-        if (message.event.kind === 'media-arrived') this.confirm();
+        if (message.event.kind === 'media-arrived') {
+          this.#hasArrived = true;
+          this.confirm();
+        }
         this.#emit(message.event);
         break;
       case 'stats':

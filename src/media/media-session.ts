@@ -22,6 +22,9 @@ export interface MediaSession extends AudioStream {
    */
   confirm(): void;
 
+  /** Whether the far end has sent a packet: the `media-arrived` event has gone out; it may precede a listener. */
+  readonly hasArrived: boolean;
+
   /** Plays `pcm` over and over wherever there is nothing else to say, or no longer. */
   setBackground(pcm: Int16Array | undefined): void;
 

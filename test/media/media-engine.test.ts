@@ -117,11 +117,12 @@ test('MediaEngine speaks on a held line once the far end sends something', async
   const arrived = eventOf(session, 'media-arrived');
   session.setRemote(phone.agreed);
 
+  const before = session.hasArrived;
   phone.send(VOICE, session.localPort);
   await arrived;
   await phone.untilReceived(1);
 
-  expect(phone.received).not.toEqual([]);
+  expect([before, session.hasArrived]).toEqual([false, true]);
 });
 
 test('MediaEngine leaves a held line held when a stranger sends something', async () => {

@@ -9,9 +9,10 @@ import { FakeClock } from '../support/fake-clock.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';
 
 /** A call whose 200 is out. */
-async function answering() {
+async function answering({ hasArrived = false } = {}) {
   const dialog = new ScriptedDialog();
   const endpoint = new PlainEndpoint();
+  endpoint.line.hasArrived = hasArrived;
   const wishes: Parameters<MediaGateway['open']>[0][] = [];
   const createUAS: SrfClient['createUAS'] = (_request, _answer, _parts, done) => {
     done(null, dialog);
@@ -66,6 +67,12 @@ test('SrfIncomingCall is answered by the first packet of its caller where the AC
   await answered;
 
   expect(endpoint.line.isConfirmed).toBe(true);
+});
+
+test('SrfIncomingCall is answered by a first packet that overtook the news of its 200', async () => {
+  const { state, endpoint } = await answering({ hasArrived: true });
+
+  expect([state.isAnswered, endpoint.line.isConfirmed]).toEqual([true, true]);
 });
 
 test('SrfIncomingCall was answered where its caller hangs up and the ACK is lost', async () => {

@@ -14,6 +14,7 @@ export class SilentSession implements MediaSession {
   digits = '';
   isClosed = false;
   isConfirmed = false;
+  hasArrived = false;
   /** What `stats` says. */
   packetsReceived = 0;
   background: Int16Array | undefined;

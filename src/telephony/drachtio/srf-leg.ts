@@ -87,6 +87,8 @@ export class SrfLeg implements SecondLeg, StrandedLeg {
       if (kind === 'media-arrived') this.#confirm();
       if (kind === 'media-lost') void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
+    // The far end answers our 200 with sound before the SIP server has told us that the 200 is out.
+    if (endpoint.line.hasArrived) this.#confirm();
   }
 
   get endpoint(): MediaEndpoint {
