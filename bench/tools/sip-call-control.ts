@@ -39,7 +39,7 @@ const audio: AudioStream = {
 const line: MediaSession = {
   ...{ ...audio, localPort: 15_999, localAddress: '127.0.0.1', setRemote: nothing },
   ...{ record: nothing, setBackground: nothing, feedFrom: nothing, mixWith: nothing },
-  ...{ confirm: () => undefined, close: async () => undefined },
+  ...{ confirm: () => undefined, hasArrived: false, close: async () => undefined },
 };
 
 const endpoint: MediaEndpoint = {
