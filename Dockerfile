@@ -20,8 +20,8 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 # Vite reads how to translate the sources from it.
 COPY tsconfig.json ./
 COPY src/dashboard src/dashboard
-COPY src/build-dashboard.ts src/build-dashboard.ts
-RUN node src/build-dashboard.ts --always
+COPY src/cli/build-dashboard.ts src/cli/build-dashboard.ts
+RUN node src/cli/build-dashboard.ts --always
 
 FROM node:24.21.0-bookworm-slim
 LABEL org.opencontainers.image.title="Offhook" \
@@ -54,7 +54,7 @@ VOLUME ["/data", "/models"]
 EXPOSE 3000/tcp 5060/tcp 5060/udp
 # The first SIGTERM drains: give `docker stop` as long as DRAIN_TIMEOUT_SECONDS, with --time.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "src/health-check.ts"]
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "src/cli/health-check.ts"]
 # tini is process 1: it passes signals on, and buries what the voices' and models' processes leave behind.
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=16", "--initial-old-space-size=256", "src/main.ts"]

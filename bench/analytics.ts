@@ -1,10 +1,10 @@
 /** Row 13, analytics: sums kept by day against a scan of a covering index, as calls grow a thousandfold. */
 import Sqlite from 'better-sqlite3';
-import { analyticsView } from '../src/api/analytics-view.ts';
-import type { Scope } from '../src/domain/agent.ts';
-import type { UsageQuery } from '../src/domain/analytics.ts';
-import { reportOf } from '../src/domain/analytics-report.ts';
-import { type Period, periodOf } from '../src/domain/period.ts';
+import { serializeAnalytics } from '../src/api/serializers/analytics-serializer.ts';
+import type { Scope } from '../src/domain/agent/agent.ts';
+import type { UsageQuery } from '../src/domain/analytics/analytics.ts';
+import { reportOf } from '../src/domain/analytics/analytics-report.ts';
+import { type Period, periodOf } from '../src/domain/analytics/period.ts';
 import type { Store } from '../src/store/store.ts';
 import {
   ACCOUNT,
@@ -115,7 +115,7 @@ function usageOf(question: Question, endsAt: Date): UsageQuery {
 
 /** All that the route does, but for reading the request and writing the answer. */
 function answer(store: Store, usage: UsageQuery): unknown {
-  return analyticsView(
+  return serializeAnalytics(
     reportOf({
       period: usage,
       days: store.analytics.days(SCOPE, usage),

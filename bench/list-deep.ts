@@ -1,6 +1,6 @@
 /** Row 14, list-deep: pages far down a list of calls and its total, against a plain OFFSET and a count. */
 import Sqlite from 'better-sqlite3';
-import type { CallQuery } from '../src/domain/call.ts';
+import type { CallQuery } from '../src/domain/call/call.ts';
 import type { Store } from '../src/store/store.ts';
 import {
   ACCOUNT,

@@ -1,8 +1,8 @@
 /** Row 15, stt: our Whisper against transformers.js: words on our tiny model, cost on one of the real size. */
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
-import { LineUpsampler } from '../src/speech/line-upsampler.ts';
-import { openRecognizer } from '../src/speech/whisper/whisper-recognizer.ts';
+import { Upsampler } from '../src/speech/stt/features/upsampler.ts';
+import { openRecognizer } from '../src/speech/stt/whisper/whisper-recognizer.ts';
 import {
   readPhrase,
   SPOKEN_PHRASES,
@@ -162,7 +162,7 @@ async function openTransformers(): Promise<Engine> {
   });
   return {
     hear: async ({ file, language }) => {
-      const audio = new LineUpsampler().push(readPhrase(file));
+      const audio = new Upsampler().push(readPhrase(file));
       const startMs = performance.now();
       const output = await recognize(audio, { language, task: 'transcribe' });
       const text = Array.isArray(output) ? output[0]?.text : output.text;

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../src/lib/clock.ts';
 import { silentLogger } from '../src/lib/logger.ts';
-import { chooseSynthesizer } from '../src/speech/choose-synthesizer.ts';
-import { espeakEngines } from '../src/speech/espeak/espeak-engines.ts';
-import { kokoroEngine } from '../src/speech/kokoro/kokoro-engine.ts';
-import { PhraseCache } from '../src/speech/phrase-cache.ts';
-import { piperEngine } from '../src/speech/piper/piper-engine.ts';
-import { SpokenSynthesizer } from '../src/speech/spoken-text/spoken-synthesizer.ts';
-import type { Synthesizer } from '../src/speech/synthesizer.ts';
-import { loadVoiceBook } from '../src/speech/voice-book.ts';
+import { SpokenSynthesizer } from '../src/speech/text-normalization/spoken-synthesizer.ts';
+import { espeakEngines } from '../src/speech/tts/espeak/espeak-engines.ts';
+import { kokoroEngine } from '../src/speech/tts/kokoro/kokoro-engine.ts';
+import { piperEngine } from '../src/speech/tts/piper/piper-engine.ts';
+import { chooseSynthesizer } from '../src/speech/tts/pool/choose-synthesizer.ts';
+import type { Synthesizer } from '../src/speech/tts/pool/synthesizer.ts';
+import { PhraseCache } from '../src/speech/tts/voices/phrase-cache.ts';
+import { loadVoiceBook } from '../src/speech/tts/voices/voice-book.ts';
 import { writeKokoro, writePiperVoice } from '../test/support/voice-graphs.ts';
 import {
   checkTargets,
@@ -101,7 +101,8 @@ async function openSynthesizer(
   if (given === undefined) makeModels(tts, madeDir);
   const neural = {
     ...{ ...base, modelsDir: given ?? madeDir, childCount: 1 },
-    phonemizerModule: new URL('../src/speech/espeak/espeak-phonemizer.ts', import.meta.url).href,
+    phonemizerModule: new URL('../src/speech/tts/espeak/espeak-phonemizer.ts', import.meta.url)
+      .href,
     phonemizer: { program: 'espeak-ng', moduleName: 'espeak-ng' },
   };
   const engines = [kokoroEngine(neural), piperEngine(neural), ...espeak];

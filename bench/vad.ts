@@ -2,9 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { openUnchangedDetector, openVoiceDetector } from '../src/speech/silero/silero-detector.ts';
-import type { VoiceDetector } from '../src/speech/voice-detector.ts';
-import { VoiceTrack } from '../src/speech/voice-track.ts';
+import {
+  openUnchangedDetector,
+  openVoiceDetector,
+} from '../src/speech/vad/silero/silero-detector.ts';
+import type { Vad } from '../src/speech/vad/vad.ts';
+import { VadTrack } from '../src/speech/vad/vad-track.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../test/speech/spoken-phrases.ts';
 import {
   checkTargets,
@@ -33,11 +36,11 @@ interface VadRun {
 interface Contest {
   readonly model: string;
   /** As the server runs it, over all calls at once. */
-  readonly batched: VoiceDetector;
+  readonly batched: Vad;
   /** The file as it is at the same rate, to compare the answers with. */
-  readonly unchanged: VoiceDetector;
+  readonly unchanged: Vad;
   /** The file as it is at 16 kHz, a call at a time. */
-  readonly alone: VoiceDetector;
+  readonly alone: Vad;
 }
 
 /**
@@ -138,9 +141,9 @@ async function compare(
 }
 
 /** Scores as many calls as are wanted, `batch` of them a run, from the line's 8 kHz on. */
-async function scoreCalls(detector: VoiceDetector, calls: number, batch: number): Promise<VadRun> {
+async function scoreCalls(detector: Vad, calls: number, batch: number): Promise<VadRun> {
   const tracks = Array.from({ length: calls }, (_, call) => {
-    const track = new VoiceTrack(detector);
+    const track = new VadTrack(detector);
     track.push(readPhrase(SPOKEN_PHRASES[call % SPOKEN_PHRASES.length]?.file ?? ''));
     return { track, scores: [] as number[], decisions: [] as string[] };
   });
@@ -158,8 +161,8 @@ async function scoreCalls(detector: VoiceDetector, calls: number, batch: number)
 }
 
 async function scoreToEnd(
-  detector: VoiceDetector,
-  calls: readonly { track: VoiceTrack; scores: number[]; decisions: string[] }[],
+  detector: Vad,
+  calls: readonly { track: VadTrack; scores: number[]; decisions: string[] }[],
 ): Promise<void> {
   for (;;) {
     const ready = calls.flatMap((call) => {

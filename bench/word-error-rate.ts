@@ -1,5 +1,5 @@
 /** Words that go wrong on their way through a whole call, against the same audio given to recognisers directly. */
-import { decodeG711, encodeG711 } from '../src/media/g711.ts';
+import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
 import { openOurEar, openTransformersEar, type RecognizerEar } from './lib/recognizer-ears.ts';
 import { type SpokenPhrase, speakSample } from './lib/spoken-sample.ts';

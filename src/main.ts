@@ -1,16 +1,16 @@
 /** The server's process: settings in, signals in, exit status out. */
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import type { App } from './app.ts';
-import { beginHearing } from './app-hearing.ts';
-import { openOutput } from './app-output.ts';
-import { helpText, readCommandLine } from './command-line.ts';
-import { type Config, ConfigError, printConfig, readProcessConfig } from './config.ts';
+import { helpText, readCommandLine } from './cli/server-command-line.ts';
+import type { App } from './compose/app.ts';
+import { beginHearing } from './compose/hearing.ts';
+import { openOutput } from './compose/output.ts';
+import { type Config, ConfigError, printConfig, readProcessConfig } from './config/config.ts';
 import { systemClock } from './lib/clock.ts';
 import { trustImports } from './lib/exact-imports.ts';
 import type { Logger } from './lib/logger.ts';
-import { ThreadUse } from './lib/thread-use.ts';
-import { TrunkSettingsError } from './telephony/trunks.ts';
+import { ThreadUse } from './lib/process/thread-use.ts';
+import { TrunkSettingsError } from './telephony/trunks/trunks.ts';
 
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
@@ -47,14 +47,14 @@ async function serve(config: Config): Promise<void> {
   const threads = new ThreadUse(systemClock);
   threads.start();
   const hearing = beginHearing({ config, log });
-  const { openParts } = await import('./app-parts.ts');
+  const { openParts } = await import('./compose/parts.ts');
   const parts = await openParts({ config, ...output, hearing, threads }).catch(
     async (error: unknown) => {
       await hearing.stop();
       return giveUp(error);
     },
   );
-  const { App } = await import('./app.ts');
+  const { App } = await import('./compose/app.ts');
   const app = new App(parts);
   // A fault of one call must not end the hundreds beside it. What throws outright still ends the process: then nobody
   // knows what state it is in, and the next start puts the calls on record.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { helpText, readCommandLine } from '../src/command-line.ts';
-import { printConfig, readConfig } from '../src/config.ts';
+import { helpText, readCommandLine } from '../src/cli/server-command-line.ts';
+import { printConfig, readConfig } from '../src/config/config.ts';
 
 test.each([
   [[], 'serve'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ConfigError, printConfig, readConfig } from '../src/config.ts';
+import { ConfigError, printConfig, readConfig } from '../src/config/config.ts';
 
 test('readConfig gives every documented default on an empty environment', () => {
   const config = readConfig({});

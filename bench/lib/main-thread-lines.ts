@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { encodeG711 } from '../../src/media/g711.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { writeRtp } from '../../src/rtp/packet.ts';
 
 export const FRAME_MS = 20;

@@ -6,10 +6,10 @@
  */
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/logger.ts';
-import { chooseHearing } from '../../src/speech/choose-hearing.ts';
-import type { Ear, EngineReport, Hearing } from '../../src/speech/hearing.ts';
-import { sileroEngine } from '../../src/speech/silero/silero-engine.ts';
-import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+import { chooseHearing } from '../../src/speech/hearing/choose-hearing.ts';
+import type { Ear, EngineReport, Hearing } from '../../src/speech/hearing/hearing.ts';
+import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 
 export class NeuralEarBeside implements Hearing {
   readonly hasVoiceDetector = false;

@@ -1,8 +1,8 @@
 /** Recognisers without a call around them: ours and transformers.js, on the tiny Whisper. */
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
-import { LineUpsampler } from '../../src/speech/line-upsampler.ts';
-import { openRecognizer } from '../../src/speech/whisper/whisper-recognizer.ts';
+import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
+import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { TINY_WHISPER_DIR } from '../../test/speech/spoken-phrases.ts';
 
 export interface RecognizerEar {
@@ -33,7 +33,7 @@ export async function openTransformersEar(): Promise<RecognizerEar> {
   });
   return {
     hear: async (pcm, language) => {
-      const audio = new LineUpsampler().push(pcm);
+      const audio = new Upsampler().push(pcm);
       const output = await recognize(audio, { language, task: 'transcribe' });
       return (Array.isArray(output) ? output[0]?.text : output.text) ?? '';
     },

@@ -1,19 +1,25 @@
 /** What the peers of the rest benchmark do for each request: the same rows and writes, the same headers and bodies. Of rows read it makes objects, as one does with a framework. */
 
-import { agentView, createdAgentView } from '../../src/api/agent-view.ts';
-import { commonView, transcriptEntryView } from '../../src/api/call-view.ts';
-import { securityHeaders } from '../../src/api/middleware/security-headers.ts';
-import type { Account } from '../../src/domain/account.ts';
-import type { AgentSummary, Scope } from '../../src/domain/agent.ts';
-import { createAgent } from '../../src/domain/agent-rules.ts';
-import { hashOfKey } from '../../src/domain/api-key.ts';
-import { type OutboundDraft, queueCall } from '../../src/domain/outbound-rules.ts';
+import { securityHeaders } from '../../src/api/http/security-headers.ts';
+import {
+  serializeAgent,
+  serializeCreatedAgent,
+} from '../../src/api/serializers/agent-serializer.ts';
+import {
+  serializeCallCommon,
+  serializeTranscriptEntry,
+} from '../../src/api/serializers/call-serializer.ts';
+import type { Account } from '../../src/domain/account/account.ts';
+import { hashOfKey } from '../../src/domain/account/api-key.ts';
 import {
   ANONYMOUS_REQUESTS_AN_HOUR,
   requestsAnHour,
   windowOf,
-} from '../../src/domain/rate-limit.ts';
-import { LINK_LIFETIME_MS, recordingLink } from '../../src/domain/recording-link.ts';
+} from '../../src/domain/account/rate-limit.ts';
+import type { AgentSummary, Scope } from '../../src/domain/agent/agent.ts';
+import { createAgent } from '../../src/domain/agent/agent-rules.ts';
+import { LINK_LIFETIME_MS, recordingLink } from '../../src/domain/call/recording-link.ts';
+import { type OutboundDraft, queueCall } from '../../src/domain/dialing/outbound-rules.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { LINK_SECRET, type RestWorld } from './rest-world.ts';
 
@@ -84,13 +90,13 @@ export class RestPeer {
   showAgent(scope: Scope, agentId: string, requestId: string): Answer {
     const agent = this.#world.store.agents.findWithUsage(scope, agentId, systemClock.now());
     if (agent === undefined) return errorAnswer(404, 'AGENT_NOT_FOUND', requestId);
-    return { status: 200, body: agentView(agent) };
+    return { status: 200, body: serializeAgent(agent) };
   }
 
   listCalls(scope: Scope, limit: number): Answer {
     const page = this.#world.store.calls.list(scope, { limit, offset: 0 });
     const data = page.calls.map((call) => ({
-      ...commonView(call),
+      ...serializeCallCommon(call),
       hasTranscript: call.hasTranscript,
       hasRecording: call.recordingFile !== null,
     }));
@@ -105,16 +111,20 @@ export class RestPeer {
     const expiresAt = new Date(systemClock.now().getTime() + LINK_LIFETIME_MS);
     const link = { publicUrl: 'http://127.0.0.1', secret: LINK_SECRET, expiresAt };
     const recordingUrl = recordingLink(callId, link);
-    const said = transcript.length === 0 ? {} : { transcript: transcript.map(transcriptEntryView) };
+    const said =
+      transcript.length === 0 ? {} : { transcript: transcript.map(serializeTranscriptEntry) };
     const { summary, metadata } = call;
-    return { status: 200, body: { ...commonView(call), ...said, summary, recordingUrl, metadata } };
+    return {
+      status: 200,
+      body: { ...serializeCallCommon(call), ...said, summary, recordingUrl, metadata },
+    };
   }
 
   createAgent(scope: Scope, body: AgentBody): Answer {
     const { store, newId } = this.#world;
     const agent = createAgent(body, { id: newId('agent'), scope, now: systemClock.now() });
     store.agents.insert(agent);
-    return { status: 201, body: createdAgentView(agent) };
+    return { status: 201, body: serializeCreatedAgent(agent) };
   }
 
   startCall(

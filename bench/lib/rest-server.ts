@@ -1,12 +1,12 @@
 /** Our side of `bench/rest.ts`: the interface behind the HTTP port, as the server runs it. */
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
-import { HttpServer } from '../../src/api/http-server.ts';
-import { NumberOwners } from '../../src/domain/number-owner.ts';
-import type { Trunks } from '../../src/domain/trunk-state.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
+import { NumberOwners } from '../../src/domain/dialing/number-owner.ts';
+import type { Trunks } from '../../src/domain/dialing/trunk-state.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { silentVoices } from '../../test/support/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { env, Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers';
-import { DecoderRun } from '../../src/speech/decoder-run.ts';
-import { loadWhisperModel, type WhisperModel } from '../../src/speech/whisper/whisper-model.ts';
+import { DecoderRun } from '../../src/speech/stt/decoding/decoder-run.ts';
+import { loadWhisperModel, type WhisperModel } from '../../src/speech/stt/whisper/whisper-model.ts';
 import type { Precision } from './graph-builder.ts';
 import { percentile } from './harness.ts';
 import { WHISPER_BASE, writeWhisper } from './whisper-sized.ts';
@@ -137,7 +137,7 @@ async function cpuMs<Result>(work: () => Promise<Result>): Promise<[number, Resu
 
 /** Of a process of its own that has heard two seconds. */
 function memoryMbOf(folder: string): number {
-  const url = new URL('../../src/speech/whisper/whisper-recognizer.ts', import.meta.url).href;
+  const url = new URL('../../src/speech/stt/whisper/whisper-recognizer.ts', import.meta.url).href;
   const program = `const { openRecognizer } = await import(${JSON.stringify(url)});
     const utterance = (await openRecognizer(${JSON.stringify(folder)})).open({ language: 'en' });
     utterance.push(new Int16Array(16000).fill(1000));

@@ -1,5 +1,5 @@
 /** The telephone network of the whole server, but no call is recorded: what a recording costs is the difference. */
-import { Telephony } from '../../src/app-telephony.ts';
+import { Telephony } from '../../src/compose/telephony.ts';
 
 export class UnrecordedTelephony extends Telephony {
   override start(...[onIncoming, dialogs]: Parameters<Telephony['start']>): Promise<void> {

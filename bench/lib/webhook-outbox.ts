@@ -1,5 +1,5 @@
 /** Our side of `bench/webhooks.ts`: the store and the deliverer as the server runs them. */
-import { KEEP_CALLS } from '../../src/domain/account.ts';
+import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';

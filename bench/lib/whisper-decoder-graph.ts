@@ -183,23 +183,21 @@ function decoderLayer(
   const { modelSize, hidden } = size;
   const name = `decoder_${layer}`;
   const isCached = mask === undefined;
-  const remembered = (part: string) => `past_key_values.${layer}.${part}`;
+  const cached = (part: string) => `past_key_values.${layer}.${part}`;
   const attend = attentionOf(graph, name, size);
   const add = (x: string, more: string) => graph.op('Add', [x, more]);
 
   const own = graph.norm(input, `${name}_norm1`, modelSize);
   const grown = (part: 'key' | 'value') => {
     const now = attend.project(own, `self_${part}`);
-    return isCached ? graph.op('Concat', [remembered(`decoder.${part}`), now], { axis: 2 }) : now;
+    return isCached ? graph.op('Concat', [cached(`decoder.${part}`), now], { axis: 2 }) : now;
   };
   const ownMemory = [grown('key'), grown('value')] as const;
   const self = attend.run('self', own, ownMemory, mask);
   const said = add(input, self.x);
 
   const given = (part: 'key' | 'value') =>
-    isCached
-      ? remembered(`encoder.${part}`)
-      : attend.project('encoder_hidden_states', `cross_${part}`);
+    isCached ? cached(`encoder.${part}`) : attend.project('encoder_hidden_states', `cross_${part}`);
   const heardMemory = [given('key'), given('value')] as const;
   const cross = attend.run('cross', graph.norm(said, `${name}_norm2`, modelSize), heardMemory);
   const heard = add(said, cross.x);

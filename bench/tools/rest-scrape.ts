@@ -3,11 +3,11 @@
  * as many series as a busy server has.
  */
 import { randomBytes } from 'node:crypto';
-import type { ApiAnswer } from '../../src/api/api-answer.ts';
-import { HttpServer } from '../../src/api/http-server.ts';
+import type { ApiAnswer } from '../../src/api/http/api-answer.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
 const END_REASONS = [
   'user_hangup',

@@ -1,12 +1,12 @@
 /** Our media engine as a benchmark's server: N calls that hear and talk all the time. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { CallSound } from '../../src/call/call-sound.ts';
+import { CallSound } from '../../src/call/session/call-sound.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LINE_RATE_HZ } from '../../src/media/audio-stream.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
-import type { MediaSession } from '../../src/media/media-session.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import type { MediaSession } from '../../src/media/engine/media-session.ts';
 
 /** As a voice that streams: two seconds at a time. */
 const CHUNK_MS = 2000;

@@ -2,12 +2,12 @@
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import type { MediaSession } from '../../src/media/media-session.ts';
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import type { MediaSession } from '../../src/media/engine/media-session.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { IncomingCall } from '../../src/telephony/carrier.ts';
-import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { MediaEndpoint, MediaGateway } from '../../src/telephony/media-gateway.ts';
 
 /** Who calls this number, hears it ring and nothing more: for calls that are given up. */
@@ -28,7 +28,7 @@ const SDP = [
 const nothing = () => undefined;
 
 const audio: AudioStream = {
-  heard: new HeardRing(),
+  heard: new ReceiveRing(),
   ...{ onEvent: nothing, begin: nothing, say: nothing, finish: nothing, drop: nothing },
   ...{ resume: nothing, setInterruptible: nothing, sendDigits: nothing },
   stats: async () => ({
@@ -63,7 +63,7 @@ const userAgent = new UserAgent({
   transactionsMax: 500_000,
 });
 const credentialsFor = () => undefined;
-const front = new DrachtioFront({
+const front = new DrachtioServer({
   ...{ userAgent, secret: SECRET, port: 0, credentialsFor, clock, logger: log },
 });
 await userAgent.start();

@@ -1,6 +1,6 @@
 /** The thread behind `StubClock`: sleeps to the microsecond, which an event loop cannot, and says whose time it is. */
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { raiseThreadPriority } from '../../src/media/thread-priority.ts';
+import { raiseThreadPriority } from '../../src/media/worker/thread-priority.ts';
 import { monotonicMs } from '../lib/monotonic.ts';
 
 /** The thread looks for new waits at least so often: to be told of a longer one, it need not be woken. */

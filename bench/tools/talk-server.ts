@@ -6,15 +6,15 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { App } from '../../src/app.ts';
-import { Telephony } from '../../src/app-telephony.ts';
-import { readProcessConfig } from '../../src/config.ts';
+import { App } from '../../src/compose/app.ts';
+import { Telephony } from '../../src/compose/telephony.ts';
+import { readProcessConfig } from '../../src/config/config.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { DiskSpace } from '../../src/lib/disk-space.ts';
 import { openLogger } from '../../src/lib/logger.ts';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
-import { PhraseCache } from '../../src/speech/phrase-cache.ts';
+import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
 import { silentVoices } from '../../test/support/silent-voices.ts';
 import { answerMemoryQuestions } from '../lib/memory-answers.ts';

@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_MS_MAX = 60_000;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { readProcessConfig } from '../../src/config.ts';
+import { readProcessConfig } from '../../src/config/config.ts';
 import { AgentSide } from './agent-side.ts';
 import { type DemoServer, findOrStartServer } from './demo-server.ts';
 import type { CallerReport } from './reports.ts';

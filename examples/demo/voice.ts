@@ -1,9 +1,9 @@
 /** The demo caller's voice: espeak-ng, as the server has it. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { chooseSynthesizer } from '../../src/speech/choose-synthesizer.ts';
-import { espeakEngines } from '../../src/speech/espeak/espeak-engines.ts';
-import { loadVoiceBook } from '../../src/speech/voice-book.ts';
+import { espeakEngines } from '../../src/speech/tts/espeak/espeak-engines.ts';
+import { chooseSynthesizer } from '../../src/speech/tts/pool/choose-synthesizer.ts';
+import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 
 /** Speaks each text; PCM at 8 kHz, mono, in the texts' order. */
 export async function speakAll(texts: readonly string[], voice: string): Promise<Int16Array[]> {

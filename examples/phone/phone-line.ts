@@ -2,10 +2,10 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { systemClock } from '../../src/lib/clock.ts';
-import { decodeG711, encodeG711, SILENCE_BYTE } from '../../src/media/g711.ts';
-import { levelDbfs } from '../../src/media/level.ts';
-import { DigitReceiver } from '../../src/rtp/digit-receiver.ts';
-import { DigitSender } from '../../src/rtp/digit-sender.ts';
+import { decodeG711, encodeG711, SILENCE_BYTE } from '../../src/media/dsp/g711.ts';
+import { levelDbfs } from '../../src/media/dsp/level.ts';
+import { DtmfReceiver } from '../../src/rtp/dtmf-receiver.ts';
+import { DtmfSender } from '../../src/rtp/dtmf-sender.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 
@@ -50,8 +50,8 @@ export class PhoneLine {
   digits = '';
   readonly #socket: Socket = createSocket('udp4');
   readonly #ssrc = Math.floor(Math.random() * 2 ** 32);
-  readonly #digitSender = new DigitSender();
-  readonly #digitReceiver = new DigitReceiver();
+  readonly #digitSender = new DtmfSender();
+  readonly #digitReceiver = new DtmfReceiver();
   readonly #listeners: ((packet: HeardPacket) => void)[] = [];
   readonly #startedAtMs = systemClock.nowMs();
   #speeches: Speech[] = [];

@@ -3,9 +3,9 @@
  * that bring them to `LOUDNESS_DBFS`: `node models/train/voice-gains.ts`, into `models/voices.json`.
  */
 import { execFileSync } from 'node:child_process';
-import { EspeakWave } from '../../src/speech/espeak/espeak-wave.ts';
-import { loadVoiceBook } from '../../src/speech/voice-book.ts';
-import { LOUDNESS_DBFS } from '../../src/speech/voice-line.ts';
+import { EspeakWave } from '../../src/speech/tts/espeak/espeak-wave.ts';
+import { LOUDNESS_DBFS } from '../../src/speech/tts/pool/voice-line.ts';
+import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 
 const TEXT =
   'Good morning, how can I help you? I can book you in for Monday at nine. Please tell me your name.';

@@ -1,11 +1,10 @@
 /** The REST interface: which guards a request passes, and which routes there are. */
+
 import type { ApiDeps } from './api-env.ts';
-import { CheckedRoutes } from './checked-routes.ts';
-import type { Dashboard } from './dashboard/dashboard.ts';
-import { addDashboardRoutes } from './dashboard/dashboard-routes.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { KeyCache } from './key-cache.ts';
-import { admission } from './middleware/admission.ts';
+import { CheckedRoutes } from './http/checked-routes.ts';
+import { Dispatcher } from './http/dispatcher.ts';
+import { admission } from './http/guards.ts';
+import { KeyCache } from './http/key-cache.ts';
 import { documentOf } from './openapi/api-document.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
 import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
@@ -33,15 +32,13 @@ import { addTrunkRoutes } from './routes/trunk-routes.ts';
 import { addVoiceRoutes } from './routes/voice-routes.ts';
 import { addWebhookEndpointRoutes } from './routes/webhook-endpoint-routes.ts';
 
-interface ApiParts extends ApiDeps {
-  /** Without it, there is no page, and nobody to sign in. */
-  readonly dashboard?: Dashboard;
+export interface ApiParts extends ApiDeps {
+  /** Adds routes that are not part of the customers' interface: the dashboard's. */
+  readonly addRoutes?: (api: CheckedRoutes, deps: ApiDeps) => void;
 }
 
 /** Puts the interface together. Serve it with `HttpServer`. */
-export function createApi(parts: ApiParts): Dispatcher {
-  const { dashboard } = parts;
-  const deps = { ...parts, operatorKeys: dashboard?.keys };
+export function createApi({ addRoutes, ...deps }: ApiParts): Dispatcher {
   const api = new CheckedRoutes();
   const keys = new KeyCache(deps);
   api.guard('/api', admission(deps, keys));
@@ -71,6 +68,6 @@ export function createApi(parts: ApiParts): Dispatcher {
   addSandboxRoutes(api, deps);
   addTrunkRoutes(api, deps);
   addSipTraceRoutes(api, deps);
-  if (dashboard !== undefined) addDashboardRoutes(api, deps, dashboard);
+  addRoutes?.(api, deps);
   return new Dispatcher(api, deps);
 }

@@ -1,6 +1,7 @@
 /** Answers with a list whose items are text already. */
-import type { JsonAnswer } from './api-answer.ts';
+
 import type { ApiContext } from './api-env.ts';
+import type { JsonAnswer } from './http/api-answer.ts';
 
 /** @param page.items objects of JSON with commas between; nothing here reads them. */
 export function pageText<Page>(

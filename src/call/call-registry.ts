@@ -1,8 +1,8 @@
 /** The calls that are alive in this process, and how many more there may be. */
-import type { Scope } from '../domain/agent.ts';
-import type { LiveCalls, TransferStart } from '../domain/live-calls.ts';
-import { PLAIN_TRANSFER, type TransferManner } from '../domain/transfer-mode.ts';
-import { Bell } from '../lib/bell.ts';
+import type { Scope } from '../domain/agent/agent.ts';
+import { PLAIN_TRANSFER, type TransferManner } from '../domain/agent/transfer-mode.ts';
+import type { LiveCalls, TransferStart } from '../domain/call/live-calls.ts';
+import { Notifier } from '../lib/notifier.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
 /** A call that was answered and goes on: what can be done with it, and what it sounds like. */
@@ -34,7 +34,7 @@ export class CallRegistry implements LiveCalls {
   /** How many calls there may be. */
   readonly callsMax: number;
   /** Rings after a call has gone. */
-  readonly freed = new Bell();
+  readonly freed = new Notifier();
   readonly #calls = new Map<string, LiveCall>();
   #emptyListeners: (() => void)[] = [];
 

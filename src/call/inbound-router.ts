@@ -1,13 +1,13 @@
 /** Decides what becomes of a ringing call: which agent answers it, or which SIP status refuses it. */
-import type { Agent } from '../domain/agent.ts';
-import type { Call } from '../domain/call.ts';
+import type { Agent } from '../domain/agent/agent.ts';
+import type { Call } from '../domain/call/call.ts';
 import type { IncomingCall, Leg } from '../telephony/carrier.ts';
 import { CarrierError } from '../telephony/carrier.ts';
-import type { CallParts } from './call-parts.ts';
-import { ringing } from './call-record.ts';
 import type { CallRegistry } from './call-registry.ts';
-import { CALLER_GAVE_UP, failureOf } from './failure.ts';
-import { endUnanswered, holdCall } from './hold-call.ts';
+import type { CallParts } from './session/call-parts.ts';
+import { ringing } from './session/call-record.ts';
+import { CALLER_GAVE_UP, failureOf } from './session/failure.ts';
+import { endUnanswered, holdCall } from './session/hold-call.ts';
 
 /** How long a refused caller is asked to wait; a typical call has ended by then. */
 const RETRY_AFTER_SECONDS = 30;

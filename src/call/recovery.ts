@@ -1,11 +1,11 @@
 /** At start: ends the calls that a process before this one left unfinished. */
-import type { Call, CallStore } from '../domain/call.ts';
+import type { Call, CallStore } from '../domain/call/call.ts';
+import type { OpenDialog } from '../domain/call/open-dialog.ts';
 import type { NewId } from '../domain/ids.ts';
-import type { OpenDialog } from '../domain/open-dialog.ts';
 import type { Logger } from '../lib/logger.ts';
-import { answered, ended } from './call-record.ts';
-import { failureBecause } from './failure.ts';
-import { beginningOf, endedEntry } from './session-timeline.ts';
+import { answered, ended } from './session/call-record.ts';
+import { failureBecause } from './session/failure.ts';
+import { beginningOf, endedEntry } from './session/session-timeline.ts';
 
 export interface RecoveryParts {
   readonly calls: CallStore;

@@ -1,26 +1,27 @@
 /** One conversation: carries out what the turn machine decides, and tells it what comes of that. */
-import type { LanguageModelCounts } from '../lib/language-model-metrics.ts';
+
 import type { Logger } from '../lib/logger.ts';
+import type { LanguageModelCounts } from '../lib/metrics/language-model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
-import type { Ear } from '../speech/hearing.ts';
-import type { Synthesizer } from '../speech/synthesizer.ts';
-import { announcementOf } from './announcement.ts';
-import { happeningOf, voiceHappening } from './audio-happening.ts';
-import { COMPANY_RULE } from './company.ts';
+import type { Ear } from '../speech/hearing/hearing.ts';
+import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
-import { HistoryKeeper } from './history-keeper.ts';
-import { prefixFor } from './prompt.ts';
-import { ReplyVoice } from './reply-voice.ts';
+import { HistoryKeeper } from './history/history-keeper.ts';
+import { prefixFor } from './history/prompt.ts';
+import { announcementOf } from './reply/announcement.ts';
+import { think } from './reply/llm-stream.ts';
+import { ReplyVoice } from './reply/reply-voice.ts';
 import { type RuleOptions, rulesFor } from './rules-for.ts';
-import { TakingDown } from './taking-down.ts';
-import { think } from './thinking.ts';
-import { runTool } from './tool-run.ts';
-import type { TurnEffect } from './turn-effect.ts';
-import type { TurnHappening } from './turn-event.ts';
-import { takeTurnEvent } from './turn-machine.ts';
-import { openState, type TurnState } from './turn-state.ts';
-import { TurnTimers } from './turn-timers.ts';
+import { turnEventOfAudio, voiceEvent } from './turn/audio-event.ts';
+import { THIRD_PARTY_RULE } from './turn/third-party.ts';
+import { runTool } from './turn/tool-run.ts';
+import { TranscriptionRequest } from './turn/transcription-request.ts';
+import type { TurnEffect } from './turn/turn-effect.ts';
+import type { TurnHappening } from './turn/turn-event.ts';
+import { takeTurnEvent } from './turn/turn-machine.ts';
+import { openState, type TurnState } from './turn/turn-state.ts';
+import { TurnTimers } from './turn/turn-timers.ts';
 
 export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;
@@ -39,7 +40,7 @@ export interface ConversationOptions extends RuleOptions {
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #timers: TurnTimers;
-  readonly #takingDown: TakingDown;
+  readonly #takingDown: TranscriptionRequest;
   readonly #history: HistoryKeeper;
   readonly #happenings: TurnHappening[] = [];
   #state: TurnState;
@@ -53,7 +54,7 @@ export class Conversation {
     const { ear, log, clock } = options;
     const tell = (happening: TurnHappening) => this.#tell(happening);
     this.#history = new HistoryKeeper(options);
-    this.#takingDown = new TakingDown({ ear, log, tell });
+    this.#takingDown = new TranscriptionRequest({ ear, log, tell });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     this.#state = openState(rulesFor(options));
   }
@@ -62,7 +63,7 @@ export class Conversation {
   start(): void {
     const { audio, ear, hasVoiceDetector } = this.#options;
     audio.onEvent((event) => this.#hear(event));
-    if (hasVoiceDetector) ear.onVoice((event) => this.#tell(voiceHappening(event)));
+    if (hasVoiceDetector) ear.onVoice((event) => this.#tell(voiceEvent(event)));
     this.#tell({ kind: 'started' });
     this.#history.begin(prefixFor(this.#state.rules));
   }
@@ -79,7 +80,7 @@ export class Conversation {
 
   /** Takes that another party is on the line beside the caller, or no longer. */
   company(isThere: boolean): void {
-    this.#history.keepTo(isThere ? COMPANY_RULE : undefined);
+    this.#history.keepTo(isThere ? THIRD_PARTY_RULE : undefined);
     this.#tell({ kind: 'company', isThere });
   }
 
@@ -97,7 +98,7 @@ export class Conversation {
   #hear(event: AudioEvent): void {
     const isVoice = event.kind === 'voice-started' || event.kind === 'voice-stopped';
     if (isVoice && this.#options.hasVoiceDetector) return;
-    const happening = happeningOf(event);
+    const happening = turnEventOfAudio(event);
     if (happening !== undefined) this.#tell(happening);
   }
 

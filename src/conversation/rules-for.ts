@@ -2,8 +2,8 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Toolbox } from '../tool/toolbox.ts';
 import type { ConversationBrief } from './conversation-port.ts';
-import { phrasesFor } from './phrases.ts';
-import { DEFAULT_TIMING, type TurnRules, type TurnTiming } from './turn-rules.ts';
+import { phrasesFor } from './reply/phrases.ts';
+import { DEFAULT_TIMING, type TurnRules, type TurnTiming } from './turn/turn-rules.ts';
 
 /** How a conversation takes turns. */
 export interface RuleOptions {

@@ -1,7 +1,7 @@
 /** Turns the setting LLM into the language model that answers calls. */
 import type { Clock } from '../lib/clock.ts';
-import { type LanguageModelCounts, UNCOUNTED } from '../lib/language-model-metrics.ts';
 import type { Logger } from '../lib/logger.ts';
+import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/language-model-metrics.ts';
 import { FallbackModel } from './fallback-model.ts';
 import type { LanguageModel } from './language-model.ts';
 

@@ -1,7 +1,7 @@
 /** Several language models in order of preference: where one fails, the next one answers. */
 import type { Clock } from '../lib/clock.ts';
-import { type LanguageModelCounts, UNCOUNTED } from '../lib/language-model-metrics.ts';
 import type { Logger } from '../lib/logger.ts';
+import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/language-model-metrics.ts';
 import {
   type LanguageModel,
   LanguageModelError,

@@ -1,5 +1,5 @@
 /** A language model that is shown callers' words as data only, and of whose answers only words and offered tools pass. */
-import { harmlessRequest } from './harmless-text.ts';
+
 import {
   type LanguageModel,
   LanguageModelError,
@@ -7,7 +7,8 @@ import {
   type ModelRequest,
   type ToolCall,
 } from './language-model.ts';
-import { SaidText } from './said-text.ts';
+import { ReasoningFilter } from './reasoning-filter.ts';
+import { withUntrustedText } from './untrusted-text.ts';
 
 /** What every model server takes for a tool's name. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -33,9 +34,9 @@ export class GuardedModel implements LanguageModel {
 
   /** @throws {LanguageModelError} also when the model thinks aloud and says nothing. */
   async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
-    const said = new SaidText();
+    const said = new ReasoningFilter();
     let hasCalled = false;
-    for await (const event of this.#model.stream(harmlessRequest(request))) {
+    for await (const event of this.#model.stream(withUntrustedText(request))) {
       if (event.kind === 'text') {
         yield* textEvent(this.#push(said, event.text));
       } else if ((request.tools ?? []).length > 0) {
@@ -48,7 +49,7 @@ export class GuardedModel implements LanguageModel {
   }
 
   async warm(prefix: ModelRequest): Promise<boolean> {
-    return (await this.#model.warm?.(harmlessRequest(prefix))) ?? false;
+    return (await this.#model.warm?.(withUntrustedText(prefix))) ?? false;
   }
 
   check(): Promise<void> {
@@ -59,7 +60,7 @@ export class GuardedModel implements LanguageModel {
     await this.#model.stop?.();
   }
 
-  #push(said: SaidText, text: string): string {
+  #push(said: ReasoningFilter, text: string): string {
     try {
       return said.push(text);
     } catch (error) {

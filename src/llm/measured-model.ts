@@ -1,6 +1,6 @@
 /** A language model whose first words are timed. */
 import type { Clock } from '../lib/clock.ts';
-import type { ModelTimes } from '../lib/model-metrics.ts';
+import type { ModelTimes } from '../lib/metrics/model-metrics.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from './language-model.ts';
 
 /** Passes everything on to another model, and reports how long its first event took. */

@@ -1,6 +1,6 @@
 /** Has a model read ahead what a call's requests begin with, unless it has better things to do. */
 import type { Clock } from '../lib/clock.ts';
-import type { LanguageModelCounts } from '../lib/language-model-metrics.ts';
+import type { LanguageModelCounts } from '../lib/metrics/language-model-metrics.ts';
 import type { LanguageModel, ModelRequest } from './language-model.ts';
 
 /** A prompt that is read beside others slows them all, and most servers keep few prompts at a time. */

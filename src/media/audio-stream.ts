@@ -1,8 +1,8 @@
 /** The port between a call and its sound: what is heard, what is said, and when. */
 import type { RemoteFigures } from '../rtp/remote-reception.ts';
 import type { CodecName } from '../rtp/sdp-answer.ts';
-import type { HeardRing } from './heard-ring.ts';
-import type { LevelMeter } from './level-meter.ts';
+import type { ReceiveRing } from './buffers/receive-ring.ts';
+import type { LevelMeter } from './dsp/level-meter.ts';
 
 /** Rate of every PCM buffer that crosses this port: mono, signed 16-bit. */
 export const LINE_RATE_HZ = 8000;
@@ -71,7 +71,7 @@ export interface LineDetails {
 /** Gives what is really played to the caller to whoever listens in. */
 export interface SoundTap {
   /** From now on, what is played goes into the ring as well. Safe to call twice: it is the same ring. */
-  open(): HeardRing;
+  open(): ReceiveRing;
 
   /** Safe to call twice, and on a line that is closed. */
   close(): void;
@@ -83,7 +83,7 @@ export interface SoundTap {
  */
 export interface AudioStream {
   /** The caller's audio, shared with the listening thread. The main thread reads it for whoever listens in, and for nobody else. */
-  readonly heard: HeardRing;
+  readonly heard: ReceiveRing;
 
   /** How loud both sides are, while somebody looks; absent where nobody measures. */
   readonly meter?: LevelMeter | undefined;

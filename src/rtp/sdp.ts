@@ -13,7 +13,7 @@ export interface OfferedCodec {
 }
 
 /** One m-line as an answer must repeat it. */
-export interface MediaLine {
+export interface RtpSession {
   readonly kind: string;
   readonly port: number;
   readonly protocol: string;
@@ -39,7 +39,7 @@ export interface SessionDescription {
   /** With the old way of holding (address 0.0.0.0) already read as `sendonly`. */
   readonly direction: Direction;
   readonly ptimeMs: number;
-  readonly mediaLines: readonly MediaLine[];
+  readonly mediaLines: readonly RtpSession[];
   /** Which of `mediaLines` is the audio stream. */
   readonly audioIndex: number;
 }
@@ -184,7 +184,7 @@ function parseLoosely(text: string): LooseSession {
   }
 }
 
-function readMediaLine(media: LooseMedia): MediaLine {
+function readMediaLine(media: LooseMedia): RtpSession {
   const { type, port, protocol, payloads } = media;
   if (typeof type !== 'string' || typeof port !== 'number' || typeof protocol !== 'string') {
     throw new SdpError('Cannot read SDP: an m-line is not "m=<kind> <port> <proto>"', {
@@ -199,17 +199,17 @@ function readMediaLine(media: LooseMedia): MediaLine {
   return { kind: type, port, protocol, formats: String(payloads ?? '') };
 }
 
-function isPlainAudio(line: MediaLine): boolean {
+function isPlainAudio(line: RtpSession): boolean {
   return line.kind === 'audio' && line.port !== 0 && PROTOCOLS.includes(line.protocol);
 }
 
-function isKeyedAudio(line: MediaLine, media: LooseMedia | undefined): boolean {
+function isKeyedAudio(line: RtpSession, media: LooseMedia | undefined): boolean {
   const hasKey = media?.crypto?.some(({ config }) => String(config).startsWith('inline:')) === true;
   const isSecure = SECURE_PROTOCOLS.includes(line.protocol);
   return line.kind === 'audio' && line.port !== 0 && isSecure && hasKey;
 }
 
-function noAudio(media: readonly MediaLine[], hasSrtp: boolean): SdpError {
+function noAudio(media: readonly RtpSession[], hasSrtp: boolean): SdpError {
   const offered = media
     .filter(({ kind, port }) => kind === 'audio' && port !== 0)
     .map(({ protocol }) => protocol);

@@ -9,7 +9,7 @@ import type { SipMessage } from './message/message.ts';
 import type { MessageIds } from './message/message-ids.ts';
 import { makeResponse } from './message/response.ts';
 import { SipError } from './message/sip-error.ts';
-import { doNothing } from './nothing.ts';
+import { doNothing } from './noop.ts';
 import { Outcome } from './outcome.ts';
 import type { ResponseParts } from './outgoing.ts';
 import { newResponse } from './own-response.ts';

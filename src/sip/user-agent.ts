@@ -1,6 +1,6 @@
 /** A SIP user agent, server and client in one: what applications of this engine hold. */
 import { EventEmitter } from 'node:events';
-import type { MessageSocket } from '../lib/message-socket.ts';
+import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
 import type { Dialog } from './dialog/dialog.ts';
 import { DialogTable } from './dialog/dialog-table.ts';

@@ -1,7 +1,7 @@
 /** A call's sound where somebody stands between the media engine and whoever listens: the engine's line, less what is not to be heard of it. */
 import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../media/audio-stream.ts';
-import type { HeardRing } from '../media/heard-ring.ts';
-import type { LevelMeter } from '../media/level-meter.ts';
+import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
+import type { LevelMeter } from '../media/dsp/level-meter.ts';
 
 export class LinkedAudio implements AudioStream {
   readonly #line: AudioStream;
@@ -21,7 +21,7 @@ export class LinkedAudio implements AudioStream {
     this.#emit({ kind: 'media-lost' });
   }
 
-  get heard(): HeardRing {
+  get heard(): ReceiveRing {
     return this.#line.heard;
   }
 

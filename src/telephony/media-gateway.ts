@@ -1,7 +1,7 @@
 /** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
 import type { BlockList } from 'node:net';
 import type { AudioStream } from '../media/audio-stream.ts';
-import type { MediaSession } from '../media/media-session.ts';
+import type { MediaSession } from '../media/engine/media-session.ts';
 import type { SdpError } from '../rtp/sdp.ts';
 import type { CodecName } from '../rtp/sdp-answer.ts';
 

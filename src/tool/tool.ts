@@ -1,6 +1,7 @@
 /** The port to what a language model may do besides talking. */
-import type { Appointment } from '../domain/appointment.ts';
-import type { TransferMode } from '../domain/transfer-mode.ts';
+
+import type { TransferMode } from '../domain/agent/transfer-mode.ts';
+import type { Appointment } from '../domain/call/appointment.ts';
 import type { ToolDescription } from '../llm/language-model.ts';
 
 /** What a tool may ask of the call that it is used in. */

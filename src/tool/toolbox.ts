@@ -1,5 +1,5 @@
 /** What the model of one call may use: checks what it asks for, and answers in words whatever happens. */
-import { AGENT_TOOLS } from '../domain/agent-rules.ts';
+import { AGENT_TOOLS } from '../domain/agent/agent-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
 import { argumentFaults } from './argument-check.ts';

@@ -1,5 +1,5 @@
 /** The tool by which the model hands the caller to a person, to where the operator allows and nowhere else. */
-import { TRANSFER_MODES, type TransferMode } from '../domain/transfer-mode.ts';
+import { TRANSFER_MODES, type TransferMode } from '../domain/agent/transfer-mode.ts';
 import { transferNumbersInPrompt } from './prompt-numbers.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 import { decideTransfer, type TransferRules, transferLabels } from './transfer-policy.ts';

@@ -1,7 +1,7 @@
 /** Decides where a call may be handed over to: only where the operator said so; pure */
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max';
-import type { TransferTarget } from '../domain/agent.ts';
-import { type DialDecision, decideDial } from '../domain/dial-policy.ts';
+import type { TransferTarget } from '../domain/agent/agent.ts';
+import { type DialDecision, decideDial } from '../domain/dialing/dial-policy.ts';
 import { transferNumbersInPrompt } from './prompt-numbers.ts';
 
 /** What the operator laid down. Nothing in it comes from a caller or a model. */

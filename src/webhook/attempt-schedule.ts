@@ -1,5 +1,5 @@
 /** When a delivery that failed is tried again; pure */
-import { waitBeforeAttemptMs } from '../domain/webhook-delivery.ts';
+import { waitBeforeAttemptMs } from '../domain/webhook/webhook-delivery.ts';
 
 /** Waits are lengthened by up to this share, so that what failed together does not come back together. */
 const JITTER_SHARE = 0.05;

@@ -1,5 +1,5 @@
 /** Delivers webhooks: fans events out, sends what is due with bounded concurrency, and records each answer. */
-import type { AttemptResult, DueDelivery, Outbox } from '../domain/outbox.ts';
+import type { AttemptResult, DueDelivery, Outbox } from '../domain/webhook/outbox.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';

@@ -9,7 +9,7 @@ export const IN_FLIGHT_MAX = 512;
 /** Attempts in flight to failing endpoints, one each: endpoints that hang, however many, take no more than this. */
 export const FAILING_MAX = 64;
 
-/** Failing endpoints that are remembered; one more, and all count as healthy until they fail again. */
+/** Failing endpoints that are cached; one more, and all count as healthy until they fail again. */
 const REMEMBERED_MAX = 10_000;
 
 /** Attempts that share a bound. */

@@ -1,7 +1,7 @@
 /** Opens connections to receivers, and only to addresses that webhooks may be sent to. */
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { addressRefusal, type WebhookUrlRules } from '../domain/webhook-url.ts';
+import { addressRefusal, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import { AddressRefusedError } from './network-error.ts';
 import type { ResolveName } from './resolve-name.ts';
 

@@ -1,7 +1,7 @@
 /** Sends deliveries over HTTP: signed, over pooled connections, to checked addresses, within one limit of time. */
 import { Agent } from 'undici';
 import { ServiceError } from '../domain/service-error.ts';
-import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook-url.ts';
+import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type Answer, refusedAnswer, type Sender, type SentDelivery } from './answer.ts';
 import { AnswerReader } from './answer-reader.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { AnswerBody } from '../../src/api/api-answer.ts';
-import { HttpServer } from '../../src/api/http-server.ts';
+import type { AnswerBody } from '../../src/api/http/api-answer.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';

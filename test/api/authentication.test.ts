@@ -71,7 +71,7 @@ test.each([
   expect(status).toBe(expected);
 });
 
-test('Using a key is remembered to the minute, without a write at every request', async () => {
+test('Using a key is cached to the minute, without a write at every request', async () => {
   const api = await openTestApi();
   const lastUsed = () =>
     api.store.apiKeys.list({ accountId: 'acct_main', environment: 'live' })[0]?.lastUsedAt;

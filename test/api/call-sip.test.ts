@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SipLadder, SipTraceMessage } from '../../src/domain/sip-trace.ts';
+import type { SipLadder, SipTraceMessage } from '../../src/domain/call/sip-trace.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
 

@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { expect, onTestFinished, test } from 'vitest';
-import { CheckedRoutes } from '../../src/api/checked-routes.ts';
-import { HttpServer } from '../../src/api/http-server.ts';
+import { CheckedRoutes } from '../../src/api/http/checked-routes.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
 import { createHollowApi } from '../support/api-description.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
+import { HttpServer, type HttpServerOptions } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
 const GREEDY = '127.0.0.2';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { DeliveryStatus } from '../../src/domain/webhook-delivery.ts';
+import type { DeliveryStatus } from '../../src/domain/webhook/webhook-delivery.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
 import { STORE_NOW_MS } from '../support/test-store.ts';
 import { addDelivery, record } from '../support/webhook-deliveries.ts';

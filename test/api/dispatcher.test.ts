@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Guard } from '../../src/api/api-env.ts';
-import { CheckedRoutes } from '../../src/api/checked-routes.ts';
-import { Dispatcher } from '../../src/api/dispatcher.ts';
+import { CheckedRoutes } from '../../src/api/http/checked-routes.ts';
+import { Dispatcher } from '../../src/api/http/dispatcher.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { askByFetch } from '../support/web-face.ts';
 

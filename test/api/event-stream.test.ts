@@ -1,6 +1,6 @@
 /** One stream of Server-Sent Events: when it pings, when it is full, and how it ends. */
 import { expect, test } from 'vitest';
-import { EventStream } from '../../src/api/event-stream.ts';
+import { EventStream } from '../../src/api/http/event-stream.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const BACKLOG_BYTES = 1024 * 1024;

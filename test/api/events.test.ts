@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ServiceEvent } from '../../src/domain/service-event.ts';
+import type { ServiceEvent } from '../../src/domain/webhook/service-event.ts';
 import { buildCall } from '../support/build-call.ts';
 import {
   type AnswerBody,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 import { buildCall } from '../support/build-call.ts';
 import {
   addKey,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { engineState } from '../../src/domain/engine-state.ts';
-import type { ReadinessReport } from '../../src/domain/readiness.ts';
+import { engineState } from '../../src/domain/call/engine-state.ts';
+import type { ReadinessReport } from '../../src/domain/call/readiness.ts';
 import { openTestApi } from '../support/test-api.ts';
 
 const REPORT: ReadinessReport = {

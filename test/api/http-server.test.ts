@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { ApiAnswer } from '../../src/api/api-answer.ts';
-import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
-import type { RateStore } from '../../src/domain/rate-limit.ts';
+import type { ApiAnswer } from '../../src/api/http/api-answer.ts';
+import { HttpServer, type HttpServerOptions } from '../../src/api/http/http-server.ts';
+import type { RateStore } from '../../src/domain/account/rate-limit.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hasMoreCommasThan, isDeeperThan } from '../../src/api/json-bounds.ts';
+import { hasMoreCommasThan, isDeeperThan } from '../../src/api/http/json-bounds.ts';
 import { fastestCpuMs } from '../support/cpu-time.ts';
 import { openTestApi } from '../support/test-api.ts';
 

@@ -1,7 +1,7 @@
-/** Keys that are remembered for half a second: when they are read again, and how many are. */
+/** Keys that are cached for half a second: when they are read again, and how many are. */
 import { expect, test } from 'vitest';
-import { KeyCache } from '../../src/api/key-cache.ts';
-import type { ApiKeyStore } from '../../src/domain/api-key.ts';
+import { KeyCache } from '../../src/api/http/key-cache.ts';
+import type { ApiKeyStore } from '../../src/domain/account/api-key.ts';
 import { addKey } from '../support/test-api.ts';
 import { openTestStore } from '../support/test-store.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpServer } from '../../src/api/http-server.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { LIVE_KEY, openTestApi } from '../support/test-api.ts';

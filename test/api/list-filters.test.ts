@@ -1,8 +1,8 @@
 /** The filters of lists against a model that looks at everything each time. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Agent, DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent.ts';
-import type { Call, CallStatus } from '../../src/domain/call.ts';
+import { type Agent, DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
+import type { Call, CallStatus } from '../../src/domain/call/call.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestApi, type TestApi } from '../support/test-api.ts';

@@ -1,12 +1,12 @@
 /** `/api/live/calls/{callId}/audio`: an endless WAV for whoever may hear it, at nobody else's cost. */
 import { type IncomingMessage, request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpServer } from '../../src/api/http-server.ts';
-import type { Call } from '../../src/domain/call.ts';
-import type { Listening, LiveSound, SoundListener } from '../../src/domain/live-sound.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
+import type { Call } from '../../src/domain/call/call.ts';
+import type { Listening, LiveSound, SoundListener } from '../../src/domain/call/live-sound.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { endlessWavHeader, readWavHeader } from '../../src/media/wav-format.ts';
+import { endlessWavHeader, readWavHeader } from '../../src/media/recording/wav-format.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
 

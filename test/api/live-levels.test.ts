@@ -1,7 +1,7 @@
 /** `levels` in the live view: only for those who ask, of their own calls, and no longer than they look. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { Scope } from '../../src/domain/agent.ts';
-import type { CallLevels, LiveSound } from '../../src/domain/live-sound.ts';
+import type { Scope } from '../../src/domain/agent/agent.ts';
+import type { CallLevels, LiveSound } from '../../src/domain/call/live-sound.ts';
 import { buildCall } from '../support/build-call.ts';
 import { EventReader } from '../support/event-reader.ts';
 import { openTestApi } from '../support/test-api.ts';

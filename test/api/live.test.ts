@@ -1,7 +1,7 @@
 /** `/api/live/calls`: who watches sees what is written, as it is written, and nothing of anybody else. */
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpServer } from '../../src/api/http-server.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { buildCall } from '../support/build-call.ts';
 import { EventReader } from '../support/event-reader.ts';

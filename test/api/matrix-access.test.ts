@@ -1,7 +1,12 @@
 /** Every operation of the document meets every key that must not get through: what others add is met as well. */
 import { expect, test } from 'vitest';
 import type { Operation } from '../../src/api/openapi/description.ts';
-import { API_SCOPES, type ApiScope, hashOfKey, KEY_PREFIX } from '../../src/domain/api-key.ts';
+import {
+  API_SCOPES,
+  type ApiScope,
+  hashOfKey,
+  KEY_PREFIX,
+} from '../../src/domain/account/api-key.ts';
 import {
   type ApiWorld,
   FOREIGN_ADMIN_KEY,

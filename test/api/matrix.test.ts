@@ -189,7 +189,7 @@ test('Every operation answers 429 to one request too many, with Retry-After', as
 
 test('Every operation answers 503 while the store fails, with Retry-After, and as before when it works again', async () => {
   const world = await openApiWorld();
-  // The keys are remembered from now on.
+  // The keys are cached from now on.
   await world.api.request('GET', '/api/agents', { key: ADMIN_KEY });
   await world.api.request('GET', '/api/agents', { key: SANDBOX_ADMIN_KEY });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import type { ApiAnswer } from '../../src/api/api-answer.ts';
-import type { ApiRequest } from '../../src/api/api-request.ts';
+import type { ApiAnswer } from '../../src/api/http/api-answer.ts';
+import type { ApiRequest } from '../../src/api/http/api-request.ts';
 import { connectTo, readAll } from '../support/raw-http.ts';
 
 type Answer = (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;

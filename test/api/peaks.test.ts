@@ -2,9 +2,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { peakReader } from '../../src/app-live.ts';
-import type { ReadPeaks } from '../../src/domain/recording-peaks.ts';
-import { wavHeader } from '../../src/media/wav-format.ts';
+import { peakReader } from '../../src/compose/live.ts';
+import type { ReadPeaks } from '../../src/domain/call/recording-peaks.ts';
+import { wavHeader } from '../../src/media/recording/wav-format.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
 

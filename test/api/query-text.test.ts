@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { queryOf } from '../../src/api/query-text.ts';
+import { queryOf } from '../../src/api/http/query-text.ts';
 
 test.each([
   ['', {}],

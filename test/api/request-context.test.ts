@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AnswerBody } from '../../src/api/api-answer.ts';
-import type { ApiRequest } from '../../src/api/api-request.ts';
-import { RequestContext } from '../../src/api/request-context.ts';
+import type { AnswerBody } from '../../src/api/http/api-answer.ts';
+import type { ApiRequest } from '../../src/api/http/api-request.ts';
+import { RequestContext } from '../../src/api/http/request-context.ts';
 
 function contextOf(method = 'GET', headers: readonly string[] = []): RequestContext {
   const request: ApiRequest = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestTarget, TargetError } from '../../src/api/request-target.ts';
+import { requestTarget, TargetError } from '../../src/api/http/request-target.ts';
 
 const HOST = 'voice.example';
 

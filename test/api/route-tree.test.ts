@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RouteTree } from '../../src/api/route-tree.ts';
+import { RouteTree } from '../../src/api/http/route-tree.ts';
 
 function treeOf(...routes: readonly string[]): RouteTree<string> {
   const tree = new RouteTree<string>();

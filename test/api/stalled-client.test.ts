@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { AnswerBody } from '../../src/api/api-answer.ts';
-import type { HttpServerOptions } from '../../src/api/http-server.ts';
+import type { AnswerBody } from '../../src/api/http/api-answer.ts';
+import type { HttpServerOptions } from '../../src/api/http/http-server.ts';
 import { connectTo, readAll } from '../support/raw-http.ts';
 
 /** A connection to a server that hangs up on a client which takes nothing for 20 ms. */

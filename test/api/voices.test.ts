@@ -1,10 +1,10 @@
 /** `/api/voices`: the list, and previews. */
 import { expect, test } from 'vitest';
-import { voiceCatalogue } from '../../src/app-voices.ts';
+import { voiceCatalogue } from '../../src/compose/voices.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { readWavHeader } from '../../src/media/wav-format.ts';
-import type { Synthesizer } from '../../src/speech/synthesizer.ts';
-import { loadVoiceBook } from '../../src/speech/voice-book.ts';
+import { readWavHeader } from '../../src/media/recording/wav-format.ts';
+import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
+import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
 import { openTestApi } from '../support/test-api.ts';
 

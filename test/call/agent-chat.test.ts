@@ -1,9 +1,9 @@
 /** Trying an agent in writing asks the model what a call would ask, runs nothing, and ends in time. */
 import { expect, test } from 'vitest';
-import { agentChat } from '../../src/call/agent-chat.ts';
-import { type Account, KEEP_CALLS } from '../../src/domain/account.ts';
-import type { Agent } from '../../src/domain/agent.ts';
-import type { ChatLine } from '../../src/domain/agent-chat.ts';
+import { agentChat } from '../../src/call/sandbox/agent-chat.ts';
+import { type Account, KEEP_CALLS } from '../../src/domain/account/account.ts';
+import type { Agent } from '../../src/domain/agent/agent.ts';
+import type { ChatLine } from '../../src/domain/agent/agent-chat.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import {
   type LanguageModel,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { transcribedEvent } from '../../src/call/analysis-event.ts';
-import { callEndedEvent } from '../../src/domain/call-events.ts';
+import { transcribedEvent } from '../../src/call/analysis/analysis-event.ts';
+import { callEndedEvent } from '../../src/domain/call/call-events.ts';
 import { buildCall } from '../support/build-call.ts';
 
 const NOW = new Date('2026-11-20T12:00:10.000Z');

@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RubbishError, readAnswer, SUMMARY_CHARS_MAX } from '../../src/call/analysis-answer.ts';
-import { plainAnalysis } from '../../src/call/analysis-fallback.ts';
+import {
+  RubbishError,
+  readAnswer,
+  SUMMARY_CHARS_MAX,
+} from '../../src/call/analysis/analysis-answer.ts';
+import { plainAnalysis } from '../../src/call/analysis/analysis-fallback.ts';
 import {
   analysisRequest,
   intentsToChooseFrom,
   TRANSCRIPT_CHARS_MAX,
-} from '../../src/call/analysis-prompt.ts';
-import { moodOf } from '../../src/call/lexicon-sentiment.ts';
-import { DEFAULT_INTENTS } from '../../src/domain/analysis.ts';
-import type { TranscriptEntry } from '../../src/domain/call.ts';
+} from '../../src/call/analysis/analysis-prompt.ts';
+import { moodOf } from '../../src/call/analysis/lexicon-sentiment.ts';
+import { DEFAULT_INTENTS } from '../../src/domain/call/analysis.ts';
+import type { TranscriptEntry } from '../../src/domain/call/call.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { GOOD_ANSWER, openAnalystWorld, settled } from './support/analyst-world.ts';

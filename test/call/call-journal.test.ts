@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallJournal } from '../../src/call/call-journal.ts';
+import { CallJournal } from '../../src/call/session/call-journal.ts';
 import { StoreError } from '../../src/domain/store-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';

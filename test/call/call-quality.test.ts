@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { qualityOf } from '../../src/call/call-quality.ts';
-import { CallSound } from '../../src/call/call-sound.ts';
+import { qualityOf } from '../../src/call/session/call-quality.ts';
+import { CallSound } from '../../src/call/session/call-sound.ts';
 import type { AudioStats, LineDetails } from '../../src/media/audio-stream.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { openCallWorld } from './support/call-world.ts';

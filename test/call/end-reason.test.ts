@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endReasonOfConversation, endReasonOfRelease } from '../../src/call/end-reason.ts';
+import { endReasonOfConversation, endReasonOfRelease } from '../../src/call/session/end-reason.ts';
 
 test.each([
   [486, 'busy'],

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CallInProgress } from '../../src/call/call-registry.ts';
-import { LevelRounds } from '../../src/call/level-rounds.ts';
-import type { Scope } from '../../src/domain/agent.ts';
-import type { CallLevels } from '../../src/domain/live-sound.ts';
-import { LevelMeter } from '../../src/media/level-meter.ts';
+import { LevelRounds } from '../../src/call/live/level-rounds.ts';
+import type { Scope } from '../../src/domain/agent/agent.ts';
+import type { CallLevels } from '../../src/domain/call/live-sound.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 

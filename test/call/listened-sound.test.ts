@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ListenedSound } from '../../src/call/listened-sound.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
+import { ListenedSound } from '../../src/call/live/listened-sound.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 
 const FRAMES = 100;
 const START_MS = 1_000_000;
@@ -32,7 +32,7 @@ test('ListenedSound loses and repeats nothing that comes within 60 ms of its tim
 
   fc.assert(
     fc.property(jitters, pauses, (jitterMs, pauseMs) => {
-      const [heard, played] = [new HeardRing(), new HeardRing()];
+      const [heard, played] = [new ReceiveRing(), new ReceiveRing()];
       const tap = { open: () => played, close: () => undefined };
       const sound = new ListenedSound({ heard, tap }, START_MS);
       const taken: { readonly atMs: number; readonly bytes: Buffer }[] = [];
@@ -69,9 +69,9 @@ test('ListenedSound loses and repeats nothing that comes within 60 ms of its tim
 });
 
 test('ListenedSound gives whole frames of both sides, whatever the time', () => {
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const sound = new ListenedSound(
-    { heard, tap: { open: () => new HeardRing(), close: () => undefined } },
+    { heard, tap: { open: () => new ReceiveRing(), close: () => undefined } },
     START_MS,
   );
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { CallInProgress } from '../../src/call/call-registry.ts';
-import { CallSound } from '../../src/call/call-sound.ts';
-import type { SoundListener } from '../../src/domain/live-sound.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { readWavHeader } from '../../src/media/wav-format.ts';
+import { CallSound } from '../../src/call/session/call-sound.ts';
+import type { SoundListener } from '../../src/domain/call/live-sound.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { readWavHeader } from '../../src/media/recording/wav-format.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 
@@ -13,7 +13,7 @@ const frame = (sample: number) => new Int16Array(160).fill(sample);
 
 /** A call both of whose sides are the test's to play. */
 function callOf(callId: string) {
-  const played = new HeardRing();
+  const played = new ReceiveRing();
   const tap = {
     isOpen: false,
     open: () => {

@@ -1,6 +1,6 @@
 /** The queue: its order, its pace, and when it passes calls by. */
 import { expect, test } from 'vitest';
-import { abandonQueued } from '../../src/domain/outbound-rules.ts';
+import { abandonQueued } from '../../src/domain/dialing/outbound-rules.ts';
 import { AGENT_NUMBER } from './support/call-world.ts';
 import { lineOf, numbered, openOutboundWorld, pass, settle } from './support/outbound-world.ts';
 

@@ -1,7 +1,7 @@
 /** How often the queue is read, and what it knows of its order. */
 import { expect, test } from 'vitest';
-import { OutboundQueue } from '../../src/call/outbound-queue.ts';
-import type { WaitingParty } from '../../src/domain/call.ts';
+import { OutboundQueue } from '../../src/call/outbound/outbound-queue.ts';
+import type { WaitingParty } from '../../src/domain/call/call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 function openQueue(count: number) {

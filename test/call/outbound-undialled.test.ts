@@ -1,7 +1,7 @@
 /** What the dialer does with calls that cannot be dialled, or not now. */
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { OutboundDialer } from '../../src/call/outbound-dialer.ts';
+import { OutboundDialer } from '../../src/call/outbound/outbound-dialer.ts';
 import { STORE_NOW_MS } from '../support/test-store.ts';
 import { AGENT_NUMBER } from './support/call-world.ts';
 import {

@@ -2,11 +2,11 @@ import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RecoveryParts, recoverCalls } from '../../src/call/recovery.ts';
-import type { Call } from '../../src/domain/call.ts';
-import type { OpenDialog, OpenInvite } from '../../src/domain/open-dialog.ts';
+import type { Call } from '../../src/domain/call/call.ts';
+import type { OpenDialog, OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { readWavHeader, wavHeader } from '../../src/media/wav-format.ts';
-import { repairWav } from '../../src/media/wav-repair.ts';
+import { readWavHeader, wavHeader } from '../../src/media/recording/wav-format.ts';
+import { repairWav } from '../../src/media/recording/wav-repair.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 

@@ -1,15 +1,15 @@
 /** The agent's side of a simulated call: what it answers, with which voice, and what it hears. */
 import { expect, test } from 'vitest';
-import { SandboxEar } from '../../src/call/sandbox-ear.ts';
-import { sandboxRules, tomorrowAtTen } from '../../src/call/sandbox-rules.ts';
-import { sandboxToolbox } from '../../src/call/sandbox-toolbox.ts';
-import { SandboxVoice } from '../../src/call/sandbox-voice.ts';
-import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox-script.ts';
+import { SandboxListener } from '../../src/call/sandbox/sandbox-listener.ts';
+import { sandboxRules, tomorrowAtTen } from '../../src/call/sandbox/sandbox-rules.ts';
+import { sandboxToolbox } from '../../src/call/sandbox/sandbox-toolbox.ts';
+import { SandboxVoice } from '../../src/call/sandbox/sandbox-voice.ts';
+import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox/sandbox-script.ts';
 import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import type { ModelEvent } from '../../src/llm/language-model.ts';
 import { parseRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
-import type { SpeechRequest } from '../../src/speech/synthesizer.ts';
+import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const PHRASE = { text: 'Hello', voice: 'en-US-JennyNeural', language: 'en-US' };
@@ -56,14 +56,14 @@ test('sandboxToolbox always transfers and books, whatever the agent lists', () =
   ]);
 });
 
-test('SandboxEar asks for the words since the utterance began', async () => {
+test('SandboxListener asks for the words since the utterance began', async () => {
   const clock = new FakeClock(5000);
   const asked: [number, number][] = [];
   const wordsBetween = (fromMs: number, untilMs: number) => {
     asked.push([fromMs, untilMs]);
     return 'good morning';
   };
-  const ear = new SandboxEar({ voice: { wordsBetween }, clock });
+  const ear = new SandboxListener({ voice: { wordsBetween }, clock });
 
   ear.onVoice();
   ear.beginUtterance(4000);

@@ -1,6 +1,6 @@
 /** Callers that ring in: taken up from the queue in order, as lines get free, and held like any call. */
 import { expect, test } from 'vitest';
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 import { openSandboxWorld, type SandboxWorld } from './support/sandbox-world.ts';
 
 const CALLS_MAX = 100;

@@ -5,8 +5,8 @@ import net from 'node:net';
 import { dirname, join, normalize } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
-import { OutboundDialer } from '../../src/call/outbound-dialer.ts';
-import { SCENARIO_BY_DIGITS } from '../../src/domain/sandbox-scenario.ts';
+import { OutboundDialer } from '../../src/call/outbound/outbound-dialer.ts';
+import { SCENARIO_BY_DIGITS } from '../../src/domain/sandbox/sandbox-scenario.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openSandboxWorld, type SandboxWorld } from './support/sandbox-world.ts';
 
@@ -111,7 +111,7 @@ test('the carrier of the sandbox imports no network, and nothing of the real tel
   const reached = [...reachableFrom('src/telephony/sandbox/sandbox-carrier.ts')];
 
   expect(reached).toContain('src/telephony/sandbox/sandbox-line.ts');
-  expect(reached).toContain('src/media/wav-recorder.ts');
+  expect(reached).toContain('src/media/recording/wav-recorder.ts');
   expect(
     reached.filter((name) =>
       /^(node:)?(net|dgram|tls|dns|https?|http2)$|undici|drachtio|src\/(sip|rtp)\/|src\/telephony\/direct/.test(

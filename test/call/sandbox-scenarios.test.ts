@@ -1,6 +1,6 @@
 /** Every party of the sandbox, from the queue to the record, by the real session, conversation and store. */
 import { expect, test } from 'vitest';
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 import { openSandboxWorld, type SandboxWorld } from './support/sandbox-world.ts';
 
 const SPEED = 10;

@@ -5,7 +5,7 @@ import {
   type TransferAsker,
   TransferCap,
   type TransferRefusal,
-} from '../../src/call/transfer-cap.ts';
+} from '../../src/call/session/transfer-cap.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12);

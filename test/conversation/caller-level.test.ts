@@ -1,13 +1,17 @@
 /** Loudness in the weighing of a voice over the agent's: what it may change, and what it may not. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isBackchannel, isCourtesy, weighOverlap } from '../../src/conversation/backchannel.ts';
 import {
   LEVEL_UNKNOWN,
   learnLevel,
   overUsualDb,
   type SpokenLevel,
-} from '../../src/conversation/caller-level.ts';
+} from '../../src/conversation/endpointing/caller-level.ts';
+import {
+  isBackchannel,
+  isCourtesy,
+  weighOverlap,
+} from '../../src/conversation/turn/backchannel.ts';
 
 test('learnLevel is the mean over the time that was voiced', () => {
   const first = learnLevel(LEVEL_UNKNOWN, { levelDbfs: -30, voicedMs: 1000 });

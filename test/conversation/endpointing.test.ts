@@ -1,19 +1,19 @@
 /** How long the agent waits for the caller, from what was said and how. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  contentWords,
-  isBackchannel,
-  isCourtesy,
-  weighOverlap,
-} from '../../src/conversation/backchannel.ts';
-import { completenessOf } from '../../src/conversation/completeness.ts';
+import { completenessOf } from '../../src/conversation/endpointing/completeness.ts';
 import {
   type PauseObservation,
   rememberPause,
   SILENCE_MS_CAP,
   silenceRequiredMs,
-} from '../../src/conversation/endpointing.ts';
+} from '../../src/conversation/endpointing/endpointing.ts';
+import {
+  contentWords,
+  isBackchannel,
+  isCourtesy,
+  weighOverlap,
+} from '../../src/conversation/turn/backchannel.ts';
 
 const LIMITS = { silenceMsMin: 250, silenceMsMax: 1200 };
 const PAUSE: PauseObservation = {

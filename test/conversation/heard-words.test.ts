@@ -1,10 +1,10 @@
 /** What of a reply was heard, and what the model is shown of a conversation. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heardWords, type Piece } from '../../src/conversation/heard-words.ts';
-import { phrasesFor } from '../../src/conversation/phrases.ts';
-import { messagesFor, systemPrompt } from '../../src/conversation/prompt.ts';
-import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn-rules.ts';
+import { heardWords, type Piece } from '../../src/conversation/history/heard-words.ts';
+import { messagesFor, systemPrompt } from '../../src/conversation/history/prompt.ts';
+import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
+import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn/turn-rules.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';
 import { BRIEF } from './support/table.ts';
 

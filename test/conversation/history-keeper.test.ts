@@ -1,9 +1,9 @@
 /** Long calls in a small window: what is summed up, when, and what happens when it cannot be. */
 import { expect, test } from 'vitest';
-import { HistoryKeeper } from '../../src/conversation/history-keeper.ts';
-import { lengthOf } from '../../src/conversation/history-plan.ts';
-import { UNCOUNTED } from '../../src/lib/language-model-metrics.ts';
+import { HistoryKeeper } from '../../src/conversation/history/history-keeper.ts';
+import { lengthOf } from '../../src/conversation/history/history-plan.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { Summariser, WINDOW_TOKENS } from './support/summariser.ts';

@@ -6,12 +6,12 @@ import {
   lengthOfTools,
   roomFor,
   verbatimFrom,
-} from '../../src/conversation/history-plan.ts';
+} from '../../src/conversation/history/history-plan.ts';
 import {
   readSummary,
   SUMMARY_CHARS_MAX,
   summaryRequest,
-} from '../../src/conversation/history-summary.ts';
+} from '../../src/conversation/history/history-summary.ts';
 import { ANSWER_TOKENS_MAX, type ChatMessage } from '../../src/llm/language-model.ts';
 
 const call = { id: 'a', name: 'book', arguments: { day: 'Monday' } };

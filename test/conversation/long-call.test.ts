@@ -1,12 +1,12 @@
 /** Two hours of talk against a model server, over its real protocol, that counts every prompt. */
 import { expect, test } from 'vitest';
-import { HistoryKeeper } from '../../src/conversation/history-keeper.ts';
-import { phrasesFor } from '../../src/conversation/phrases.ts';
-import { messagesFor } from '../../src/conversation/prompt.ts';
-import { DEFAULT_TIMING } from '../../src/conversation/turn-rules.ts';
+import { HistoryKeeper } from '../../src/conversation/history/history-keeper.ts';
+import { messagesFor } from '../../src/conversation/history/prompt.ts';
+import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
+import { DEFAULT_TIMING } from '../../src/conversation/turn/turn-rules.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { UNCOUNTED } from '../../src/lib/language-model-metrics.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { GuardedModel } from '../../src/llm/guarded-model.ts';
 import {

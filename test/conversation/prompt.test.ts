@@ -1,9 +1,9 @@
 /** The prompt: the same bytes from turn to turn, and callers' words as nothing but words. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { phrasesFor } from '../../src/conversation/phrases.ts';
-import { messagesFor, prefixFor } from '../../src/conversation/prompt.ts';
-import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn-rules.ts';
+import { messagesFor, prefixFor } from '../../src/conversation/history/prompt.ts';
+import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
+import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn/turn-rules.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';
 
 const RULES: TurnRules = {

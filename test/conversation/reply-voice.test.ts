@@ -1,7 +1,7 @@
 /** One reply's way to the line: kept back, let out, finished, dropped. */
 import { expect, test } from 'vitest';
-import { ReplyVoice } from '../../src/conversation/reply-voice.ts';
-import type { TurnHappening } from '../../src/conversation/turn-event.ts';
+import { ReplyVoice } from '../../src/conversation/reply/reply-voice.ts';
+import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';

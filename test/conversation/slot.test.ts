@@ -1,7 +1,7 @@
 /** What callers dictate, and whether it is all there. */
 import { expect, test } from 'vitest';
-import { trailingDigits } from '../../src/conversation/number-words.ts';
-import { countryOfNumber, dictationOf } from '../../src/conversation/slot.ts';
+import { countryOfNumber, dictationOf } from '../../src/conversation/endpointing/dictation.ts';
+import { trailingDigits } from '../../src/conversation/endpointing/number-words.ts';
 
 const US = { language: 'en-US', country: 'US' };
 const DE = { language: 'de-DE', country: 'DE' };

@@ -1,11 +1,11 @@
 /** Answers begun before the caller's turn is over, and models that go on calling tools. */
 import { expect, test } from 'vitest';
-import { phrasesFor } from '../../src/conversation/phrases.ts';
-import type { TurnEffect } from '../../src/conversation/turn-effect.ts';
-import type { TurnHappening } from '../../src/conversation/turn-event.ts';
-import { takeTurnEvent } from '../../src/conversation/turn-machine.ts';
-import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn-rules.ts';
-import { openState, type TurnState } from '../../src/conversation/turn-state.ts';
+import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
+import type { TurnEffect } from '../../src/conversation/turn/turn-effect.ts';
+import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import { takeTurnEvent } from '../../src/conversation/turn/turn-machine.ts';
+import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn/turn-rules.ts';
+import { openState, type TurnState } from '../../src/conversation/turn/turn-state.ts';
 import { calls } from './support/fake-parts.ts';
 import { BRIEF, layTable } from './support/table.ts';
 

@@ -1,7 +1,7 @@
 /** Which requests for the caller's words are given up, and which are done. */
 import { expect, test } from 'vitest';
-import { TakingDown } from '../../src/conversation/taking-down.ts';
-import type { TurnHappening } from '../../src/conversation/turn-event.ts';
+import { TranscriptionRequest } from '../../src/conversation/turn/transcription-request.ts';
+import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeEar } from './support/fake-parts.ts';
@@ -18,10 +18,10 @@ function listen(log = silentLogger) {
   };
   const told: TurnHappening[] = [];
   const tell = (happening: TurnHappening) => void told.push(happening);
-  return { clock, ear, told, signals, takingDown: new TakingDown({ ear, log, tell }) };
+  return { clock, ear, told, signals, takingDown: new TranscriptionRequest({ ear, log, tell }) };
 }
 
-test('TakingDown gives up a request that is under way for the next one', async () => {
+test('TranscriptionRequest gives up a request that is under way for the next one', async () => {
   const { clock, told, signals, takingDown } = listen();
   const first = takingDown.request(1, 'speculative');
   const second = takingDown.request(2, 'final');
@@ -33,7 +33,7 @@ test('TakingDown gives up a request that is under way for the next one', async (
   expect(told).toMatchObject([{ kind: 'transcribed', attempt: 2 }]);
 });
 
-test('TakingDown has nothing to give up once the words have come', async () => {
+test('TranscriptionRequest has nothing to give up once the words have come', async () => {
   const { clock, signals, takingDown } = listen();
   const request = takingDown.request(1, 'final');
   clock.advance(80);
@@ -47,7 +47,7 @@ test('TakingDown has nothing to give up once the words have come', async () => {
 test.each([
   ['final', ['warn']],
   ['partial', ['debug']],
-] as const)('TakingDown tells that a %s request has failed, and has nothing to give up then', async (priority, expected) => {
+] as const)('TranscriptionRequest tells that a %s request has failed, and has nothing to give up then', async (priority, expected) => {
   const logged: string[] = [];
   const { clock, ear, told, signals, takingDown } = listen({
     ...silentLogger,

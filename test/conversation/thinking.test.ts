@@ -1,8 +1,8 @@
 /** One answer of the model: where it is cut, what is told of it, and when it counts as an answer. */
 import { expect, test } from 'vitest';
-import type { HistoryKeeper } from '../../src/conversation/history-keeper.ts';
-import { CALLS_MAX, CHARACTERS_MAX, think } from '../../src/conversation/thinking.ts';
-import type { TurnHappening } from '../../src/conversation/turn-event.ts';
+import type { HistoryKeeper } from '../../src/conversation/history/history-keeper.ts';
+import { CALLS_MAX, CHARACTERS_MAX, think } from '../../src/conversation/reply/llm-stream.ts';
+import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { LanguageModel, ModelEvent } from '../../src/llm/language-model.ts';
 import { calls } from './support/fake-parts.ts';

@@ -1,9 +1,9 @@
 /** Five thousand conversations of random events: what must hold after each of them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TurnEffect } from '../../src/conversation/turn-effect.ts';
-import type { TurnHappening } from '../../src/conversation/turn-event.ts';
-import type { TurnState } from '../../src/conversation/turn-state.ts';
+import type { TurnEffect } from '../../src/conversation/turn/turn-effect.ts';
+import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnState } from '../../src/conversation/turn/turn-state.ts';
 import { happening, rules, run } from './support/any-turns.ts';
 
 const SEQUENCES = 5000;

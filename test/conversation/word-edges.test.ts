@@ -1,9 +1,13 @@
 /** Where words, levels and pieces of text are told apart: the values at which one becomes the other. */
 import { expect, test } from 'vitest';
-import { isCourtesy, weighOverlap } from '../../src/conversation/backchannel.ts';
-import { LEVEL_UNKNOWN, learnLevel, overUsualDb } from '../../src/conversation/caller-level.ts';
-import { ClauseSplitter } from '../../src/conversation/clause-splitter.ts';
-import { messagesFor } from '../../src/conversation/prompt.ts';
+import {
+  LEVEL_UNKNOWN,
+  learnLevel,
+  overUsualDb,
+} from '../../src/conversation/endpointing/caller-level.ts';
+import { messagesFor } from '../../src/conversation/history/prompt.ts';
+import { ClauseSplitter } from '../../src/conversation/reply/clause-splitter.ts';
+import { isCourtesy, weighOverlap } from '../../src/conversation/turn/backchannel.ts';
 import { openTurns } from './support/turns.ts';
 
 const VOICE = { text: 'Okay.', confidence: 1, voicedMs: 400, longMs: 800, overUsualDb: 0 };

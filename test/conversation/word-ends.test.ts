@@ -1,9 +1,9 @@
 /** A reply that is cut keeps the words that its voice says were heard, however they are written. */
 import { expect, test } from 'vitest';
-import { ReplyVoice } from '../../src/conversation/reply-voice.ts';
-import type { TurnHappening } from '../../src/conversation/turn-event.ts';
+import { ReplyVoice } from '../../src/conversation/reply/reply-voice.ts';
+import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { SpeechRequest } from '../../src/speech/synthesizer.ts';
+import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
 import { FakeLine } from './support/fake-line.ts';

@@ -7,7 +7,7 @@ import { deedOf } from '../../src/dashboard/seek-keys.ts';
 import { SoundSchedule } from '../../src/dashboard/sound-schedule.ts';
 import { WavStreamReader } from '../../src/dashboard/wav-stream.ts';
 import { columnsOf, heightOf, pointsFor } from '../../src/dashboard/wave-shape.ts';
-import { wavHeader } from '../../src/media/wav-format.ts';
+import { wavHeader } from '../../src/media/recording/wav-format.ts';
 
 test('columnsOf loses no peak, however few columns there are', () => {
   const peaks = [0, 0, 0.9, 0, 0.1, 0, 0, 0.4];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LANGUAGES, textOf, wordOf } from '../../src/dashboard/text/text.ts';
-import { type EngineJob, engineState, type StandIn } from '../../src/domain/engine-state.ts';
+import { type EngineJob, engineState, type StandIn } from '../../src/domain/call/engine-state.ts';
 
 function textsOf(language: string): Readonly<Record<string, string>> {
   const file = join(import.meta.dirname, `../../src/dashboard/text/${language}.json`);

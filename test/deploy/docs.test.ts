@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -29,7 +29,7 @@ test('docs/deploy.md links to files and headings that are there', () => {
 });
 
 test('docs/deploy.md names metrics, settings, services and files that are there', () => {
-  const metrics = globSync('src/lib/*.ts', { cwd: ROOT }).map(read).join('\n');
+  const metrics = globSync('src/lib/**/*.ts', { cwd: ROOT }).map(read).join('\n');
   const settings = allOf(/`([A-Z][A-Z_]+)=/g);
   const services = Object.keys(parse(read('docker-compose.yml'), { merge: true }).services);
   const rows = allOf(/^\| `([a-z-]+)`(?:, `[a-z-]+`)? \|/gm);

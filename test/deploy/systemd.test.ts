@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { execForm, stagesOf } from '../support/dockerfile.ts';
 import { describeWith } from '../support/programs.ts';
 
@@ -42,7 +42,7 @@ test('offhook.service kills nothing before the server has drained', () => {
 });
 
 test('offhook.service lets media threads have the priority that they ask for, and no capability', () => {
-  const source = read('src/media/thread-priority.ts');
+  const source = read('src/media/worker/thread-priority.ts');
   const asked = /FIFO_PRIORITY = '(\d+)'/.exec(source)?.[1];
   const niceness = /NICENESS = (-\d+)/.exec(source)?.[1];
 

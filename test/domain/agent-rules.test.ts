@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAgent, isLanguageTag, patchAgent } from '../../src/domain/agent-rules.ts';
+import { createAgent, isLanguageTag, patchAgent } from '../../src/domain/agent/agent-rules.ts';
 import { buildAgent } from '../support/build-agent.ts';
 
 const NOW = new Date('2026-11-21T09:00:00.000Z');

@@ -7,7 +7,7 @@ import {
   mayUse,
   newKeyText,
   newSigningSecret,
-} from '../../src/domain/api-key.ts';
+} from '../../src/domain/account/api-key.ts';
 
 test.each([
   ['live', /^svc_live_[0-9A-Za-z]{32}$/],

@@ -3,8 +3,8 @@ import {
   callEndedEvent,
   callStartedEvent,
   callTranscribedEvent,
-} from '../../src/domain/call-events.ts';
-import { endCall } from '../../src/domain/call-life.ts';
+} from '../../src/domain/call/call-events.ts';
+import { endCall } from '../../src/domain/call/call-life.ts';
 import { buildCall } from '../support/build-call.ts';
 
 const STAMP = { id: 'evt_1', now: new Date('2026-11-20T12:01:00.500Z') };

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { expect, test } from 'vitest';
-import { type DialRules, decideDial } from '../../src/domain/dial-policy.ts';
+import { type DialRules, decideDial } from '../../src/domain/dialing/dial-policy.ts';
 
 const RULES: DialRules = {
   allowedCountries: undefined,

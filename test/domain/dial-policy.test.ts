@@ -1,7 +1,7 @@
 /** Which numbers may be called at all. */
 import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
 import { expect, test } from 'vitest';
-import { type DialRules, decideDial, isShortNumber } from '../../src/domain/dial-policy.ts';
+import { type DialRules, decideDial, isShortNumber } from '../../src/domain/dialing/dial-policy.ts';
 
 const OWN = '+390655555555';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { engineState } from '../../src/domain/engine-state.ts';
+import { engineState } from '../../src/domain/call/engine-state.ts';
 
 test('engineState says of a stand-in what callers notice, what would replace it, and how', () => {
   const facts = { engine: 'whisper', reason: 'no model in "./models"', isFallback: true };

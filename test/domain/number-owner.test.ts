@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { entitled, NumberOwners } from '../../src/domain/number-owner.ts';
+import { entitled, NumberOwners } from '../../src/domain/dialing/number-owner.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { addAccount, openTestStore } from '../support/test-store.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dayCount, daysOf, NAMED_PERIODS, periodOf } from '../../src/domain/period.ts';
+import { dayCount, daysOf, NAMED_PERIODS, periodOf } from '../../src/domain/analytics/period.ts';
 
 describe('periodOf', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isPhoneNumber, parsePhoneNumber } from '../../src/domain/phone-number.ts';
+import { isPhoneNumber, parsePhoneNumber } from '../../src/domain/dialing/phone-number.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { requestsAnHour, windowOf } from '../../src/domain/rate-limit.ts';
+import { requestsAnHour, windowOf } from '../../src/domain/account/rate-limit.ts';
 
 test('windowOf is the clock hour, its end excluded', () => {
   const window = {

@@ -3,7 +3,7 @@ import {
   checkRecordingLink,
   recordingLink,
   signRecordingLink,
-} from '../../src/domain/recording-link.ts';
+} from '../../src/domain/call/recording-link.ts';
 
 const SECRET = 'a secret of thirty-two characters';
 

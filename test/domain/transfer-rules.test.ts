@@ -1,7 +1,7 @@
 /** Where a customer may hand a call over to. */
 import { expect, test } from 'vitest';
+import { type TransferFacts, transferTarget } from '../../src/domain/agent/transfer-rules.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
-import { type TransferFacts, transferTarget } from '../../src/domain/transfer-rules.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 

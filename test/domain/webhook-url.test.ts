@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { rangeOfAddress } from '../../src/domain/address-range.ts';
-import { addressRefusal, checkWebhookUrl } from '../../src/domain/webhook-url.ts';
+import { rangeOfAddress } from '../../src/domain/webhook/address-range.ts';
+import { addressRefusal, checkWebhookUrl } from '../../src/domain/webhook/webhook-url.ts';
 
 const CLOSED = { allowLocal: false, allowPrivate: false };
 const LOCAL = { allowLocal: true, allowPrivate: false };

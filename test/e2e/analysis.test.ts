@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import Sqlite from 'better-sqlite3';
 import { afterEach, expect, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';

@@ -182,7 +182,7 @@ describeWith(['chromium'], 'the lists of the dashboard', () => {
     expect(await shown.findings()).toEqual([]);
   });
 
-  test('a call is taken over by a number that is asked for, and remembered in this window', async () => {
+  test('a call is taken over by a number that is asked for, and cached in this window', async () => {
     const client = new SandboxClient(server);
     const agentId = await client.createAgent();
     await page.getByText('Test', { exact: true }).click();

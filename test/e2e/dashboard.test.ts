@@ -37,7 +37,7 @@ describeWith(['chromium'], 'the dashboard', () => {
   let page: Page;
 
   beforeAll(async () => {
-    spawnSync(join(ROOT, 'node_modules/.bin/node'), ['src/build-dashboard.ts'], { cwd: ROOT });
+    spawnSync(join(ROOT, 'node_modules/.bin/node'), ['src/cli/build-dashboard.ts'], { cwd: ROOT });
     const environment = {
       WEBHOOK_ALLOW_LOCAL: 'true',
       WEBHOOK_BACKOFF_SECONDS: '0,0,0,0,0',

@@ -110,7 +110,7 @@ test('the image starts as its user, gets healthy, takes an admin command, and en
     ({ status }) => status,
     () => 0,
   );
-  const admin = await run(['node', 'src/admin.ts', 'account', 'list', '--json'], place);
+  const admin = await run(['node', 'src/cli/admin.ts', 'account', 'list', '--json'], place);
   server.kill(image.argsOf('STOPSIGNAL') as NodeJS.Signals);
   const status = await ended;
   const after = await healthCheck();

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../examples/phone/phone-call.ts';
-import { levelDbfs } from '../../src/media/level.ts';
-import { readWavHeader, WAV_HEADER_BYTES } from '../../src/media/wav-format.ts';
+import { levelDbfs } from '../../src/media/dsp/level.ts';
+import { readWavHeader, WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
 import { EventReader } from '../support/event-reader.ts';
 import { LIVE_KEY, startServer, type TestServer } from '../support/server.ts';
 

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { encodeG711 } from '../../src/media/g711.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import { parseSdp } from '../../src/rtp/sdp.ts';
 import { offer } from '../../src/rtp/sdp-answer.ts';

@@ -31,7 +31,7 @@ function checkout({ hasPackages = true } = {}): Checkout {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const page = join(folder, 'src/dashboard');
   mkdirSync(page, { recursive: true });
-  cpSync(join(ROOT, 'src/build-dashboard.ts'), join(folder, 'src/build-dashboard.ts'));
+  cpSync(join(ROOT, 'src/cli/build-dashboard.ts'), join(folder, 'src/cli/build-dashboard.ts'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   if (hasPackages) symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const write = (file: string, text: string) => writeFileSync(join(page, file), text);
@@ -48,8 +48,11 @@ function component(text: string): string {
 
 function runNode(cwd: string, words: readonly string[]): Promise<readonly [number, string]> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ['src/build-dashboard.ts', ...words], { cwd }, (error, out, err) =>
-      resolve([Number(error?.code ?? 0), out + err]),
+    execFile(
+      process.execPath,
+      ['src/cli/build-dashboard.ts', ...words],
+      { cwd },
+      (error, out, err) => resolve([Number(error?.code ?? 0), out + err]),
     );
   });
 }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpServer } from '../../src/api/http-server.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
 test.concurrent.each([

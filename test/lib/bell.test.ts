@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Bell } from '../../src/lib/bell.ts';
+import { Notifier } from '../../src/lib/notifier.ts';
 
-test('Bell rings once for several reasons, after the code that gave them', async () => {
-  const bell = new Bell();
+test('Notifier rings once for several reasons, after the code that gave them', async () => {
+  const bell = new Notifier();
   const heard: string[] = [];
   bell.listen(() => heard.push('ring'));
 
@@ -14,8 +14,8 @@ test('Bell rings once for several reasons, after the code that gave them', async
   expect(heard).toEqual(['still in the transaction', 'ring']);
 });
 
-test('Bell rings again for a reason that comes later', async () => {
-  const bell = new Bell();
+test('Notifier rings again for a reason that comes later', async () => {
+  const bell = new Notifier();
   let rings = 0;
   bell.listen(() => {
     rings += 1;
@@ -29,8 +29,8 @@ test('Bell rings again for a reason that comes later', async () => {
   expect(rings).toBe(2);
 });
 
-test('Bell does not ring for a listener that was removed', async () => {
-  const bell = new Bell();
+test('Notifier does not ring for a listener that was removed', async () => {
+  const bell = new Notifier();
   let rings = 0;
   const remove = bell.listen(() => {
     rings += 1;

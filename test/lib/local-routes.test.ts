@@ -1,4 +1,4 @@
-/** Which of our addresses packets leave from: asked of the system, and remembered for a while. */
+/** Which of our addresses packets leave from: asked of the system, and cached for a while. */
 import { isIPv4 } from 'node:net';
 import { expect, test } from 'vitest';
 import { LocalRoutes } from '../../src/lib/local-routes.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
 /** The value of one sample line, or undefined when there is none. */
 async function sample(metrics: Metrics, line: string): Promise<number | undefined> {

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { remembered } from '../../src/lib/remembered.ts';
+import { cached } from '../../src/lib/cached.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
-test('remembered asks once a second, however often it is wanted', () => {
+test('cached asks once a second, however often it is wanted', () => {
   const clock = new FakeClock();
   let asked = 0;
-  const ask = remembered(() => ++asked, { keptMs: 1000, clock });
+  const ask = cached(() => ++asked, { keptMs: 1000, clock });
 
   const answers = [0, 999, 1, 999, 1].map((waitMs) => {
     clock.advance(waitMs);
@@ -15,9 +15,9 @@ test('remembered asks once a second, however often it is wanted', () => {
   expect(answers).toEqual([1, 1, 2, 2, 3]);
 });
 
-test('remembered keeps an answer that says nothing, too', () => {
+test('cached keeps an answer that says nothing, too', () => {
   let asked = 0;
-  const ask = remembered(() => void asked++, { keptMs: 1000, clock: new FakeClock() });
+  const ask = cached(() => void asked++, { keptMs: 1000, clock: new FakeClock() });
 
   ask();
   ask();
@@ -25,9 +25,9 @@ test('remembered keeps an answer that says nothing, too', () => {
   expect(asked).toBe(1);
 });
 
-test('remembered keeps no failure', () => {
+test('cached keeps no failure', () => {
   let asked = 0;
-  const ask = remembered(
+  const ask = cached(
     () => {
       asked += 1;
       if (asked === 1) throw new TypeError('no');

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { ThreadUse } from '../../src/lib/thread-use.ts';
+import { ThreadUse } from '../../src/lib/process/thread-use.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const IDLE = 'setInterval(() => undefined, 1000)';

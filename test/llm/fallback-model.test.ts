@@ -1,7 +1,7 @@
 /** Several models in order of preference, and the setting that names them. */
 import { expect, test } from 'vitest';
-import { UNCOUNTED } from '../../src/lib/language-model-metrics.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
 import {
   chooseLanguageModel,
   parseLanguageModelOrder,

@@ -2,16 +2,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GuardedModel } from '../../src/llm/guarded-model.ts';
-import { harmlessRequest, withoutControlTokens } from '../../src/llm/harmless-text.ts';
 import {
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from '../../src/llm/language-model.ts';
-import { SaidText } from '../../src/llm/said-text.ts';
+import { ReasoningFilter } from '../../src/llm/reasoning-filter.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
+import { withoutControlTokens, withUntrustedText } from '../../src/llm/untrusted-text.ts';
 import {
   collect,
   describeLanguageModel,
@@ -133,14 +133,14 @@ test('GuardedModel shows the model no mark in anything but the operator’s own 
   expect(warmed?.messages).toEqual(asked?.messages);
 });
 
-test('harmlessRequest turns a longer conversation into an extension of the shorter one', () => {
+test('withUntrustedText turns a longer conversation into an extension of the shorter one', () => {
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 6 }), hostile, (said, next) => {
       const messages = said.map((content) => ({ role: 'user', content }) as const);
       const longer = [...messages, { role: 'user', content: next } as const];
 
-      const before = harmlessRequest({ messages }).messages;
-      const after = harmlessRequest({ messages: longer }).messages;
+      const before = withUntrustedText({ messages }).messages;
+      const after = withUntrustedText({ messages: longer }).messages;
 
       expect(after.slice(0, -1)).toEqual(before);
     }),
@@ -155,10 +155,10 @@ test.each([
   ['3 < 5 and 5 > 3, a <3 b', '3 < 5 and 5 > 3, a <3 b'],
   ['It ends with <thi', 'It ends with <thi'],
   ['I see.<think>and now', 'I see.'],
-])('SaidText says of %j only %j, however it is cut', (text, expected) => {
+])('ReasoningFilter says of %j only %j, however it is cut', (text, expected) => {
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 9 }), (cuts) => {
-      const said = new SaidText();
+      const said = new ReasoningFilter();
       const ends = [...cuts, text.length].sort((one, other) => one - other);
 
       const out = ends.map((end, index) => said.push(text.slice(ends[index - 1] ?? 0, end)));
@@ -168,10 +168,10 @@ test.each([
   );
 });
 
-test('SaidText keeps back only what may become a mark', () => {
+test('ReasoningFilter keeps back only what may become a mark', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '<', '|') })), (pieces) => {
-      const said = new SaidText();
+      const said = new ReasoningFilter();
       const text = pieces.join('');
 
       const out = pieces.map((piece) => said.push(piece)).join('') + said.flush();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { DrainQueue } from '../../src/media/drain-queue.ts';
-import type { ToWorker } from '../../src/media/media-protocol.ts';
+import { DrainQueue } from '../../src/media/engine/drain-queue.ts';
+import type { ToWorker } from '../../src/media/engine/media-protocol.ts';
 
 /** A worker that answers for its lines: `true` frees the ports, `false` keeps them. */
 function workerOf(queue: DrainQueue, answers: Readonly<Record<number, boolean>>) {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { encodeG711, type G711Law } from '../../src/media/g711.ts';
-import { Playout } from '../../src/media/playout.ts';
+import { encodeG711, type G711Law } from '../../src/media/dsp/g711.ts';
+import { Playout } from '../../src/media/rtp-session/playout.ts';
 import { readStereo } from '../support/recording.ts';
 import { testFolder } from '../support/test-store.ts';
 import { FAR_END, reply, TestLine } from './test-line.ts';
@@ -125,7 +125,7 @@ test('Playout gives nothing of the reply before, in the same memory', () => {
   );
 });
 
-test('MediaLine sends a reply on in the new codec when that changes in its middle', () => {
+test('RtpSession sends a reply on in the new codec when that changes in its middle', () => {
   const line = new TestLine();
   line.setRemote();
   line.line.begin(1);
@@ -143,7 +143,7 @@ test('MediaLine sends a reply on in the new codec when that changes in its middl
   ]);
 });
 
-test('MediaLine records a reply as it was said, and not as it was encoded', async () => {
+test('RtpSession records a reply as it was said, and not as it was encoded', async () => {
   const file = join(testFolder(), 'a.wav');
   const line = new TestLine();
   line.setRemote();

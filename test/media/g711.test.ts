@@ -5,7 +5,7 @@ import {
   type G711Law,
   SILENCE_BYTE,
   transcodeG711Into,
-} from '../../src/media/g711.ts';
+} from '../../src/media/dsp/g711.ts';
 
 const LAWS: readonly G711Law[] = ['PCMU', 'PCMA'];
 

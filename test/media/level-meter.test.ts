@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { levelDbfs } from '../../src/media/level.ts';
-import { LevelMeter } from '../../src/media/level-meter.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
+import { levelDbfs } from '../../src/media/dsp/level.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { SILENCE, TestLine, tone, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
 
@@ -70,7 +70,7 @@ test('LevelMeters that share a count are on and off each by itself, however ofte
   ]);
 });
 
-test('MediaLine measures both sides while somebody looks', () => {
+test('RtpSession measures both sides while somebody looks', () => {
   const line = new TestLine();
   line.setRemote();
   line.meter.start();
@@ -86,7 +86,7 @@ test('MediaLine measures both sides while somebody looks', () => {
   expect(line.meter.take()).toEqual(QUIET);
 });
 
-test('MediaLine measures nothing while nobody looks', () => {
+test('RtpSession measures nothing while nobody looks', () => {
   const line = new TestLine();
   line.setRemote();
   line.meter.start();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { LineBeat } from '../../src/media/line-beat.ts';
-import { type Rider, SendWheel } from '../../src/media/send-wheel.ts';
+import { LineBeat } from '../../src/media/worker/line-beat.ts';
+import { Pacer, type Rider } from '../../src/media/worker/pacer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const BUSY = 300;
@@ -11,7 +11,7 @@ class FollowingLine implements Rider {
   readonly beat: LineBeat;
   readonly #phaseMs: number;
 
-  constructor(wheel: SendWheel, phaseMs: number) {
+  constructor(wheel: Pacer, phaseMs: number) {
     this.beat = new LineBeat(this, wheel);
     this.#phaseMs = phaseMs;
   }
@@ -29,7 +29,7 @@ class FollowingLine implements Rider {
 
 function lineAmong(others: number, phaseMs: number) {
   const clock = new FakeClock(20_000);
-  const wheel = new SendWheel({
+  const wheel = new Pacer({
     clock,
     onFault: (_rider, error) => {
       throw error;

@@ -1,6 +1,6 @@
 /** What a line knows of its packets at the end: its own figures, and those of the far end's reports. */
 import { expect, test } from 'vitest';
-import { encodeG711 } from '../../src/media/g711.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtcp, writeRtcp } from '../../src/rtp/rtcp.ts';
 import { FAR_END, TestLine, VOICE } from './test-line.ts';
 
@@ -13,11 +13,11 @@ function report(line: TestLine, ssrc: number, fields: object = {}): void {
   line.line.onRtcp(writeRtcp({ ssrc: 99, cname: 'far', reception }), FAR_END, line.nowMs);
 }
 
-test('MediaLine knows no details before it was agreed on', () => {
+test('RtpSession knows no details before it was agreed on', () => {
   expect(new TestLine().line.stats().details).toBeUndefined();
 });
 
-test('MediaLine knows its codec, and what came too late', () => {
+test('RtpSession knows its codec, and what came too late', () => {
   const line = new TestLine();
   line.setRemote({ codec: 'PCMA', payloadType: 8 });
   const payload = encodeG711('PCMA', VOICE);
@@ -33,7 +33,7 @@ test('MediaLine knows its codec, and what came too late', () => {
   });
 });
 
-test('MediaLine calls nothing late or lost where each packet comes twice, and keeps count of what is lost', () => {
+test('RtpSession calls nothing late or lost where each packet comes twice, and keeps count of what is lost', () => {
   const line = new TestLine();
   line.setRemote();
 
@@ -46,7 +46,7 @@ test('MediaLine calls nothing late or lost where each packet comes twice, and ke
   expect(stats.details?.packetsLate).toBe(0);
 });
 
-test('MediaLine counts packets that were due and not sent, and reports only the others', () => {
+test('RtpSession counts packets that were due and not sent, and reports only the others', () => {
   const line = new TestLine();
   line.setRemote();
   line.speakFor(1000);
@@ -63,7 +63,7 @@ test('MediaLine counts packets that were due and not sent, and reports only the 
   expect(reported.senderReport).toBeDefined();
 });
 
-test('MediaLine keeps what the far end says of its stream, and nothing of other streams', () => {
+test('RtpSession keeps what the far end says of its stream, and nothing of other streams', () => {
   const line = new TestLine();
   line.setRemote();
   line.speakFor(200);
@@ -79,7 +79,7 @@ test('MediaLine keeps what the far end says of its stream, and nothing of other 
   });
 });
 
-test('MediaLine measures the round trip by the answer to its own report', () => {
+test('RtpSession measures the round trip by the answer to its own report', () => {
   const line = new TestLine();
   line.setRemote();
   line.speakFor(8000);

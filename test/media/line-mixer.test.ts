@@ -1,6 +1,6 @@
 /** Two lines and an agent: who hears whom, how loud, and how late. */
 import { expect, test } from 'vitest';
-import { LineMixer, SoundQueue } from '../../src/media/line-mixer.ts';
+import { Mixer, SoundQueue } from '../../src/media/rtp-session/mixer.ts';
 
 const FRAME = 160;
 
@@ -18,7 +18,7 @@ const openQueue = () => new SoundQueue({ lateMsMax: 60 });
 
 /** Both lines hear and say a frame, so many times over. @returns what was sent and heard last. */
 function pass(
-  [caller, colleague]: readonly [LineMixer, LineMixer],
+  [caller, colleague]: readonly [Mixer, Mixer],
   levels: { readonly caller?: number; readonly colleague?: number; readonly agent?: number },
   times = 10,
 ) {
@@ -33,8 +33,8 @@ function pass(
   return last;
 }
 
-test('LineMixer lets each of three hear the sum of the other two, and nobody himself', () => {
-  const pair = LineMixer.pair();
+test('Mixer lets each of three hear the sum of the other two, and nobody himself', () => {
+  const pair = Mixer.pair();
 
   const heard = pass(pair, { caller: 1_000, colleague: 200, agent: 30 });
 
@@ -45,14 +45,14 @@ test.each([
   [20_000, 20_000, 32_767],
   [-20_000, -20_000, -32_768],
   [20_000, -20_000, 0],
-])('LineMixer adds %d and %d as %d: what is too loud is clipped', (colleague, agent, sum) => {
-  const heard = pass(LineMixer.pair(), { colleague, agent });
+])('Mixer adds %d and %d as %d: what is too loud is clipped', (colleague, agent, sum) => {
+  const heard = pass(Mixer.pair(), { colleague, agent });
 
   expect(heard.toCaller).toBe(sum);
 });
 
-test('LineMixer lets one who comes in the middle of a word, and one who falls silent, change nothing for the others', () => {
-  const pair = LineMixer.pair();
+test('Mixer lets one who comes in the middle of a word, and one who falls silent, change nothing for the others', () => {
+  const pair = Mixer.pair();
 
   const alone = pass(pair, { caller: 1_000 });
   const both = pass(pair, { caller: 1_000, colleague: 200 });
@@ -62,16 +62,16 @@ test('LineMixer lets one who comes in the middle of a word, and one who falls si
   expect([alone, both, back].map(({ toAgent }) => toAgent)).toEqual([1_000, 1_200, 1_000]);
 });
 
-test('LineMixer leaves sound as it is while the other line says nothing', () => {
-  const [caller] = LineMixer.pair();
+test('Mixer leaves sound as it is while the other line says nothing', () => {
+  const [caller] = Mixer.pair();
   const [words, heard] = [level(5), level(7)];
 
   expect(caller.say(words)).toBe(words);
   expect(caller.hear(heard)).toBe(heard);
 });
 
-test('LineMixer lets an agent hear the other line however its own line cuts time', () => {
-  const [caller, colleague] = LineMixer.pair();
+test('Mixer lets an agent hear the other line however its own line cuts time', () => {
+  const [caller, colleague] = Mixer.pair();
   let heard = level(0);
 
   for (let at = 0; at < 20; at += 1) {

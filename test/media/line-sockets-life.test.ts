@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
-import { startMediaWorker } from '../../src/media/media-worker-handle.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
   ADAPTERS,

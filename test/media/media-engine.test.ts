@@ -12,11 +12,11 @@ import {
   MediaEngine,
   MediaEngineError,
   type MediaEngineOptions,
-} from '../../src/media/media-engine.ts';
-import type { MediaSession } from '../../src/media/media-session.ts';
-import { startMediaWorker } from '../../src/media/media-worker-handle.ts';
-import { PortsExhaustedError } from '../../src/media/port-pool.ts';
-import { readWavHeader } from '../../src/media/wav-format.ts';
+} from '../../src/media/engine/media-engine.ts';
+import type { MediaSession } from '../../src/media/engine/media-session.ts';
+import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
+import { PortsExhaustedError } from '../../src/media/engine/port-pool.ts';
+import { readWavHeader } from '../../src/media/recording/wav-format.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { reply, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';

@@ -7,7 +7,7 @@ function listening(): TestLine {
   return line;
 }
 
-test('MediaLine pauses an interruptible reply at the third voiced packet', () => {
+test('RtpSession pauses an interruptible reply at the third voiced packet', () => {
   const line = listening();
   line.line.setInterruptible(true);
   line.line.begin(1);
@@ -25,7 +25,7 @@ test('MediaLine pauses an interruptible reply at the third voiced packet', () =>
   expect(after.every(({ payload }) => payload[0] === 0xff)).toBe(true);
 });
 
-test('MediaLine plays the rest after resume and forgets it after drop', () => {
+test('RtpSession plays the rest after resume and forgets it after drop', () => {
   const outcomes = (['resume', 'drop'] as const).map((wish) => {
     const line = listening();
     line.line.setInterruptible(true);
@@ -52,7 +52,7 @@ test('MediaLine plays the rest after resume and forgets it after drop', () => {
 test.each([
   ['a reply that is not interruptible', false, VOICE],
   ['a click of one packet', true, SILENCE],
-])('MediaLine does not pause: %s', (_name, isInterruptible, rest) => {
+])('RtpSession does not pause: %s', (_name, isInterruptible, rest) => {
   const line = listening();
   line.line.setInterruptible(isInterruptible);
   line.line.begin(1);

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest';
-import { encodeG711 } from '../../src/media/g711.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { LevelMeter } from '../../src/media/level-meter.ts';
-import { MediaLine } from '../../src/media/media-line.ts';
-import { SendWheel } from '../../src/media/send-wheel.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
+import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
+import { Pacer } from '../../src/media/worker/pacer.ts';
 import { writeRtp } from '../../src/rtp/packet.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { AGREED, FAR_END, VOICE } from './test-line.ts';
 
-test('MediaLine tells of a fault that a datagram led to, and lets nobody beside it have it', () => {
+test('RtpSession tells of a fault that a datagram led to, and lets nobody beside it have it', () => {
   const clock = new FakeClock(1_000_000);
   const faults: unknown[] = [];
   const fault = new Error('of ours');
-  const line = new MediaLine({
+  const line = new RtpSession({
     ...{
-      heard: new HeardRing(),
+      heard: new ReceiveRing(),
       meter: new LevelMeter(),
       trusted: { signallingAddress: FAR_END.address },
     },
-    wheel: new SendWheel({ clock, onFault: () => undefined }),
+    wheel: new Pacer({ clock, onFault: () => undefined }),
     nextUint32: () => 7,
     network: { sendRtp: () => undefined, sendRtcp: () => undefined },
     emit: ({ kind }) => {

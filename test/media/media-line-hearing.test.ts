@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { encodeG711 } from '../../src/media/g711.ts';
-import { levelDbfs } from '../../src/media/level.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
+import { levelDbfs } from '../../src/media/dsp/level.ts';
 import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
 import { SILENCE, TestLine, VOICE } from './test-line.ts';
 
@@ -10,7 +10,7 @@ function listening(): TestLine {
   return line;
 }
 
-test('MediaLine writes what it hears into the ring', () => {
+test('RtpSession writes what it hears into the ring', () => {
   const line = listening();
 
   line.speakFor(100);
@@ -20,7 +20,7 @@ test('MediaLine writes what it hears into the ring', () => {
   expect(line.heard.endAtMs).toBe(line.nowMs - 20);
 });
 
-test('MediaLine decodes A-law under its own number too', () => {
+test('RtpSession decodes A-law under its own number too', () => {
   const line = listening();
 
   line.speak(VOICE, { payloadType: 8, payload: encodeG711('PCMA', VOICE) });
@@ -28,7 +28,7 @@ test('MediaLine decodes A-law under its own number too', () => {
   expect(levelDbfs(line.heard.read(0))).toBeCloseTo(levelDbfs(VOICE), 1);
 });
 
-test('MediaLine puts silence in the place of lost packets', () => {
+test('RtpSession puts silence in the place of lost packets', () => {
   const line = listening();
 
   line.speakFor(60);
@@ -39,7 +39,7 @@ test('MediaLine puts silence in the place of lost packets', () => {
   expect(line.heardAsLetters()).toBe('vvv..vvvv');
 });
 
-test('MediaLine writes silence by the clock when a caller sends none', () => {
+test('RtpSession writes silence by the clock when a caller sends none', () => {
   const line = listening();
   line.speakFor(200);
 
@@ -51,7 +51,7 @@ test('MediaLine writes silence by the clock when a caller sends none', () => {
   expect(Math.abs(all.length - 115)).toBeLessThanOrEqual(2);
 });
 
-test('MediaLine tells the end of speech by the clock when a caller sends no silence', () => {
+test('RtpSession tells the end of speech by the clock when a caller sends no silence', () => {
   const line = listening();
   line.speakFor(200);
   const lastVoicedAtMs = line.nowMs - 20;
@@ -64,7 +64,7 @@ test('MediaLine tells the end of speech by the clock when a caller sends no sile
   ]);
 });
 
-test('MediaLine keeps the ring at the clock before the first packet', () => {
+test('RtpSession keeps the ring at the clock before the first packet', () => {
   const line = listening();
 
   line.clock.advance(1000);
@@ -72,7 +72,7 @@ test('MediaLine keeps the ring at the clock before the first packet', () => {
   expect(line.heard.end).toBeGreaterThanOrEqual(8 * 900);
 });
 
-test('MediaLine keeps all of a burst that the network held up', () => {
+test('RtpSession keeps all of a burst that the network held up', () => {
   const line = listening();
   line.speakFor(100);
   line.clock.advance(300);
@@ -84,7 +84,7 @@ test('MediaLine keeps all of a burst that the network held up', () => {
   expect(line.heardAsLetters().match(/v/g)).toHaveLength(20);
 });
 
-test('MediaLine hears what waited in the socket while its own thread stood still, before it judges', () => {
+test('RtpSession hears what waited in the socket while its own thread stood still, before it judges', () => {
   const line = listening();
   line.speakFor(300);
 
@@ -99,7 +99,7 @@ test('MediaLine hears what waited in the socket while its own thread stood still
 test.each([
   ['another SSRC', { ssrc: 5, sequence: 30_000, timestamp: 77 }],
   ['a count begun anew', { sequence: 30_000, timestamp: 77 }],
-])('MediaLine hears on at once after %s', (_name, start) => {
+])('RtpSession hears on at once after %s', (_name, start) => {
   const line = listening();
   line.speakFor(100);
 
@@ -115,7 +115,7 @@ test.each([
   expect(line.heardAsLetters()).toBe('v'.repeat(10));
 });
 
-test('MediaLine takes music on hold for silence', () => {
+test('RtpSession takes music on hold for silence', () => {
   const line = listening();
   line.speakFor(100);
 
@@ -125,7 +125,7 @@ test('MediaLine takes music on hold for silence', () => {
   expect(line.heardAsLetters()).toMatch(/^v{5}\.{49,51}$/);
 });
 
-test('MediaLine takes digits out of the audio', () => {
+test('RtpSession takes digits out of the audio', () => {
   const line = listening();
   line.speakFor(60);
   const key = (durationSamples: number, isEnd: boolean) => ({
@@ -151,7 +151,7 @@ test('MediaLine takes digits out of the audio', () => {
   expect(line.heardAsLetters()).toBe('vvv.....vvv');
 });
 
-test('MediaLine reports lost media once, and again only after it was back', () => {
+test('RtpSession reports lost media once, and again only after it was back', () => {
   const line = listening();
   line.speakFor(100);
 
@@ -167,7 +167,7 @@ test('MediaLine reports lost media once, and again only after it was back', () =
 test.each([
   ['on hold', { maySend: false }],
   ['held both ways', { maySend: false, mayReceive: false }],
-])('MediaLine misses no media %s', (_name, changes) => {
+])('RtpSession misses no media %s', (_name, changes) => {
   const line = listening();
   line.setRemote(changes);
 
@@ -176,7 +176,7 @@ test.each([
   expect(line.events).toEqual([]);
 });
 
-test('MediaLine misses no media after comfort noise', () => {
+test('RtpSession misses no media after comfort noise', () => {
   const line = listening();
   line.speak(VOICE, { payloadType: 13, payload: Uint8Array.of(70) });
 

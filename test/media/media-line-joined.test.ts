@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { decodeG711, encodeG711 } from '../../src/media/g711.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { WAV_HEADER_BYTES } from '../../src/media/wav-format.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
+import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
 import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
 import { testFolder } from '../support/test-store.ts';
 import { reply, SILENCE, TestLine, tone, VOICE } from './test-line.ts';
@@ -37,7 +37,7 @@ function loudness(wav: Buffer, side: 'caller' | 'agent', fromMs: number, untilMs
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
 }
 
-test('MediaLine sends on what a joined line hears, without silence in between', () => {
+test('RtpSession sends on what a joined line hears, without silence in between', () => {
   const { other, speak } = openPair();
 
   for (let at = 0; at < 10; at += 1) speak(VOICE);
@@ -50,7 +50,7 @@ test('MediaLine sends on what a joined line hears, without silence in between', 
   expect(new Set(other.sent.map(({ ssrc }) => ssrc)).size).toBe(1);
 });
 
-test('MediaLine says it in the other law, and in the numbers that its far end knows', () => {
+test('RtpSession says it in the other law, and in the numbers that its far end knows', () => {
   const { other, speak } = openPair({
     codec: 'PCMA',
     payloadType: 8,
@@ -70,7 +70,7 @@ test('MediaLine says it in the other law, and in the numbers that its far end kn
   expect(key).toMatchObject({ payloadType: 96, payload: writeTelephoneEvent(press) });
 });
 
-test('MediaLine keeps the gap of a lost packet for its far end to notice', () => {
+test('RtpSession keeps the gap of a lost packet for its far end to notice', () => {
   const { one, other, pass, speak } = openPair();
 
   speak(VOICE);
@@ -84,7 +84,7 @@ test('MediaLine keeps the gap of a lost packet for its far end to notice', () =>
   expect(((second?.timestamp ?? 0) - (first?.timestamp ?? 0)) >>> 0).toBe(320);
 });
 
-test('MediaLine gives no number twice after a packet of the joined line that came late', () => {
+test('RtpSession gives no number twice after a packet of the joined line that came late', () => {
   const { other, pass, speak } = openPair();
 
   for (const place of [0, 2, 1]) speak(VOICE, { sequence: 100 + place, timestamp: place * 160 });
@@ -95,7 +95,7 @@ test('MediaLine gives no number twice after a packet of the joined line that cam
   expect(steps.slice(0, 4)).toEqual([2, 1, 3, 4]);
 });
 
-test('MediaLine goes on after what it sent on, however fast the clock of the joined line', () => {
+test('RtpSession goes on after what it sent on, however fast the clock of the joined line', () => {
   const { other, pass, speak } = openPair();
 
   for (let at = 0; at < 20; at += 1) speak(VOICE, { sequence: 100 + at, timestamp: at * 320 });
@@ -107,7 +107,7 @@ test('MediaLine goes on after what it sent on, however fast the clock of the joi
   expect(Math.min(...steps)).toBeGreaterThan(0);
 });
 
-test('MediaLine fills in once the joined line has nothing for 200 ms, with its background where it has one', () => {
+test('RtpSession fills in once the joined line has nothing for 200 ms, with its background where it has one', () => {
   const { other, pass, speak } = openPair();
   other.line.setBackground(tone(3000));
 
@@ -120,7 +120,7 @@ test('MediaLine fills in once the joined line has nothing for 200 ms, with its b
   expect((filled[0]?.atMs ?? 0) - (other.sent[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(200);
 });
 
-test('MediaLine drops what a joined line hears while the agent speaks itself', () => {
+test('RtpSession drops what a joined line hears while the agent speaks itself', () => {
   const { other, speak } = openPair();
   speak(VOICE);
 
@@ -142,7 +142,7 @@ test('MediaLine drops what a joined line hears while the agent speaks itself', (
   ).toBe(true);
 });
 
-test('MediaLine records both far ends of a joined talk, each on its own side', async () => {
+test('RtpSession records both far ends of a joined talk, each on its own side', async () => {
   const { one, other, pass } = openPair();
   one.line.feed.from(other.line.feed);
   const path = join(testFolder(), 'call.wav');
@@ -162,9 +162,9 @@ test('MediaLine records both far ends of a joined talk, each on its own side', a
   expect(loudness(file, 'agent', 1100, 1900)).toBeLessThan(100);
 });
 
-test('MediaLine lets a listener hear what a joined line sends on', () => {
+test('RtpSession lets a listener hear what a joined line sends on', () => {
   const { other, speak } = openPair();
-  const played = new HeardRing();
+  const played = new ReceiveRing();
   other.line.tap(played);
 
   for (let at = 0; at < 20; at += 1) speak(VOICE);
@@ -174,7 +174,7 @@ test('MediaLine lets a listener hear what a joined line sends on', () => {
   expect(Math.max(...heard)).toBeGreaterThan(5000);
 });
 
-test('MediaLine keeps pauses of a joined talk as long as they were', async () => {
+test('RtpSession keeps pauses of a joined talk as long as they were', async () => {
   const { other, pass, speak } = openPair();
   const path = join(testFolder(), 'call.wav');
   other.line.record(path, other.nowMs);
@@ -189,7 +189,7 @@ test('MediaLine keeps pauses of a joined talk as long as they were', async () =>
   expect(loudness(file, 'agent', 1580, 1960)).toBeGreaterThan(5000);
 });
 
-test('LineFeed takes from one line at a time, gives to one, and to none once closed', async () => {
+test('SoundFeed takes from one line at a time, gives to one, and to none once closed', async () => {
   const { one, other, speak } = openPair();
   const third = new TestLine();
   third.setRemote();

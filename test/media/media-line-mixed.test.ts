@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { decodeG711 } from '../../src/media/g711.ts';
-import { WAV_HEADER_BYTES } from '../../src/media/wav-format.ts';
+import { decodeG711 } from '../../src/media/dsp/g711.ts';
+import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
 import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
 import { SILENCE, TestLine } from './test-line.ts';
 
@@ -42,7 +42,7 @@ const say = ({ line, nowMs }: TestLine, frames: number) => {
   line.finish(1, nowMs);
 };
 
-test('MediaLine lets each of two far ends hear the other one and the agent, and the agent hear both', () => {
+test('RtpSession lets each of two far ends hear the other one and the agent, and the agent hear both', () => {
   const { call, colleague, pass } = openPair();
 
   pass(10);
@@ -56,7 +56,7 @@ test('MediaLine lets each of two far ends hear the other one and the agent, and 
   expect(heard[0]).toBeLessThan(CALLER + COLLEAGUE + 300);
 });
 
-test('MediaLine gives an agent that speaks way to either of both', () => {
+test('RtpSession gives an agent that speaks way to either of both', () => {
   const { call, pass } = openPair();
   call.line.setInterruptible(true);
   pass(50, 0, 0);
@@ -68,7 +68,7 @@ test('MediaLine gives an agent that speaks way to either of both', () => {
   expect(call.kinds()).toEqual(['playout-started', 'voice-started', 'playout-paused']);
 });
 
-test('MediaLine goes on with the rest when one of the two holds, and when it comes back', () => {
+test('RtpSession goes on with the rest when one of the two holds, and when it comes back', () => {
   const { call, colleague, pass } = openPair();
   pass(10);
 
@@ -85,7 +85,7 @@ test('MediaLine goes on with the rest when one of the two holds, and when it com
   expect(sentTo(colleague)).toEqual([CALLER]);
 });
 
-test('MediaLine passes the keys of a far end to its agent and to the other far end', () => {
+test('RtpSession passes the keys of a far end to its agent and to the other far end', () => {
   const { call, colleague, pass } = openPair();
   const press = { event: 5, isEnd: true, durationSamples: 800 };
 
@@ -97,7 +97,7 @@ test('MediaLine passes the keys of a far end to its agent and to the other far e
   expect(key?.payload[0]).toBe(5);
 });
 
-test('MediaLine that is mixed no more, or whose other line is closed, is alone with its agent', async () => {
+test('RtpSession that is mixed no more, or whose other line is closed, is alone with its agent', async () => {
   const { call, colleague, pass } = openPair();
   pass(10);
 
@@ -112,7 +112,7 @@ test('MediaLine that is mixed no more, or whose other line is closed, is alone w
   expect(Math.abs((heard[0] ?? 0) - CALLER)).toBeLessThan(300);
 });
 
-test('MediaLine is mixed with one line at a time, and never with itself', () => {
+test('RtpSession is mixed with one line at a time, and never with itself', () => {
   const { call, colleague, pass } = openPair();
   const third = new TestLine();
   third.setRemote();
@@ -127,7 +127,7 @@ test('MediaLine is mixed with one line at a time, and never with itself', () => 
   expect(sentTo(third)).toEqual([COLLEAGUE]);
 });
 
-test('MediaLine records the caller left, and the agent with the other far end right', async () => {
+test('RtpSession records the caller left, and the agent with the other far end right', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-mixed-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'call.wav');

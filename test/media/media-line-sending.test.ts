@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { decodeG711, encodeG711 } from '../../src/media/g711.ts';
+import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseTelephoneEvent } from '../../src/rtp/telephone-event.ts';
 import { FAR_END, reply, TestLine, VOICE } from './test-line.ts';
 
-test('MediaLine sends nothing before it knows where to', () => {
+test('RtpSession sends nothing before it knows where to', () => {
   const line = new TestLine();
 
   line.line.begin(1);
@@ -13,7 +13,7 @@ test('MediaLine sends nothing before it knows where to', () => {
   expect(line.sent).toEqual([]);
 });
 
-test('MediaLine sends a silent packet every 20 ms while idle', () => {
+test('RtpSession sends a silent packet every 20 ms while idle', () => {
   const line = new TestLine();
   line.setRemote();
 
@@ -29,7 +29,7 @@ test('MediaLine sends a silent packet every 20 ms while idle', () => {
   expectSeamless(line);
 });
 
-test('MediaLine starts a reply at once, marked, between two beats', () => {
+test('RtpSession starts a reply at once, marked, between two beats', () => {
   const line = new TestLine();
   line.setRemote();
   line.clock.advance(107);
@@ -42,7 +42,7 @@ test('MediaLine starts a reply at once, marked, between two beats', () => {
   expect(line.events).toEqual([{ kind: 'playout-started', generation: 1, atMs: line.nowMs }]);
 });
 
-test('MediaLine keeps 20 ms between the packets of a reply and gives back the lead in the silence after it', () => {
+test('RtpSession keeps 20 ms between the packets of a reply and gives back the lead in the silence after it', () => {
   const line = new TestLine();
   line.setRemote();
   line.clock.advance(107);
@@ -61,7 +61,7 @@ test('MediaLine keeps 20 ms between the packets of a reply and gives back the le
   expectSeamless(line);
 });
 
-test('MediaLine has sent one packet for each 20 ms after a hundred replies', () => {
+test('RtpSession has sent one packet for each 20 ms after a hundred replies', () => {
   const line = new TestLine();
   line.setRemote();
 
@@ -76,7 +76,7 @@ test('MediaLine has sent one packet for each 20 ms after a hundred replies', () 
   expectSeamless(line);
 });
 
-test('MediaLine plays a reply whole and in order, and says when it is over', () => {
+test('RtpSession plays a reply whole and in order, and says when it is over', () => {
   const line = new TestLine();
   line.setRemote();
   const pcm = reply(6);
@@ -99,7 +99,7 @@ test('MediaLine plays a reply whole and in order, and says when it is over', () 
   });
 });
 
-test('MediaLine sends A-law when that was agreed', () => {
+test('RtpSession sends A-law when that was agreed', () => {
   const line = new TestLine();
   line.setRemote({ codec: 'PCMA', payloadType: 8 });
 
@@ -113,7 +113,7 @@ test('MediaLine sends A-law when that was agreed', () => {
   );
 });
 
-test('MediaLine lets no stale audio out when a new reply begins', () => {
+test('RtpSession lets no stale audio out when a new reply begins', () => {
   const line = new TestLine();
   line.setRemote();
   line.line.begin(1);
@@ -129,7 +129,7 @@ test('MediaLine lets no stale audio out when a new reply begins', () => {
   expect(line.kinds()).toEqual(['playout-started', 'playout-finished']);
 });
 
-test('MediaLine holds a reply back while the far end holds the call', () => {
+test('RtpSession holds a reply back while the far end holds the call', () => {
   const line = new TestLine();
   line.setRemote();
   line.line.begin(1);
@@ -152,7 +152,7 @@ test('MediaLine holds a reply back while the far end holds the call', () => {
   });
 });
 
-test('MediaLine sends keys in place of audio, with the time of their beginning', () => {
+test('RtpSession sends keys in place of audio, with the time of their beginning', () => {
   const line = new TestLine();
   line.setRemote();
   line.clock.advance(100);
@@ -170,7 +170,7 @@ test('MediaLine sends keys in place of audio, with the time of their beginning',
   expect(keys.filter(({ hasMarker }) => hasMarker)).toHaveLength(2);
 });
 
-test('MediaLine sends no keys to a far end that did not agree to them', () => {
+test('RtpSession sends no keys to a far end that did not agree to them', () => {
   const line = new TestLine();
   const { telephoneEventPayloadType: _, ...agreed } = { ...{ telephoneEventPayloadType: 101 } };
   line.line.setRemote(
@@ -193,7 +193,7 @@ test('MediaLine sends no keys to a far end that did not agree to them', () => {
   expect(line.sent.every(({ payloadType }) => payloadType === 0)).toBe(true);
 });
 
-test('MediaLine reports by RTCP about every 5 s, to the port above, and says goodbye', async () => {
+test('RtpSession reports by RTCP about every 5 s, to the port above, and says goodbye', async () => {
   const line = new TestLine();
   line.setRemote();
 
@@ -209,7 +209,7 @@ test('MediaLine reports by RTCP about every 5 s, to the port above, and says goo
   ).toBe(true);
 });
 
-test('MediaLine sends its reports through the RTP port when that was agreed', () => {
+test('RtpSession sends its reports through the RTP port when that was agreed', () => {
   const line = new TestLine();
   line.setRemote({ isRtcpMuxed: true, rtcpPort: 4000 });
   const rtpPackets = () => line.sent.length;

@@ -9,7 +9,7 @@ function listening(): TestLine {
   return line;
 }
 
-test('MediaLine hears nobody but the far end, and counts the others', () => {
+test('RtpSession hears nobody but the far end, and counts the others', () => {
   const line = listening();
   const stranger = { address: '198.51.100.1', port: 4000 };
 
@@ -20,7 +20,7 @@ test('MediaLine hears nobody but the far end, and counts the others', () => {
   expect(line.sent.every(({ target }) => target.address === FAR_END.address)).toBe(true);
 });
 
-test('MediaLine talks to the true address of a caller behind NAT once it is proven', () => {
+test('RtpSession talks to the true address of a caller behind NAT once it is proven', () => {
   const line = new TestLine({ signallingAddress: '203.0.113.5' });
   line.setRemote({ address: '10.0.0.2' });
   const source = { address: '203.0.113.5', port: 33_000 };
@@ -31,7 +31,7 @@ test('MediaLine talks to the true address of a caller behind NAT once it is prov
   expect(line.line.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 3 });
 });
 
-test('MediaLine talks to another host of the carrier than its SDP names once it is proven', () => {
+test('RtpSession talks to another host of the carrier than its SDP names once it is proven', () => {
   const carrier = new BlockList();
   carrier.addSubnet('203.0.113.0', 24);
   const line = new TestLine({ carrier });
@@ -44,7 +44,7 @@ test('MediaLine talks to another host of the carrier than its SDP names once it 
   expect(line.line.stats()).toMatchObject({ packetsReceived: 7, packetsRejected: 3 });
 });
 
-test('MediaLine counts what it receives, misses and sends', () => {
+test('RtpSession counts what it receives, misses and sends', () => {
   const line = listening();
   line.speakFor(200);
   line.lose();
@@ -61,7 +61,7 @@ test('MediaLine counts what it receives, misses and sends', () => {
   expect(stats.packetsSent).toBe(line.sent.length);
 });
 
-test('MediaLine swallows any datagram from any source', () => {
+test('RtpSession swallows any datagram from any source', () => {
   const line = listening();
   const datagrams = fc.uint8Array({ maxLength: 400 });
 
@@ -83,7 +83,7 @@ test('MediaLine swallows any datagram from any source', () => {
   expect(line.heardAsLetters().endsWith('vvvvv')).toBe(true);
 });
 
-test('MediaLine tells of the first packet of its far end, once, and of none of a stranger', () => {
+test('RtpSession tells of the first packet of its far end, once, and of none of a stranger', () => {
   const line = listening();
   const stranger = { address: '198.51.100.1', port: 4000 };
 

@@ -1,8 +1,8 @@
 /** What the media thread still does while packets come without end, as from a stranger who means no good. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Libc } from '../../src/media/linux/libc.ts';
-import { PacketLoop } from '../../src/media/linux/packet-loop.ts';
+import type { Libc } from '../../src/media/sockets/linux/libc.ts';
+import { PacketLoop } from '../../src/media/sockets/linux/packet-loop.ts';
 
 const SOCKET = 50;
 

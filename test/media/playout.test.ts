@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PLAYOUT_MS_MAX, Playout } from '../../src/media/playout.ts';
+import { PLAYOUT_MS_MAX, Playout } from '../../src/media/rtp-session/playout.ts';
 
 function pcm(samples: number, value: number): Int16Array {
   return new Int16Array(samples).fill(value);

@@ -1,22 +1,22 @@
 /** A recording begins when it was asked for, however late the media worker takes the order. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { LevelMeter } from '../../src/media/level-meter.ts';
-import { LineSession } from '../../src/media/line-session.ts';
-import type { ToWorker } from '../../src/media/media-protocol.ts';
-import type { MediaWorkerHandle } from '../../src/media/media-worker-handle.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
+import type { ToWorker } from '../../src/media/engine/media-protocol.ts';
+import type { MediaWorkerHandle } from '../../src/media/engine/media-worker-handle.ts';
+import { RtpSessionHandle } from '../../src/media/engine/rtp-session-handle.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { readStereo } from '../support/recording.ts';
 import { testFolder } from '../support/test-store.ts';
 import { TestLine } from './test-line.ts';
 
-test('LineSession says when the recording was asked for', () => {
+test('RtpSessionHandle says when the recording was asked for', () => {
   const told: ToWorker[] = [];
   const tell = (message: ToWorker) => told.push(message);
-  const session = new LineSession({
+  const session = new RtpSessionHandle({
     ...{ clock: new FakeClock(5000), line: 3, localPort: 16_000, localAddress: '127.0.0.1' },
-    ...{ heard: new HeardRing(), meter: new LevelMeter() },
+    ...{ heard: new ReceiveRing(), meter: new LevelMeter() },
     worker: { tell } as unknown as MediaWorkerHandle,
   });
 
@@ -25,7 +25,7 @@ test('LineSession says when the recording was asked for', () => {
   expect(told).toEqual([{ kind: 'record', line: 3, path: '/data/call_1.wav', atMs: 5000 }]);
 });
 
-test('MediaLine begins a recording in the past with silence, and puts sound in its place', async () => {
+test('RtpSession begins a recording in the past with silence, and puts sound in its place', async () => {
   const file = join(testFolder(), 'a.wav');
   const line = new TestLine();
   line.setRemote();

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { type RefusableCall, refuseCalls } from '../support/refused-calls.ts';
 import { VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';

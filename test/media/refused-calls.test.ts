@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { AudioStats } from '../../src/media/audio-stream.ts';
-import type { SocketsReport } from '../../src/media/line-sockets.ts';
+import type { SocketsReport } from '../../src/media/sockets/line-sockets.ts';
 import type { RefusableCall } from '../support/refused-calls.ts';
 
 const PROGRAM = fileURLToPath(new URL('refused-calls-call.ts', import.meta.url));

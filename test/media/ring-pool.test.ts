@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { RingPool } from '../../src/media/ring-pool.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { RingPool } from '../../src/media/buffers/ring-pool.ts';
 
 /** When whatever was given back at 0 has rested. */
 const LATER_MS = 4096;
@@ -8,8 +8,8 @@ const LATER_MS = 4096;
 const VOICE = new Int16Array(160).fill(7000);
 
 /** As another thread has it. */
-function elsewhere(ring: HeardRing): HeardRing {
-  return new HeardRing(structuredClone(ring.buffer));
+function elsewhere(ring: ReceiveRing): ReceiveRing {
+  return new ReceiveRing(structuredClone(ring.buffer));
 }
 
 test('RingPool gives the memory of a ring again that was given back, and an empty ring in it', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SaidSpeech } from '../../src/media/said-speech.ts';
+import { SaidSpeech } from '../../src/media/rtp-session/said-speech.ts';
 
 const SECOND = 8000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Rider, SendWheel } from '../../src/media/send-wheel.ts';
+import { Pacer, type Rider } from '../../src/media/worker/pacer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 class Passenger implements Rider {
@@ -13,11 +13,11 @@ class Passenger implements Rider {
 function setUp() {
   const clock = new FakeClock();
   const faults: unknown[] = [];
-  const wheel = new SendWheel({ clock, onFault: (_rider, error) => faults.push(error) });
+  const wheel = new Pacer({ clock, onFault: (_rider, error) => faults.push(error) });
   return { clock, wheel, faults };
 }
 
-test('SendWheel calls a rider every 20 ms without drift', () => {
+test('Pacer calls a rider every 20 ms without drift', () => {
   const { clock, wheel } = setUp();
   const rider = new Passenger();
   wheel.add(rider);
@@ -29,7 +29,7 @@ test('SendWheel calls a rider every 20 ms without drift', () => {
   expect(rider.ridesAtMs.every((atMs, index) => atMs === first + index * 20)).toBe(true);
 });
 
-test('SendWheel spreads riders over the milliseconds', () => {
+test('Pacer spreads riders over the milliseconds', () => {
   const { clock, wheel } = setUp();
   const riders = Array.from({ length: 40 }, () => new Passenger());
   for (const rider of riders) wheel.add(rider);
@@ -40,7 +40,7 @@ test('SendWheel spreads riders over the milliseconds', () => {
   expect([...perMs.values()].map(({ length }) => length)).toEqual(new Array(20).fill(2));
 });
 
-test('SendWheel makes up for turns that it was late for', () => {
+test('Pacer makes up for turns that it was late for', () => {
   const { clock, wheel } = setUp();
   const rider = new Passenger();
   wheel.add(rider);
@@ -53,7 +53,7 @@ test('SendWheel makes up for turns that it was late for', () => {
   expect(rider.ridesAtMs.length - before).toBe(55);
 });
 
-test('SendWheel skips what was missed in a stall of more than 200 ms', () => {
+test('Pacer skips what was missed in a stall of more than 200 ms', () => {
   const { clock, wheel } = setUp();
   const rider = new Passenger();
   wheel.add(rider);
@@ -66,7 +66,7 @@ test('SendWheel skips what was missed in a stall of more than 200 ms', () => {
   expect(rider.ridesAtMs.length - before).toBeLessThanOrEqual(12);
 });
 
-test('SendWheel moves a rider to any moment', () => {
+test('Pacer moves a rider to any moment', () => {
   const { clock, wheel } = setUp();
   const [rider, other] = [new Passenger(), new Passenger()];
   wheel.add(rider);
@@ -81,7 +81,7 @@ test('SendWheel moves a rider to any moment', () => {
   expect(rider.ridesAtMs.slice(-3)).toEqual([127, 147, 167]);
 });
 
-test('SendWheel does not call a rider at once that joins after a long rest', () => {
+test('Pacer does not call a rider at once that joins after a long rest', () => {
   const { clock, wheel } = setUp();
   clock.advance(100_013);
   const rider = new Passenger();
@@ -92,7 +92,7 @@ test('SendWheel does not call a rider at once that joins after a long rest', () 
   expect(rider.ridesAtMs).toHaveLength(1);
 });
 
-test('SendWheel sleeps while nobody rides', () => {
+test('Pacer sleeps while nobody rides', () => {
   const { clock, wheel } = setUp();
   const rider = new Passenger();
   wheel.add(rider);
@@ -102,7 +102,7 @@ test('SendWheel sleeps while nobody rides', () => {
   expect(clock.waiting).toBe(0);
 });
 
-test('SendWheel goes on without a rider that throws', () => {
+test('Pacer goes on without a rider that throws', () => {
   const { clock, wheel, faults } = setUp();
   const rider = new Passenger();
   wheel.add({
@@ -119,7 +119,7 @@ test('SendWheel goes on without a rider that throws', () => {
   expect(wheel.size).toBe(1);
 });
 
-test('SendWheel calls nobody after its stop', () => {
+test('Pacer calls nobody after its stop', () => {
   const { clock, wheel } = setUp();
   const rider = new Passenger();
   wheel.add(rider);
@@ -141,7 +141,7 @@ function stall(clock: FakeClock, byMs: number): void {
   clock.advance(byMs - 20);
 }
 
-test('SendWheel nudges nobody into a crowd', () => {
+test('Pacer nudges nobody into a crowd', () => {
   const { clock, wheel } = setUp();
   const riders = Array.from({ length: 300 }, () => new Passenger());
   for (const rider of riders) wheel.add(rider);
@@ -159,7 +159,7 @@ test('SendWheel nudges nobody into a crowd', () => {
   expect(Math.max(...[...perMs.values()].map(({ length }) => length))).toBe(30);
 });
 
-test('SendWheel nudges a rider by one turn, for good', () => {
+test('Pacer nudges a rider by one turn, for good', () => {
   const { clock, wheel } = setUp();
   const riders = Array.from({ length: 300 }, () => new Passenger());
   for (const rider of riders) wheel.add(rider);

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { reply, TestLine } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
 
 /** The first sample of each 20 ms. */
-const firstOfFrames = (ring: HeardRing) =>
+const firstOfFrames = (ring: ReceiveRing) =>
   [...ring.read(0)].filter((_, index) => index % 160 === 0);
 
 function talking(frames: number): TestLine {
@@ -20,8 +20,8 @@ function talking(frames: number): TestLine {
   return line;
 }
 
-test('MediaLine copies what it plays, and its silence, while it is tapped', () => {
-  const played = new HeardRing();
+test('RtpSession copies what it plays, and its silence, while it is tapped', () => {
+  const played = new ReceiveRing();
   const line = talking(6);
 
   line.clock.advance(39);
@@ -34,8 +34,8 @@ test('MediaLine copies what it plays, and its silence, while it is tapped', () =
   expect(played.endAtMs).toBeLessThanOrEqual(line.nowMs - 100);
 });
 
-test('MediaLine copies nothing of a reply that was dropped', () => {
-  const played = new HeardRing();
+test('RtpSession copies nothing of a reply that was dropped', () => {
+  const played = new ReceiveRing();
   const line = talking(6);
   line.line.tap(played);
 
@@ -46,11 +46,11 @@ test('MediaLine copies nothing of a reply that was dropped', () => {
   expect(firstOfFrames(played)).toEqual([1001, 0, 0, 0]);
 });
 
-test('MediaLine sends the same packets at the same times, whether it is tapped and measured or not', () => {
+test('RtpSession sends the same packets at the same times, whether it is tapped and measured or not', () => {
   const sent = [false, true].map((isWatched) => {
     const line = talking(20);
     if (isWatched) {
-      line.line.tap(new HeardRing());
+      line.line.tap(new ReceiveRing());
       line.meter.start();
     }
     line.speakFor(1000);
@@ -69,7 +69,7 @@ test('MediaEngine copies what a line plays to another thread, until the tap is c
   await engine.start();
   const phone = await TestPhone.open();
   const session = await engine.open({ signallingAddress: '127.0.0.1' });
-  const played = session.tap?.open() ?? new HeardRing();
+  const played = session.tap?.open() ?? new ReceiveRing();
   const again = session.tap?.open();
   session.setRemote(phone.agreed);
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Playout } from '../../src/media/playout.ts';
-import { type SpeechBlock, SpeechMemory } from '../../src/media/speech-memory.ts';
+import { type SpeechBlock, SpeechMemory } from '../../src/media/buffers/speech-memory.ts';
+import { Playout } from '../../src/media/rtp-session/playout.ts';
 
 /** Memory that knows how many of its blocks are out. */
 class CountedMemory extends SpeechMemory {

@@ -1,11 +1,11 @@
 /** A line with a far end on a fake clock: what it is told, what it sends, what it reports. */
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
-import { encodeG711 } from '../../src/media/g711.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { levelDbfs } from '../../src/media/level.ts';
-import { LevelMeter } from '../../src/media/level-meter.ts';
-import { MediaLine } from '../../src/media/media-line.ts';
-import { SendWheel } from '../../src/media/send-wheel.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
+import { levelDbfs } from '../../src/media/dsp/level.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
+import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
+import { Pacer } from '../../src/media/worker/pacer.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 import type { Source, TrustedHosts } from '../../src/rtp/source-lock.ts';
@@ -44,7 +44,7 @@ export function reply(frames: number): Int16Array {
 
 export class TestLine {
   readonly clock = new FakeClock(1_000_000);
-  readonly heard = new HeardRing();
+  readonly heard = new ReceiveRing();
   readonly meter = new LevelMeter();
   /** All but `media-arrived`. */
   readonly events: AudioEvent[] = [];
@@ -52,13 +52,13 @@ export class TestLine {
   arrivals = 0;
   readonly sent: SentPacket[] = [];
   readonly sentRtcp: { readonly datagram: Uint8Array; readonly target: Source }[] = [];
-  readonly wheel = new SendWheel({
+  readonly wheel = new Pacer({
     clock: this.clock,
     onFault: (_rider, error) => {
       throw error;
     },
   });
-  readonly line: MediaLine;
+  readonly line: RtpSession;
   /** Whether the system takes no packets. */
   isRefusing = false;
   #sequence = 65_500;
@@ -66,7 +66,7 @@ export class TestLine {
 
   constructor(trusted: Partial<TrustedHosts> = {}) {
     let number = 7;
-    this.line = new MediaLine({
+    this.line = new RtpSession({
       heard: this.heard,
       meter: this.meter,
       wheel: this.wheel,

@@ -1,7 +1,7 @@
 /** A far end on a real UDP socket: sends voice when told to, keeps what it receives. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { encodeG711 } from '../../src/media/g711.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 

@@ -3,10 +3,10 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { Alarm, newAlarmMemory } from '../../src/media/alarm.ts';
-import type { LineSocket, LineSockets } from '../../src/media/line-sockets.ts';
-import { LinuxSockets } from '../../src/media/linux/linux-sockets.ts';
-import { NodeSockets } from '../../src/media/node-sockets.ts';
+import type { LineSocket, LineSockets } from '../../src/media/sockets/line-sockets.ts';
+import { LinuxSockets } from '../../src/media/sockets/linux/linux-sockets.ts';
+import { NodeSockets } from '../../src/media/sockets/node-sockets.ts';
+import { Alarm, newAlarmMemory } from '../../src/media/worker/alarm.ts';
 import type { Source } from '../../src/rtp/source-lock.ts';
 
 export const LOOPBACK = '127.0.0.1';

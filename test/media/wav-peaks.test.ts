@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { peakReader } from '../../src/app-live.ts';
-import { wavHeader } from '../../src/media/wav-format.ts';
-import { readWavPeaks } from '../../src/media/wav-peaks.ts';
+import { peakReader } from '../../src/compose/live.ts';
+import { wavHeader } from '../../src/media/recording/wav-format.ts';
+import { readWavPeaks } from '../../src/media/recording/wav-peaks.ts';
 import { testFolder } from '../support/test-store.ts';
 
 const SHAPE = { channels: 2, rateHz: 8000 };

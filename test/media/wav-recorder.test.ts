@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { RecordingFailure } from '../../src/media/audio-stream.ts';
-import { readWavHeader, WAV_HEADER_BYTES, wavHeader } from '../../src/media/wav-format.ts';
-import { WavRecorder } from '../../src/media/wav-recorder.ts';
-import { repairWav } from '../../src/media/wav-repair.ts';
+import {
+  readWavHeader,
+  WAV_HEADER_BYTES,
+  wavHeader,
+} from '../../src/media/recording/wav-format.ts';
+import { WavRecorder } from '../../src/media/recording/wav-recorder.ts';
+import { repairWav } from '../../src/media/recording/wav-repair.ts';
 import { fill, mounted, skipWithoutMount } from '../support/small-disk.ts';
 
 const FRAME = 160;

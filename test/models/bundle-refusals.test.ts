@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ModelsError } from '../../src/models/models-error.ts';
+import { ModelsError } from '../../src/model-store/models-error.ts';
 import { bundleOf, FILES, GOOD, LISTS, madeBundle, unpack } from './support/bundles.ts';
 import { temporaryFolder } from './support/download-world.ts';
 import { sha256, someBytes } from './support/model-server.ts';

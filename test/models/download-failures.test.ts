@@ -1,7 +1,7 @@
 /** Servers that fail, lie, stand still or say no. */
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { downloadFile } from '../../src/models/download-file.ts';
+import { downloadFile } from '../../src/model-store/download-file.ts';
 import { downloadWorld, SHORT_LIMITS } from './support/download-world.ts';
 import { sha256, someBytes, status } from './support/model-server.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { downloadFile } from '../../src/models/download-file.ts';
+import { downloadFile } from '../../src/model-store/download-file.ts';
 import { downloadWorld } from './support/download-world.ts';
 import { cutAfter, serveFile, sha256, someBytes, status } from './support/model-server.ts';
 

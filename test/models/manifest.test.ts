@@ -5,8 +5,8 @@ import {
   PROFILES,
   parseManifest,
   placeOf,
-} from '../../src/models/manifest.ts';
-import { isSafePath } from '../../src/models/safe-path.ts';
+} from '../../src/model-store/manifest.ts';
+import { isSafePath } from '../../src/model-store/safe-path.ts';
 import { testManifest, testModel } from './support/manifests.ts';
 import { someBytes } from './support/model-server.ts';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { pullOllamaModel } from '../../src/models/ollama-pull.ts';
+import { pullOllamaModel } from '../../src/model-store/ollama-pull.ts';
 import { testSource } from './support/download-world.ts';
 
 type Answer = (response: ServerResponse) => void;

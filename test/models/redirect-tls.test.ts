@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { HttpSource } from '../../src/models/http-source.ts';
+import { HttpSource } from '../../src/model-store/http-source.ts';
 import { describeWith } from '../support/programs.ts';
 import { temporaryFolder } from './support/download-world.ts';
 

@@ -1,7 +1,7 @@
 /** Who may say what a file should be, and what becomes of files that nobody vouches for. */
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { downloadFile } from '../../src/models/download-file.ts';
+import { downloadFile } from '../../src/model-store/download-file.ts';
 import { downloadWorld, testSource } from './support/download-world.ts';
 import {
   gitSha1,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
 const FOLDER = join(import.meta.dirname, '../../observability');
 

@@ -1,6 +1,6 @@
 /** The contract's wire cases with drachtio-server on 5060, the port of a SIP address that has none: trunks on its own machine. */
 import { afterAll, beforeAll, describe } from 'vitest';
-import { parseServers } from '../../src/telephony/server-list.ts';
+import { parseServers } from '../../src/telephony/trunks/server-list.ts';
 import type { StartPlane } from '../telephony/plane.ts';
 import { drachtioPlane, freeSwitchPlane } from '../telephony/real-plane.ts';
 import type { RealServers } from '../telephony/real-servers.ts';

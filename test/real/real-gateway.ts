@@ -1,8 +1,8 @@
 /** A gateway on a real FreeSWITCH, without calls: for what can be seen of its sound alone. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { openSrf } from '../../src/telephony/drachtio/srf.ts';
-import { SrfLink } from '../../src/telephony/drachtio/srf-link.ts';
+import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfLink } from '../../src/telephony/drachtio/carrier/srf-link.ts';
 import { engineOf, freeSwitchGateway } from '../telephony/real-plane.ts';
 import type { RealServers } from '../telephony/real-servers.ts';
 

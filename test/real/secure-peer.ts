@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { RtpHeader, SrtpSession } from 'werift';
-import { decodeG711, encodeG711 } from '../../src/media/g711.ts';
+import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtp } from '../../src/rtp/packet.ts';
 import { offer } from './real-gateway.ts';
 

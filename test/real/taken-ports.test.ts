@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseServers } from '../../src/telephony/server-list.ts';
+import { parseServers } from '../../src/telephony/trunks/server-list.ts';
 import { offer, startRealGateway } from './real-gateway.ts';
 import { findPrograms, RTP_PORTS, startRealWorld } from './real-processes.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DigitReceiver, type PressedDigit } from '../../src/rtp/digit-receiver.ts';
-import { DigitSender } from '../../src/rtp/digit-sender.ts';
+import { DtmfReceiver, type PressedDigit } from '../../src/rtp/dtmf-receiver.ts';
+import { DtmfSender } from '../../src/rtp/dtmf-sender.ts';
 import type { RtpPacket } from '../../src/rtp/packet.ts';
 import {
   digitOf,
@@ -25,7 +25,7 @@ function packet(report: Report): RtpPacket {
   return { payloadType: 101, hasMarker: false, sequence: 0, timestamp, ssrc: 1, payload };
 }
 
-function press(receiver: DigitReceiver, reports: readonly Report[]): PressedDigit[] {
+function press(receiver: DtmfReceiver, reports: readonly Report[]): PressedDigit[] {
   return reports.flatMap((report) => receiver.accept(packet(report), report.atMs ?? 0));
 }
 
@@ -53,16 +53,16 @@ test.each([
     ],
     0,
   ],
-])('DigitReceiver counts once: %s', (_name, reports, expected) => {
-  const receiver = new DigitReceiver();
+])('DtmfReceiver counts once: %s', (_name, reports, expected) => {
+  const receiver = new DtmfReceiver();
 
   const digits = press(receiver, reports);
 
   expect(digits.map(({ digit }) => digit)).toEqual(new Array(expected).fill('5'));
 });
 
-test('DigitReceiver counts a press whose ends were all lost after 60 ms, and only once', () => {
-  const receiver = new DigitReceiver();
+test('DtmfReceiver counts a press whose ends were all lost after 60 ms, and only once', () => {
+  const receiver = new DtmfReceiver();
   press(receiver, [BEGIN]);
 
   const digits = [receiver.expire(60), receiver.expire(61), receiver.expire(500)].flat();
@@ -71,8 +71,8 @@ test('DigitReceiver counts a press whose ends were all lost after 60 ms, and onl
   expect(press(receiver, [END])).toEqual([]);
 });
 
-test('DigitReceiver adds up the segments of a press longer than 65,535 samples', () => {
-  const receiver = new DigitReceiver();
+test('DtmfReceiver adds up the segments of a press longer than 65,535 samples', () => {
+  const receiver = new DtmfReceiver();
 
   const digits = press(receiver, [
     { ...BEGIN, duration: 65_535 },
@@ -83,8 +83,8 @@ test('DigitReceiver adds up the segments of a press longer than 65,535 samples',
   expect(digits).toEqual([{ digit: '5', durationMs: 8750 }]);
 });
 
-test('DigitReceiver goes on when the sender starts anew with another SSRC', () => {
-  const receiver = new DigitReceiver();
+test('DtmfReceiver goes on when the sender starts anew with another SSRC', () => {
+  const receiver = new DtmfReceiver();
   press(receiver, [BEGIN, END]);
 
   const digits = receiver.accept({ ...packet({ ...END, timestamp: 5 }), ssrc: 2 }, 0);
@@ -92,8 +92,8 @@ test('DigitReceiver goes on when the sender starts anew with another SSRC', () =
   expect(digits).toHaveLength(1);
 });
 
-test('DigitSender says a digit for 100 ms, its end three times, and pauses 60 ms', () => {
-  const sender = new DigitSender();
+test('DtmfSender says a digit for 100 ms, its end three times, and pauses 60 ms', () => {
+  const sender = new DtmfSender();
   sender.add('5#');
 
   const packets = Array.from({ length: 17 }, () => sender.next());
@@ -111,17 +111,17 @@ test('DigitSender says a digit for 100 ms, its end three times, and pauses 60 ms
   expect(sender.isBusy).toBe(false);
 });
 
-test('DigitSender leaves out what is no digit', () => {
-  const sender = new DigitSender();
+test('DtmfSender leaves out what is no digit', () => {
+  const sender = new DtmfSender();
 
   sender.add('x ');
 
   expect(sender.isBusy).toBe(false);
 });
 
-test('DigitReceiver hears 10,000 digits at 10 % loss: none twice, none invented, 999 in 1,000', () => {
+test('DtmfReceiver hears 10,000 digits at 10 % loss: none twice, none invented, 999 in 1,000', () => {
   const random = lossGenerator(20_260_101);
-  const [sender, receiver] = [new DigitSender(), new DigitReceiver()];
+  const [sender, receiver] = [new DtmfSender(), new DtmfReceiver()];
   const sent = Array.from({ length: 10_000 }, (_, index) => digitOf(index % 16) ?? '').join('');
   const heard: string[] = [];
   let timestamp = 0;
@@ -144,14 +144,14 @@ test('DigitReceiver hears 10,000 digits at 10 % loss: none twice, none invented,
   expect(isSubsequence(heard, [...sent])).toBe(true);
 });
 
-test('DigitReceiver never throws and never reports anything but digits', () => {
+test('DtmfReceiver never throws and never reports anything but digits', () => {
   const payloads = fc.array(fc.tuple(fc.uint8Array({ maxLength: 6 }), fc.nat(3)), {
     maxLength: 20,
   });
 
   fc.assert(
     fc.property(payloads, (reports) => {
-      const receiver = new DigitReceiver();
+      const receiver = new DtmfReceiver();
       const digits = reports.flatMap(([payload, timestamp]) =>
         receiver.accept({ ...packet(BEGIN), payload, timestamp }, timestamp),
       );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RtpPacket } from '../../src/rtp/packet.ts';
-import { PacketOrder } from '../../src/rtp/sequence.ts';
+import { ReorderBuffer } from '../../src/rtp/reorder-buffer.ts';
 
 function packet(sequence: number, ssrc = 1): RtpPacket {
   const payload = new Uint8Array(160);
@@ -15,7 +15,7 @@ function packet(sequence: number, ssrc = 1): RtpPacket {
   };
 }
 
-function pass(order: PacketOrder, sequences: readonly number[]): number[] {
+function pass(order: ReorderBuffer, sequences: readonly number[]): number[] {
   return sequences.flatMap((sequence, index) =>
     order.accept(packet(sequence), index * 20).map((ordered) => ordered.packet.sequence),
   );
@@ -30,24 +30,24 @@ test.each([
   ['one that comes after it was given up', [5, 7, 8, 9, 6, 10], [5, 7, 8, 9, 10]],
   ['over the end of 16 bits', [65_534, 65_535, 0, 1], [65_534, 65_535, 0, 1]],
   ['swapped over the end of 16 bits', [65_534, 0, 65_535, 1], [65_534, 65_535, 0, 1]],
-])('PacketOrder puts packets in place: %s', (_name, arriving, expected) => {
-  const order = new PacketOrder();
+])('ReorderBuffer puts packets in place: %s', (_name, arriving, expected) => {
+  const order = new ReorderBuffer();
 
   const passed = pass(order, arriving);
 
   expect(passed).toEqual(expected);
 });
 
-test('PacketOrder passes packets at once while none is missing', () => {
-  const order = new PacketOrder();
+test('ReorderBuffer passes packets at once while none is missing', () => {
+  const order = new ReorderBuffer();
 
   const counts = [5, 6, 7].map((sequence) => order.accept(packet(sequence), 0).length);
 
   expect(counts).toEqual([1, 1, 1]);
 });
 
-test('PacketOrder gives a missing packet up after 60 ms when no further ones come', () => {
-  const order = new PacketOrder();
+test('ReorderBuffer gives a missing packet up after 60 ms when no further ones come', () => {
+  const order = new ReorderBuffer();
   pass(order, [5]);
   order.accept(packet(7), 100);
 
@@ -57,8 +57,8 @@ test('PacketOrder gives a missing packet up after 60 ms when no further ones com
   expect(late.map((ordered) => ordered.packet.sequence)).toEqual([7]);
 });
 
-test('PacketOrder takes another SSRC as a new stream at once', () => {
-  const order = new PacketOrder();
+test('ReorderBuffer takes another SSRC as a new stream at once', () => {
+  const order = new ReorderBuffer();
   pass(order, [5, 6]);
 
   const [first, second] = [
@@ -73,8 +73,8 @@ test('PacketOrder takes another SSRC as a new stream at once', () => {
 test.each([
   ['forward', 30_000, 36_000],
   ['back', 30_000, 100],
-])('PacketOrder goes on at once when the count of the same SSRC jumps %s', (_name, from, to) => {
-  const order = new PacketOrder();
+])('ReorderBuffer goes on at once when the count of the same SSRC jumps %s', (_name, from, to) => {
+  const order = new ReorderBuffer();
   pass(order, [from]);
 
   const passed = Array.from({ length: 500 }, (_, index) => to + index).flatMap((sequence) =>
@@ -85,8 +85,8 @@ test.each([
   expect(passed.filter(({ isRestart }) => isRestart)).toHaveLength(1);
 });
 
-test('PacketOrder passes what it held before a new stream', () => {
-  const order = new PacketOrder();
+test('ReorderBuffer passes what it held before a new stream', () => {
+  const order = new ReorderBuffer();
   pass(order, [5, 7]);
 
   const passed = order.accept(packet(100, 2), 40);
@@ -94,12 +94,12 @@ test('PacketOrder passes what it held before a new stream', () => {
   expect(passed.map(({ packet: { sequence } }) => sequence)).toEqual([7, 100]);
 });
 
-test('PacketOrder never passes a packet twice nor out of order, whatever the network does', () => {
+test('ReorderBuffer never passes a packet twice nor out of order, whatever the network does', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 65_500, max: 65_560 }), { maxLength: 60 }),
       (arriving) => {
-        const order = new PacketOrder();
+        const order = new ReorderBuffer();
         const passed = arriving
           .flatMap((sequence, index) => order.accept(packet(sequence), index * 20))
           .filter(({ isRestart }) => !isRestart)
@@ -121,16 +121,16 @@ test.each([
   ['one that comes twice while it waits', [5, 7, 7], 0, 1],
   ['all, twice', [5, 5, 6, 6, 7, 7], 0, 3],
   ['some, where the count begins anew', [65_534, 1, 2, 3, 65_535, 0, 1], 2, 1],
-])('PacketOrder counts what it throws away: %s', (_name, arriving, late, twice) => {
-  const order = new PacketOrder();
+])('ReorderBuffer counts what it throws away: %s', (_name, arriving, late, twice) => {
+  const order = new ReorderBuffer();
 
   pass(order, arriving);
 
   expect([order.late, order.twice]).toEqual([late, twice]);
 });
 
-test('PacketOrder keeps what it holds back although the datagram is written over', () => {
-  const order = new PacketOrder();
+test('ReorderBuffer keeps what it holds back although the datagram is written over', () => {
+  const order = new ReorderBuffer();
   const datagram = Uint8Array.of(1, 2, 3);
   const packet = { payloadType: 0, hasMarker: false, ssrc: 1, timestamp: 0, payload: datagram };
   order.accept({ ...packet, sequence: 10, payload: Uint8Array.of(0) }, 0);

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { ApplicationLink } from '../../src/sip/drachtio-front/application-link.ts';
-import { FrameReader } from '../../src/sip/drachtio-front/frame-reader.ts';
+import { ApplicationLink } from '../../src/sip/drachtio-server/application-link.ts';
+import { FrameReader } from '../../src/sip/drachtio-server/frame-reader.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

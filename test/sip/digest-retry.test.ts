@@ -6,11 +6,10 @@ import { parseAuthFields } from '../../src/sip/digest/digest-challenge.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { makeResponse } from '../../src/sip/message/response.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
-import { Registration } from '../../src/sip/registration.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
-import { eventually, next } from './user-agents.ts';
+import { eventually } from './user-agents.ts';
 
 const CREDENTIALS = { username: 'trunk', password: 'secret' };
 const REALM = 'example.com';
@@ -88,24 +87,6 @@ describe.each(['MD5', 'SHA-256'])('a server that asks for %s', (algorithm) => {
       '2 INVITE',
       '2 ACK',
     ]);
-  });
-
-  test('lets a registration in, and its refresh at the first try', async () => {
-    const server = await challengingServer([challenge(algorithm)]);
-    const registration = new Registration({
-      userAgent: await startUserAgent(),
-      clock: new FakeClock(),
-      registrar: server.uri,
-      addressOfRecord: 'sip:trunk@example.com',
-      credentials: CREDENTIALS,
-    });
-
-    registration.start();
-    await next(registration, 'registered');
-    await registration.stop();
-
-    expect(server.received.map((request) => request.get('expires'))).toEqual(['600', '600', '0']);
-    expect(server.received.map(({ cseq }) => cseq.seq)).toEqual([1, 2, 3]);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-hooks.ts';
-import { FrameReader, formatFrame } from '../../src/sip/drachtio-front/frame-reader.ts';
+import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/frame-reader.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import type { FrontWorld } from '../support/front-world.ts';
 import { connectSrf, openFrontWorld, SECRET, sdp } from '../support/front-world.ts';
@@ -64,7 +64,7 @@ async function ended({ front, peer, serverUri }: FrontWorld): Promise<void> {
   while (front.counts !== undefined) await peer.request({ method: 'INFO', uri: serverUri('x') });
 }
 
-test('DrachtioFront says where it listens and which server it stands for', async () => {
+test('DrachtioServer says where it listens and which server it stands for', async () => {
   const { front, server } = await openEmptyWorld();
   const client = new RawClient(front.port);
 
@@ -81,7 +81,7 @@ test('DrachtioFront says where it listens and which server it stands for', async
 test.each([
   ['a wrong secret', '1|authenticate|guess|', 'response|1|NOK|wrong secret'],
   ['anything before the secret', '1|route|invite', 'response|1|NOK|not authenticated'],
-])('DrachtioFront refuses %s and hangs up', async (_what, command, refusal) => {
+])('DrachtioServer refuses %s and hangs up', async (_what, command, refusal) => {
   const { front } = await openEmptyWorld();
   const client = new RawClient(front.port);
 
@@ -91,7 +91,7 @@ test.each([
   await client.closed();
 });
 
-test('DrachtioFront refuses a second application', async () => {
+test('DrachtioServer refuses a second application', async () => {
   world = await openFrontWorld();
   const client = new RawClient(world.front.port);
 
@@ -107,7 +107,7 @@ test.each([
   '999999#',
   '1234567',
   '-5#hello',
-])('DrachtioFront hangs up on the frame %j', async (octets) => {
+])('DrachtioServer hangs up on the frame %j', async (octets) => {
   const { front } = await openEmptyWorld();
   const client = new RawClient(front.port);
 
@@ -116,7 +116,7 @@ test.each([
   await client.closed();
 });
 
-test('DrachtioFront hangs up on who does not log in within five seconds', async () => {
+test('DrachtioServer hangs up on who does not log in within five seconds', async () => {
   const clock = new FakeClock();
   world = await openFrontWorld({ clock });
   const client = new RawClient(world.front.port);
@@ -141,7 +141,7 @@ test.each([
   ['sip||no-such\r\nBYE sip:placeholder SIP/2.0\r\n\r\n', 'NOK|unable to find dialog'],
   ['sip|no-such|\r\nCANCEL sip:a@b SIP/2.0\r\n\r\n', 'NOK|transaction not found'],
   ['sip||\r\nACK sip:a@b SIP/2.0\r\n\r\n', 'OK'],
-])('DrachtioFront answers %j with %s', async (command, answer) => {
+])('DrachtioServer answers %j with %s', async (command, answer) => {
   const { front } = await openEmptyWorld();
   const client = new RawClient(front.port);
   await client.ask(`1|authenticate|${SECRET}|`);
@@ -149,7 +149,7 @@ test.each([
   expect(await client.ask(`2|${command}`)).toBe(`response|2|${answer}`);
 });
 
-test('DrachtioFront refuses calls with 503 and Retry-After when no application is connected', async () => {
+test('DrachtioServer refuses calls with 503 and Retry-After when no application is connected', async () => {
   const { peer, serverUri } = await openEmptyWorld();
 
   const { response } = await peer.invite({ uri: serverUri('agent'), body: sdp(5000) }).outcome;
@@ -158,7 +158,7 @@ test('DrachtioFront refuses calls with 503 and Retry-After when no application i
   expect(Number(response.get('retry-after'))).toBeGreaterThan(0);
 });
 
-test('DrachtioFront refuses calls with 503 when the application takes none', async () => {
+test('DrachtioServer refuses calls with 503 when the application takes none', async () => {
   world = await openFrontWorld();
 
   const { response } = await world.peer.invite({ uri: world.serverUri('agent'), body: sdp(5000) })
@@ -167,7 +167,7 @@ test('DrachtioFront refuses calls with 503 when the application takes none', asy
   expect(response.status).toBe(503);
 });
 
-test('DrachtioFront ends the calls of an application that disconnects', async () => {
+test('DrachtioServer ends the calls of an application that disconnects', async () => {
   world = await openFrontWorld({
     routes: (srf) =>
       srf.invite((req, res) => {
@@ -188,7 +188,7 @@ test('DrachtioFront ends the calls of an application that disconnects', async ()
   expect((await ringing.outcome).response.status).toBe(503);
 });
 
-test('DrachtioFront takes an application that connects again', async () => {
+test('DrachtioServer takes an application that connects again', async () => {
   const { front, peer, serverUri } = await openEmptyWorld();
 
   const again = await connectSrf(front, (srf) => srf.invite((_req, res) => res.send(486)));
@@ -198,7 +198,7 @@ test('DrachtioFront takes an application that connects again', async () => {
   again.disconnect();
 });
 
-test('DrachtioFront.stop closes the port, and may be called twice', async () => {
+test('DrachtioServer.stop closes the port, and may be called twice', async () => {
   const { front } = await openEmptyWorld();
   const { port } = front;
 

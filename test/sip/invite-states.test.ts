@@ -2,7 +2,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import { refer } from '../../src/sip/dialog/refer.ts';
 import type { OutgoingInvite } from '../../src/sip/outgoing.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
@@ -195,30 +194,6 @@ test('an ACK goes out once', async () => {
   await caller.ack();
 
   await expect(caller.ack()).rejects.toThrow('no 2xx waits for it');
-});
-
-test('refer leaves no listener and no wait behind', async () => {
-  const { clock, caller, callee } = await answered();
-  const before = [caller.listenerCount('request'), caller.listenerCount('ended')];
-  callee.on('request', ({ respond }) => respond(603));
-
-  const status = await refer(caller, 'sip:carol@example.com', { clock: new FakeClock() });
-
-  expect(status).toBe(603);
-  expect([caller.listenerCount('request'), caller.listenerCount('ended')]).toEqual(before);
-  expect(clock.waiting).toBeGreaterThan(0);
-});
-
-test('refer gives up waiting for reports when the call ends', async () => {
-  const { caller, callee } = await answered();
-  callee.on('request', ({ respond }) => respond(202));
-  const clock = new FakeClock();
-  const transfer = refer(caller, 'sip:carol@example.com', { clock });
-  await settled();
-
-  await callee.bye();
-
-  expect([await transfer, clock.waiting]).toEqual([null, 0]);
 });
 
 test('both user agents are empty when a call is over', async () => {

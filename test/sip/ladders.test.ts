@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import { ReferReports, refer } from '../../src/sip/dialog/refer.ts';
+import { reasonPhrase } from '../../src/sip/message/status.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
@@ -186,13 +186,28 @@ async function outside(ladder: Ladder): Promise<void> {
 }
 
 async function transferred(ladder: Ladder): Promise<void> {
+  const reported = Promise.withResolvers<void>();
   const { caller, callee } = await answered(ladder);
   callee.on('request', async (request) => {
     if (request.request.method !== 'REFER') return;
-    const reports = new ReferReports(callee, request);
-    for (const status of [100, 180, 200]) await reports.report(status);
+    request.respond(202);
+    for (const status of [100, 180, 200]) {
+      await callee.request('NOTIFY', {
+        headers: {
+          Event: `refer;id=${request.request.cseq.seq}`,
+          'Subscription-State': status < 200 ? 'active;expires=60' : 'terminated;reason=noresource',
+        },
+        contentType: 'message/sipfrag;version=2.0',
+        body: `SIP/2.0 ${status} ${reasonPhrase(status)}\r\n`,
+      });
+    }
+    reported.resolve();
   });
-  await refer(caller, 'sip:carol@example.com', { clock: ladder.clock });
+  caller.on('request', ({ respond }) => respond(200));
+  await caller.request('REFER', {
+    headers: { 'Refer-To': '<sip:carol@example.com>', 'Referred-By': '<sip:alice>' },
+  });
+  await reported.promise;
   await caller.bye();
 }
 

@@ -1,6 +1,6 @@
 /** SIP over WebSockets as the engine sees them: one message a frame, answers and in-dialog requests on the same flow. */
 import { afterEach, expect, test } from 'vitest';
-import type { MessageSocket, MessageSocketListener } from '../../src/lib/message-socket.ts';
+import type { MessageSocket, MessageSocketListener } from '../../src/lib/process/message-socket.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';

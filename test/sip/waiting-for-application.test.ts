@@ -1,11 +1,11 @@
 /** Requests and calls that wait for what the application says: how long, how many, and what becomes of them. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { ApplicationLink, Delivery } from '../../src/sip/drachtio-front/application-link.ts';
-import { parseApplicationMessage } from '../../src/sip/drachtio-front/application-message.ts';
-import type { DialogRegister } from '../../src/sip/drachtio-front/dialog-register.ts';
-import { IncomingCalls } from '../../src/sip/drachtio-front/incoming-calls.ts';
-import { PendingRequests } from '../../src/sip/drachtio-front/pending-requests.ts';
+import type { ApplicationLink, Delivery } from '../../src/sip/drachtio-server/application-link.ts';
+import { parseApplicationMessage } from '../../src/sip/drachtio-server/application-message.ts';
+import type { DialogRegister } from '../../src/sip/drachtio-server/dialog-register.ts';
+import { IncomingCalls } from '../../src/sip/drachtio-server/incoming-calls.ts';
+import { PendingRequests } from '../../src/sip/drachtio-server/pending-requests.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ResponseParts } from '../../src/sip/outgoing.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';

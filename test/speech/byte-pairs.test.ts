@@ -2,7 +2,7 @@
 import { PreTrainedTokenizer } from '@huggingface/transformers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Tokenizer } from '../../src/speech/whisper/tokenizer.ts';
+import { Tokenizer } from '../../src/speech/stt/whisper/tokenizer.ts';
 
 const CORPUS =
   "Acme Clinic's front desk, transfer to Sales or to Billing: Dr. Ólafur Smith and Zoë call at 9:30 about 1,250 euros. We're sorry, they'll call";

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import type { Hearing } from '../../src/speech/hearing.ts';
-import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import type { Hearing } from '../../src/speech/hearing/hearing.ts';
+import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
 import { loudEngine } from './loud-detector.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
 import { hearingWith, speak, voiceOf } from './whole-ear.ts';
@@ -88,7 +88,7 @@ test('Hearing.start throws when an engine asked for by name is damaged', async (
 test('Ear.transcribe rejects where no recogniser is installed', async () => {
   hearing = hearingWith({ tinyDir: join(folder, 'nothing') });
   await hearing.start();
-  const ear = hearing.open({ heard: new HeardRing(), language: 'en' });
+  const ear = hearing.open({ heard: new ReceiveRing(), language: 'en' });
   ear.beginUtterance(0);
 
   const asked = ear.transcribe({ priority: 'final' });
@@ -105,7 +105,7 @@ test('Hearing opens its ears again when the thread dies', async () => {
     engines: { silero: loudEngine, recognizers: [whisperEngine] },
   });
   await hearing.start();
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = hearing.open({ heard, language: 'en' });
   ear.beginUtterance(0);
   const started = voiceOf(ear, 'voice-started');

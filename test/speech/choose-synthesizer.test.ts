@@ -2,9 +2,12 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { chooseSynthesizer, type SynthesizerEngine } from '../../src/speech/choose-synthesizer.ts';
-import { espeakEngines } from '../../src/speech/espeak/espeak-engines.ts';
-import { loadVoiceBook } from '../../src/speech/voice-book.ts';
+import { espeakEngines } from '../../src/speech/tts/espeak/espeak-engines.ts';
+import {
+  chooseSynthesizer,
+  type SynthesizerEngine,
+} from '../../src/speech/tts/pool/choose-synthesizer.ts';
+import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
 
 const options = { voices: await loadVoiceBook(), clock: systemClock, logger: silentLogger };

@@ -12,10 +12,10 @@ import {
   join,
   ProtobufError,
   varintField,
-} from '../../src/lib/onnx/protobuf.ts';
-import { type Encoder, openEncoder } from '../../src/speech/whisper/encoder.ts';
-import { freeEncoderWindow } from '../../src/speech/whisper/encoder-window.ts';
-import { readWhisperConfig } from '../../src/speech/whisper/whisper-config.ts';
+} from '../../src/speech/models/onnx/protobuf.ts';
+import { type Encoder, openEncoder } from '../../src/speech/stt/whisper/encoder.ts';
+import { freeEncoderWindow } from '../../src/speech/stt/whisper/encoder-window.ts';
+import { readWhisperConfig } from '../../src/speech/stt/whisper/whisper-config.ts';
 import { seededChance } from '../support/onnx-file.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
 

@@ -1,6 +1,6 @@
 /** Which engine is chosen, and what is said about it. */
 import { expect, test } from 'vitest';
-import { type EngineChoice, planEngine, reportOf } from '../../src/speech/engine-plan.ts';
+import { type EngineChoice, planEngine, reportOf } from '../../src/speech/models/engine-plan.ts';
 
 /** A choice of a recogniser with models in the folders given. */
 function choiceOf(setting: string, folders: Readonly<Record<string, readonly string[]>>) {

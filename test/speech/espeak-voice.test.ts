@@ -1,8 +1,8 @@
 /** Which espeak-ng voice stands for the voice that an agent names. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { chooseEspeakVoice } from '../../src/speech/espeak/espeak-voice.ts';
-import { loadVoiceBook } from '../../src/speech/voice-book.ts';
+import { chooseEspeakVoice } from '../../src/speech/tts/espeak/espeak-voice.ts';
+import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 
 const book = await loadVoiceBook();
 const femaleVariants = book.espeak.variants.female.map((variant) => variant.name);

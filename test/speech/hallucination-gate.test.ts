@@ -1,7 +1,7 @@
 /** What is not believed of what a recogniser says it heard. */
 import { expect, test } from 'vitest';
-import { withoutHallucination } from '../../src/speech/hallucination-gate.ts';
-import type { Recognition } from '../../src/speech/recognizer.ts';
+import { withoutHallucination } from '../../src/speech/stt/decoding/hallucination-gate.ts';
+import type { Recognition } from '../../src/speech/stt/pool/recognizer.ts';
 
 const HEARD: Recognition = {
   text: 'Thank you for watching.',

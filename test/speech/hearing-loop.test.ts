@@ -1,9 +1,9 @@
 /** The hearing thread's work, 20 ms at a time, without the thread. */
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { HearingLoop } from '../../src/speech/hearing-loop.ts';
-import type { FromThread } from '../../src/speech/hearing-messages.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { HearingLoop } from '../../src/speech/hearing/hearing-loop.ts';
+import type { FromThread } from '../../src/speech/hearing/hearing-messages.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 import { batchSizes, loudEngine } from './loud-detector.ts';
@@ -38,14 +38,14 @@ async function startLoop() {
 type Loop = Awaited<ReturnType<typeof startLoop>>;
 
 /** Opens an ear on a new ring. */
-function openEar({ loop }: Loop, ear: number): HeardRing {
-  const heard = new HeardRing();
+function openEar({ loop }: Loop, ear: number): ReceiveRing {
+  const heard = new ReceiveRing();
   loop.obey({ kind: 'open', ear, heard: heard.buffer, position: 0, language: 'en' });
   return heard;
 }
 
 /** Lets all callers send packets of one level for a while, and the loop listen. */
-async function send({ clock }: Loop, rings: readonly HeardRing[], level: number, ms: number) {
+async function send({ clock }: Loop, rings: readonly ReceiveRing[], level: number, ms: number) {
   for (let sentMs = 0; sentMs < ms; sentMs += 20) {
     clock.advance(20);
     for (const heard of rings) {
@@ -215,7 +215,7 @@ test('HearingLoop refuses a request about an ear that is closed', async () => {
 
 test('HearingLoop tells the recogniser which names are likely to be said', async () => {
   const loop = await startLoop();
-  const { buffer } = new HeardRing();
+  const { buffer } = new ReceiveRing();
   const order = { kind: 'open', ear: 1, heard: buffer, position: 0, language: 'en' } as const;
   loop.loop.obey({ ...order, prompt: 'Acme Clinic, Sales.' });
 

@@ -1,7 +1,7 @@
 /** What the resampler lets through, and what it keeps out. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LineResampler } from '../../src/speech/line-resampler.ts';
+import { Resampler } from '../../src/speech/stt/features/resampler.ts';
 
 const SPEECH_RATE_HZ = 22_050;
 
@@ -13,7 +13,7 @@ function tone(frequencyHz: number, rateHz: number, seconds = 1): Int16Array {
 }
 
 function resample(samples: Int16Array, rateHz = SPEECH_RATE_HZ, pieceSamples = 1000): number[] {
-  const resampler = new LineResampler(rateHz);
+  const resampler = new Resampler(rateHz);
   const output: number[] = [];
   for (let at = 0; at < samples.length; at += pieceSamples) {
     output.push(...resampler.push(samples.subarray(at, at + pieceSamples)));
@@ -30,19 +30,19 @@ function levelDb(samples: readonly number[]): number {
 
 test.each([
   100, 300, 1000, 2000, 3000, 3400,
-])('LineResampler lets a tone of %d Hz through', (frequencyHz) => {
+])('Resampler lets a tone of %d Hz through', (frequencyHz) => {
   expect(Math.abs(levelDb(resample(tone(frequencyHz, SPEECH_RATE_HZ))))).toBeLessThan(0.2);
 });
 
 test.each([
   4000, 4100, 4600, 6000, 7900, 10_000,
-])('LineResampler keeps a tone of %d Hz from folding back', (frequencyHz) => {
+])('Resampler keeps a tone of %d Hz from folding back', (frequencyHz) => {
   expect(levelDb(resample(tone(frequencyHz, SPEECH_RATE_HZ)))).toBeLessThan(-60);
 });
 
 test.each([
   8000, 16_000, 22_050, 24_000, 44_100, 48_000,
-])('LineResampler keeps the pitch and the length of speech at %d Hz', (rateHz) => {
+])('Resampler keeps the pitch and the length of speech at %d Hz', (rateHz) => {
   const output = resample(tone(1000, rateHz), rateHz);
 
   const expected = tone(1000, 8000);
@@ -53,7 +53,7 @@ test.each([
   expect(worst).toBeLessThan(80);
 });
 
-test('LineResampler gives the same samples however the input is cut', () => {
+test('Resampler gives the same samples however the input is cut', () => {
   const samples = tone(700, SPEECH_RATE_HZ).subarray(0, 4000);
   const whole = resample(samples, SPEECH_RATE_HZ, 4000);
 
@@ -65,6 +65,6 @@ test('LineResampler gives the same samples however the input is cut', () => {
   );
 });
 
-test.each([0, 7999, 96_001, 22_050.5, Number.NaN])('LineResampler refuses %d Hz', (rateHz) => {
-  expect(() => new LineResampler(rateHz)).toThrow(RangeError);
+test.each([0, 7999, 96_001, 22_050.5, Number.NaN])('Resampler refuses %d Hz', (rateHz) => {
+  expect(() => new Resampler(rateHz)).toThrow(RangeError);
 });

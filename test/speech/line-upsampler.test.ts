@@ -1,6 +1,6 @@
 /** From the line's rate to the models'. */
 import { expect, test } from 'vitest';
-import { LineUpsampler } from '../../src/speech/line-upsampler.ts';
+import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
 
 /** How late the output is, in output samples. */
 const DELAY_SAMPLES = 22;
@@ -11,10 +11,10 @@ function tone(hz: number, rateHz: number, count: number): Float64Array {
   );
 }
 
-test.each([200, 1000, 3000])('LineUpsampler keeps a tone of %i Hz', (hz) => {
+test.each([200, 1000, 3000])('Upsampler keeps a tone of %i Hz', (hz) => {
   const line = Int16Array.from(tone(hz, 8000, 800), (value) => Math.round(value * 16_000));
 
-  const output = new LineUpsampler().push(line);
+  const output = new Upsampler().push(line);
 
   const expected = tone(hz, 16_000, 1600);
   const errors = Array.from(output.subarray(100), (value, index) =>
@@ -23,11 +23,11 @@ test.each([200, 1000, 3000])('LineUpsampler keeps a tone of %i Hz', (hz) => {
   expect(Math.max(...errors)).toBeLessThan(0.005);
 });
 
-test('LineUpsampler gives the same whatever the pieces', () => {
+test('Upsampler gives the same whatever the pieces', () => {
   const line = Int16Array.from(tone(440, 8000, 500), (value) => Math.round(value * 9000));
-  const whole = new LineUpsampler().push(line);
+  const whole = new Upsampler().push(line);
 
-  const upsampler = new LineUpsampler();
+  const upsampler = new Upsampler();
   const pieces = [line.subarray(0, 7), line.subarray(7, 160), line.subarray(160)].flatMap((piece) =>
     Array.from(upsampler.push(piece)),
   );

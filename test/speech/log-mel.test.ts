@@ -1,15 +1,18 @@
 /** Whisper's front end against the definition and against transformers.js. */
 import { env, WhisperFeatureExtractor } from '@huggingface/transformers';
 import { expect, test } from 'vitest';
-import { FourierTransform, WINDOW_SAMPLES } from '../../src/speech/fourier-transform.ts';
-import { LineUpsampler } from '../../src/speech/line-upsampler.ts';
-import { FULL_WINDOW_FRAMES, LogMel } from '../../src/speech/log-mel.ts';
-import { melFilters } from '../../src/speech/mel-filters.ts';
+import {
+  FourierTransform,
+  WINDOW_SAMPLES,
+} from '../../src/speech/stt/features/fourier-transform.ts';
+import { FULL_WINDOW_FRAMES, LogMel } from '../../src/speech/stt/features/log-mel.ts';
+import { melFilters } from '../../src/speech/stt/features/mel-filters.ts';
+import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 
 env.allowRemoteModels = false;
 
-const speech = new LineUpsampler().push(phraseSaying('Transfer me to a person.'));
+const speech = new Upsampler().push(phraseSaying('Transfer me to a person.'));
 
 function melOf(pcm: Float32Array, pieceSamples: number, melCount = 80): LogMel {
   const mel = new LogMel({ melCount });

@@ -1,6 +1,6 @@
 /** A voice detector for tests that takes what is loud for a voice, and breaks at full scale. */
-import type { SpeechEngine } from '../../src/speech/speech-engine.ts';
-import type { DetectorStream, VoiceDetector } from '../../src/speech/voice-detector.ts';
+import type { SpeechEngine } from '../../src/speech/models/speech-engine.ts';
+import type { DetectorStream, Vad } from '../../src/speech/vad/vad.ts';
 
 /** How many calls each run scored. */
 export const batchSizes: number[] = [];
@@ -11,7 +11,7 @@ export const loudEngine: SpeechEngine = {
   find: () => ['loud'],
 };
 
-export async function openVoiceDetector(): Promise<VoiceDetector> {
+export async function openVoiceDetector(): Promise<Vad> {
   return {
     rateHz: 8000,
     windowSamples: 256,

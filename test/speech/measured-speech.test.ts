@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import type { Ear, Hearing, Utterance } from '../../src/speech/hearing.ts';
-import { MeasuredHearing } from '../../src/speech/measured-hearing.ts';
-import { MeasuredSynthesizer } from '../../src/speech/measured-synthesizer.ts';
-import type { Synthesizer } from '../../src/speech/synthesizer.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import type { Ear, Hearing, Utterance } from '../../src/speech/hearing/hearing.ts';
+import { MeasuredHearing } from '../../src/speech/hearing/measured-hearing.ts';
+import { MeasuredSynthesizer } from '../../src/speech/tts/pool/measured-synthesizer.ts';
+import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const REPORT = { reason: 'installed', isFallback: false };
@@ -56,7 +56,7 @@ test('MeasuredHearing reports what a recognition took that a caller waits for, a
   } as unknown as Hearing;
   const measured = new MeasuredHearing({ hearing, times });
 
-  const opened = measured.open({ heard: new HeardRing(), language: 'en' });
+  const opened = measured.open({ heard: new ReceiveRing(), language: 'en' });
   await opened.transcribe({ priority: 'partial' });
   await opened.transcribe({ priority: 'final' });
   await expect(opened.transcribe({ priority: 'final' })).rejects.toThrow('every child');

@@ -1,8 +1,8 @@
 /** What the phrase cache keeps, and what it forgets. */
 import { expect, test } from 'vitest';
-import { PhraseCache } from '../../src/speech/phrase-cache.ts';
-import { SpokenSynthesizer } from '../../src/speech/spoken-text/spoken-synthesizer.ts';
-import { SynthesisError, type WordEnds } from '../../src/speech/synthesizer.ts';
+import { SpokenSynthesizer } from '../../src/speech/text-normalization/spoken-synthesizer.ts';
+import { SynthesisError, type WordEnds } from '../../src/speech/tts/pool/synthesizer.ts';
+import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
 
 const GREETING = { text: 'Hello', voice: 'en-US-JennyNeural', language: 'en-US' };

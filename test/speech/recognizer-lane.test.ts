@@ -1,7 +1,7 @@
 /** Who is answered when, and what becomes of requests when the process dies. */
 import { expect, test } from 'vitest';
-import { RecognitionError } from '../../src/speech/hearing.ts';
-import { RecognizerLane } from '../../src/speech/recognizer-lane.ts';
+import { RecognitionError } from '../../src/speech/hearing/hearing.ts';
+import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 

@@ -1,6 +1,6 @@
 /** Several recogniser processes: nobody waits while one is free, and all wait equally while none is. */
 import { expect, test } from 'vitest';
-import type { CallDesk } from '../../src/speech/lane-request.ts';
+import type { CallDesk } from '../../src/speech/stt/pool/lane-request.ts';
 import { ask, second, startPool } from './started-pool.ts';
 
 test('RecognizerPool asks two processes when two callers speak at once', async () => {

@@ -1,9 +1,12 @@
 /** A real recogniser in a real child process, and its death in mid-utterance. */
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { RecognizerPool } from '../../src/speech/recognizer-pool.ts';
-import { forkRecognizer, type RecognizerProcess } from '../../src/speech/recognizer-process.ts';
-import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
+import {
+  forkRecognizer,
+  type RecognizerProcess,
+} from '../../src/speech/stt/pool/recognizer-process.ts';
+import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const processes: RecognizerProcess[] = [];

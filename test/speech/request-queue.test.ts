@@ -1,7 +1,7 @@
 /** The order in which requests are answered. */
 import { expect, test } from 'vitest';
-import type { TranscriptionPriority } from '../../src/speech/hearing.ts';
-import { RequestQueue } from '../../src/speech/request-queue.ts';
+import type { TranscriptionPriority } from '../../src/speech/hearing/hearing.ts';
+import { RequestQueue } from '../../src/speech/stt/pool/request-queue.ts';
 
 interface Wish {
   readonly name: string;

@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { VoiceEvent } from '../../src/speech/hearing.ts';
-import { openVoiceDetector } from '../../src/speech/silero/silero-detector.ts';
-import { VoiceTrack } from '../../src/speech/voice-track.ts';
+import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import { openVoiceDetector } from '../../src/speech/vad/silero/silero-detector.ts';
+import { VadTrack } from '../../src/speech/vad/vad-track.ts';
 import { phraseSaying, TINY_VAD_PATH, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const detector = await openVoiceDetector(TINY_VAD_PATH);
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 /** Chances of speech in each window of a call that is scored alone. */
 async function scoresAlone(pcm: Int16Array): Promise<number[]> {
-  const track = new VoiceTrack(detector);
+  const track = new VadTrack(detector);
   track.push(pcm);
   const scores: number[] = [];
   for (let window = track.takeWindow(); window !== null; window = track.takeWindow()) {
@@ -30,7 +30,7 @@ async function scoresAlone(pcm: Int16Array): Promise<number[]> {
 /** The same for several calls, one run for all of them at a time. */
 async function scoresTogether(calls: readonly Int16Array[]): Promise<number[][]> {
   const tracks = calls.map((pcm) => {
-    const track = new VoiceTrack(detector);
+    const track = new VadTrack(detector);
     track.push(pcm);
     return { track, scores: [] as number[] };
   });
@@ -48,7 +48,7 @@ async function scoresTogether(calls: readonly Int16Array[]): Promise<number[][]>
 }
 
 async function eventsOf(pcm: Int16Array): Promise<VoiceEvent[]> {
-  const track = new VoiceTrack(detector);
+  const track = new VadTrack(detector);
   track.push(pcm);
   const events: VoiceEvent[] = [];
   for (let window = track.takeWindow(); window !== null; window = track.takeWindow()) {

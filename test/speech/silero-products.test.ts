@@ -7,9 +7,9 @@ import { sileroSized } from '../../bench/lib/silero-sized.ts';
 import {
   openUnchangedDetector,
   openVoiceDetector,
-} from '../../src/speech/silero/silero-detector.ts';
-import type { VoiceDetector } from '../../src/speech/voice-detector.ts';
-import { VoiceTrack } from '../../src/speech/voice-track.ts';
+} from '../../src/speech/vad/silero/silero-detector.ts';
+import type { Vad } from '../../src/speech/vad/vad.ts';
+import { VadTrack } from '../../src/speech/vad/vad-track.ts';
 import type { OnnxNode } from '../support/onnx-file.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from './spoken-phrases.ts';
 
@@ -24,9 +24,9 @@ function written(name: string, bytes: Uint8Array): string {
 }
 
 /** Scores of all phrases in one run a tick, and the events they make, call by call. */
-async function heardBy(detector: VoiceDetector) {
+async function heardBy(detector: Vad) {
   const calls = SPOKEN_PHRASES.map(({ file }) => {
-    const track = new VoiceTrack(detector);
+    const track = new VadTrack(detector);
     track.push(readPhrase(file));
     return { track, scores: [] as number[], events: [] as string[] };
   });

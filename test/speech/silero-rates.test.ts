@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parametersOf, sileroSized } from '../../bench/lib/silero-sized.ts';
-import { openVoiceDetector } from '../../src/speech/silero/silero-detector.ts';
-import { VoiceTrack } from '../../src/speech/voice-track.ts';
+import { openVoiceDetector } from '../../src/speech/vad/silero/silero-detector.ts';
+import { VadTrack } from '../../src/speech/vad/vad-track.ts';
 import { readPhrase, SPOKEN_PHRASES } from './spoken-phrases.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'silero-'));
@@ -27,7 +27,7 @@ async function scoresOf(calls: readonly Int16Array[], batch: number): Promise<nu
   const all: number[][] = [];
   for (let start = 0; start < calls.length; start += batch) {
     const tracks = calls.slice(start, start + batch).map((pcm) => {
-      const track = new VoiceTrack(detector);
+      const track = new VadTrack(detector);
       track.push(pcm);
       return { track, scores: [] as number[] };
     });
@@ -78,9 +78,9 @@ test('openVoiceDetector hears a file of one rate at that rate, whatever lengths 
   await wide.close();
 });
 
-test('VoiceTrack gives the 8 kHz branch the samples of the line as they came', () => {
+test('VadTrack gives the 8 kHz branch the samples of the line as they came', () => {
   const pcm = Int16Array.from({ length: 256 }, (_, index) => index * 100 - 12_800);
-  const track = new VoiceTrack(detector);
+  const track = new VadTrack(detector);
 
   track.push(pcm);
   const window = track.takeWindow();

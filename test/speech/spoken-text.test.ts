@@ -1,7 +1,11 @@
 /** What of a text reaches espeak-ng. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pauseAfterMs, SPOKEN_CHARACTERS_MAX, spokenText } from '../../src/speech/clean-text.ts';
+import {
+  pauseAfterMs,
+  SPOKEN_CHARACTERS_MAX,
+  spokenText,
+} from '../../src/speech/tts/voices/clean-text.ts';
 
 test.each([
   ['a plain sentence', 'Hello, how are you?', 'Hello, how are you?'],

@@ -1,7 +1,8 @@
 /** A recogniser pool of fake processes, started as far as a test wants. */
-import type { CallDesk, RecognitionOrder } from '../../src/speech/lane-request.ts';
-import type { LoadOutcome } from '../../src/speech/load-outcome.ts';
-import { RecognizerPool } from '../../src/speech/recognizer-pool.ts';
+
+import type { LoadOutcome } from '../../src/speech/models/load-outcome.ts';
+import type { CallDesk, RecognitionOrder } from '../../src/speech/stt/pool/lane-request.ts';
+import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 

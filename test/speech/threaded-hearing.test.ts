@@ -2,8 +2,8 @@
 import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import { RecognitionError } from '../../src/speech/hearing.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { RecognitionError } from '../../src/speech/hearing/hearing.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 import { hearingWith, speak, voiceOf } from './whole-ear.ts';
 
@@ -43,7 +43,7 @@ test('Hearing that could not start says so to whoever asks again, and begins not
 });
 
 test('Hearing tells when a voice began and gives its words', async () => {
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = hearing.open({ heard, language: 'en' });
   const started = voiceOf(ear, 'voice-started');
   const pcm = phraseSaying('What are your opening hours?');
@@ -65,7 +65,7 @@ test('Hearing tells when a voice began and gives its words', async () => {
 });
 
 test('Hearing tells when a voice stopped, also when no more audio comes', async () => {
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = hearing.open({ heard, language: 'en' });
   const stopped = voiceOf(ear, 'voice-stopped');
   const pcm = phraseSaying('Transfer me to a person.');
@@ -82,7 +82,7 @@ test('Hearing tells when a voice stopped, also when no more audio comes', async 
 test('Hearing keeps two callers apart', async () => {
   const texts = ['My name is Alice Smith.', 'Yes, please.'];
   const calls = texts.map((text) => {
-    const heard = new HeardRing();
+    const heard = new ReceiveRing();
     const ear = hearing.open({ heard, language: 'en' });
     ear.beginUtterance(0);
     speak(heard, phraseSaying(text));
@@ -96,7 +96,7 @@ test('Hearing keeps two callers apart', async () => {
 });
 
 test('Hearing hears the second utterance of a call without the first', async () => {
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = hearing.open({ heard, language: 'en' });
   ear.beginUtterance(0);
   speak(heard, phraseSaying('Goodbye.'));
@@ -114,7 +114,7 @@ test('Hearing hears the second utterance of a call without the first', async () 
 });
 
 test('Hearing answers a request although the utterance is ended at once', async () => {
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = hearing.open({ heard, language: 'es' });
   ear.beginUtterance(0);
   speak(heard, phraseSaying('Quiero una cita.'));
@@ -127,7 +127,7 @@ test('Hearing answers a request although the utterance is ended at once', async 
 });
 
 test('Ear.transcribe rejects with the reason of its signal', async () => {
-  const ear = hearing.open({ heard: new HeardRing(), language: 'en' });
+  const ear = hearing.open({ heard: new ReceiveRing(), language: 'en' });
   ear.beginUtterance(0);
   const abort = new AbortController();
 
@@ -139,7 +139,7 @@ test('Ear.transcribe rejects with the reason of its signal', async () => {
 });
 
 test('Ear.transcribe rejects when the wait is over', async () => {
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = hearing.open({ heard, language: 'en' });
   ear.beginUtterance(0);
   speak(heard, phraseSaying('Goodbye.'));
@@ -152,7 +152,7 @@ test('Ear.transcribe rejects when the wait is over', async () => {
 });
 
 test('Ear.transcribe rejects when no utterance has begun, and when the ear is closed', async () => {
-  const ear = hearing.open({ heard: new HeardRing(), language: 'en' });
+  const ear = hearing.open({ heard: new ReceiveRing(), language: 'en' });
 
   const early = ear.transcribe({ priority: 'final' });
   await expect(early).rejects.toThrow('no utterance has begun');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Tokenizer } from '../../src/speech/whisper/tokenizer.ts';
+import { Tokenizer } from '../../src/speech/stt/whisper/tokenizer.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const json = JSON.parse(readFileSync(join(TINY_WHISPER_DIR, 'tokenizer.json'), 'utf8'));

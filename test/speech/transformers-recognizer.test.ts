@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { transformersEngine } from '../../src/speech/transformers/transformers-engine.ts';
-import { openRecognizer } from '../../src/speech/transformers/transformers-recognizer.ts';
+import { transformersEngine } from '../../src/speech/stt/transformers/transformers-engine.ts';
+import { openRecognizer } from '../../src/speech/stt/transformers/transformers-recognizer.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'transformers-'));
@@ -38,7 +38,7 @@ test('openRecognizer names the package where it is not installed', () => {
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const url = pathToFileURL(
-    join(folder, 'src/speech/transformers/transformers-recognizer.ts'),
+    join(folder, 'src/speech/stt/transformers/transformers-recognizer.ts'),
   ).href;
   const program = `const { openRecognizer } = await import(${JSON.stringify(url)});
     await openRecognizer('models/any').catch((error) => console.log(error.message));`;

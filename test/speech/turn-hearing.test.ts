@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import type { HearingSettings } from '../../src/speech/choose-hearing.ts';
-import type { Hearing, VoiceEvent } from '../../src/speech/hearing.ts';
-import { sileroEngine } from '../../src/speech/silero/silero-engine.ts';
-import { smartTurnEngine } from '../../src/speech/turn/smart-turn-engine.ts';
-import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import type { HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
+import type { Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { smartTurnEngine } from '../../src/speech/turn-detection/smart-turn-engine.ts';
+import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 import { hearingWith, speak } from './whole-ear.ts';
 
@@ -42,7 +42,7 @@ const turnReport = (of: Hearing) => of.reports().find(({ job }) => job === 'turn
 
 test('Hearing scores a pause with the turn model, once the voice has stopped', async () => {
   const one = await start({ turn: 'smart-turn', modelsDir: TINY_DIR }, false);
-  const heard = new HeardRing();
+  const heard = new ReceiveRing();
   const ear = one.open({ heard, language: 'en' });
   const events: VoiceEvent[] = [];
   const scored = new Promise<void>((resolve) => {

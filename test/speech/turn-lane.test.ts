@@ -1,8 +1,8 @@
 /** Who waits for the turn detector, and what becomes of them when its process dies. */
 import { expect, test } from 'vitest';
-import { TurnLane } from '../../src/speech/turn-lane.ts';
-import type { FromTurnChild, ToTurnChild } from '../../src/speech/turn-messages.ts';
-import type { TurnProcess } from '../../src/speech/turn-process.ts';
+import { TurnLane } from '../../src/speech/turn-detection/turn-lane.ts';
+import type { FromTurnChild, ToTurnChild } from '../../src/speech/turn-detection/turn-messages.ts';
+import type { TurnProcess } from '../../src/speech/turn-detection/turn-process.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 class FakeTurnProcess implements TurnProcess {

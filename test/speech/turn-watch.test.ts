@@ -1,7 +1,7 @@
 /** Which pauses the turn detector is asked about, and when. */
 import { expect, test } from 'vitest';
-import type { VoiceEvent } from '../../src/speech/hearing.ts';
-import { TurnWatch } from '../../src/speech/turn-watch.ts';
+import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import { TurnWatch } from '../../src/speech/turn-detection/turn-watch.ts';
 
 function watchEars() {
   const asked: number[] = [];

@@ -1,11 +1,11 @@
 /** When a voice has begun and when it has stopped. */
 import { expect, test } from 'vitest';
-import type { VoiceEvent } from '../../src/speech/hearing.ts';
-import { VoiceGate } from '../../src/speech/voice-gate.ts';
+import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import { VadGate } from '../../src/speech/vad/vad-gate.ts';
 
 /** Pushes windows of 32 ms, from instant 0 on. */
 function eventsOf(probabilities: readonly number[]): VoiceEvent[] {
-  const gate = new VoiceGate();
+  const gate = new VadGate();
   return probabilities.flatMap((probability, index) => {
     const event = gate.push(probability, { startAtMs: index * 32, endAtMs: index * 32 + 32 });
     return event === null ? [] : [event];
@@ -46,12 +46,12 @@ test.each([
       { kind: 'voice-started', atMs: 128 },
     ],
   },
-])('VoiceGate: $what', ({ probabilities, events }) => {
+])('VadGate: $what', ({ probabilities, events }) => {
   expect(eventsOf(probabilities)).toEqual(events);
 });
 
-test('VoiceGate closes at once when nothing follows, and only when it was open', () => {
-  const gate = new VoiceGate();
+test('VadGate closes at once when nothing follows, and only when it was open', () => {
+  const gate = new VadGate();
   gate.push(0.9, { startAtMs: 0, endAtMs: 32 });
   gate.push(0.9, { startAtMs: 32, endAtMs: 64 });
 

@@ -1,10 +1,10 @@
 /** How loud a voice was, as a call's track tells it. */
 import { expect, test } from 'vitest';
-import type { VoiceEvent } from '../../src/speech/hearing.ts';
-import type { VoiceDetector } from '../../src/speech/voice-detector.ts';
-import { VoiceTrack } from '../../src/speech/voice-track.ts';
+import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import type { Vad } from '../../src/speech/vad/vad.ts';
+import { VadTrack } from '../../src/speech/vad/vad-track.ts';
 
-const detector: VoiceDetector = {
+const detector: Vad = {
   rateHz: 8000,
   windowSamples: 256,
   open: () => ({ reset: () => undefined }),
@@ -14,7 +14,7 @@ const detector: VoiceDetector = {
 
 /** Plays windows of an even level, scored as given. */
 function eventsOf(windows: readonly { readonly sample: number; readonly score: number }[]) {
-  const track = new VoiceTrack(detector);
+  const track = new VadTrack(detector);
   const events: VoiceEvent[] = [];
   for (const { sample, score } of windows) {
     track.push(new Int16Array(256).fill(sample));
@@ -28,7 +28,7 @@ function eventsOf(windows: readonly { readonly sample: number; readonly score: n
 const times = <Item>(count: number, item: Item): Item[] =>
   Array.from({ length: count }, () => item);
 
-test('VoiceTrack tells how loud a voice was, the pauses and what came before left out', () => {
+test('VadTrack tells how loud a voice was, the pauses and what came before left out', () => {
   const knock = { sample: 32_000, score: 0.9 };
   const quiet = { sample: 1, score: 0.01 };
   const voice = { sample: 3277, score: 0.95 };
@@ -47,7 +47,7 @@ test('VoiceTrack tells how loud a voice was, the pauses and what came before lef
   expect(stopped).toMatchObject({ kind: 'voice-stopped', levelDbfs: -20 });
 });
 
-test('VoiceTrack measures each voice by itself', () => {
+test('VadTrack measures each voice by itself', () => {
   const quiet = { sample: 0, score: 0 };
   const events = eventsOf([
     ...times(3, { sample: 3277, score: 1 }),

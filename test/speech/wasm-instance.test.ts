@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { phonemeArguments } from '../../src/speech/espeak/phoneme-arguments.ts';
-import { EspeakInstance, loadModule } from '../../src/speech/espeak/wasm-instance.ts';
+import { phonemeArguments } from '../../src/speech/tts/espeak/phoneme-arguments.ts';
+import { EspeakInstance, loadModule } from '../../src/speech/tts/espeak/wasm-instance.ts';
 
 const espeak = await loadModule('espeak-ng');
 

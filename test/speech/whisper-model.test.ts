@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openRecognizer } from '../../src/speech/whisper/whisper-recognizer.ts';
+import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 let folder = '';

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import type { InferenceSession } from 'onnxruntime-node';
 import { afterAll, expect, test } from 'vitest';
-import { DecoderRun } from '../../src/speech/decoder-run.ts';
-import { decodeGreedily } from '../../src/speech/greedy-decoder.ts';
-import { LineUpsampler } from '../../src/speech/line-upsampler.ts';
-import { LogMel } from '../../src/speech/log-mel.ts';
-import type { Recognition } from '../../src/speech/recognizer.ts';
-import { loadWhisperModel } from '../../src/speech/whisper/whisper-model.ts';
-import { openRecognizer } from '../../src/speech/whisper/whisper-recognizer.ts';
+import { DecoderRun } from '../../src/speech/stt/decoding/decoder-run.ts';
+import { decodeGreedily } from '../../src/speech/stt/decoding/greedy-decoder.ts';
+import { LogMel } from '../../src/speech/stt/features/log-mel.ts';
+import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
+import type { Recognition } from '../../src/speech/stt/pool/recognizer.ts';
+import { loadWhisperModel } from '../../src/speech/stt/whisper/whisper-model.ts';
+import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { phraseSaying, readPhrase, SPOKEN_PHRASES, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const recognizer = await openRecognizer(TINY_WHISPER_DIR);
@@ -64,7 +64,7 @@ test('Recognition.agreedWords counts the words that two answers in a row began w
 /** Decodes a phrase with a draft; tells the steps it took. */
 async function decodeWith(draft: readonly number[]) {
   const mel = new LogMel({ melCount: 80 });
-  mel.push(new LineUpsampler().push(phraseSaying('My name is Alice Smith.')));
+  mel.push(new Upsampler().push(phraseSaying('My name is Alice Smith.')));
   const encoded = await model.encoder.encode(mel.features(500));
   let steps = 0;
   const session = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
-import { openRecognizer } from '../../src/speech/whisper/whisper-recognizer.ts';
+import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 /** A model whose tokenizer has learnt a merge, as real ones have thousands; its words mean nothing. */

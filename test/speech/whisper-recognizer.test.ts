@@ -1,7 +1,7 @@
 /** Whisper on our own tiny model: words, languages, confidence, abort, silence. */
 import { afterAll, expect, test } from 'vitest';
-import type { Recognition } from '../../src/speech/recognizer.ts';
-import { openRecognizer } from '../../src/speech/whisper/whisper-recognizer.ts';
+import type { Recognition } from '../../src/speech/stt/pool/recognizer.ts';
+import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { phraseSaying, readPhrase, SPOKEN_PHRASES, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const recognizer = await openRecognizer(TINY_WHISPER_DIR);

@@ -1,11 +1,11 @@
 /** What the tests of the whole ear share: a hearing on our own models, and callers. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { HeardRing } from '../../src/media/heard-ring.ts';
-import { chooseHearing, type HearingSettings } from '../../src/speech/choose-hearing.ts';
-import type { Ear, Hearing, VoiceEvent } from '../../src/speech/hearing.ts';
-import { sileroEngine } from '../../src/speech/silero/silero-engine.ts';
-import { whisperEngine } from '../../src/speech/whisper/whisper-engine.ts';
+import type { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { chooseHearing, type HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
+import type { Ear, Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 
 /** A hearing with no model installed but our own tiny ones. */
 export function hearingWith(
@@ -25,7 +25,7 @@ export function hearingWith(
 }
 
 /** A caller whose frames of 20 ms have all arrived by now, the last one just so. */
-export function speak(heard: HeardRing, pcm: Int16Array): void {
+export function speak(heard: ReceiveRing, pcm: Int16Array): void {
   const lastAtMs = systemClock.nowMs();
   const frames = Math.ceil(pcm.length / 160);
   for (let frame = 0; frame < frames; frame += 1) {

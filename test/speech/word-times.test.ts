@@ -1,9 +1,9 @@
 /** When words were said: by attention where the model tells, by letters where not. */
 import { expect, test } from 'vitest';
-import { VoicedSpan } from '../../src/speech/voiced-span.ts';
-import { tokenStarts } from '../../src/speech/whisper/attention-times.ts';
-import { openRecognizer } from '../../src/speech/whisper/whisper-recognizer.ts';
-import { agreedWords, wordsOf } from '../../src/speech/word-groups.ts';
+import { agreedWords, wordsOf } from '../../src/speech/stt/pool/word-groups.ts';
+import { tokenStarts } from '../../src/speech/stt/whisper/attention-times.ts';
+import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
+import { VoicedSpan } from '../../src/speech/vad/voiced-span.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 /** A token that listens to some steps of ten and hardly to others. */

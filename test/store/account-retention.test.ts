@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { type Account, type CallRetention, KEEP_CALLS } from '../../src/domain/account.ts';
-import type { ErasureOrder } from '../../src/domain/erasure.ts';
+import { type Account, type CallRetention, KEEP_CALLS } from '../../src/domain/account/account.ts';
+import type { ErasureOrder } from '../../src/domain/account/erasure.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addTalk } from '../support/build-talk.ts';
 import { foundIn } from '../support/found-in.ts';

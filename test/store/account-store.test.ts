@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { KEEP_CALLS } from '../../src/domain/account.ts';
-import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
+import { KEEP_CALLS } from '../../src/domain/account/account.ts';
+import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/account/api-key.ts';
 import {
   type BootstrapSettings,
   bootstrap,
   settingsWithoutEffect,
-} from '../../src/domain/bootstrap.ts';
+} from '../../src/domain/account/bootstrap.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { AgentSummary } from '../../src/domain/agent.ts';
+import type { AgentSummary } from '../../src/domain/agent/agent.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildAgent } from '../support/build-agent.ts';

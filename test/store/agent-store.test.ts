@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Scope } from '../../src/domain/agent.ts';
+import type { Scope } from '../../src/domain/agent/agent.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';

@@ -1,8 +1,8 @@
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agentView } from '../../src/api/agent-view.ts';
-import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent.ts';
+import { serializeAgent } from '../../src/api/serializers/agent-serializer.ts';
+import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore } from '../support/test-store.ts';
@@ -53,7 +53,7 @@ test('AgentStore.findText gives the text that an object would give, whatever is 
 
     expect(found).toMatchObject({ totalCallsToday: 2, totalMinutesToday: 11 });
     expect(agents.findText(SCOPE, 'agent_1', NOW)).toEqual(
-      found && { text: JSON.stringify(agentView(found)), updatedAt: found.updatedAt },
+      found && { text: JSON.stringify(serializeAgent(found)), updatedAt: found.updatedAt },
     );
   }
 });

@@ -2,10 +2,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { ErasureOrder } from '../../src/domain/erasure.ts';
+import type { ErasureOrder } from '../../src/domain/account/erasure.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { makeBackup } from '../../src/store/backup.ts';
-import { restoreBackup } from '../../src/store/backup-restore.ts';
+import { makeBackup } from '../../src/store/backup/backup.ts';
+import { restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addManyTalks, addTalk } from '../support/build-talk.ts';

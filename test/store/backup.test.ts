@@ -11,12 +11,12 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { makeBackup } from '../../src/store/backup.ts';
-import { DatabaseInUseError, lockDatabase } from '../../src/store/backup-lock.ts';
-import type { RecordingMode } from '../../src/store/backup-recordings.ts';
-import { DatabasePresentError, restoreBackup } from '../../src/store/backup-restore.ts';
+import { makeBackup } from '../../src/store/backup/backup.ts';
+import { DatabaseInUseError, lockDatabase } from '../../src/store/backup/backup-lock.ts';
+import type { RecordingMode } from '../../src/store/backup/backup-recordings.ts';
+import { DatabasePresentError, restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { openStore } from '../../src/store/store.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore, testFolder } from '../support/test-store.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CallSummary } from '../../src/domain/call.ts';
+import type { CallSummary } from '../../src/domain/call/call.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore } from '../support/test-store.ts';
 

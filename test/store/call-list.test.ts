@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Scope } from '../../src/domain/agent.ts';
-import type { Call, CallQuery } from '../../src/domain/call.ts';
+import type { Scope } from '../../src/domain/agent/agent.ts';
+import type { Call, CallQuery } from '../../src/domain/call/call.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addAccount, openTestStore } from '../support/test-store.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DayCount, type Span, spansOfPage } from '../../src/store/call-spans.ts';
+import { type DayCount, type Span, spansOfPage } from '../../src/store/calls/call-spans.ts';
 
 const daysArbitrary = fc
   .uniqueArray(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Scope } from '../../src/domain/agent.ts';
-import type { Call } from '../../src/domain/call.ts';
-import { callEndedEvent, callStartedEvent } from '../../src/domain/call-events.ts';
-import { endCall, moveCall } from '../../src/domain/call-life.ts';
+import type { Scope } from '../../src/domain/agent/agent.ts';
+import type { Call } from '../../src/domain/call/call.ts';
+import { callEndedEvent, callStartedEvent } from '../../src/domain/call/call-events.ts';
+import { endCall, moveCall } from '../../src/domain/call/call-life.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore } from '../support/test-store.ts';
 

@@ -6,10 +6,10 @@ import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { Checkpointer, type StartCheckpoints } from '../../src/store/checkpointer.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { build, type SecretRow } from '../../src/store/schema.ts';
-import { takeAll } from '../../src/store/statement.ts';
+import { Checkpointer, type StartCheckpoints } from '../../src/store/sqlite/checkpointer.ts';
+import { openDatabase } from '../../src/store/sqlite/database.ts';
+import { build, type SecretRow } from '../../src/store/sqlite/schema.ts';
+import { takeAll } from '../../src/store/sqlite/statement.ts';
 import { testFolder } from '../support/test-store.ts';
 
 /** Twice the usual pages of the log, and far less than what a thread leaves to the connection. */

@@ -1,8 +1,8 @@
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Scope } from '../../src/domain/agent.ts';
-import type { DeliveryQuery, WebhookDelivery } from '../../src/domain/webhook-delivery.ts';
+import type { Scope } from '../../src/domain/agent/agent.ts';
+import type { DeliveryQuery, WebhookDelivery } from '../../src/domain/webhook/webhook-delivery.ts';
 import { leastMs } from '../support/least-ms.ts';
 import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { addDelivery } from '../support/webhook-deliveries.ts';

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { EventQuery } from '../../src/domain/service-event.ts';
+import type { EventQuery } from '../../src/domain/webhook/service-event.ts';
 import { leastMs } from '../support/least-ms.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { SCOPE } from '../support/webhook-world.ts';

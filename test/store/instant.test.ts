@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { instantText } from '../../src/store/instant.ts';
+import { instantText } from '../../src/store/sqlite/instant.ts';
 
 test('instantText writes what Date.toISOString writes, in any order of days', () => {
   fc.assert(

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { DueDelivery } from '../../src/domain/outbox.ts';
+import type { DueDelivery } from '../../src/domain/webhook/outbox.ts';
 import { leastMs } from '../support/least-ms.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook-world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AttemptResult } from '../../src/domain/outbox.ts';
-import type { DeliveryAttempt } from '../../src/domain/webhook-delivery.ts';
+import type { AttemptResult } from '../../src/domain/webhook/outbox.ts';
+import type { DeliveryAttempt } from '../../src/domain/webhook/webhook-delivery.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
 

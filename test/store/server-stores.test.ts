@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { windowOf } from '../../src/domain/rate-limit.ts';
+import { windowOf } from '../../src/domain/account/rate-limit.ts';
 import { StoreError } from '../../src/domain/store-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { type KeptSipTrace, SIP_TRACES_KEPT_MS } from '../../src/domain/sip-trace.ts';
+import { type KeptSipTrace, SIP_TRACES_KEPT_MS } from '../../src/domain/call/sip-trace.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { guarded, storeErrorOf } from '../../src/store/sqlite-error.ts';
+import { guarded, storeErrorOf } from '../../src/store/sqlite/sqlite-error.ts';
 import { testFolder } from '../support/test-store.ts';
 
 /** A database with an empty table. */

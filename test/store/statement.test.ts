@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { build } from '../../src/store/schema.ts';
-import { Statement } from '../../src/store/statement.ts';
+import { build } from '../../src/store/sqlite/schema.ts';
+import { Statement } from '../../src/store/sqlite/statement.ts';
 import { leastMs } from '../support/least-ms.ts';
 
 /** So many runs take a few milliseconds. */

@@ -20,7 +20,7 @@ export async function adminIn(
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<AdminEnded> {
-  const child = spawn(join(ROOT, 'node_modules/.bin/node'), ['src/admin.ts', ...words], {
+  const child = spawn(join(ROOT, 'node_modules/.bin/node'), ['src/cli/admin.ts', ...words], {
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { Analyst } from '../../src/call/analyst.ts';
+import { Analyst } from '../../src/call/analysis/analyst.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';

@@ -1,5 +1,5 @@
 /** Agents for tests: say what matters, the rest is filled in. */
-import { type Agent, DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent.ts';
+import { type Agent, DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 
 export function buildAgent(fields: Partial<Agent> = {}): Agent {
   return {

@@ -1,5 +1,5 @@
 /** Calls for tests: say what matters, the rest is filled in. */
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 
 export function buildCall(fields: Partial<Call> = {}): Call {
   return {

@@ -1,5 +1,5 @@
 /** SIP dialogs for tests: say what matters, the rest is filled in. */
-import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import type { OpenDialog } from '../../src/domain/call/open-dialog.ts';
 
 export function buildDialog(fields: Partial<OpenDialog> = {}): OpenDialog {
   return {

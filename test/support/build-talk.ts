@@ -1,7 +1,7 @@
 /** A call in the store with everything that may hang on one: words, timeline, events, deliveries, SIP messages. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Call } from '../../src/domain/call.ts';
+import type { Call } from '../../src/domain/call/call.ts';
 import { buildCall } from './build-call.ts';
 import { STORE_NOW_MS, type TestStore } from './test-store.ts';
 import { addDelivery } from './webhook-deliveries.ts';

@@ -1,7 +1,7 @@
 /** Writes calls with their events as fast as it can, and prints the number of each once it is kept, until killed. */
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { callStartedEvent } from '../../src/domain/call-events.ts';
+import { callStartedEvent } from '../../src/domain/call/call-events.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';

@@ -11,7 +11,7 @@ const LINK_MS_MAX = 5000;
 
 /** Builds the page where its sources have changed, as `npm start` does. Before the server starts. */
 export function buildDashboard(): void {
-  spawnSync(join(ROOT, 'node_modules/.bin/node'), ['src/build-dashboard.ts'], { cwd: ROOT });
+  spawnSync(join(ROOT, 'node_modules/.bin/node'), ['src/cli/build-dashboard.ts'], { cwd: ROOT });
 }
 
 /** A page of a profile of its own at the list of calls; the first of a server, because the link works once. */

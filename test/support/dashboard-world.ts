@@ -1,8 +1,10 @@
 /** The dashboard's routes on a real store, and a browser that keeps its cookie. Passwords are hashed cheaply. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { Dashboard } from '../../src/api/dashboard/dashboard.ts';
+import type { ApiParts } from '../../src/api/api.ts';
 import type { Logger } from '../../src/lib/logger.ts';
+import { Dashboard } from '../../src/operator/dashboard.ts';
+import { addDashboardRoutes } from '../../src/operator/dashboard-routes.ts';
 import { openTestApi, type TestApi } from './test-api.ts';
 import type { TestStore } from './test-store.ts';
 
@@ -23,12 +25,21 @@ export async function openDashboardWorld(
 ): Promise<DashboardWorld> {
   let dashboard: Dashboard | undefined;
   const api = await openTestApi((store) => {
-    dashboard = openDashboard(store);
-    return { ...given, dashboard };
+    const opened = openDashboard(store);
+    dashboard = opened;
+    return { ...given, ...routesOf(opened) };
   });
   if (dashboard === undefined) throw new Error('The interface was not made');
   const token = dashboard.issueSetupToken() ?? '';
   return { api, dashboard, store: api.store, pageFolder: pageFolderOf(api.store), token };
+}
+
+/** What the interface needs to serve the dashboard's own routes. */
+export function routesOf(dashboard: Dashboard): Pick<ApiParts, 'operatorKeys' | 'addRoutes'> {
+  return {
+    operatorKeys: dashboard.keys,
+    addRoutes: (api, deps) => addDashboardRoutes(api, deps, dashboard),
+  };
 }
 
 /** As a server that starts on the store makes it. */

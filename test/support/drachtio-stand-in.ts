@@ -3,7 +3,7 @@
  *
  * `drachtio-stand-in SIP_PORT CONTROL_PORT SECRET`: prints `listening`, and runs until its input ends.
  */
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 
 const [sipPort, port, secret = ''] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const userAgent = new UserAgent({
     { protocol: 'TCP', address, port: Number(sipPort) },
   ],
 });
-const front = new DrachtioFront({ userAgent, secret, port: Number(port) });
+const front = new DrachtioServer({ userAgent, secret, port: Number(port) });
 await userAgent.start();
 await front.start();
 process.stdout.write('listening\n');

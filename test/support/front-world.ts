@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import Srf from 'drachtio-srf';
 import type { DigestCredentials } from '../../src/sip/digest/digest.ts';
-import type { DrachtioFrontOptions } from '../../src/sip/drachtio-front/drachtio-front.ts';
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import type { DrachtioServerOptions } from '../../src/sip/drachtio-server/drachtio-server.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 
@@ -24,7 +24,7 @@ export function sdp(port: number): string {
 }
 
 export interface FrontWorld {
-  readonly front: DrachtioFront;
+  readonly front: DrachtioServer;
   readonly srf: Srf;
 
   /** The engine behind the front. */
@@ -40,7 +40,7 @@ export interface FrontWorld {
   stop(): Promise<void>;
 }
 
-export interface FrontWorldOptions extends Pick<DrachtioFrontOptions, 'clock' | 'credentialsFor'> {
+export interface FrontWorldOptions extends Pick<DrachtioServerOptions, 'clock' | 'credentialsFor'> {
   /** Put on before drachtio-srf logs in. */
   readonly routes?: (srf: Srf) => void;
 
@@ -62,7 +62,7 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
   const peer = new UserAgent({ ...(options.peerEngine ?? options.engine), listen });
   await Promise.all([server.start(), peer.start()]);
   const { clock, credentialsFor } = options;
-  const front = new DrachtioFront({
+  const front = new DrachtioServer({
     userAgent: server,
     secret: SECRET,
     port: 0,
@@ -96,7 +96,7 @@ export async function openFrontWorld(options: FrontWorldOptions = {}): Promise<F
 
 /** Logs a drachtio-srf in, its routes already put on. */
 export async function connectSrf(
-  front: DrachtioFront,
+  front: DrachtioServer,
   routes: (srf: Srf) => void = () => undefined,
 ): Promise<Srf> {
   const srf = new Srf();
@@ -111,7 +111,7 @@ export async function connectSrf(
 /** Always the same user and password, and the realms that asked. */
 export function rememberingCredentials(credentials: DigestCredentials): {
   readonly realms: string[];
-  readonly credentialsFor: NonNullable<DrachtioFrontOptions['credentialsFor']>;
+  readonly credentialsFor: NonNullable<DrachtioServerOptions['credentialsFor']>;
 } {
   const realms: string[] = [];
   return {

@@ -1,12 +1,12 @@
 /** The WebSockets of browsers at a real HTTP port, with a phone behind them that only listens. */
 import { randomBytes } from 'node:crypto';
 import WebSocket from 'ws';
-import { PhoneSockets } from '../../src/api/dashboard/phone-sockets.ts';
-import { PhoneTickets } from '../../src/api/dashboard/phone-tickets.ts';
-import { HttpServer } from '../../src/api/http-server.ts';
-import type { BrowserCaller } from '../../src/domain/browser-phone.ts';
+import { HttpServer } from '../../src/api/http/http-server.ts';
+import type { BrowserCaller } from '../../src/domain/call/browser-phone.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { MessageSocket } from '../../src/lib/message-socket.ts';
+import type { MessageSocket } from '../../src/lib/process/message-socket.ts';
+import { PhoneSockets } from '../../src/operator/phone-sockets.ts';
+import { PhoneTickets } from '../../src/operator/phone-tickets.ts';
 import { FakeClock } from './fake-clock.ts';
 
 const stops: (() => unknown)[] = [];

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { HttpServer, type HttpServerOptions } from '../../src/api/http-server.ts';
+import { HttpServer, type HttpServerOptions } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
 /** Connects to a server that answers so, for the length of a test. */

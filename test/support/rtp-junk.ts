@@ -1,5 +1,5 @@
 /** What no telephone sends: octets by chance, packets beyond all measure, and a voice that has no call. */
-import { encodeG711 } from '../../src/media/g711.ts';
+import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import type { RtpPacket } from '../../src/rtp/packet.ts';
 import { seededChance } from './sip-mutants.ts';
 import { tone } from './tone.ts';

@@ -1,10 +1,10 @@
 /** A synthesizer that spells: each letter becomes a chunk of samples of its own value. */
-import type { EngineReport } from '../../src/speech/hearing.ts';
+import type { EngineReport } from '../../src/speech/hearing/hearing.ts';
 import {
   type SpeechRequest,
   SynthesisError,
   type Synthesizer,
-} from '../../src/speech/synthesizer.ts';
+} from '../../src/speech/tts/pool/synthesizer.ts';
 
 /** Speaks `samplesPerLetter` samples for each letter, in chunks of one letter; "fail" cannot be spoken. */
 export class ScriptedSynthesizer implements Synthesizer {

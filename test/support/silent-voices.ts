@@ -1,10 +1,11 @@
 /** A catalogue of two voices that say nothing, for tests of the interface. */
-import { ServiceError } from '../../src/domain/service-error.ts';
+
 import {
   matchingVoices,
   type Voice,
   type VoiceCatalogue,
-} from '../../src/domain/voice-catalogue.ts';
+} from '../../src/domain/agent/voice-catalogue.ts';
+import { ServiceError } from '../../src/domain/service-error.ts';
 
 const ENGINE = { engine: 'silence', isFallback: true } as const;
 

@@ -1,15 +1,20 @@
 /** The REST interface on a real store, with one account that has keys and one that must stay invisible. */
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
-import type { Environment, Plan } from '../../src/domain/account.ts';
-import { API_SCOPES, type ApiScope, describeKey, hashOfKey } from '../../src/domain/api-key.ts';
-import type { DialQueue } from '../../src/domain/dial-queue.ts';
+import type { Environment, Plan } from '../../src/domain/account/account.ts';
+import {
+  API_SCOPES,
+  type ApiScope,
+  describeKey,
+  hashOfKey,
+} from '../../src/domain/account/api-key.ts';
+import type { LiveSound } from '../../src/domain/call/live-sound.ts';
+import type { DialQueue } from '../../src/domain/dialing/dial-queue.ts';
+import { NumberOwners } from '../../src/domain/dialing/number-owner.ts';
+import type { Trunks } from '../../src/domain/dialing/trunk-state.ts';
 import { idMaker } from '../../src/domain/ids.ts';
-import type { LiveSound } from '../../src/domain/live-sound.ts';
-import { NumberOwners } from '../../src/domain/number-owner.ts';
-import type { Trunks } from '../../src/domain/trunk-state.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { Metrics } from '../../src/lib/metrics.ts';
+import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { silentVoices } from './silent-voices.ts';
 import { addAccount, openTestStore, type TestStore } from './test-store.ts';
 import { askByFetch } from './web-face.ts';

@@ -1,7 +1,7 @@
 /** The interface as `fetch` would ask it, for tests that need no connection. */
-import type { ApiAnswer } from '../../src/api/api-answer.ts';
-import type { ApiRequest } from '../../src/api/api-request.ts';
-import { requestTarget } from '../../src/api/request-target.ts';
+import type { ApiAnswer } from '../../src/api/http/api-answer.ts';
+import type { ApiRequest } from '../../src/api/http/api-request.ts';
+import { requestTarget } from '../../src/api/http/request-target.ts';
 
 type Answer = (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
 

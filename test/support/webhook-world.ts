@@ -1,9 +1,9 @@
 /** Endpoints, events and a deliverer over a real store. */
 import { onTestFinished } from 'vitest';
-import type { Outbox } from '../../src/domain/outbox.ts';
-import type { ServiceEvent } from '../../src/domain/service-event.ts';
-import { ATTEMPT_WAITS_SECONDS } from '../../src/domain/webhook-delivery.ts';
-import type { WebhookEndpoint } from '../../src/domain/webhook-endpoint.ts';
+import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import type { ServiceEvent } from '../../src/domain/webhook/service-event.ts';
+import { ATTEMPT_WAITS_SECONDS } from '../../src/domain/webhook/webhook-delivery.ts';
+import type { WebhookEndpoint } from '../../src/domain/webhook/webhook-endpoint.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import type { Store } from '../../src/store/store.ts';

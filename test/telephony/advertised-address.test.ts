@@ -4,7 +4,7 @@ import {
   advertisedAddressFor,
   isAdvertisable,
   listOf,
-} from '../../src/telephony/advertised-address.ts';
+} from '../../src/telephony/trunks/advertised-address.ts';
 
 const PUBLIC = '203.0.113.10';
 const TRUNKS = '198.51.100.20';

@@ -2,7 +2,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { decodeG711, encodeG711 } from '../../src/media/g711.ts';
+import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';

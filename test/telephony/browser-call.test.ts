@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { BrowserCall } from '../../src/telephony/browser/browser-call.ts';
 import type {
   AnswerOptions,
   IncomingCall,
   Leg,
   ReleaseCause,
 } from '../../src/telephony/carrier.ts';
+import { BrowserCall } from '../../src/telephony/webrtc/browser-call.ts';
 
 /** A call as SIP brings it, and its leg, driven by the test. */
 class ScriptedCall implements IncomingCall {

@@ -6,12 +6,12 @@ import {
   readOffer,
   withAddresses,
   withOurSide,
-} from '../../src/telephony/browser/browser-sdp.ts';
+} from '../../src/telephony/webrtc/browser-sdp.ts';
 import {
   addressesFor,
   hostAddresses,
   isLoopback,
-} from '../../src/telephony/browser/host-addresses.ts';
+} from '../../src/telephony/webrtc/host-addresses.ts';
 
 /** As Chromium writes it, shortened. */
 const OFFER = [

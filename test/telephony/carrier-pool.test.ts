@@ -2,16 +2,16 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import type { OpenDialog } from '../../src/domain/call/open-dialog.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
-import { CarrierPool } from '../../src/telephony/drachtio/carrier-pool.ts';
-import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
-import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
-import type { Trunk } from '../../src/telephony/trunks.ts';
+import { CarrierPool } from '../../src/telephony/drachtio/carrier/carrier-pool.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
+import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
+import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { freePort } from '../support/free-ports.ts';
 import { OURS, Rings, THEIRS, trunkTo } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
@@ -25,7 +25,7 @@ async function startFront() {
   const address = '127.0.0.1';
   const listen = [{ protocol: 'UDP' as const, address, port: await freePort() }];
   const userAgent = new UserAgent({ listen });
-  const front = new DrachtioFront({ userAgent, secret: SECRET, port: 0 });
+  const front = new DrachtioServer({ userAgent, secret: SECRET, port: 0 });
   await userAgent.start();
   await front.start();
   const { port } = front;
@@ -52,7 +52,7 @@ async function openPool(trunk?: Trunk) {
   await phone.start();
   const fronts = [await startFront(), await startFront()];
   const { kept, store } = dialogsInMemory();
-  const book = new DialogBook({ ...PARTS, store });
+  const book = new OpenDialogJournal({ ...PARTS, store });
   const media = new DirectGateway({ engine: new SilentLines() });
   const pool = new CarrierPool(
     fronts.map((server) => ({
@@ -153,7 +153,7 @@ function portOf(contact = ''): string {
   return /127\.0\.0\.1:(\d+)/.exec(contact)?.[1] ?? 'none';
 }
 
-test('DialogBook keeps a call from its answer to its end', async () => {
+test('OpenDialogJournal keeps a call from its answer to its end', async () => {
   const { callOut, kept } = await openPool();
 
   const during = await callOut();

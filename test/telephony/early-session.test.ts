@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { EarlySession } from '../../src/telephony/drachtio/early-session.ts';
-import type { SrfResponse, SrfSentInvite } from '../../src/telephony/drachtio/srf.ts';
+import type { SrfResponse, SrfSentInvite } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { EarlySession } from '../../src/telephony/drachtio/leg/early-session.ts';
 import {
   CONTACT,
   KeptAnswer,

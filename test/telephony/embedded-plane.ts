@@ -1,14 +1,14 @@
 /** The embedded plane for tests: SIP engine, drachtio's protocol in front of it, and media of our own. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
-import type { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
-import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
-import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
-import type { Trunk } from '../../src/telephony/trunks.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
+import type { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
+import { credentialsOf } from '../../src/telephony/trunks/trunk-credentials.ts';
+import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Plane, Rings, type StartPlane } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
@@ -26,13 +26,15 @@ export const startEmbeddedPlane: StartPlane = (trunks) => {
 };
 
 /** Signalling alone: starts in no time, and nothing is ever heard. */
-export const startSilentPlane = (trunks: readonly Trunk[], book?: DialogBook): Promise<Plane> =>
-  start(trunks, new SilentLines(), book);
+export const startSilentPlane = (
+  trunks: readonly Trunk[],
+  book?: OpenDialogJournal,
+): Promise<Plane> => start(trunks, new SilentLines(), book);
 
 async function start(
   trunks: readonly Trunk[],
   lines: LineOpener,
-  book?: DialogBook,
+  book?: OpenDialogJournal,
 ): Promise<Plane> {
   const address = '127.0.0.1';
   const port = await freePort();
@@ -44,7 +46,7 @@ async function start(
     ],
   });
   const media = new DirectGateway({ engine: lines });
-  const front = new DrachtioFront({
+  const front = new DrachtioServer({
     ...PARTS,
     userAgent: engine,
     secret: SECRET,

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { ReleaseCause } from '../../src/telephony/carrier.ts';
-import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
-import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
+import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';

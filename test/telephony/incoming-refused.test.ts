@@ -1,8 +1,8 @@
 /** A call that comes in and that we cannot take after all: what its carrier is told, and what we are. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
-import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
+import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import { MediaError, type MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog } from './scripted-srf.ts';

@@ -1,15 +1,15 @@
 /** What is on disk of a call that comes in, from the moment in which its caller is told that it is answered. */
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { DialogStore, OpenInvite } from '../../src/domain/open-dialog.ts';
+import type { DialogStore, OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
-import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
+import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import {
   openSrf,
   type SrfClient,
   type SrfRequestOptions,
-} from '../../src/telephony/drachtio/srf.ts';
+} from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { startSilentPlane } from './embedded-plane.ts';
 import { OURS } from './plane.ts';
@@ -29,7 +29,7 @@ const INVITE = {
 function ring(
   store: DialogStore,
   createUAS: SrfClient['createUAS'],
-  book = new DialogBook({ ...PARTS, store }),
+  book = new OpenDialogJournal({ ...PARTS, store }),
 ) {
   return new SrfIncomingCall({
     srf: Object.assign(openSrf(), { createUAS }),
@@ -60,7 +60,7 @@ test('SrfIncomingCall is written down before its 200 leaves, so that the next pr
     request: (uri: string, options: SrfRequestOptions) => void byes.push([uri, options]),
   });
   const endInvite = () => Promise.reject(new Error('Cannot end: it has been answered'));
-  new DialogBook({ ...PARTS, store }).connected({ name: 'sip', srf: next, endInvite });
+  new OpenDialogJournal({ ...PARTS, store }).connected({ name: 'sip', srf: next, endInvite });
 
   expect(toHeaders).toEqual([
     expect.stringMatching(/^<sip:\+390612345678@192\.0\.2\.9>;tag=\w{16}$/),
@@ -89,7 +89,7 @@ test('SrfIncomingCall is written down before its sound is set up, so that the ne
   const ended: unknown[] = [];
   const endInvite = async (invite: unknown) => void ended.push(invite);
   const next = { name: 'sip', srf: openSrf(), endInvite };
-  new DialogBook({ ...PARTS, store }).connected(next);
+  new OpenDialogJournal({ ...PARTS, store }).connected(next);
 
   expect(ended).toEqual([
     {
@@ -104,7 +104,7 @@ test('SrfIncomingCall is written down before its sound is set up, so that the ne
 
 test('SrfIncomingCall whose SIP server is lost is refused when it is back', async () => {
   const { store, kept } = dialogsInMemory();
-  const book = new DialogBook({ ...PARTS, store });
+  const book = new OpenDialogJournal({ ...PARTS, store });
   const call = ring(store, () => undefined, book);
   void call.answer().catch(() => undefined);
   const ended: unknown[] = [];
@@ -144,7 +144,10 @@ test('SrfIncomingCall is kept under the tag of a server that has chosen its own'
 
 test('SrfIncomingCall is written as it rings and at its answer, under the tag that the caller sees', async () => {
   const { kept, writes, store } = dialogsInMemory();
-  const { rings, hostPort, stop } = await startSilentPlane([], new DialogBook({ ...PARTS, store }));
+  const { rings, hostPort, stop } = await startSilentPlane(
+    [],
+    new OpenDialogJournal({ ...PARTS, store }),
+  );
   const phone = new Phone();
   await phone.start();
   onTestFinished(async () => {

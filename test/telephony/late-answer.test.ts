@@ -1,8 +1,8 @@
 /** A call of ours that is answered after we had given it up. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { SrfOutgoingCall } from '../../src/telephony/drachtio/outgoing-call.ts';
-import type { SrfClient, SrfDialog } from '../../src/telephony/drachtio/srf.ts';
+import type { SrfClient, SrfDialog } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
 import { TRANSACTION_MS } from '../../src/telephony/limit.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -1,6 +1,6 @@
 /** How loud lines are, and who may listen to them, where the media engine's own line is not what the call holds. */
 import { expect, test } from 'vitest';
-import { LevelMeter } from '../../src/media/level-meter.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { LinkedAudio } from '../../src/telephony/linked-audio.ts';
 import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
 import { FakeClock } from '../support/fake-clock.ts';

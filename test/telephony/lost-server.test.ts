@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import type { OpenDialog } from '../../src/domain/open-dialog.ts';
+import type { OpenDialog } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
-import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
-import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
+import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { freePort } from '../support/free-ports.ts';
 import { OURS, Rings } from './plane.ts';
@@ -21,7 +21,7 @@ async function openCall() {
   const userAgent = new UserAgent({ listen: [{ protocol: 'UDP', address, port: sipPort }] });
   await userAgent.start();
   const startFront = async () => {
-    const front = new DrachtioFront({ userAgent, secret: SECRET, port });
+    const front = new DrachtioServer({ userAgent, secret: SECRET, port });
     await front.start();
     onTestFinished(() => front.stop());
     return front;
@@ -38,7 +38,7 @@ async function openCall() {
   const carrier = new DrachtioCarrier({
     ...{ ...parts, host: address, port, secret: SECRET, trunks: [] },
     media: new DirectGateway({ engine: lines }),
-    book: new DialogBook({ ...parts, store }),
+    book: new OpenDialogJournal({ ...parts, store }),
   });
   const rings = new Rings();
   await carrier.start(rings.take);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isDialable, numberOfHeader, numberOfUri } from '../../src/telephony/number.ts';
+import { isDialable, numberOfHeader, numberOfUri } from '../../src/telephony/trunks/number.ts';
 
 test.each([
   ['sip:+390612345678@carrier.example', '+390612345678'],

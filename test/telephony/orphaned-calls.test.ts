@@ -1,10 +1,10 @@
 /** Calls that a process, or a connection to a drachtio-server, has left: what that server is told on the next one. */
 import { afterEach, expect, test } from 'vitest';
-import type { OpenDialog, OpenInvite } from '../../src/domain/open-dialog.ts';
+import type { OpenDialog, OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
-import { invitesOver } from '../../src/telephony/drachtio/orphaned-calls.ts';
-import { openSrf } from '../../src/telephony/drachtio/srf.ts';
+import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
+import { invitesOver } from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
+import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { buildDialog } from '../support/build-dialog.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { LogInServer } from './support/log-in-server.ts';
@@ -51,7 +51,7 @@ async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], nam
     remove: (id: string) => void kept.delete(id),
     all: () => [...kept.values()],
   };
-  const book = new DialogBook({ store, clock, log: silentLogger });
+  const book = new OpenDialogJournal({ store, clock, log: silentLogger });
   book.useServers([name]);
   book.connected({ name, srf, endInvite: invitesOver(srf, clock) });
   /** What it was asked to send: transaction, dialog, start line. */

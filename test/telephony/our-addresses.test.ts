@@ -1,7 +1,10 @@
 /** Names of our addresses and of proxies: looked up, looked up again, and kept while nobody answers. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { OurAddresses, type OurAddressesOptions } from '../../src/telephony/our-addresses.ts';
+import {
+  OurAddresses,
+  type OurAddressesOptions,
+} from '../../src/telephony/trunks/our-addresses.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { trunkTo } from './plane.ts';
 

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { SrfIncomingCall } from '../../src/telephony/drachtio/incoming-call.ts';
-import { OurContacts } from '../../src/telephony/drachtio/our-contacts.ts';
-import { SrfOutgoingCall } from '../../src/telephony/drachtio/outgoing-call.ts';
-import { openSrf, type SrfClient, type SrfMessageParts } from '../../src/telephony/drachtio/srf.ts';
+import { OurContacts } from '../../src/telephony/drachtio/carrier/our-contacts.ts';
+import {
+  openSrf,
+  type SrfClient,
+  type SrfMessageParts,
+} from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
+import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { KeptAnswer, PlainEndpoint, request, settle } from './scripted-srf.ts';

@@ -1,16 +1,16 @@
 /** What is on disk of a call that goes out, from its INVITE to its answer or refusal. */
 import { expect, test } from 'vitest';
-import type { OpenInvite } from '../../src/domain/open-dialog.ts';
+import type { OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { DialogBook } from '../../src/telephony/drachtio/dialog-book.ts';
-import { SrfOutgoingCall } from '../../src/telephony/drachtio/outgoing-call.ts';
+import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import {
   openSrf,
   type SrfCallback,
   type SrfClient,
   type SrfDialog,
   type SrfSentInvite,
-} from '../../src/telephony/drachtio/srf.ts';
+} from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { PlainEndpoint, request, response, ScriptedDialog, settle } from './scripted-srf.ts';
@@ -28,7 +28,7 @@ const SENT = {
 /** A call whose INVITE has gone out; `answer` is what comes of it. */
 async function callOut() {
   const { store, kept, writes } = dialogsInMemory();
-  const book = new DialogBook({ ...PARTS, store });
+  const book = new OpenDialogJournal({ ...PARTS, store });
   let answer: SrfCallback<SrfDialog> = () => undefined;
   const createUAC: SrfClient['createUAC'] = (_uri, _options, { cbRequest }, callback) => {
     answer = callback;

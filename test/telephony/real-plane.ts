@@ -1,16 +1,16 @@
 /** The production plane for tests: a real drachtio-server, and media of our own or through a real FreeSWITCH. */
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { MediaEngine } from '../../src/media/media-engine.ts';
-import { answerChallenge } from '../../src/sip/drachtio-front/answer-challenge.ts';
-import { DrachtioFront } from '../../src/sip/drachtio-front/drachtio-front.ts';
+import { MediaEngine } from '../../src/media/engine/media-engine.ts';
+import { answerChallenge } from '../../src/sip/drachtio-server/answer-challenge.ts';
+import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
-import { DrachtioCarrier } from '../../src/telephony/drachtio/drachtio-carrier.ts';
-import { openSrf, type SrfClient } from '../../src/telephony/drachtio/srf.ts';
+import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
+import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
-import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
+import { credentialsOf } from '../../src/telephony/trunks/trunk-credentials.ts';
 import { freePort } from '../support/free-ports.ts';
 import { Rings, type StartPlane } from './plane.ts';
 import type { RealServers } from './real-servers.ts';
@@ -43,7 +43,7 @@ export function frontFreeSwitchPlane(servers: RealServers): StartPlane {
     });
     const secret = 'only for tests';
     const credentialsFor = credentialsOf(trunks);
-    const front = new DrachtioFront({ userAgent, secret, port: 0, credentialsFor });
+    const front = new DrachtioServer({ userAgent, secret, port: 0, credentialsFor });
     await userAgent.start();
     await front.start();
     const drachtio = [{ host: address, port: front.port, weight: 1 }];

@@ -1,7 +1,11 @@
 /** Finds the real drachtio-server and FreeSWITCH that the environment names, and says plainly what runs against them. */
 import { connect } from 'node:net';
 import { env } from 'node:process';
-import { parseServers, placeOf, type ServerAddress } from '../../src/telephony/server-list.ts';
+import {
+  parseServers,
+  placeOf,
+  type ServerAddress,
+} from '../../src/telephony/trunks/server-list.ts';
 
 export interface RealServers {
   readonly drachtio: readonly ServerAddress[];

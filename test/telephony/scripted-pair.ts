@@ -1,9 +1,9 @@
 /** Two answered calls over a scripted drachtio-srf, the second of which the first can be put through to. */
 import { silentLogger } from '../../src/lib/logger.ts';
 import { CarrierError, type ReleaseCause } from '../../src/telephony/carrier.ts';
-import type { SecondLeg } from '../../src/telephony/drachtio/hand-over.ts';
-import { openSrf } from '../../src/telephony/drachtio/srf.ts';
-import { SrfLeg, type SrfLegOptions } from '../../src/telephony/drachtio/srf-leg.ts';
+import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { SrfLeg, type SrfLegOptions } from '../../src/telephony/drachtio/leg/srf-leg.ts';
+import type { SecondLeg } from '../../src/telephony/drachtio/transfer/transfer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { PlainEndpoint, response, ScriptedDialog } from './scripted-srf.ts';
 

@@ -1,14 +1,14 @@
 /** Stand-ins for what drachtio-srf hands out, driven by the test. */
 import { EventEmitter } from 'node:events';
 import type { AudioEvent, AudioStream } from '../../src/media/audio-stream.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import type {
   SrfAnswer,
   SrfDialog,
   SrfMessageParts,
   SrfRequest,
   SrfResponse,
-} from '../../src/telephony/drachtio/srf.ts';
+} from '../../src/telephony/drachtio/carrier/srf.ts';
 import type { MediaEndpoint } from '../../src/telephony/media-gateway.ts';
 import { MediaError } from '../../src/telephony/media-gateway.ts';
 import { SilentSession } from './silent-lines.ts';
@@ -115,7 +115,7 @@ export class PlainEndpoint implements MediaEndpoint {
   isClosed = false;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   readonly audio: AudioStream = {
-    heard: new HeardRing(),
+    heard: new ReceiveRing(),
     onEvent: (listener) => void this.#listeners.push(listener),
     begin: () => undefined,
     say: () => undefined,

@@ -1,12 +1,12 @@
 /** Lines without sound: what signalling needs of a media engine, and no more. */
 import type { AudioStats } from '../../src/media/audio-stream.ts';
-import { HeardRing } from '../../src/media/heard-ring.ts';
-import type { MediaSession } from '../../src/media/media-session.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import type { MediaSession } from '../../src/media/engine/media-session.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 import type { LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
 
 export class SilentSession implements MediaSession {
-  readonly heard = new HeardRing();
+  readonly heard = new ReceiveRing();
   readonly localPort: number = 40_000;
   readonly localAddress: string;
   readonly remotes: AgreedMedia[] = [];

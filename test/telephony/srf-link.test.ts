@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { SrfLink } from '../../src/telephony/drachtio/srf-link.ts';
+import { SrfLink } from '../../src/telephony/drachtio/carrier/srf-link.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { LogInServer } from './support/log-in-server.ts';
 

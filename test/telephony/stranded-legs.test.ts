@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 import type { ReleaseCause } from '../../src/telephony/carrier.ts';
-import { type StrandedLeg, StrandedLegs } from '../../src/telephony/drachtio/stranded-legs.ts';
+import {
+  type OrphanedLeg,
+  OrphanedLegs,
+} from '../../src/telephony/drachtio/carrier/orphaned-legs.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { settle } from './scripted-srf.ts';
 
 /** A call whose fate the test decides. */
-class ScriptedLeg implements StrandedLeg {
+class ScriptedLeg implements OrphanedLeg {
   isOver = false;
   isForgotten = false;
   isStranded = false;
@@ -29,7 +32,7 @@ class ScriptedLeg implements StrandedLeg {
 
 function strand(count = 1) {
   const clock = new FakeClock();
-  const stranded = new StrandedLegs({ clock });
+  const stranded = new OrphanedLegs({ clock });
   const legs = Array.from({ length: count }, () => new ScriptedLeg());
   const [leg] = legs;
   if (leg === undefined) throw new Error('Cannot set up: no call');
@@ -37,7 +40,7 @@ function strand(count = 1) {
   return { clock, stranded, legs, leg };
 }
 
-test('StrandedLegs ends calls whose server is away for 5 s', () => {
+test('OrphanedLegs ends calls whose server is away for 5 s', () => {
   const { clock, leg } = strand();
 
   clock.advance(4_999);
@@ -50,7 +53,7 @@ test('StrandedLegs ends calls whose server is away for 5 s', () => {
   expect(clock.waiting).toBe(0);
 });
 
-test('StrandedLegs ends at once the calls that a server that is back has lost, and no other', async () => {
+test('OrphanedLegs ends at once the calls that a server that is back has lost, and no other', async () => {
   const { clock, stranded, legs, leg } = strand(50);
   leg.isForgotten = true;
 
@@ -65,7 +68,7 @@ test('StrandedLegs ends at once the calls that a server that is back has lost, a
   expect(legs.map(({ questions }) => questions)).toEqual(legs.map(() => 1));
 });
 
-test('StrandedLegs notices the later end of a call that has outlived its connection', async () => {
+test('OrphanedLegs notices the later end of a call that has outlived its connection', async () => {
   const { clock, stranded, leg } = strand();
   stranded.connected();
   await settle();
@@ -78,7 +81,7 @@ test('StrandedLegs notices the later end of a call that has outlived its connect
   expect(clock.waiting).toBe(0);
 });
 
-test('StrandedLegs gives calls new time when the server is lost again', async () => {
+test('OrphanedLegs gives calls new time when the server is lost again', async () => {
   const { clock, stranded, leg } = strand();
   clock.advance(4_000);
   stranded.connected();
@@ -93,7 +96,7 @@ test('StrandedLegs gives calls new time when the server is lost again', async ()
 test.each([
   'lost',
   'connected',
-])('StrandedLegs waits for nothing once stopped after it was %s', async (state) => {
+])('OrphanedLegs waits for nothing once stopped after it was %s', async (state) => {
   const { clock, stranded, leg } = strand();
   if (state === 'connected') stranded.connected();
 

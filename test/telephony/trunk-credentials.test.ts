@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { credentialsOf } from '../../src/telephony/trunk-credentials.ts';
-import { parseTrunks } from '../../src/telephony/trunks.ts';
+import { credentialsOf } from '../../src/telephony/trunks/trunk-credentials.ts';
+import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 const TRUNKS = parseTrunks(
   JSON.stringify([

@@ -1,7 +1,7 @@
 /** How many lines of a trunk are in use. */
 import { expect, test } from 'vitest';
-import { TrunkLines } from '../../src/telephony/drachtio/trunk-lines.ts';
-import { parseTrunks } from '../../src/telephony/trunks.ts';
+import { TrunkLines } from '../../src/telephony/drachtio/carrier/trunk-lines.ts';
+import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 function trunkOf(fields: Readonly<Record<string, unknown>> = {}) {
   const [trunk] = parseTrunks(JSON.stringify([{ name: 'acme', proxy: '192.0.2.1', ...fields }]));

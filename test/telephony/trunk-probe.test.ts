@@ -7,8 +7,8 @@ import type {
   SrfRequestOptions,
   SrfResponse,
   SrfSentRequest,
-} from '../../src/telephony/drachtio/srf.ts';
-import { TrunkProbe } from '../../src/telephony/drachtio/trunk-probe.ts';
+} from '../../src/telephony/drachtio/carrier/srf.ts';
+import { TrunkProbe } from '../../src/telephony/drachtio/carrier/trunk-probe.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { trunkTo } from './plane.ts';
 import { request, response } from './scripted-srf.ts';

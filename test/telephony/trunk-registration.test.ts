@@ -6,9 +6,9 @@ import type {
   SrfRequestOptions,
   SrfResponse,
   SrfSentRequest,
-} from '../../src/telephony/drachtio/srf.ts';
-import { TrunkRegistration } from '../../src/telephony/drachtio/trunk-registration.ts';
-import { parseTrunks } from '../../src/telephony/trunks.ts';
+} from '../../src/telephony/drachtio/carrier/srf.ts';
+import { TrunkRegistration } from '../../src/telephony/drachtio/carrier/trunk-registration.ts';
+import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { request, response, settle } from './scripted-srf.ts';
 

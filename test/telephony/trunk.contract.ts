@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
-import type { Trunk } from '../../src/telephony/trunks.ts';
+import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { OURS, type Plane, type StartPlane, THEIRS, trunkTo } from './plane.ts';
 
 const ACCOUNT = { username: 'joe', password: 'secret' };

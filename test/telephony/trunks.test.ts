@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TrunkTable } from '../../src/telephony/trunk-table.ts';
-import { parseTrunks, TrunkSettingsError } from '../../src/telephony/trunks.ts';
+import { TrunkTable } from '../../src/telephony/trunks/trunk-table.ts';
+import { parseTrunks, TrunkSettingsError } from '../../src/telephony/trunks/trunks.ts';
 
 function trunkJson(fields: object): string {
   return JSON.stringify([{ name: 'acme', proxy: 'sip.acme.example', ...fields }]);

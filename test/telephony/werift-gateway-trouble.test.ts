@@ -2,9 +2,9 @@
 import { createSocket } from 'node:dgram';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
-import { readOffer } from '../../src/telephony/browser/browser-sdp.ts';
-import { startRelay } from '../../src/telephony/browser/relay-thread.ts';
-import { WeriftCall } from '../../src/telephony/browser/werift-call.ts';
+import { readOffer } from '../../src/telephony/webrtc/browser-sdp.ts';
+import { startRelay } from '../../src/telephony/webrtc/relay-thread.ts';
+import { WeriftCall } from '../../src/telephony/webrtc/werift-call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
   connectedCall,

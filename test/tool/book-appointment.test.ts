@@ -1,6 +1,6 @@
 /** The booking tool: what reaches the calendar, what goes on record, and what the model is told. */
 import { expect, test } from 'vitest';
-import type { Appointment } from '../../src/domain/appointment.ts';
+import type { Appointment } from '../../src/domain/call/appointment.ts';
 import {
   type AppointmentRequest,
   type Booking,

@@ -1,8 +1,8 @@
 /** How the deliverer stops: nothing is lost, and nothing holds the stop up. */
 import { expect, test } from 'vitest';
-import type { Outbox } from '../../src/domain/outbox.ts';
-import { Bell } from '../../src/lib/bell.ts';
+import type { Outbox } from '../../src/domain/webhook/outbox.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { Notifier } from '../../src/lib/notifier.ts';
 import { type Answer, answerOfStatus, type Sender } from '../../src/webhook/answer.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
 import { openTestStore, type TestStore } from '../support/test-store.ts';
@@ -185,7 +185,7 @@ test('Deliverer.stop ends as soon as the last answer is recorded', async () => {
 
 test('Deliverer.stop listens no longer, and ends at once when nothing was started', async () => {
   const store = await openTestStore();
-  const bell = new Bell();
+  const bell = new Notifier();
   let [listeners, looks] = [0, 0];
   const counted = Object.assign(Object.create(bell), {
     listen: () => {
@@ -194,7 +194,7 @@ test('Deliverer.stop listens no longer, and ends at once when nothing was starte
         listeners -= 1;
       };
     },
-  }) as Bell;
+  }) as Notifier;
   const outbox: Outbox = {
     bell: counted,
     fanOut: (options) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Outbox } from '../../src/domain/outbox.ts';
 import { StoreError } from '../../src/domain/store-error.ts';
+import type { Outbox } from '../../src/domain/webhook/outbox.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';

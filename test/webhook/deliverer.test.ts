@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import type { WebhookDelivery } from '../../src/domain/webhook-delivery.ts';
+import type { WebhookDelivery } from '../../src/domain/webhook/webhook-delivery.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openTestStore } from '../support/test-store.ts';

@@ -95,9 +95,9 @@ test('DeliveryConcurrency takes an attempt from the pool in which it began, also
 test('DeliveryConcurrency forgets who failed when too many do', () => {
   const concurrency = new DeliveryConcurrency();
   for (let index = 0; index < 10_000; index += 1) fail(concurrency, `we_${index}`);
-  const remembered = concurrency.room('we_0');
+  const cached = concurrency.room('we_0');
 
   fail(concurrency, 'we_more');
 
-  expect([remembered, concurrency.room('we_0'), concurrency.room('we_more')]).toEqual([1, 16, 1]);
+  expect([cached, concurrency.room('we_0'), concurrency.room('we_more')]).toEqual([1, 16, 1]);
 });

@@ -1,9 +1,9 @@
 /** The interface's own description, made from the schemas that validate it, and what all operations share. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiDeps } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { scopeRequiredBy } from '../middleware/authentication.ts';
-import { API_VERSION } from '../middleware/request-identity.ts';
+import { scopeRequiredBy } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { API_VERSION } from '../http/request-identity.ts';
 import { ANSWER_HEADERS, headersOf, IDEMPOTENCY_KEY, IF_MATCH, TAGS } from './common-components.ts';
 import type { Description } from './description.ts';
 import { addWebhookDocs } from './webhook-docs.ts';

@@ -1,7 +1,7 @@
 /** Documents the events as the webhooks of OpenAPI 3.1: what an endpoint receives, with which headers. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from '@hono/zod-openapi';
-import { SERVICE_EVENT_KINDS } from '../../domain/service-event.ts';
+import { SERVICE_EVENT_KINDS } from '../../domain/webhook/service-event.ts';
 import { EVENT_BODIES } from '../schemas/event-body-schemas.ts';
 import { jsonBody } from '../schemas/json-content.ts';
 

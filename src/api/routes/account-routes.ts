@@ -4,17 +4,16 @@ import {
   type Account,
   PREVIOUS_SECRET_KEPT_MS,
   type SigningSecrets,
-} from '../../domain/account.ts';
-import { patchAccount } from '../../domain/account-rules.ts';
-import { newSigningSecret } from '../../domain/api-key.ts';
-import { periodOf } from '../../domain/period.ts';
+} from '../../domain/account/account.ts';
+import { patchAccount } from '../../domain/account/account-rules.ts';
+import { newSigningSecret } from '../../domain/account/api-key.ts';
+import { periodOf } from '../../domain/analytics/period.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { accountView, signingSecretView } from '../account-view.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { noBody } from '../middleware/no-body.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { noBody } from '../http/no-body.ts';
 import {
   accountSchema,
   patchAccountSchema,
@@ -23,6 +22,7 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
+import { serializeAccount, serializeSigningSecret } from '../serializers/account-serializer.ts';
 
 const SECRET_PATH = '/api/account/signing-secret';
 
@@ -157,12 +157,12 @@ function addSigningSecret(api: CheckedRoutes, deps: ApiDeps): void {
     const { accountId, environment } = scopeOf(context);
     const secrets = accounts.signingSecrets(accountId, environment, clock.now());
     if (secrets === undefined) throw new Error(`Account "${accountId}" has no signing secret`);
-    return context.json(signingSecretView(secrets), 200);
+    return context.json(serializeSigningSecret(secrets), 200);
   });
 
   const change = (context: ApiContext, work: () => SigningSecrets) =>
     answerOnce(context, deps, {
-      work: () => ({ status: 200, body: signingSecretView(work()) }),
+      work: () => ({ status: 200, body: serializeSigningSecret(work()) }),
       keep: (body) => ({
         ...body,
         ...{ signingSecret: null, preparedSecret: null, previousSecret: null },
@@ -205,5 +205,5 @@ function viewOf(
   const now = clock.now();
   const days = analytics.days(scope, periodOf('this_month', now));
   const seconds = days.reduce((sum, { billedSeconds }) => sum + billedSeconds, 0);
-  return accountView(account, { environment: scope.environment, seconds, now });
+  return serializeAccount(account, { environment: scope.environment, seconds, now });
 }

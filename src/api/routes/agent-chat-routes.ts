@@ -1,11 +1,11 @@
 /** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
 import { createRoute } from '@hono/zod-openapi';
-import type { Agent } from '../../domain/agent.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { answerOnceWaited } from '../answer-once.ts';
 import { type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { answerOnceWaited } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { chatReplySchema, chatSchema } from '../schemas/agent-chat-schemas.ts';
 import { agentPathSchema } from '../schemas/agent-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';

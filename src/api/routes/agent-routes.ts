@@ -1,15 +1,14 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import type { Agent } from '../../domain/agent.ts';
-import { type AgentPatch, createAgent, patchAgent } from '../../domain/agent-rules.ts';
-import { requireKnownSpeech, type SpeechChoice } from '../../domain/known-speech.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
+import { type AgentPatch, createAgent, patchAgent } from '../../domain/agent/agent-rules.ts';
+import { requireKnownSpeech, type SpeechChoice } from '../../domain/agent/known-speech.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { createdAgentView, patchedAgentView } from '../agent-view.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { pageText } from '../page-text.ts';
 import {
@@ -25,6 +24,7 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
+import { serializeCreatedAgent, serializePatchedAgent } from '../serializers/agent-serializer.ts';
 
 const shared = { tags: ['Agents'], security: [{ bearer: [] }] };
 
@@ -140,7 +140,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
         const agent = createAgent(draft, { id: newId('agent'), scope, now: clock.now() });
         numberOwners.requireOwn(scope, agent.phoneNumber);
         agents.insert(agent, changedBy(context));
-        return { status: 201, body: createdAgentView(agent) };
+        return { status: 201, body: serializeCreatedAgent(agent) };
       },
       // A new agent has not been changed since it was made.
       etag: ({ createdAt }) => entityTag(createdAt),
@@ -158,7 +158,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
     numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
     agents.update(changed, changedBy(context));
     context.header('ETag', entityTag(changed.updatedAt));
-    return context.json(patchedAgentView(changed), 200);
+    return context.json(serializePatchedAgent(changed), 200);
   });
 
   api.openapi(freeNumberRoute, (context) => {

@@ -1,16 +1,14 @@
 /** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
 import { createRoute } from '@hono/zod-openapi';
-import type { Agent, AgentWithUsage } from '../../domain/agent.ts';
-import { type AgentVersion, restoreAgent } from '../../domain/agent-version.ts';
+import type { Agent, AgentWithUsage } from '../../domain/agent/agent.ts';
+import { type AgentVersion, restoreAgent } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { agentVersionView } from '../agent-version-view.ts';
-import { agentView } from '../agent-view.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { entityTag, requireMatch } from '../entity-tag.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { noBody } from '../middleware/no-body.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { entityTag, requireMatch } from '../http/entity-tag.ts';
+import { noBody } from '../http/no-body.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import { agentPathSchema, agentSchema } from '../schemas/agent-schemas.ts';
 import {
@@ -21,6 +19,8 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
+import { serializeAgent } from '../serializers/agent-serializer.ts';
+import { serializeAgentVersion } from '../serializers/agent-version-serializer.ts';
 import { existingAgent } from './agent-routes.ts';
 
 const shared = { tags: ['Agents'] };
@@ -69,7 +69,7 @@ export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const scope = scopeOf(context);
     existingAgent<Agent>(agents.find(scope, agentId));
     const { versions, total } = agentVersions.list(scope, agentId, { limit, offset });
-    return context.json({ data: versions.map(agentVersionView), total, limit, offset }, 200);
+    return context.json({ data: versions.map(serializeAgentVersion), total, limit, offset }, 200);
   });
 
   api.openapi(restoreRoute, (context) => {
@@ -84,7 +84,7 @@ export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
         numberOwners.requireOwn(agent, changed.phoneNumber, agent.phoneNumber);
         agents.update(changed, changedBy(context));
         const restored = agents.findWithUsage(scope, agentId, clock.now());
-        return { status: 200, body: agentView(existingAgent<AgentWithUsage>(restored)) };
+        return { status: 200, body: serializeAgent(existingAgent<AgentWithUsage>(restored)) };
       },
       etag: ({ updatedAt }) => entityTag(updatedAt),
     });

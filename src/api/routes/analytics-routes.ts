@@ -1,14 +1,14 @@
 /** `/api/analytics`: what an account's calls add up to. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import { reportOf } from '../../domain/analytics-report.ts';
-import { type Period, periodOf } from '../../domain/period.ts';
-import { analyticsView } from '../analytics-view.ts';
+import { reportOf } from '../../domain/analytics/analytics-report.ts';
+import { type Period, periodOf } from '../../domain/analytics/period.ts';
 import { type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { analyticsQuerySchema, analyticsSchema } from '../schemas/analytics-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
+import { serializeAnalytics } from '../serializers/analytics-serializer.ts';
 
 const analyticsRoute = createRoute({
   tags: ['Analytics'],
@@ -41,7 +41,7 @@ export function addAnalyticsRoutes(api: CheckedRoutes, deps: ApiDeps): void {
       month: deps.analytics.days(scope, periodOf('this_month', now)),
       minutesIncluded: callerOf(context).account.minutesIncluded,
     });
-    return context.json(analyticsView(report), 200);
+    return context.json(serializeAnalytics(report), 200);
   });
 }
 

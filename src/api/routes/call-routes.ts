@@ -1,14 +1,13 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import type { Call, CallText } from '../../domain/call.ts';
+import type { Call, CallText } from '../../domain/call/call.ts';
+import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
 import { given } from '../../domain/patch.ts';
-import { LINK_LIFETIME_MS, recordingLink } from '../../domain/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
-import { callText, timelineEntryView } from '../call-view.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { notFound } from '../middleware/errors.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { notFound } from '../http/errors.ts';
 import { pageText } from '../page-text.ts';
 import {
   callPageSchema,
@@ -21,6 +20,7 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
+import { callText, serializeTimelineEntry } from '../serializers/call-serializer.ts';
 
 /** `/api/calls/outbound` has methods of its own, and GET is none of them. */
 export const notOutbound: Guard = (context) => {
@@ -91,7 +91,7 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const { limit, offset } = context.valid('query');
     const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
     const entries = calls.timeline(call.id);
-    const data = entries.slice(offset, offset + limit).map(timelineEntryView);
+    const data = entries.slice(offset, offset + limit).map(serializeTimelineEntry);
     return context.json({ data, total: entries.length, limit, offset }, 200);
   });
 }

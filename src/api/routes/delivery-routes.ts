@@ -2,13 +2,13 @@
 import { createRoute } from '@hono/zod-openapi';
 import { given } from '../../domain/patch.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { WebhookDelivery } from '../../domain/webhook-delivery.ts';
-import { RESENDS_MAX } from '../../domain/webhook-rules.ts';
-import { answerOnce } from '../answer-once.ts';
+import type { WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
+import { RESENDS_MAX } from '../../domain/webhook/webhook-rules.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { noBody } from '../middleware/no-body.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { noBody } from '../http/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
@@ -21,7 +21,7 @@ import {
   resendSchema,
   resentSchema,
 } from '../schemas/webhook-schemas.ts';
-import { deliveryDetailView, deliveryView } from '../webhook-view.ts';
+import { serializeDelivery, serializeDeliveryDetail } from '../serializers/webhook-serializer.ts';
 import { existingEndpoint } from './webhook-endpoint-routes.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
@@ -96,7 +96,7 @@ function addDeliveryReads(api: CheckedRoutes, { deliveries }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
     const { limit, offset, ...filters } = context.valid('query');
     const page = deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
-    const data = page.deliveries.map(deliveryView);
+    const data = page.deliveries.map(serializeDelivery);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
@@ -104,7 +104,7 @@ function addDeliveryReads(api: CheckedRoutes, { deliveries }: ApiDeps): void {
     const { deliveryId } = context.valid('param');
     const delivery = existing(deliveries.find(scopeOf(context), deliveryId));
     const attempts = deliveries.attempts(delivery.id);
-    return context.json(deliveryDetailView(delivery, attempts), 200);
+    return context.json(serializeDeliveryDetail(delivery, attempts), 200);
   });
 }
 
@@ -118,7 +118,7 @@ function addResends(api: CheckedRoutes, deps: ApiDeps): void {
       work: () => {
         const { id } = existing(deliveries.find(scope, deliveryId));
         const resent = deliveries.resend(scope, id, clock.now());
-        return { status: 202, body: deliveryView(resent) };
+        return { status: 202, body: serializeDelivery(resent) };
       },
     });
   });

@@ -1,9 +1,9 @@
 /** `/docs`: the interface for people, from this server alone: no script, nothing from elsewhere. */
 import { readFileSync } from 'node:fs';
-import type { ApiAnswer } from '../api-answer.ts';
 import type { ApiContext } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
 import { docsPage } from '../docs/docs-page.ts';
+import type { ApiAnswer } from '../http/api-answer.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import type { Description } from '../openapi/description.ts';
 
 const STYLE = new URL('../docs/style.css', import.meta.url);

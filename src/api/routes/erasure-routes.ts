@@ -1,10 +1,14 @@
 /** `DELETE /api/calls/{callId}` and `POST /api/privacy/erase`: erase one call, and all calls of a telephone number. */
 import { createRoute } from '@hono/zod-openapi';
-import { checkErasedNumber, type ErasureOrder, refuseLiveCall } from '../../domain/erasure.ts';
-import { answerOnce } from '../answer-once.ts';
+import {
+  checkErasedNumber,
+  type ErasureOrder,
+  refuseLiveCall,
+} from '../../domain/account/erasure.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { erasedNumberSchema, eraseNumberSchema } from '../schemas/erasure-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';

@@ -2,12 +2,12 @@
 import { createRoute } from '@hono/zod-openapi';
 import { given } from '../../domain/patch.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { ledgerPageView, positionOf } from '../event-view.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { ledgerPageSchema, ledgerQuerySchema } from '../schemas/event-schemas.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
+import { positionOf, serializeLedgerPage } from '../serializers/event-serializer.ts';
 
 const listRoute = createRoute({
   operationId: 'listEvents',
@@ -30,6 +30,6 @@ export function addEventRoutes(api: CheckedRoutes, { events }: ApiDeps): void {
     const afterPosition = cursor === undefined ? 0 : positionOf(scope, cursor);
     const filters = given({ kind: event, callId, createdFrom: startDate, createdBefore: endDate });
     const page = events.page(scope, { ...filters, afterPosition, limit });
-    return context.json(ledgerPageView(scope, page), 200);
+    return context.json(serializeLedgerPage(scope, page), 200);
   });
 }

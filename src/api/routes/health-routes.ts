@@ -1,6 +1,6 @@
 /** `/healthz`, `/readyz` and `/metrics`: for whoever runs the server, without a key. */
 import type { ApiDeps } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 
 export function addHealthRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   // Says only that the process answers; whoever restarts on it must not be fooled by a carrier that is away.

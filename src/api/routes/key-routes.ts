@@ -1,19 +1,18 @@
 /** `/api/keys`: lists, makes and revokes API keys. */
 import { createRoute } from '@hono/zod-openapi';
-import type { Environment } from '../../domain/account.ts';
+import type { Environment } from '../../domain/account/account.ts';
 import {
   type ApiKey,
   createApiKey,
   environmentsManagedBy,
   hashOfKey,
-} from '../../domain/api-key.ts';
+} from '../../domain/account/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import type { KeyCache } from '../key-cache.ts';
-import { createdKeyView, keyView } from '../key-view.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import type { KeyCache } from '../http/key-cache.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import {
@@ -24,6 +23,7 @@ import {
   keyQuerySchema,
 } from '../schemas/key-schemas.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
+import { serializeCreatedKey, serializeKey } from '../serializers/key-serializer.ts';
 
 const shared = {
   tags: ['Keys'],
@@ -79,7 +79,10 @@ export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps, keys: KeyCache):
     const environments =
       environment === undefined ? managedBy(context) : [manageable(context, environment)];
     const page = apiKeys.page(accountId, { environments, limit, offset });
-    return context.json({ data: page.apiKeys.map(keyView), total: page.total, limit, offset }, 200);
+    return context.json(
+      { data: page.apiKeys.map(serializeKey), total: page.total, limit, offset },
+      200,
+    );
   });
 
   api.openapi(newRoute, (context) => {
@@ -92,7 +95,7 @@ export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps, keys: KeyCache):
         const made = { id: newId('key'), scope, now: clock.now(), random };
         const { apiKey, keyText } = createApiKey(draft, made);
         apiKeys.insert(apiKey, hashOfKey(keyText));
-        return { status: 201, body: createdKeyView(apiKey, keyText) };
+        return { status: 201, body: serializeCreatedKey(apiKey, keyText) };
       },
       keep: (body) => ({ ...body, key: null }),
     });

@@ -1,16 +1,16 @@
 /** `/api/live/calls/{callId}/audio`: listening in on a call as it goes on. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Call } from '../../domain/call.ts';
-import type { Listening } from '../../domain/live-sound.ts';
+import type { Call } from '../../domain/call/call.ts';
+import type { Listening } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { isKeyAlive } from '../key-cache.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { isKeyAlive } from '../http/key-cache.ts';
+import { SoundStream } from '../http/sound-stream.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
-import { SoundStream } from '../sound-stream.ts';
 import { existing } from './call-routes.ts';
 
 /** Somebody stops listening sooner or later; nobody can tell when. */

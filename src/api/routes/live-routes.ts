@@ -1,17 +1,22 @@
 /** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
 import { createRoute, z } from '@hono/zod-openapi';
-import type { Scope } from '../../domain/agent.ts';
-import type { Call, CallStatus } from '../../domain/call.ts';
-import type { CallLevels } from '../../domain/live-sound.ts';
+import type { Scope } from '../../domain/agent/agent.ts';
+import type { Call, CallStatus } from '../../domain/call/call.ts';
+import type { CallLevels } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { EventStream } from '../event-stream.ts';
-import { isKeyAlive } from '../key-cache.ts';
-import { callIdOf, levelsEventOf, liveEventOf, snapshotOf } from '../live-view.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { EventStream } from '../http/event-stream.ts';
+import { isKeyAlive } from '../http/key-cache.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { liveQuerySchema } from '../schemas/live-schemas.ts';
+import {
+  callIdOf,
+  levelsEventOf,
+  liveEventOf,
+  snapshotOf,
+} from '../serializers/live-serializer.ts';
 import { existing } from './call-routes.ts';
 
 /** Views that are open at a time, over all accounts: each holds a connection and a buffer. */

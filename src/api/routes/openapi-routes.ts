@@ -1,5 +1,5 @@
 /** `/api/openapi.json`: the interface's own description, for programs. */
-import type { CheckedRoutes } from '../checked-routes.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import type { Description } from '../openapi/description.ts';
 
 export function addOpenApiRoutes(api: CheckedRoutes, document: () => Description): void {

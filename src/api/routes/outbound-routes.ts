@@ -1,17 +1,17 @@
 /** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
 import { createRoute } from '@hono/zod-openapi';
-import type { Call } from '../../domain/call.ts';
-import { isOver } from '../../domain/call.ts';
-import type { DialQueue } from '../../domain/dial-queue.ts';
-import { requireKnownSpeech } from '../../domain/known-speech.ts';
-import { abandonQueued, queueCall, requireOutbound } from '../../domain/outbound-rules.ts';
+import { requireKnownSpeech } from '../../domain/agent/known-speech.ts';
+import type { Call } from '../../domain/call/call.ts';
+import { isOver } from '../../domain/call/call.ts';
+import type { DialQueue } from '../../domain/dialing/dial-queue.ts';
+import { abandonQueued, queueCall, requireOutbound } from '../../domain/dialing/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { noBody } from '../middleware/no-body.ts';
-import { QueueRoom } from '../queue-room.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { noBody } from '../http/no-body.ts';
+import { QueueRoom } from '../http/queue-room.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';

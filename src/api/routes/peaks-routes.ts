@@ -2,9 +2,9 @@
 import { createRoute } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { isHeld, noRecording, recordingFileOf } from '../recording-file.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { isHeld, noRecording, recordingFileOf } from '../http/recording-file.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';

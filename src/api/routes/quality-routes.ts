@@ -1,9 +1,9 @@
 /** `/api/calls/{callId}/quality`: how well a call's packets travelled. */
 import { createRoute } from '@hono/zod-openapi';
-import type { CallQuality } from '../../domain/call-quality.ts';
+import type { CallQuality } from '../../domain/call/call-quality.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';

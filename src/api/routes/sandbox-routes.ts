@@ -1,15 +1,15 @@
 /** `/api/sandbox`: lets a scripted party ring in; for test keys alone. */
 import { createRoute } from '@hono/zod-openapi';
-import type { Agent, Scope } from '../../domain/agent.ts';
-import { newCall } from '../../domain/call-life.ts';
-import { parsePhoneNumber } from '../../domain/phone-number.ts';
-import { scenarioRingingIn } from '../../domain/sandbox-scenario.ts';
+import type { Agent, Scope } from '../../domain/agent/agent.ts';
+import { newCall } from '../../domain/call/call-life.ts';
+import { parsePhoneNumber } from '../../domain/dialing/phone-number.ts';
+import { scenarioRingingIn } from '../../domain/sandbox/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { QueueRoom } from '../queue-room.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { QueueRoom } from '../http/queue-room.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';

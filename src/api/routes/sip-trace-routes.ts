@@ -1,14 +1,14 @@
 /** `/api/calls/{callId}/sip`: the SIP messages of a call, for whoever looks into trouble with a carrier. */
 import { createRoute } from '@hono/zod-openapi';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 import { sipLadderSchema } from '../schemas/sip-trace-schemas.ts';
-import { sipLadderView } from '../sip-trace-view.ts';
+import { serializeSipTrace } from '../serializers/sip-trace-serializer.ts';
 import { existing } from './call-routes.ts';
 
 const ladderRoute = createRoute({
@@ -35,6 +35,6 @@ export function addSipTraceRoutes(
 ): void {
   api.openapi(ladderRoute, (context) => {
     const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
-    return context.json(sipLadderView(ladders.of(call)), 200);
+    return context.json(serializeSipTrace(ladders.of(call)), 200);
   });
 }

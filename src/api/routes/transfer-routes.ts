@@ -1,14 +1,14 @@
 /** `POST /api/calls/{callId}/transfer`: takes a call over from its agent. */
 import { createRoute } from '@hono/zod-openapi';
-import type { Call } from '../../domain/call.ts';
-import type { TransferStart } from '../../domain/live-calls.ts';
+import { transferTarget } from '../../domain/agent/transfer-rules.ts';
+import type { Call } from '../../domain/call/call.ts';
+import type { TransferStart } from '../../domain/call/live-calls.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { transferTarget } from '../../domain/transfer-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { answerOnce } from '../answer-once.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';

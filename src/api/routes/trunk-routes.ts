@@ -1,10 +1,10 @@
 /** `/api/trunks` and `/api/phone-numbers`: the ways that calls come by, whose the numbers are, and which agents answer. */
 import { createRoute } from '@hono/zod-openapi';
-import { liveNumber, numberPage } from '../../domain/number-list.ts';
-import { assignNumber, unassignNumber } from '../../domain/number-owner.ts';
+import { liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
+import { assignNumber, unassignNumber } from '../../domain/dialing/number-owner.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { isOperator, requireOperator } from '../operator.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -17,7 +17,7 @@ import {
   phoneNumberSchema,
   trunkListSchema,
 } from '../schemas/trunk-schemas.ts';
-import { phoneNumberView, trunkView } from '../trunk-view.ts';
+import { serializePhoneNumber, serializeTrunk } from '../serializers/trunk-serializer.ts';
 
 const shared = { tags: ['Trunks'], security: [{ bearer: [] }] };
 
@@ -90,13 +90,15 @@ export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     ...{ holders: deps.numberHolders, owners: deps.numberOwners },
   };
 
-  api.openapi(trunksRoute, (context) => context.json({ data: trunks.list().map(trunkView) }, 200));
+  api.openapi(trunksRoute, (context) =>
+    context.json({ data: trunks.list().map(serializeTrunk) }, 200),
+  );
 
   api.openapi(numbersRoute, (context) => {
     const { limit, offset } = context.valid('query');
     const scope = { ...scopeOf(context), isOperator: isOperator(context, deps) };
     const page = numberPage(parts, scope, { limit, offset });
-    const data = page.numbers.map(phoneNumberView);
+    const data = page.numbers.map(serializePhoneNumber);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
@@ -106,7 +108,7 @@ export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const { accountId } = context.valid('json');
     const request = { number, accountId, now: deps.clock.now() };
     deps.together(() => assignNumber(request, parts));
-    return context.json(phoneNumberView(liveNumber(parts, scopeOf(context), number)), 200);
+    return context.json(serializePhoneNumber(liveNumber(parts, scopeOf(context), number)), 200);
   });
 
   api.openapi(unassignRoute, (context) => {

@@ -3,8 +3,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { given } from '../../domain/patch.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiDeps } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import {
@@ -13,7 +13,7 @@ import {
   voicePathSchema,
   voiceQuerySchema,
 } from '../schemas/voice-schemas.ts';
-import { voiceView } from '../voice-view.ts';
+import { serializeVoice } from '../serializers/voice-serializer.ts';
 
 /** A sentence is made in less. */
 const RETRY_AFTER_SECONDS = 1;
@@ -59,7 +59,9 @@ export function addVoiceRoutes(
   api.openapi(listRoute, (context) => {
     const { limit, offset, locale, language } = context.valid('query');
     const found = voices.list(given({ locale, language }));
-    const data = found.slice(offset, offset + limit).map((voice) => voiceView(voice, publicUrl));
+    const data = found
+      .slice(offset, offset + limit)
+      .map((voice) => serializeVoice(voice, publicUrl));
     return context.json({ data, total: found.length, limit, offset }, 200);
   });
 

@@ -1,13 +1,16 @@
 /** `/api/webhooks/endpoints`: registers, lists, shows, changes, deletes and tries webhook endpoints. */
 import { createRoute } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
-import { WEBHOOK_ENDPOINTS_MAX, type WebhookEndpoint } from '../../domain/webhook-endpoint.ts';
-import { createEndpoint, patchEndpoint, testEvent } from '../../domain/webhook-rules.ts';
-import { answerOnce } from '../answer-once.ts';
+import {
+  WEBHOOK_ENDPOINTS_MAX,
+  type WebhookEndpoint,
+} from '../../domain/webhook/webhook-endpoint.ts';
+import { createEndpoint, patchEndpoint, testEvent } from '../../domain/webhook/webhook-rules.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
-import type { CheckedRoutes } from '../checked-routes.ts';
-import { requireScope } from '../middleware/authentication.ts';
-import { noBody } from '../middleware/no-body.ts';
+import { answerOnce } from '../http/answer-once.ts';
+import { requireScope } from '../http/authentication.ts';
+import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { noBody } from '../http/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
@@ -21,7 +24,7 @@ import {
   patchEndpointSchema,
   testSentSchema,
 } from '../schemas/webhook-schemas.ts';
-import { createdEndpointView, endpointView } from '../webhook-view.ts';
+import { serializeCreatedEndpoint, serializeEndpoint } from '../serializers/webhook-serializer.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
 
@@ -118,14 +121,14 @@ function addEndpointReads(api: CheckedRoutes, { webhookEndpoints }: ApiDeps): vo
   api.openapi(listRoute, (context) => {
     const { limit, offset } = context.valid('query');
     const page = webhookEndpoints.list(scopeOf(context), { limit, offset });
-    const data = page.endpoints.map(endpointView);
+    const data = page.endpoints.map(serializeEndpoint);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
     const { endpointId } = context.valid('param');
     const endpoint = webhookEndpoints.find(scopeOf(context), endpointId);
-    return context.json(endpointView(existingEndpoint(endpoint)), 200);
+    return context.json(serializeEndpoint(existingEndpoint(endpoint)), 200);
   });
 }
 
@@ -140,7 +143,7 @@ function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
         const facts = { id: newId('we'), scope, now: clock.now(), urlRules };
         const endpoint = createEndpoint(draft, facts);
         webhookEndpoints.insert(endpoint);
-        return { status: 201, body: createdEndpointView(endpoint) };
+        return { status: 201, body: serializeCreatedEndpoint(endpoint) };
       },
     });
   });
@@ -151,7 +154,7 @@ function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
     const facts = { now: clock.now(), urlRules };
     const changed = patchEndpoint(endpoint, context.valid('json'), facts);
     webhookEndpoints.update(changed);
-    return context.json(endpointView(changed), 200);
+    return context.json(serializeEndpoint(changed), 200);
   });
 
   api.openapi(deleteRoute, (context) => {

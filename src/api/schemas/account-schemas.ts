@@ -1,7 +1,11 @@
 /** What accounts look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { PLANS } from '../../domain/account.ts';
-import { ACCOUNT_LIMITS, COUNTRY_CODES, isCountryCode } from '../../domain/account-rules.ts';
+import { PLANS } from '../../domain/account/account.ts';
+import {
+  ACCOUNT_LIMITS,
+  COUNTRY_CODES,
+  isCountryCode,
+} from '../../domain/account/account-rules.ts';
 import { allDifferent, transferTargetList, words } from './agent-schemas.ts';
 
 const timestamp = z.iso.datetime();

@@ -6,7 +6,7 @@ import {
   isLanguageTag,
   isPlainText,
   isSayable,
-} from '../../domain/agent-rules.ts';
+} from '../../domain/agent/agent-rules.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 const LIMITS = AGENT_LIMITS;

@@ -1,6 +1,6 @@
 /** What versions of agents look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { AGENT_VERSIONS_KEPT } from '../../domain/agent-version.ts';
+import { AGENT_VERSIONS_KEPT } from '../../domain/agent/agent-version.ts';
 import { agentPathSchema, agentSchema } from './agent-schemas.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 

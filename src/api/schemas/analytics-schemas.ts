@@ -1,6 +1,6 @@
 /** What analytics look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { dayCount, NAMED_PERIODS, PERIOD_DAYS_MAX } from '../../domain/period.ts';
+import { dayCount, NAMED_PERIODS, PERIOD_DAYS_MAX } from '../../domain/analytics/period.ts';
 import { day, dayDocs } from './day-schema.ts';
 
 const timestamp = z.iso.datetime();

@@ -1,6 +1,6 @@
 /** The bodies of the events that webhook endpoints receive, for the documentation. */
 import { z } from '@hono/zod-openapi';
-import type { ServiceEventKind } from '../../domain/service-event.ts';
+import type { ServiceEventKind } from '../../domain/webhook/service-event.ts';
 import {
   answeredAtSchema,
   directionSchema,

@@ -1,6 +1,6 @@
 /** What the ledger of events looks like in queries and answers: the one source of validation, types and docs. */
 import { z } from '@hono/zod-openapi';
-import { CUSTOMER_EVENT_KINDS } from '../../domain/service-event.ts';
+import { CUSTOMER_EVENT_KINDS } from '../../domain/webhook/service-event.ts';
 import { dayDocs, dayEnd, dayStart } from './day-schema.ts';
 import { EVENT_BODIES } from './event-body-schemas.ts';
 import { PAGE_LIMIT, pagingFields } from './paging-schema.ts';

@@ -1,6 +1,6 @@
 /** What API keys look like in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { API_SCOPES } from '../../domain/api-key.ts';
+import { API_SCOPES } from '../../domain/account/api-key.ts';
 import { allDifferent, words } from './agent-schemas.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 

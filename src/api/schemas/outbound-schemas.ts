@@ -1,8 +1,8 @@
 /** What a request for an outgoing call and its answer look like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { isPlainText } from '../../domain/agent-rules.ts';
-import { EXPIRES_IN_SECONDS, OUTBOUND_LIMITS } from '../../domain/outbound-rules.ts';
-import { isDeeperThan } from '../json-bounds.ts';
+import { isPlainText } from '../../domain/agent/agent-rules.ts';
+import { EXPIRES_IN_SECONDS, OUTBOUND_LIMITS } from '../../domain/dialing/outbound-rules.ts';
+import { isDeeperThan } from '../http/json-bounds.ts';
 import { createAgentSchema } from './agent-schemas.ts';
 
 const { metadataBytesMax, metadataDepthMax, metadataKeysMax } = OUTBOUND_LIMITS;

@@ -4,7 +4,7 @@ import {
   SANDBOX_SCENARIOS,
   SCENARIO_BY_DIGITS,
   scenarioNamed,
-} from '../../domain/sandbox-scenario.ts';
+} from '../../domain/sandbox/sandbox-scenario.ts';
 
 const byDigits = Object.entries(SCENARIO_BY_DIGITS)
   .map(([digits, name]) => `${digits} ${name}`)

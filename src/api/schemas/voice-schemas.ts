@@ -1,7 +1,7 @@
 /** What voices look like in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { isPlainText, isSayable } from '../../domain/agent-rules.ts';
-import { PREVIEW_CHARACTERS_MAX } from '../../domain/voice-catalogue.ts';
+import { isPlainText, isSayable } from '../../domain/agent/agent-rules.ts';
+import { PREVIEW_CHARACTERS_MAX } from '../../domain/agent/voice-catalogue.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
 
 export const voiceSchema = z

@@ -1,5 +1,5 @@
 /** The process that holds the weights, so that a crash of native code ends no call. */
-import { obeyParent, tellParent } from '../../lib/parent.ts';
+import { obeyParent, tellParent } from '../../lib/process/parent.ts';
 import { LlamaEngine } from './llama-engine.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
 

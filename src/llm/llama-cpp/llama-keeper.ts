@@ -1,6 +1,7 @@
 /** Keeps the process with the weights alive: starts it, starts it again when it dies, ends it politely. */
-import { stopChild } from '../../lib/child.ts';
+
 import type { Clock } from '../../lib/clock.ts';
+import { stopChild } from '../../lib/process/child.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
 import type { LlamaProcess } from './llama-process.ts';
 

@@ -1,5 +1,5 @@
 /** The process with the weights as the server holds it. */
-import { type Child, forkChild } from '../../lib/child.ts';
+import { type Child, forkChild } from '../../lib/process/child.ts';
 import type { FromLlama, ToLlama } from './llama-messages.ts';
 
 export type LlamaProcess = Child<ToLlama, FromLlama>;

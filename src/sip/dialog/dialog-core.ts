@@ -2,7 +2,7 @@
 import type { DigestClient } from '../digest/digest.ts';
 import type { EngineContext } from '../engine-context.ts';
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import { addAbilities } from '../own-headers.ts';
 import type { AckWait } from '../transaction/ack-wait.ts';
 import type { ReliableProvisionals } from '../transaction/reliable-provisionals.ts';

@@ -1,7 +1,7 @@
 /** Keeps a session alive, or ends it when the peer lets it die. RFC 4028. */
 import type { Clock } from '../../lib/clock.ts';
 import type { SessionTerms } from '../message/session-expires.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 
 export interface SessionTimerHooks {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** A 2xx to INVITE that is repeated until its ACK comes. RFC 3261, 13.3.1.4. */
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { Outcome } from '../outcome.ts';
 import type { BaseTimers } from './timers.ts';
 import type { ServerTransaction } from './transaction.ts';

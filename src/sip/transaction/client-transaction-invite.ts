@@ -1,6 +1,6 @@
 /** Client side of INVITE. RFC 3261, 17.1.1, with the Accepted state of RFC 6026. */
 import { SipMessage } from '../message/message.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { ClientTransactionOptions } from './client-transaction.ts';
 import { Retransmitter } from './retransmitter.ts';

@@ -1,6 +1,6 @@
 /** Client side of every request but INVITE. RFC 3261, 17.1.2. */
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { Flow } from '../transport/flow.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { TransactionTimers } from './timers.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal } from '../message/char-class.ts';
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { BaseTimers } from './timers.ts';
 

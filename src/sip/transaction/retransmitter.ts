@@ -1,6 +1,6 @@
 /** Sends the same bytes again and again at growing distances: timers A, E and G, and 2xx to INVITE. */
 import type { Clock } from '../../lib/clock.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 
 export class Retransmitter {
   readonly #clock: Clock;

@@ -2,7 +2,7 @@
 import type { SipMessage } from '../message/message.ts';
 import type { MessageIds } from '../message/message-ids.ts';
 import { makeResponse } from '../message/response.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { Endpoint, Flow } from '../transport/flow.ts';
 import { Retransmitter } from './retransmitter.ts';
 import type { ServerTransactionOptions } from './server-transaction.ts';

@@ -1,6 +1,6 @@
 /** Server side of every request but INVITE. RFC 3261, 17.2.2. */
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransactionTimers } from './timers.ts';
 import type {

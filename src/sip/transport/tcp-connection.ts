@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/sip-error.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
 import { StreamFramer } from '../parser/stream-framer.ts';
 import type { Endpoint, Flow } from './flow.ts';

@@ -1,6 +1,6 @@
 /** All sockets of a user agent: what comes in is parsed and stamped, what goes out finds its flow. */
 import type { Clock } from '../../lib/clock.ts';
-import type { MessageSocket } from '../../lib/message-socket.ts';
+import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import type { EngineStats } from '../engine-stats.ts';
 import { BadMessageError } from '../message/bad-message-error.ts';
 import type { SipMessage } from '../message/message.ts';

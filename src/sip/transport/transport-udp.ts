@@ -3,7 +3,7 @@ import type { RemoteInfo } from 'node:dgram';
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { SipError } from '../message/sip-error.ts';
-import { doNothing } from '../nothing.ts';
+import { doNothing } from '../noop.ts';
 import type { AddressFor, Endpoint, Flow } from './flow.ts';
 import { listenError } from './listen-error.ts';
 
@@ -43,7 +43,7 @@ export const openUdpSocket: OpenUdpSocket = (address) => {
   });
 };
 
-/** Peers that are remembered: a carrier has a few addresses, a flood as many as it likes. */
+/** Peers that are cached: a carrier has a few addresses, a flood as many as it likes. */
 const FLOWS_MAX = 1024;
 
 export interface UdpTransportOptions {

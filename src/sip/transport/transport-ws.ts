@@ -1,5 +1,5 @@
 /** The WebSockets that SIP goes over: each one is a flow, and each of its messages is one SIP message. RFC 7118. */
-import type { MessageSocket } from '../../lib/message-socket.ts';
+import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import { SipError } from '../message/sip-error.ts';
 import type { Endpoint, Flow } from './flow.ts';
 

@@ -1,4 +1,4 @@
-/** The second schema: webhooks on their way, usage added up by day, remembered answers, and analyses to make. */
+/** The second schema: webhooks on their way, usage added up by day, cached answers, and analyses to make. */
 import { type CreateTableBuilder, type Kysely, sql } from 'kysely';
 import { FILLING, INDEXES, TRIGGERS } from './m0002-statements.ts';
 

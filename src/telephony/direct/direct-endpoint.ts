@@ -1,6 +1,6 @@
 /** One call's media on a port of the media engine, and what we say about it in SDP. */
 import type { AudioStream } from '../../media/audio-stream.ts';
-import type { MediaSession } from '../../media/media-session.ts';
+import type { MediaSession } from '../../media/engine/media-session.ts';
 import type { SessionDescription } from '../../rtp/sdp.ts';
 import { parseSdp, SdpError } from '../../rtp/sdp.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';

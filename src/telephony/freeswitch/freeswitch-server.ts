@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CarrierReport } from '../carrier.ts';
 import { within } from '../limit.ts';
-import { placeOf, type ServerAddress } from '../server-list.ts';
+import { placeOf, type ServerAddress } from '../trunks/server-list.ts';
 import { EventSocket } from './event-socket.ts';
 import { connectProfile, type FsmrfServer } from './fsmrf.ts';
 import { type TracedPacket, tracedPacketIn } from './rtp-trace.ts';

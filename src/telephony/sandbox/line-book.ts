@@ -1,5 +1,5 @@
 /** The voice of the scripted parties: every sentence is spoken once for the whole server, ahead of its time. */
-import { type PartyScript, partyLines } from '../../domain/sandbox-script.ts';
+import { type PartyScript, partyLines } from '../../domain/sandbox/sandbox-script.ts';
 import type { Logger } from '../../lib/logger.ts';
 
 /** Scripts are few and fixed: what is kept of them is a megabyte. */

@@ -1,6 +1,6 @@
 /** A telephone network that is only played: whoever is called, or rings in, is a script in this process. */
-import { type SandboxScenario, scenarioOfNumber } from '../../domain/sandbox-scenario.ts';
-import { PARTY_SCRIPTS, type PartyScript } from '../../domain/sandbox-script.ts';
+import { type SandboxScenario, scenarioOfNumber } from '../../domain/sandbox/sandbox-scenario.ts';
+import { PARTY_SCRIPTS, type PartyScript } from '../../domain/sandbox/sandbox-script.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import {

@@ -1,5 +1,5 @@
 /** The sound of a simulated call: the agent's playout and the scripted party, frame by frame in simulated time. */
-import type { PartyScript } from '../../domain/sandbox-script.ts';
+import type { PartyScript } from '../../domain/sandbox/sandbox-script.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   type AudioEvent,
@@ -8,12 +8,12 @@ import {
   FRAME_MS,
   FRAME_SAMPLES,
 } from '../../media/audio-stream.ts';
-import { QUIET_FRAMES, VOICE_FRAMES } from '../../media/energy-detector.ts';
-import { HeardRing } from '../../media/heard-ring.ts';
-import { levelDbfs } from '../../media/level.ts';
-import { LevelMeter } from '../../media/level-meter.ts';
-import { type FinishedReply, Playout } from '../../media/playout.ts';
-import { WavRecorder } from '../../media/wav-recorder.ts';
+import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
+import { QUIET_FRAMES, VOICE_FRAMES } from '../../media/dsp/energy-detector.ts';
+import { levelDbfs } from '../../media/dsp/level.ts';
+import { LevelMeter } from '../../media/dsp/level-meter.ts';
+import { WavRecorder } from '../../media/recording/wav-recorder.ts';
+import { type FinishedReply, Playout } from '../../media/rtp-session/playout.ts';
 import { Party, type PartyFrame } from './party.ts';
 
 /** How often the frames that are due are made: seldom enough to be cheap, often enough for a turn-taking ear. */
@@ -23,7 +23,7 @@ const TICK_MS = 60;
 const QUIET_FRAME = new Int16Array(FRAME_SAMPLES);
 
 /** Stays empty: a scripted party needs no recogniser. One for all lines, as it has 64 KB. */
-const NOTHING_HEARD = new HeardRing();
+const NOTHING_HEARD = new ReceiveRing();
 
 /** What the far end of a line does to its leg. */
 export interface FarEnd {

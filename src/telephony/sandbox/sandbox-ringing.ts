@@ -1,5 +1,5 @@
 /** A telephone that rings, at either end of a simulated call, until somebody picks up or gives up. */
-import type { PartyScript } from '../../domain/sandbox-script.ts';
+import type { PartyScript } from '../../domain/sandbox/sandbox-script.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { CarrierError } from '../carrier.ts';
 import type { SandboxLeg } from './sandbox-leg.ts';

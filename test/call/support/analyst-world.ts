@@ -1,6 +1,6 @@
 /** An analyst on a real store; what the language model answers, and when, is the test's to say. */
-import { Analyst } from '../../../src/call/analyst.ts';
-import type { Call } from '../../../src/domain/call.ts';
+import { Analyst } from '../../../src/call/analysis/analyst.ts';
+import type { Call } from '../../../src/domain/call/call.ts';
 import { StoreError } from '../../../src/domain/store-error.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../../../src/llm/language-model.ts';

@@ -1,12 +1,16 @@
 /** A dialer on a real store, with a carrier that does only what the test says. */
-import type { CallParts } from '../../../src/call/call-parts.ts';
-import { OutboundDialer, type OutboundDialerOptions } from '../../../src/call/outbound-dialer.ts';
-import type { Agent } from '../../../src/domain/agent.ts';
-import type { Call } from '../../../src/domain/call.ts';
+
+import {
+  OutboundDialer,
+  type OutboundDialerOptions,
+} from '../../../src/call/outbound/outbound-dialer.ts';
+import type { CallParts } from '../../../src/call/session/call-parts.ts';
+import type { Agent } from '../../../src/domain/agent/agent.ts';
+import type { Call } from '../../../src/domain/call/call.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import type { Leg, OutgoingCall } from '../../../src/telephony/carrier.ts';
 import { CarrierError } from '../../../src/telephony/carrier.ts';
-import type { TrunkLine } from '../../../src/telephony/trunk-line.ts';
+import type { TrunkLine } from '../../../src/telephony/trunks/trunk-line.ts';
 import { buildCall } from '../../support/build-call.ts';
 import { AGENT_NUMBER, type CallWorld, openCallWorld } from './call-world.ts';
 import { ScriptedLeg } from './scripted-party.ts';

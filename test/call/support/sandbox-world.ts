@@ -5,18 +5,18 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { Sandbox } from '../../../src/app-sandbox.ts';
-import { readConfig } from '../../../src/config.ts';
+import { Sandbox } from '../../../src/compose/sandbox.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import {
   type Agent,
   type AgentSettings,
   DEFAULT_AGENT_SETTINGS,
-} from '../../../src/domain/agent.ts';
-import { type Call, isOver } from '../../../src/domain/call.ts';
+} from '../../../src/domain/agent/agent.ts';
+import { type Call, isOver } from '../../../src/domain/call/call.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
-import { Bell } from '../../../src/lib/bell.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { PhraseCache } from '../../../src/speech/phrase-cache.ts';
+import { Notifier } from '../../../src/lib/notifier.ts';
+import { PhraseCache } from '../../../src/speech/tts/voices/phrase-cache.ts';
 import { buildAgent } from '../../support/build-agent.ts';
 import { buildCall } from '../../support/build-call.ts';
 import { readStereo, type StereoRecording } from '../../support/recording.ts';
@@ -66,7 +66,7 @@ export async function openSandboxWorld(
     config: readConfig({ DATA_DIR: store.folder, ...options.environment }),
     disk: { isShort: false, state: '' },
     store,
-    watch: { admits: () => true, reopened: new Bell() },
+    watch: { admits: () => true, reopened: new Notifier() },
     speech: { synthesizer: new PhraseCache({ synthesizer, sizeBytesMax: 10_000_000 }) },
     newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
     clock: store.clock,

@@ -1,8 +1,8 @@
 /** The far end of a call and the agent on it, both doing only what the test says. */
-import type { TalkingParty, TalkOptions } from '../../../src/call/call-parts.ts';
+import type { TalkingParty, TalkOptions } from '../../../src/call/session/call-parts.ts';
 import type { ConversationEvent } from '../../../src/conversation/conversation-port.ts';
 import type { AudioEvent, AudioStats, AudioStream } from '../../../src/media/audio-stream.ts';
-import { HeardRing } from '../../../src/media/heard-ring.ts';
+import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
 import type {
   AnswerOptions,
   IncomingCall,
@@ -14,7 +14,7 @@ import type {
 } from '../../../src/telephony/carrier.ts';
 
 export class ScriptedAudio implements AudioStream {
-  readonly heard = new HeardRing();
+  readonly heard = new ReceiveRing();
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
 
   onEvent(listener: (event: AudioEvent) => void): void {

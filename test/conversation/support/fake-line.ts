@@ -6,7 +6,7 @@ import {
   type AudioStream,
   LINE_RATE_HZ,
 } from '../../../src/media/audio-stream.ts';
-import { HeardRing } from '../../../src/media/heard-ring.ts';
+import { ReceiveRing } from '../../../src/media/buffers/receive-ring.ts';
 
 interface Playout {
   readonly generation: number;
@@ -25,7 +25,7 @@ const VOICE_PROOF_MS = 60;
 const QUIET_PROOF_MS = 60;
 
 export class FakeLine implements AudioStream {
-  readonly heard = new HeardRing();
+  readonly heard = new ReceiveRing();
   /** Every generation that was played, in order, with how much of it left. */
   readonly played: { generation: number; playedMs: number; isComplete: boolean }[] = [];
   isInterruptible = true;

@@ -2,8 +2,8 @@
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../../../src/llm/language-model.ts';
 import { LINE_RATE_HZ } from '../../../src/media/audio-stream.ts';
-import type { Ear, Utterance, VoiceEvent } from '../../../src/speech/hearing.ts';
-import type { SpeechRequest, Synthesizer } from '../../../src/speech/synthesizer.ts';
+import type { Ear, Utterance, VoiceEvent } from '../../../src/speech/hearing/hearing.ts';
+import type { SpeechRequest, Synthesizer } from '../../../src/speech/tts/pool/synthesizer.ts';
 
 export function waitFor(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /** What a scripted answer of the model looks like from the turn machine, and when. */
-import { ClauseSplitter } from '../../../src/conversation/clause-splitter.ts';
-import type { TurnHappening } from '../../../src/conversation/turn-event.ts';
+import { ClauseSplitter } from '../../../src/conversation/reply/clause-splitter.ts';
+import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
 import type { ModelAct } from './scene.ts';
 
 const FIRST_WORD_MS = 120;

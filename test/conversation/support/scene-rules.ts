@@ -1,6 +1,6 @@
 /** The turn machine's rules in a scene. */
-import { phrasesFor } from '../../../src/conversation/phrases.ts';
-import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn-rules.ts';
+import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
+import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn/turn-rules.ts';
 import type { Scene } from './scene.ts';
 
 export function rulesOf(scene: Scene): TurnRules {

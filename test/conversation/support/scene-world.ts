@@ -1,10 +1,10 @@
 /** Plays a scene on the turn machine and a fake clock, and writes down every event and every effect. */
-import { happeningOf } from '../../../src/conversation/audio-happening.ts';
-import type { TurnEffect } from '../../../src/conversation/turn-effect.ts';
-import type { TurnHappening } from '../../../src/conversation/turn-event.ts';
-import { takeTurnEvent } from '../../../src/conversation/turn-machine.ts';
-import { openState, type TurnState } from '../../../src/conversation/turn-state.ts';
-import { TurnTimers } from '../../../src/conversation/turn-timers.ts';
+import { turnEventOfAudio } from '../../../src/conversation/turn/audio-event.ts';
+import type { TurnEffect } from '../../../src/conversation/turn/turn-effect.ts';
+import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
+import { openState, type TurnState } from '../../../src/conversation/turn/turn-state.ts';
+import { TurnTimers } from '../../../src/conversation/turn/turn-timers.ts';
 import { LINE_RATE_HZ } from '../../../src/media/audio-stream.ts';
 import type { ToolOutcome } from '../../../src/tool/tool.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -64,7 +64,7 @@ export class SceneWorld {
     this.#timers = new TurnTimers({ clock: this.#clock, onRing });
     this.#state = openState(rulesOf(scene));
     this.#line.onEvent((event) => {
-      const happening = happeningOf(event);
+      const happening = turnEventOfAudio(event);
       if (happening !== undefined) this.#tell(this.#measured(happening));
       if (happening?.kind === 'voice-stopped') this.#score(happening.lastVoicedAtMs);
     });

@@ -1,10 +1,10 @@
 /** A turn machine that is told events at given times, its greeting heard. */
-import { phrasesFor } from '../../../src/conversation/phrases.ts';
-import type { TurnEffect } from '../../../src/conversation/turn-effect.ts';
-import type { TurnHappening } from '../../../src/conversation/turn-event.ts';
-import { takeTurnEvent } from '../../../src/conversation/turn-machine.ts';
-import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn-rules.ts';
-import { openState } from '../../../src/conversation/turn-state.ts';
+import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
+import type { TurnEffect } from '../../../src/conversation/turn/turn-effect.ts';
+import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
+import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn/turn-rules.ts';
+import { openState } from '../../../src/conversation/turn/turn-state.ts';
 import { BRIEF } from './table.ts';
 
 export const PHRASES = phrasesFor('en');

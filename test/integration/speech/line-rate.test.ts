@@ -1,7 +1,7 @@
 /** Real speech at the line's rate: ours beside what sox makes of the same. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { LineResampler } from '../../../src/speech/line-resampler.ts';
+import { Resampler } from '../../../src/speech/stt/features/resampler.ts';
 import { describeWith } from '../../support/programs.ts';
 
 const HEADER_BYTES = 44;
@@ -20,11 +20,11 @@ function powerDb(pcm: Int16Array, filter: string): number {
   return 10 * Math.log10(power);
 }
 
-describeWith(['espeak-ng', 'sox'], 'LineResampler on speech', () => {
+describeWith(['espeak-ng', 'sox'], 'Resampler on speech', () => {
   test.each(['en-us+f3', 'en-us+m3', 'es'])('gives what sox gives, for the voice %s', (voice) => {
     const text = 'She sells sea shells, sixty-six of them, and thinks it is best.';
     const wav = execFileSync('espeak-ng', ['-v', voice, '--stdout', text]);
-    const resampler = new LineResampler(wav.readUInt32LE(24));
+    const resampler = new Resampler(wav.readUInt32LE(24));
 
     const speech = samplesOf(wav.subarray(HEADER_BYTES));
     const ours = Int16Array.from([...resampler.push(speech), ...resampler.flush()]);

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { chooseSynthesizer } from '../../../src/speech/choose-synthesizer.ts';
-import { espeakEngines } from '../../../src/speech/espeak/espeak-engines.ts';
-import { kokoroEngine } from '../../../src/speech/kokoro/kokoro-engine.ts';
-import { piperEngine } from '../../../src/speech/piper/piper-engine.ts';
-import type { Synthesizer, WordEnds } from '../../../src/speech/synthesizer.ts';
-import { loadVoiceBook } from '../../../src/speech/voice-book.ts';
+import { espeakEngines } from '../../../src/speech/tts/espeak/espeak-engines.ts';
+import { kokoroEngine } from '../../../src/speech/tts/kokoro/kokoro-engine.ts';
+import { piperEngine } from '../../../src/speech/tts/piper/piper-engine.ts';
+import { chooseSynthesizer } from '../../../src/speech/tts/pool/choose-synthesizer.ts';
+import type { Synthesizer, WordEnds } from '../../../src/speech/tts/pool/synthesizer.ts';
+import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { describeWith } from '../../support/programs.ts';
 import {
@@ -22,8 +22,10 @@ import {
 import { activeLevelDbfs, hear, secondsOf } from './synthesizer-contract.ts';
 
 const book = await loadVoiceBook();
-const phonemizerModule = new URL('../../../src/speech/espeak/espeak-phonemizer.ts', import.meta.url)
-  .href;
+const phonemizerModule = new URL(
+  '../../../src/speech/tts/espeak/espeak-phonemizer.ts',
+  import.meta.url,
+).href;
 const open: Synthesizer[] = [];
 const folders: string[] = [];
 

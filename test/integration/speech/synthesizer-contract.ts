@@ -1,6 +1,6 @@
 /** What every build of espeak-ng must do: one suite, run on the program and on the WASM build. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SpeechRequest, Synthesizer } from '../../../src/speech/synthesizer.ts';
+import type { SpeechRequest, Synthesizer } from '../../../src/speech/tts/pool/synthesizer.ts';
 
 const SENTENCE = 'I can book you in for Monday at nine, would that suit you?';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { EspeakSynthesizer } from '../../../src/speech/espeak/espeak-synthesizer.ts';
-import { SynthesisError } from '../../../src/speech/synthesizer.ts';
-import { loadVoiceBook } from '../../../src/speech/voice-book.ts';
+import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-synthesizer.ts';
+import { SynthesisError } from '../../../src/speech/tts/pool/synthesizer.ts';
+import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { hear } from './synthesizer-contract.ts';
 

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { chooseSynthesizer } from '../../../src/speech/choose-synthesizer.ts';
-import { espeakEngines } from '../../../src/speech/espeak/espeak-engines.ts';
-import { loadVoiceBook } from '../../../src/speech/voice-book.ts';
+import { espeakEngines } from '../../../src/speech/tts/espeak/espeak-engines.ts';
+import { chooseSynthesizer } from '../../../src/speech/tts/pool/choose-synthesizer.ts';
+import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { describeWith } from '../../support/programs.ts';
 import { describeSynthesizer, hear, secondsOf } from './synthesizer-contract.ts';

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
 import { afterAll, expect, test } from 'vitest';
-import { LineUpsampler } from '../../../src/speech/line-upsampler.ts';
-import { openRecognizer } from '../../../src/speech/whisper/whisper-recognizer.ts';
+import { Upsampler } from '../../../src/speech/stt/features/upsampler.ts';
+import { openRecognizer } from '../../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_WHISPER_DIR } from '../../speech/spoken-phrases.ts';
 
 env.allowRemoteModels = false;
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 test.each(SPOKEN_PHRASES)('Whisper hears "$text" as transformers.js does', async (phrase) => {
   const pcm = readPhrase(phrase.file);
-  const expected = await reference(new LineUpsampler().push(pcm), {
+  const expected = await reference(new Upsampler().push(pcm), {
     language: phrase.language,
     task: 'transcribe',
   });

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { unpackBundle } from '../../../src/models/bundle-unpack.ts';
-import { writeBundle } from '../../../src/models/bundle-write.ts';
-import { downloadModels } from '../../../src/models/download-models.ts';
-import { ModelLock } from '../../../src/models/model-lock.ts';
-import { planFiles } from '../../../src/models/plan.ts';
+import { unpackBundle } from '../../../src/model-store/bundle-unpack.ts';
+import { writeBundle } from '../../../src/model-store/bundle-write.ts';
+import { downloadModels } from '../../../src/model-store/download-models.ts';
+import { ModelLock } from '../../../src/model-store/model-lock.ts';
+import { planFiles } from '../../../src/model-store/plan.ts';
 import { downloadWorld, temporaryFolder } from './download-world.ts';
 import { testManifest, testModel } from './manifests.ts';
 import { someBytes } from './model-server.ts';

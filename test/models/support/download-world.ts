@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { DownloadTools, FileJob } from '../../../src/models/download-file.ts';
-import { type AccessToken, HttpSource } from '../../../src/models/http-source.ts';
-import { DEFAULT_LIMITS, type RetryLimits } from '../../../src/models/retry.ts';
+import type { DownloadTools, FileJob } from '../../../src/model-store/download-file.ts';
+import { type AccessToken, HttpSource } from '../../../src/model-store/http-source.ts';
+import { DEFAULT_LIMITS, type RetryLimits } from '../../../src/model-store/retry.ts';
 import { type ModelServer, sha256, startModelServer } from './model-server.ts';
 
 /** Real waits, but short: sockets have no clock that a test could turn. */

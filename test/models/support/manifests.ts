@@ -4,7 +4,7 @@ import {
   type Manifest,
   type ModelFile,
   parseManifest,
-} from '../../../src/models/manifest.ts';
+} from '../../../src/model-store/manifest.ts';
 import { sha256 } from './model-server.ts';
 
 /** A model of the given files, below `base`. */

@@ -1,7 +1,7 @@
 /** How texts are read out: each language by a table, and what holds for any text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { spokenForm } from '../../../src/speech/spoken-text/spoken-form.ts';
+import { spokenForm } from '../../../src/speech/text-normalization/spoken-form.ts';
 import { leastMs } from '../../support/least-ms.ts';
 import { AMERICAN } from './american-cases.ts';
 import { BRITISH } from './british-cases.ts';
@@ -111,7 +111,7 @@ describe('pronunciations', () => {
   const pronunciations = [
     { written: 'nguyen', spoken: 'nwin' },
     { written: 'SQL', spoken: 'sequel' },
-    { written: 'Acme Co.', spoken: 'Acme Company' },
+    { written: 'Acme Co.', spoken: 'Acme ThirdParty' },
     { written: 'acme', spoken: 'ack me' },
     { written: '24h', spoken: 'around the clock' },
     { written: 'a.b*', spoken: 'star' },
@@ -121,7 +121,7 @@ describe('pronunciations', () => {
     ['Dr. Nguyen is in', 'Doctor nwin is in'],
     ['NGUYEN and nguyens', 'nwin and nguyens'],
     ['SQL, not sql', 'sequel, not sql'],
-    ['Acme Co. and ACME', 'Acme Company and ack me'],
+    ['Acme Co. and ACME', 'Acme ThirdParty and ack me'],
     ['24h a day', 'around the clock a day'],
     ['a.b* or axbb', 'star or axbb'],
   ])('"%s" is said "%s"', (written, spoken) => {

@@ -1,8 +1,8 @@
 /** A browser's half of a call, by werift: offers, takes the answer, speaks, presses keys, and keeps what it hears. */
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, RtpHeader } from 'werift';
-import { encodeG711 } from '../../../src/media/g711.ts';
+import { encodeG711 } from '../../../src/media/dsp/g711.ts';
 import { writeRtp } from '../../../src/rtp/packet.ts';
-import { hostCandidatesOnly } from '../../../src/telephony/browser/host-candidates-only.ts';
+import { hostCandidatesOnly } from '../../../src/telephony/webrtc/host-candidates-only.ts';
 import { eventually } from '../../sip/user-agents.ts';
 
 const FRAME_SAMPLES = 160;

@@ -4,12 +4,12 @@ import type { Worker } from 'node:worker_threads';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../../src/rtp/packet.ts';
-import { startRelay } from '../../../src/telephony/browser/relay-thread.ts';
+import type { MediaError } from '../../../src/telephony/media-gateway.ts';
+import { startRelay } from '../../../src/telephony/webrtc/relay-thread.ts';
 import {
   WeriftGateway,
   type WeriftGatewayOptions,
-} from '../../../src/telephony/browser/werift-gateway.ts';
-import type { MediaError } from '../../../src/telephony/media-gateway.ts';
+} from '../../../src/telephony/webrtc/werift-gateway.ts';
 import { SilentSession } from '../silent-lines.ts';
 import { BrowserPeer } from './browser-peer.ts';
 

@@ -1,5 +1,5 @@
 /** A store of open dialogs that is gone with the test. */
-import type { OpenDialog } from '../../../src/domain/open-dialog.ts';
+import type { OpenDialog } from '../../../src/domain/call/open-dialog.ts';
 
 /** Keeps what is written, and each write. */
 export function dialogsInMemory() {

@@ -1,0 +1,96 @@
+/** Turns whatever went wrong into the one body that customers know. */
+import type { ZodError } from 'zod';
+import { type ErrorCode, type ErrorDetail, ServiceError } from '../../domain/service-error.ts';
+import { StoreError } from '../../domain/store-error.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { type ApiContext, callerOf } from '../api-env.ts';
+import type { ApiAnswer } from './api-answer.ts';
+
+const DETAILS_MAX = 50;
+
+export interface ErrorBody {
+  readonly error: {
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly status: number;
+    readonly requestId: string;
+    readonly details?: readonly ErrorDetail[];
+  };
+}
+
+/** The envelope of an error. `status` differs from the code's own only where HTTP asks for it, such as 416. */
+export function errorBody(
+  error: ServiceError,
+  requestId: string,
+  status: number = error.status,
+): ErrorBody {
+  const { code, message, details } = error;
+  const body = { code, message, status, requestId };
+  return { error: code === 'VALIDATION_ERROR' ? { ...body, details } : body };
+}
+
+/** Answers for every thrown error, and logs the ones that are ours or the world's. */
+export function errorHandler(log: Logger): (error: unknown, context: ApiContext) => ApiAnswer {
+  return (error, context) => {
+    const { requestId } = context;
+    const known = serviceErrorOf(error);
+    if (isForeseen(error)) log.warn({ requestId, why: error.message }, 'http: request put off');
+    else if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
+    if (known.status === 401) context.header('WWW-Authenticate', 'Bearer');
+    if (known.status === 503) context.header('Retry-After', String(context.retryAfterSeconds));
+    return context.json(errorBody(known, requestId), known.status);
+  };
+}
+
+/** A full queue or a server about to stop: nothing is broken, and a stack would tell nobody anything. */
+function isForeseen(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
+}
+
+function serviceErrorOf(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof StoreError) {
+    return new ServiceError(
+      'SERVICE_UNAVAILABLE',
+      'Cannot answer now: the database is unavailable; retry later',
+    );
+  }
+  return new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
+}
+
+/** Names every wrong field of a body or query. */
+export function invalidInput(target: string, error: ZodError): ServiceError {
+  const details = error.issues.flatMap(detailsOf).slice(0, DETAILS_MAX);
+  const [first = { path: '', message: 'invalid' }] = details;
+  const where = first.path === '' ? '' : `${first.path}: `;
+  const name = target === 'json' ? 'body' : target;
+  return new ServiceError(
+    'VALIDATION_ERROR',
+    `Cannot read the ${name}: ${where}${first.message}`,
+    details,
+  );
+}
+
+function detailsOf(issue: ZodError['issues'][number]): ErrorDetail[] {
+  if (issue.code !== 'unrecognized_keys') {
+    return [{ path: issue.path.map(String).join('.'), message: issue.message }];
+  }
+  return issue.keys.map((key) => ({
+    path: [...issue.path, key].map(String).join('.'),
+    message: 'Unknown field',
+  }));
+}
+
+/**
+ * What to say of a path that nobody serves, or that knows other methods only: 404 with `Allow`.
+ *
+ * @param methods that the path knows.
+ * @throws {ServiceError} UNAUTHORIZED when it is a path of the interface, and the request shows no valid key.
+ */
+export function notFound(context: ApiContext, methods: readonly string[]): ServiceError {
+  const { method, path } = context.request;
+  if (path === '/api' || path.startsWith('/api/')) callerOf(context);
+  if (methods.length > 0) context.header('Allow', methods.join(', '));
+  const why = methods.length > 0 ? 'it knows other methods only' : 'there is no such path';
+  return new ServiceError('NOT_FOUND', `Cannot ${method} "${path.slice(0, 200)}": ${why}`);
+}

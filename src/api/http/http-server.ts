@@ -1,0 +1,240 @@
+/** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ServiceError } from '../../domain/service-error.ts';
+import { type IsTrustedProxy, trustNoProxy } from '../../domain/trusted-proxies.ts';
+import { type Logger, silentLogger } from '../../lib/logger.ts';
+import { createServer, ServerResponse as NodeResponse } from '../../lib/node-http.ts';
+import { writeAnswer } from './answer-writer.ts';
+import type { ApiAnswer } from './api-answer.ts';
+import type { ApiRequest } from './api-request.ts';
+import { clientAddressOf } from './client-address.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import { listen } from './listen.ts';
+import { NodeRequest } from './node-request.ts';
+import { answerRaw, hangUp } from './raw-answer.ts';
+import { type RefusalOptions, Refusals } from './refusals.ts';
+import { TargetError } from './request-target.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** How late a slow client may be let go. To look at 2,000 connections takes half a millisecond. */
+const CHECK_INTERVAL_MS = 1000;
+const KEEP_ALIVE_MS = 65_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+
+/** How long `stop` lets answers finish. */
+const STOP_MS = 5000;
+
+/** Who takes connections that are to go on as something else than HTTP. */
+export interface Upgrades {
+  /** Whether a request that asks for another protocol is for it; all others are answered as if they had not asked. */
+  takes(request: IncomingMessage): boolean;
+
+  /** Takes the connection. @throws {ServiceError} why not; then nothing has been written to it. */
+  take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+
+  /** Closes what it has taken. Safe to call twice. */
+  stop(): void;
+}
+
+export interface HttpServerOptions extends RefusalOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+  /** Without it, every request stays HTTP. */
+  readonly upgrades?: Upgrades;
+  /** Whose X-Forwarded-For is believed; without it, nobody's. */
+  readonly isTrustedProxy?: IsTrustedProxy;
+  /** As `writeAnswer` has it. */
+  readonly stalledMs?: number;
+}
+
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #log: Logger;
+  readonly #refusals: Refusals;
+  readonly #connections: ConnectionLimits;
+  #server: Server | undefined;
+  #isStopping = false;
+  /** Connections that are HTTP no more, which Node forgets. */
+  readonly #upgraded = new Set<Duplex>();
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#log = options.log ?? silentLogger;
+    this.#refusals = new Refusals(options);
+    this.#connections = new ConnectionLimits(options.isTrustedProxy);
+  }
+
+  /**
+   * Opens the port.
+   *
+   * @returns the port, also when a free one was taken.
+   * @throws {Error} naming address and port, and what stands in the way.
+   */
+  async start(): Promise<number> {
+    const server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_INTERVAL_MS,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        maxHeaderSize: HEADER_BYTES_MAX,
+        // Node would refuse such a request without the envelope.
+        requireHostHeader: false,
+        // Of some headers, such as `Authorization`, Node would keep the first and drop the others.
+        joinDuplicateHeaders: true,
+        // RFC 9110, 7.8: a server may pass over a wish to go on in another protocol.
+        shouldUpgradeCallback: (request) => this.#options.upgrades?.takes(request) ?? false,
+        // Where the headers announce no body there is none, and nothing to make a stream of. RFC 9112, 6.3.
+        optimizeEmptyRequests: true,
+      },
+      (incoming, outgoing) => this.#take(incoming, outgoing, closeIdle),
+    );
+    const closeIdle = () => {
+      if (this.#isStopping) server.closeIdleConnections();
+    };
+    server.on('connection', (socket) => this.#connections.open(socket));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+      this.#refuse(error, socket),
+    );
+    // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
+    server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+    // Node would ask for the body at once, also where the answer needs none of it.
+    server.on('checkContinue', (request, response) =>
+      this.#take(request, response, closeIdle, () => response.writeContinue()),
+    );
+    server.on('connect', (request) => this.#refuseTunnel(request, closeIdle));
+    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    await listen(server, this.#options);
+    // Such as no more file descriptors for the next connection: those that are there go on.
+    server.on('error', (error) => this.#log.error({ err: error }, 'http: connection not taken'));
+    this.#isStopping = false;
+    this.#server = server;
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** Takes no more requests, lets answers finish for 5 s. Safe to call twice. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    this.#isStopping = true;
+    this.#options.upgrades?.stop();
+    const cancel = this.#options.clock.after(STOP_MS, () => {
+      server.closeAllConnections();
+      for (const socket of this.#upgraded) socket.destroy();
+    });
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+    });
+    cancel();
+  }
+
+  /**
+   * @param closeIdle for connections that come to wait for a request after `stop` has closed those that did.
+   * @param askForBody as `NodeRequest` has it.
+   */
+  #take(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    closeIdle: () => void,
+    askForBody?: () => void,
+  ): void {
+    const write = (answer: ApiAnswer) => {
+      writeAnswer(outgoing, answer, this.#options);
+      if (this.#isStopping || !outgoing.writableEnded) outgoing.once('close', closeIdle);
+    };
+    const failed = (error: unknown) => {
+      const answer = this.#answerFor(error, incoming);
+      if (outgoing.headersSent) outgoing.destroy();
+      else write(answer);
+    };
+    try {
+      if (this.#connections.isReserved(incoming.socket)) outgoing.shouldKeepAlive = false;
+      this.#connections.admit(incoming);
+      const request = new NodeRequest(incoming, outgoing, { host: this.#options.host, askForBody });
+      const answer = this.#options.answer(request);
+      if (answer instanceof Promise) answer.then(write).catch(failed);
+      else write(answer);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** What Node cannot parse never becomes a request, and still gets the envelope. */
+  #refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
+    answerRaw(socket, this.#options.clock, this.#refusals.unreadable(why, socket.remoteAddress));
+  }
+
+  /** Nobody tunnels through here: it is answered as other methods that no path knows. RFC 9110, 9.3.6. */
+  #refuseTunnel(incoming: IncomingMessage, closeIdle: () => void): void {
+    const { socket } = incoming;
+    this.#adopt(socket);
+    const outgoing = new NodeResponse(incoming);
+    outgoing.shouldKeepAlive = false;
+    try {
+      outgoing.assignSocket(socket);
+    } catch {
+      // An answer before it still has the connection, and Node hands that over to nobody afterwards.
+      hangUp(socket, this.#options.clock);
+      return;
+    }
+    outgoing.once('finish', () => hangUp(socket, this.#options.clock));
+    this.#take(incoming, outgoing, closeIdle);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#adopt(socket);
+    try {
+      this.#connections.admit(request);
+      const { upgrades } = this.#options;
+      if (upgrades?.takes(request) !== true) {
+        throw new ServiceError('VALIDATION_ERROR', 'Cannot go on in another protocol');
+      }
+      upgrades.take(request, socket, head);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: upgrade failed');
+      answerRaw(socket, this.#options.clock, this.#refusals.of(error));
+    }
+  }
+
+  #adopt(socket: Duplex): void {
+    this.#upgraded.add(socket);
+    socket.once('close', () => this.#upgraded.delete(socket));
+    socket.on('error', () => socket.destroy());
+  }
+
+  #clientAddress(incoming: IncomingMessage): string | undefined {
+    const { isTrustedProxy = trustNoProxy } = this.#options;
+    const { remoteAddress } = incoming.socket;
+    const forwardedFor = incoming.headersDistinct['x-forwarded-for']?.join(',');
+    return clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
+  }
+
+  /** What neither Node nor the interface answered. */
+  #answerFor(error: unknown, incoming: IncomingMessage): ApiAnswer {
+    if (error instanceof TargetError) {
+      const why = 'its Host or path is missing or not valid';
+      return this.#refusals.unreadable(why, this.#clientAddress(incoming));
+    }
+    if (!(error instanceof ServiceError)) {
+      this.#log.error({ err: error }, 'http: request failed');
+    }
+    return this.#refusals.of(error);
+  }
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: 'its headers are longer than 16 KiB',
+  ERR_HTTP_REQUEST_TIMEOUT: 'it came too slowly',
+};

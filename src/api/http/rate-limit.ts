@@ -1,0 +1,85 @@
+/** Counts every request in hours that begin on the hour, and says in three headers how many are left. */
+import type { Plan } from '../../domain/account/account.ts';
+import type { ApiKey } from '../../domain/account/api-key.ts';
+import {
+  ANONYMOUS_REQUESTS_AN_HOUR,
+  DASHBOARD_REQUESTS_AN_HOUR,
+  RECORDING_REQUESTS_AN_HOUR,
+  requestsAnHour,
+  windowOf,
+} from '../../domain/account/rate-limit.ts';
+import { opensRecording } from '../../domain/call/recording-link.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import { trustNoProxy } from '../../domain/trusted-proxies.ts';
+import type { ApiContext, ApiDeps, Quota } from '../api-env.ts';
+import { clientAddressOf, clientOf } from './client-address.ts';
+import { queryOf } from './query-text.ts';
+
+/** Comes after authentication and before all that turns a request away. */
+export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
+  return (context) => {
+    const now = deps.clock.now();
+    const window = windowOf(now);
+    const { subject, limit } = quotaFor(context, deps);
+    context.addHeader('X-RateLimit-Limit', String(limit));
+    context.addHeader('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
+    // None are left if the count fails.
+    let left = 0;
+    try {
+      left = limit - deps.rates.count(subject, window);
+    } finally {
+      context.addHeader('X-RateLimit-Remaining', String(Math.max(0, left)));
+    }
+    if (left >= 0) return;
+    const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
+    context.header('Retry-After', String(Math.max(1, waitSeconds)));
+    deps.metrics.rateLimited();
+    throw new ServiceError(
+      'RATE_LIMITED',
+      `Cannot take more than ${limit} requests an hour: the next hour begins in ${waitSeconds} s`,
+    );
+  };
+}
+
+function quotaFor(context: ApiContext, deps: ApiDeps): Quota {
+  return context.caller?.quota ?? linkQuota(context, deps) ?? anonymousQuota(context, deps);
+}
+
+/** The quota of a recording, for requests with a signed link to it: many people may listen from one address. */
+function linkQuota(
+  { request }: ApiContext,
+  { recordingSecret: secret, clock }: ApiDeps,
+): Quota | undefined {
+  const callId = RECORDING_PATH.exec(request.path)?.[1];
+  if (callId === undefined) return undefined;
+  const { expires, signature } = queryOf(request.queryText);
+  if (typeof expires !== 'string' || typeof signature !== 'string') return undefined;
+  if (!opensRecording(callId, { expires, signature }, { secret, now: clock.now() }))
+    return undefined;
+  return { subject: `recording:${callId}`, limit: RECORDING_REQUESTS_AN_HOUR };
+}
+
+const RECORDING_PATH = /^\/api\/calls\/(call_\w+)\/recording$/;
+
+function anonymousQuota(
+  { request }: ApiContext,
+  { isTrustedProxy = trustNoProxy }: ApiDeps,
+): Quota {
+  const { remoteAddress } = request;
+  const forwardedFor = request.header('x-forwarded-for');
+  const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
+  return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
+}
+
+/** The quota of whoever shows the key. */
+export function quotaOf(
+  { accountId, environment }: Pick<ApiKey, 'accountId' | 'environment'>,
+  plan: Plan,
+  isDashboard: boolean,
+): Quota {
+  if (isDashboard) {
+    const subject = `dashboard:${accountId}:${environment}`;
+    return { subject, limit: DASHBOARD_REQUESTS_AN_HOUR };
+  }
+  return { subject: `account:${accountId}:${environment}`, limit: requestsAnHour(plan) };
+}

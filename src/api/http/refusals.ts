@@ -1,0 +1,81 @@
+/** What is answered to requests that never come to the interface, or that it failed at. */
+
+import {
+  ANONYMOUS_REQUESTS_AN_HOUR,
+  type RateStore,
+  windowOf,
+} from '../../domain/account/rate-limit.ts';
+import type { NewId } from '../../domain/ids.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { type Logger, silentLogger } from '../../lib/logger.ts';
+import type { ApiAnswer } from './api-answer.ts';
+import { clientOf } from './client-address.ts';
+import { errorBody } from './errors.ts';
+import { API_VERSION } from './request-identity.ts';
+
+export interface RefusalOptions {
+  readonly newId: NewId;
+  readonly clock: Clock;
+  /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
+  readonly rates?: RateStore;
+  readonly log?: Logger;
+}
+
+/** Seconds, as text. */
+const RETRY_AFTER = '5';
+
+/** Makes answers with the envelope, whatever the requests were. */
+export class Refusals {
+  readonly #options: RefusalOptions;
+
+  constructor(options: RefusalOptions) {
+    this.#options = options;
+  }
+
+  /** @param address of the client, for whom it is counted; undefined when it is gone. */
+  unreadable(why: string, address: string | undefined): ApiAnswer {
+    const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
+    return this.#envelope(error, this.#rateHeaders(address));
+  }
+
+  /** Whatever is none of the customer's errors is a failure of the server's, and told as that alone. */
+  of(error: unknown): ApiAnswer {
+    const known = error instanceof ServiceError ? error : SERVER_FAILED;
+    return this.#envelope(known, known.status === 503 ? { 'Retry-After': RETRY_AFTER } : {});
+  }
+
+  /** Whoever shows a key that nobody can read is counted as everybody without one. */
+  #rateHeaders(address: string | undefined): Readonly<Record<string, string>> {
+    const { rates, clock, log = silentLogger } = this.#options;
+    if (rates === undefined) return {};
+    const window = windowOf(clock.now());
+    const headers = {
+      'X-RateLimit-Limit': String(ANONYMOUS_REQUESTS_AN_HOUR),
+      'X-RateLimit-Reset': String(window.endsAt.getTime() / 1000),
+    };
+    try {
+      const left = ANONYMOUS_REQUESTS_AN_HOUR - rates.count(`address:${clientOf(address)}`, window);
+      return { ...headers, 'X-RateLimit-Remaining': String(Math.max(0, left)) };
+    } catch (error) {
+      log.error({ err: error }, 'http: request not counted');
+      return { ...headers, 'X-RateLimit-Remaining': '0' };
+    }
+  }
+
+  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): ApiAnswer {
+    const requestId = this.#options.newId('req');
+    const body = JSON.stringify(errorBody(error, requestId));
+    const every = {
+      'Content-Type': 'application/json',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'X-Request-Id': requestId,
+      'X-API-Version': API_VERSION,
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+    };
+    return { status: error.status, headers: Object.entries(every).flat(), body };
+  }
+}
+
+const SERVER_FAILED = new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');

@@ -1,0 +1,250 @@
+/** Finds out what ended calls were about, and tells customers with `call.transcribed`, whatever the model does. */
+import type { AnalysisJob, CallAnalysis } from '../../domain/call/analysis.ts';
+import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
+import { StoreError } from '../../domain/store-error.ts';
+import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
+import type { AnalysisResult } from '../../lib/metrics/analysis-metrics.ts';
+import { transcribedEvent } from './analysis-event.ts';
+import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
+import { intentsToChooseFrom } from './analysis-prompt.ts';
+import { askForAnalysis } from './analysis-request.ts';
+import type { AnalystParts } from './analyst-parts.ts';
+import { deadlineMs, retryWaitMs } from './analyst-times.ts';
+
+/** Each is one request to a model that also has calls in progress to answer. */
+const ASKING_MAX = 4;
+
+/** While calls wait they are looked at so often: for retries, deadlines, and a database that takes writes again. */
+const LOOK_MS = 1000;
+
+/** A mistake of ours will not be gone in a second. */
+const MISTAKE_REST_MS = 60_000;
+
+/** Longer than this a look keeps the thread from the conversations; the rest of it comes right after them. */
+const LOOK_MS_MAX = 5;
+
+/** Jobs of one look; more stay where they are until the next. */
+const JOBS_MAX = 200;
+
+/** Seen labels offered to the model, besides the default ones. */
+const SEEN_INTENTS_MAX = 24;
+
+/** An analysis that is only to be saved. */
+interface Finding {
+  readonly analysis: CallAnalysis;
+  readonly by: AnalysisResult;
+  /** Whether the timeline tells it already. */
+  isOnTimeline: boolean;
+}
+
+/** Analyses the ended calls of one environment. One analyst an environment and database, or events go out twice. */
+export class Analyst {
+  readonly #parts: AnalystParts;
+  readonly #asking = new Map<string, Promise<void>>();
+  /** Findings that the database did not take, by call. A process that dies loses them and asks again. */
+  readonly #unsaved = new Map<string, Finding>();
+  /** Jobs left alone after an error, each with what takes its timer back. */
+  readonly #resting = new Map<string, () => void>();
+  /** Calls that wait to be asked about, and whose transcript need not be read again for that: not all is silence. */
+  readonly #spoken = new Set<string>();
+  readonly #end = new AbortController();
+  #startedAtMs = 0;
+  #cancelLook: () => void = () => undefined;
+  #unlisten: (() => void) | undefined;
+
+  constructor(parts: AnalystParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes up what the process before this one left. Safe to call twice. */
+  start(): void {
+    if (this.#unlisten !== undefined) return;
+    this.#startedAtMs = this.#parts.clock.now().getTime();
+    this.#unlisten = this.#parts.analyses.bell.listen(() => this.#look());
+    this.#look();
+  }
+
+  /** Lets go of what is under way; it stays on record for the next start. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#end.abort(new Error('the server stops'));
+    this.#unlisten?.();
+    this.#cancelLook();
+    for (const wake of this.#resting.values()) wake();
+    await Promise.all(this.#asking.values());
+  }
+
+  /** Starts what can be started now. */
+  #look(): void {
+    if (this.#end.signal.aborted) return;
+    this.#cancelLook();
+    const { analyses, clock, environment, log } = this.#parts;
+    let nextMs: number | undefined = LOOK_MS;
+    try {
+      if (!this.#takeJobs()) nextMs = 0;
+      else if (!analyses.isAnyWaiting(environment)) nextMs = undefined;
+    } catch (error) {
+      log.warn({ err: error }, 'ended calls cannot be analysed now, will retry');
+    }
+    if (nextMs !== undefined) this.#cancelLook = clock.after(nextMs, () => this.#look());
+  }
+
+  /** @returns whether it came to the end of them. */
+  #takeJobs(): boolean {
+    const { analyses, environment, clock } = this.#parts;
+    const untilMs = clock.nowMs() + LOOK_MS_MAX;
+    for (const job of analyses.due(environment, clock.now(), JOBS_MAX)) {
+      if (this.#asking.has(job.callId) || this.#resting.has(job.callId)) continue;
+      if (clock.nowMs() >= untilMs) return false;
+      this.#takeJob(job);
+    }
+    return true;
+  }
+
+  #takeJob(job: AnalysisJob): void {
+    try {
+      const finding = this.#unsaved.get(job.callId) ?? this.#findingWithoutModel(job);
+      if (finding !== undefined) this.#save(job, finding);
+      else if (this.#asking.size < ASKING_MAX) this.#ask(job);
+    } catch (error) {
+      // Every further write would wait for the same lock, on the thread that holds the conversations.
+      if (error instanceof StoreError) throw error;
+      this.#rest(job, error);
+    }
+  }
+
+  /** What needs no model: silence, and a call that cannot wait for one any longer. */
+  #findingWithoutModel(job: AnalysisJob): Finding | undefined {
+    const isLate = this.#remainingMs(job) <= 0;
+    if (!isLate && this.#spoken.has(job.callId)) return undefined;
+    const transcript = this.#parts.calls.transcript(job.callId);
+    const silence = analysisOfSilence(transcript);
+    if (silence !== undefined) return { analysis: silence, by: 'empty', isOnTimeline: false };
+    if (isLate) return this.#plain(job, transcript);
+    // Full of calls that were taken away unasked; the others are read once more.
+    if (this.#spoken.size >= JOBS_MAX) this.#spoken.clear();
+    this.#spoken.add(job.callId);
+    return undefined;
+  }
+
+  #plain(job: AnalysisJob, transcript: readonly TranscriptEntry[]): Finding {
+    const analysis = plainAnalysis(transcript, this.#languageOf(this.#callOf(job)));
+    return { analysis, by: 'lexicon', isOnTimeline: false };
+  }
+
+  #ask(job: AnalysisJob): void {
+    this.#spoken.delete(job.callId);
+    const asking = this.#answerOf(job).finally(() => {
+      this.#asking.delete(job.callId);
+      this.#look();
+    });
+    this.#asking.set(job.callId, asking);
+  }
+
+  /** Never rejects: what goes wrong is the job's, and waits with it. */
+  async #answerOf(job: AnalysisJob): Promise<void> {
+    try {
+      const finding = await this.#findOut(job);
+      // Erased meanwhile, and its job with it.
+      if (this.#parts.calls.findById(job.callId) === undefined) return;
+      if (finding instanceof Error) this.#putOff(job, finding);
+      else this.#save(job, finding);
+    } catch (error) {
+      this.#rest(job, error);
+    }
+  }
+
+  /** @returns why not, when the model gave no analysis. */
+  async #findOut(job: AnalysisJob): Promise<Finding | Error> {
+    const { model, clock, calls, analyses } = this.#parts;
+    const call = this.#callOf(job);
+    const question = {
+      transcript: calls.transcript(call.id),
+      intents: intentsToChooseFrom(analyses.intentsOf(call.agentId, SEEN_INTENTS_MAX)),
+      language: this.#languageOf(call),
+      signal: this.#end.signal,
+      remainingMs: () => this.#remainingMs(job),
+    };
+    try {
+      const analysis = await askForAnalysis({ model, clock }, question);
+      return { analysis, by: 'model', isOnTimeline: false };
+    } catch (error) {
+      return new Error('no analysis from the language model', { cause: error });
+    }
+  }
+
+  /** After a failed try: later again, or without the model. */
+  #putOff(job: AnalysisJob, why: Error): void {
+    if (this.#end.signal.aborted) return;
+    const { analyses, clock, log, calls } = this.#parts;
+    const waitMs = retryWaitMs(job);
+    const willRetry = waitMs !== undefined && waitMs < this.#remainingMs(job);
+    const facts = { callId: job.callId, failedTries: job.attempts + 1, willRetry, err: why };
+    log.warn(facts, 'call could not be analysed by the language model');
+    if (willRetry) analyses.retryAt(job.callId, new Date(clock.now().getTime() + waitMs));
+    else this.#save(job, this.#plain(job, calls.transcript(job.callId)));
+  }
+
+  /** Leaves a job alone for a while, so that one that cannot be done does not keep the processor from all else. */
+  #rest(job: AnalysisJob, error: unknown): void {
+    const { clock, log } = this.#parts;
+    const isWorld = error instanceof StoreError;
+    if (isWorld) log.warn({ callId: job.callId, err: error }, 'analysis waits for the database');
+    else log.error({ callId: job.callId, err: error }, 'call cannot be analysed');
+    const restMs = isWorld ? LOOK_MS : MISTAKE_REST_MS;
+    this.#resting.get(job.callId)?.();
+    const wake = clock.after(restMs, () => this.#resting.delete(job.callId));
+    this.#resting.set(job.callId, wake);
+  }
+
+  /**
+   * Saves analysis and event together.
+   *
+   * @throws {StoreError} when the database refuses; the finding is kept for the next look.
+   */
+  #save(job: AnalysisJob, finding: Finding): void {
+    const { analyses, clock, log, metrics } = this.#parts;
+    this.#spoken.delete(job.callId);
+    if (this.#unsaved.size < JOBS_MAX) this.#unsaved.set(job.callId, finding);
+    this.#putOnTimeline(job, finding);
+    // Read again at the last moment: what else has changed in the call since must not be undone.
+    const call = { ...this.#callOf(job), ...finding.analysis };
+    analyses.finish(call, [this.#eventOf(call)]);
+    this.#unsaved.delete(job.callId);
+    const sinceEndMs = Math.max(0, clock.now().getTime() - job.endedAt.getTime());
+    metrics.analysed(finding.by, sinceEndMs);
+    log.info({ callId: job.callId, by: finding.by, sinceEndMs }, 'call analysed');
+  }
+
+  #putOnTimeline(job: AnalysisJob, finding: Finding): void {
+    if (finding.isOnTimeline) return;
+    const { calls, clock } = this.#parts;
+    const details = { by: finding.by, failedTries: job.attempts };
+    // A simulated call ends ahead of the clock on the wall, and its analysis comes after its end.
+    const at = new Date(Math.max(clock.now().getTime(), job.endedAt.getTime()));
+    calls.addTimelineEntry(job.callId, { at, kind: 'analysis', details });
+    finding.isOnTimeline = true;
+  }
+
+  #eventOf(call: Call): ServiceEvent {
+    const { calls, clock, events, newId, recordingLink } = this.#parts;
+    const now = clock.now();
+    const recordingUrl = call.recordingFile === null ? '' : recordingLink(call.id, now);
+    const [transcript, told] = [calls.transcript(call.id), events.listByCall(call.id)];
+    return transcribedEvent(call, { transcript, told, recordingUrl, now, eventId: newId('evt') });
+  }
+
+  #callOf({ callId }: AnalysisJob): Call {
+    const call = this.#parts.calls.findById(callId);
+    if (call === undefined) throw new Error(`Cannot analyse call "${callId}": there is none`);
+    return call;
+  }
+
+  /** Undefined when the agent is gone. */
+  #languageOf(call: Call): string | undefined {
+    return call.overrides.language ?? this.#parts.agents.find(call, call.agentId)?.language;
+  }
+
+  #remainingMs(job: AnalysisJob): number {
+    return deadlineMs(job, this.#startedAtMs) - this.#parts.clock.now().getTime();
+  }
+}

@@ -1,0 +1,109 @@
+/** Passes the sound of calls on to those who listen in: one round for everybody, within bounds, and nothing while nobody listens. */
+import {
+  LIVE_SOUND_SHAPE,
+  type Listening,
+  PIECE_MS,
+  type SoundListener,
+} from '../../domain/call/live-sound.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { endlessWavHeader } from '../../media/recording/wav-format.ts';
+import type { CallInProgress } from '../call-registry.ts';
+import { ListenedSound } from './listened-sound.ts';
+
+/** Who listens to a call is somebody's supervisor, not an audience. */
+const OF_A_CALL_MAX = 5;
+
+/** Each costs 32 KB a second on the thread that also holds the conversations. */
+const IN_ALL_MAX = 20;
+
+const HEADER = endlessWavHeader(LIVE_SOUND_SHAPE);
+
+interface Listened {
+  readonly call: CallInProgress;
+  readonly sound: ListenedSound;
+  readonly listeners: Set<SoundListener>;
+}
+
+export class ListenerRounds {
+  readonly #clock: Clock;
+  readonly #inProgress: () => readonly CallInProgress[];
+  readonly #listened = new Map<string, Listened>();
+  #cancel: () => void = () => undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly inProgress: () => readonly CallInProgress[];
+  }) {
+    this.#clock = options.clock;
+    this.#inProgress = options.inProgress;
+  }
+
+  add(callId: string, listener: SoundListener): Listening {
+    const call = this.#inProgress().find((one) => one.callId === callId);
+    if (call === undefined) return { kind: 'not-in-progress' };
+    const { heard, tap } = call.audio;
+    if (tap === undefined) return { kind: 'simulated' };
+    const why = this.#whyFull(callId);
+    if (why !== undefined) return { kind: 'full', why };
+    const wasIdle = this.#listened.size === 0;
+    const listened = this.#listened.get(callId) ?? {
+      ...{ call, sound: new ListenedSound({ heard, tap }, this.#clock.nowMs()) },
+      listeners: new Set(),
+    };
+    listened.listeners.add(listener);
+    this.#listened.set(callId, listened);
+    if (wasIdle) this.#later();
+    return { kind: 'begun', header: HEADER, stop: () => this.#remove(listened, listener) };
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    for (const listened of [...this.#listened.values()]) this.#end(listened);
+  }
+
+  #whyFull(callId: string): string | undefined {
+    const sizes = [...this.#listened.values()].map(({ listeners }) => listeners.size);
+    const inAll = sizes.reduce((sum, size) => sum + size, 0);
+    if (inAll >= IN_ALL_MAX) return `${IN_ALL_MAX} listen to calls of this server already`;
+    const ofCall = this.#listened.get(callId)?.listeners.size ?? 0;
+    return ofCall >= OF_A_CALL_MAX ? `${OF_A_CALL_MAX} listen to it already` : undefined;
+  }
+
+  #later(): void {
+    this.#cancel();
+    this.#cancel = this.#clock.after(PIECE_MS, () => {
+      this.#pass();
+      if (this.#listened.size > 0) this.#later();
+    });
+  }
+
+  #pass(): void {
+    const inProgress = new Set(this.#inProgress());
+    const nowMs = this.#clock.nowMs();
+    for (const listened of [...this.#listened.values()]) {
+      if (!inProgress.has(listened.call)) {
+        this.#end(listened);
+        continue;
+      }
+      const pcm = listened.sound.take(nowMs);
+      for (const listener of [...listened.listeners]) if (pcm.length > 0) listener.onSound(pcm);
+    }
+  }
+
+  #remove(listened: Listened, listener: SoundListener): void {
+    if (listened.listeners.delete(listener) && listened.listeners.size === 0) this.#drop(listened);
+  }
+
+  #end(listened: Listened): void {
+    this.#drop(listened);
+    const listeners = [...listened.listeners];
+    listened.listeners.clear();
+    for (const listener of listeners) listener.onOver();
+  }
+
+  #drop({ call, sound }: Listened): void {
+    sound.close();
+    this.#listened.delete(call.callId);
+    if (this.#listened.size === 0) this.#cancel();
+  }
+}

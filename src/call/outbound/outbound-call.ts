@@ -1,0 +1,150 @@
+/** One outgoing call from its dialling to its end. */
+import type { Agent } from '../../domain/agent/agent.ts';
+import type { Call, EndReason } from '../../domain/call/call.ts';
+import type { Failure } from '../../domain/call/call-life.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Carrier, Leg, OutgoingCall } from '../../telephony/carrier.ts';
+import { CarrierError } from '../../telephony/carrier.ts';
+import type { CallRegistry, LiveCall } from '../call-registry.ts';
+import type { CallParts } from '../session/call-parts.ts';
+import { endReasonOfUnanswered } from '../session/end-reason.ts';
+import { failureBecause, failureOf } from '../session/failure.ts';
+import { endUnanswered, holdCall } from '../session/hold-call.ts';
+
+/** A carrier that was told to cancel has an answer within a SIP transaction, 32 s; one that has not is not waited for. */
+const SETTLE_MS_MAX = 40_000;
+
+/** How long a far end may take to agree to a CANCEL when the server stops. */
+const CANCEL_MS_MAX = 2000;
+
+export interface OutboundCallOptions {
+  readonly carrier: Pick<Carrier, 'place'>;
+  readonly parts: CallParts;
+  readonly registry: CallRegistry;
+  readonly agent: Agent;
+  /** On record as ringing. */
+  readonly call: Call;
+  readonly ringingTimeoutMs: number;
+  readonly clock: Clock;
+}
+
+export class OutboundCall implements LiveCall {
+  readonly callId: string;
+  readonly #options: OutboundCallOptions;
+  readonly #abandoned = Promise.withResolvers<undefined>();
+  readonly #over = Promise.withResolvers<void>();
+  #call: Call;
+  #outgoing: OutgoingCall | undefined;
+  /** Why it ends, where that was our side's will. */
+  #reason: EndReason | undefined;
+  #why: string | undefined;
+
+  constructor(options: OutboundCallOptions) {
+    this.callId = options.call.id;
+    this.#options = options;
+    this.#call = options.call;
+  }
+
+  /** Dials, and holds the call until it is over and on record. Never rejects. */
+  async run(): Promise<void> {
+    const { parts, registry, agent } = this.#options;
+    registry.add(this);
+    try {
+      const leg = await this.#dial();
+      // Whoever gave the call up knows nothing of an answer of the same moment, so nothing may come in between here.
+      if (leg !== undefined && this.#reason === undefined) {
+        await holdCall({ parts, registry, agent, call: this.#call, leg });
+      } else if (leg !== undefined) {
+        this.#hangUpLate(Promise.resolve(leg));
+        await endUnanswered(parts, this.#call, this.#ownEnd());
+      }
+    } finally {
+      registry.delete(this.callId);
+      this.#over.resolve();
+    }
+  }
+
+  /** CANCEL before the answer: for the record, nobody answered. */
+  hangUp(): void {
+    this.#cancel('no_answer', 'The call was hung up before it was answered.');
+  }
+
+  async end(reason: string): Promise<void> {
+    this.#options.parts.log.warn({ callId: this.callId, reason }, 'dialling given up');
+    this.#cancel('error', `The server ended the call: ${reason}.`);
+    const stop = this.#options.clock.after(CANCEL_MS_MAX, () => this.#abandoned.resolve(undefined));
+    await this.#over.promise;
+    stop();
+  }
+
+  /** @returns undefined when nobody answered in time; then the call is over and on record. */
+  async #dial(): Promise<Leg | undefined> {
+    const { carrier, parts, clock, ringingTimeoutMs } = this.#options;
+    const { from, to } = this.#call;
+    const stopWaiting = clock.after(ringingTimeoutMs + SETTLE_MS_MAX, () => {
+      this.#cancel('error', 'The carrier did not answer the CANCEL in time.');
+      this.#abandoned.resolve(undefined);
+    });
+    try {
+      this.#outgoing = carrier.place({ from, to, ringingTimeoutMs });
+      this.#keepSid(this.#outgoing.carrierCallSid);
+      const leg = await Promise.race([this.#outgoing.answered, this.#abandoned.promise]);
+      if (leg !== undefined) return leg;
+      this.#hangUpLate(this.#outgoing.answered);
+      await endUnanswered(parts, this.#call, this.#ownEnd());
+    } catch (error) {
+      await this.#failed(error);
+    } finally {
+      stopWaiting();
+    }
+    return undefined;
+  }
+
+  /** An answer that has crossed our CANCEL, or comes after all, has nobody to talk to. */
+  #hangUpLate(answered: Promise<Leg>): void {
+    answered
+      .then((late) => late.hangUp())
+      .catch((error: unknown) => {
+        this.#options.parts.log.debug({ callId: this.callId, err: error }, 'no late answer');
+      });
+  }
+
+  #failed(error: unknown): Promise<void> {
+    const { parts } = this.#options;
+    const sipStatus = error instanceof CarrierError ? error.sipStatus : 500;
+    const reason = this.#reason ?? endReasonOfUnanswered(sipStatus);
+    const facts = { callId: this.callId, sipStatus, endReason: reason };
+    if (reason === 'error') parts.log.warn({ ...facts, err: error }, 'outgoing call failed');
+    else parts.log.info(facts, 'outgoing call was not answered');
+    const { sipStatus: refusedWith, reason: why } = failureOf(error);
+    const failure = { reason: this.#why ?? why, sipStatus: refusedWith };
+    return endUnanswered(parts, this.#call, { reason, failure });
+  }
+
+  /** The end of a call that our side gave up without hearing of the far end. */
+  #ownEnd(): { readonly reason: EndReason; readonly failure: Failure } {
+    const failure = failureBecause(this.#why ?? 'The server failed.');
+    return { reason: this.#reason ?? 'error', failure };
+  }
+
+  #cancel(reason: EndReason, why: string): void {
+    this.#reason ??= reason;
+    this.#why ??= why;
+    try {
+      this.#outgoing?.cancel();
+    } catch (error) {
+      this.#options.parts.log.warn({ callId: this.callId, err: error }, 'could not cancel');
+      this.#abandoned.resolve(undefined);
+    }
+  }
+
+  /** For whoever looks at the record after a crash; where it cannot be written now, it comes with the next change. */
+  #keepSid(carrierCallSid: string): void {
+    this.#call = { ...this.#call, carrierCallSid };
+    try {
+      this.#options.parts.calls.update(this.#call, []);
+    } catch (error) {
+      this.#options.parts.log.warn({ callId: this.callId, err: error }, 'Call-ID not kept yet');
+    }
+  }
+}

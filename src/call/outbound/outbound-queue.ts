@@ -1,0 +1,102 @@
+/** The waiting calls of one environment in memory, so that looking for the next one does not read them all. */
+import type { WaitingParty } from '../../domain/call/call.ts';
+import { QUEUED_CALLS_MAX } from '../../domain/dialing/dial-queue.ts';
+import type { Clock } from '../../lib/clock.ts';
+
+/** Up to so many calls are read again whenever one is added; longer queues once in `LONG_REFRESH_MS`. */
+const SHORT_QUEUE = 50;
+
+const LONG_REFRESH_MS = 1000;
+
+/** What has to be known of a call to choose it. */
+export interface WaitingCall {
+  readonly callId: string;
+  readonly from: string;
+  /** Undefined when no trunk has the number it is from. */
+  readonly trunk: string | undefined;
+  /** What is on record as keeping it in the queue. */
+  readonly failureReason: string | null;
+  /** On `Clock.nowMs`, so that a clock that is set moves no deadline; null where it may wait without end. */
+  readonly expiresAtMs: number | null;
+}
+
+export class OutboundQueue {
+  readonly #load: (limit: number) => readonly WaitingParty[];
+  readonly #trunkOf: (from: string) => string | undefined;
+  readonly #clock: Clock;
+  /** In the order in which they were asked for. */
+  readonly #waiting = new Map<string, WaitingCall>();
+  #hasMore = false;
+  #refreshAtMs = 0;
+
+  constructor(options: {
+    /** Reads the waiting calls, in order. */
+    readonly load: (limit: number) => readonly WaitingParty[];
+    readonly trunkOf: (from: string) => string | undefined;
+    readonly clock: Clock;
+  }) {
+    this.#load = options.load;
+    this.#trunkOf = options.trunkOf;
+    this.#clock = options.clock;
+  }
+
+  /** Whether nothing waits, as far as is known and not known. */
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0 && !this.#hasMore;
+  }
+
+  /** Calls were added, or may have been. */
+  hasMore(): void {
+    this.#hasMore = true;
+  }
+
+  /** Reads the queue again where calls were added; a long one not at every one of them. */
+  refresh(): void {
+    const nowMs = this.#clock.nowMs();
+    const isShort = this.#waiting.size < SHORT_QUEUE;
+    if (!this.#hasMore || (!isShort && nowMs < this.#refreshAtMs)) return;
+    const trunks = new Map<string, string | undefined>();
+    const calls = this.#load(QUEUED_CALLS_MAX);
+    const known = new Map(this.#waiting);
+    this.#waiting.clear();
+    for (const { id: callId, from, failureReason, expiresAt } of calls) {
+      if (!trunks.has(from)) trunks.set(from, this.#trunkOf(from));
+      const expiresAtMs = known.get(callId)?.expiresAtMs ?? this.#elapsedOf(expiresAt);
+      const trunk = trunks.get(from);
+      this.#waiting.set(callId, { callId, from, trunk, failureReason, expiresAtMs });
+    }
+    // The interface adds no more than so many, but who knows what another version has left behind.
+    this.#hasMore = calls.length >= QUEUED_CALLS_MAX;
+    this.#refreshAtMs = nowMs + LONG_REFRESH_MS;
+  }
+
+  #elapsedOf(date: Date | null): number | null {
+    if (date === null) return null;
+    return this.#clock.nowMs() + date.getTime() - this.#clock.now().getTime();
+  }
+
+  /** The known calls in order, as of now. */
+  waiting(): readonly WaitingCall[] {
+    return [...this.#waiting.values()];
+  }
+
+  /** Another reason is on record now. */
+  replace(waiting: WaitingCall): void {
+    if (this.#waiting.has(waiting.callId)) this.#waiting.set(waiting.callId, waiting);
+  }
+
+  delete({ callId }: WaitingCall): void {
+    this.#waiting.delete(callId);
+  }
+
+  /**
+   * How many calls would be dialled through the trunk before a new one.
+   *
+   * @param queued how many wait by the store's count; those not read yet are taken to be before it.
+   */
+  aheadOn(trunk: string | undefined, queued: number): number {
+    let known = 0;
+    for (const waiting of this.#waiting.values()) if (waiting.trunk === trunk) known += 1;
+    return known + Math.max(0, queued - this.#waiting.size);
+  }
+}

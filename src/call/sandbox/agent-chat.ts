@@ -1,0 +1,103 @@
+/** An agent that is tried in writing, with the prompt and the model that its calls have. */
+import { HistoryKeeper } from '../../conversation/history/history-keeper.ts';
+import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
+import { CALLS_MAX, CHARACTERS_MAX } from '../../conversation/reply/llm-stream.ts';
+import { speakable } from '../../conversation/reply/speakable.ts';
+import { rulesFor } from '../../conversation/rules-for.ts';
+import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-chat.ts';
+import { ServiceError } from '../../domain/service-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
+import { toolboxFor } from '../../tool/toolbox.ts';
+import { briefOf } from '../session/session-brief.ts';
+import { transferRulesOf } from '../session/transfer-rules-of.ts';
+
+/** Answers that are made at one time: calls come first. */
+const CHATS_MAX = 2;
+
+const REPLY_MS_MAX = 30_000;
+
+interface Parts {
+  readonly model: LanguageModel;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+type Asked = Parameters<AgentChat['reply']>[0];
+
+export function agentChat(parts: Parts): AgentChat {
+  let chats = 0;
+  return {
+    reply: async (asked) => {
+      if (chats >= CHATS_MAX) return null;
+      chats += 1;
+      try {
+        return await reply(asked, parts);
+      } finally {
+        chats -= 1;
+      }
+    },
+  };
+}
+
+async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
+  const { model, clock, log } = parts;
+  const beganAtMs = clock.nowMs();
+  const late = new AbortController();
+  const cancel = clock.after(REPLY_MS_MAX, () => late.abort());
+  const signal = AbortSignal.any([asked.signal, late.signal]);
+  try {
+    const { text, calls } = await collect(model.stream({ ...requestOf(asked, parts), signal }));
+    return {
+      text: speakable(text),
+      toolCalls: calls.map(({ name, arguments: given }) => ({ name, arguments: given })),
+      model: model.name,
+      isPromptUsed: model.ignoresPrompts !== true,
+      tookMs: Math.round(clock.nowMs() - beganAtMs),
+    };
+  } catch (error) {
+    if (asked.signal.aborted) throw unanswered('nobody waits for the answer any more');
+    if (late.signal.aborted) throw unanswered('the language model took too long; retry later');
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn(
+      { agentId: asked.agent.id, model: model.name, reason },
+      'language model failed in a chat',
+    );
+    throw unanswered('the language model failed; retry later');
+  } finally {
+    cancel();
+  }
+}
+
+/** What a call of the agent would ask, had these words been said on it. */
+function requestOf({ agent, account, messages }: Asked, parts: Parts) {
+  const brief = briefOf(agent, { overrides: {} });
+  const transferRules = transferRulesOf(agent, brief, account);
+  const tools = toolboxFor({ names: agent.tools, clock: parts.clock, transferRules });
+  const rules = rulesFor({ brief, tools, clock: parts.clock });
+  const greeting = messages[0]?.role === 'agent' ? [] : prefixFor(rules).slice(1);
+  const asked = messagesFor(rules, [...greeting, ...messages.map(messageOf)]);
+  const { messages: fitting, onUsage } = new HistoryKeeper({ ...parts, tools }).fit(asked);
+  return { messages: fitting, onUsage, tools: tools.descriptions };
+}
+
+function messageOf({ role, text }: ChatLine): ChatMessage {
+  return { role: role === 'agent' ? 'assistant' : 'user', content: text };
+}
+
+/** Stops listening where a call would: a model that goes on and on, or asks for everything at once. */
+async function collect(events: AsyncIterable<ModelEvent>) {
+  let text = '';
+  const calls: ToolCall[] = [];
+  for await (const event of events) {
+    if (event.kind === 'text') text += event.text;
+    else calls.push(event.call);
+    if (text.length > CHARACTERS_MAX || calls.length >= CALLS_MAX) break;
+  }
+  return { text, calls };
+}
+
+function unanswered(why: string): ServiceError {
+  return new ServiceError('SERVICE_UNAVAILABLE', `Cannot answer as the agent: ${why}`);
+}

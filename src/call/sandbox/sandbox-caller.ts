@@ -1,0 +1,129 @@
+/** Lets the sandbox's parties ring in: takes up queued inbound calls, and holds each of them as any other call. */
+import type { Agent, Scope } from '../../domain/agent/agent.ts';
+import type { Call } from '../../domain/call/call.ts';
+import { moveCall } from '../../domain/call/call-life.ts';
+import { type SandboxScenario, scenarioNamed } from '../../domain/sandbox/sandbox-scenario.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { IncomingCall, Leg } from '../../telephony/carrier.ts';
+import { CarrierError } from '../../telephony/carrier.ts';
+import type { CallRegistry } from '../call-registry.ts';
+import type { CallParts } from '../session/call-parts.ts';
+import { CALLER_GAVE_UP, failureBecause, failureOf } from '../session/failure.ts';
+import { endUnanswered, holdCall } from '../session/hold-call.ts';
+
+/** How long to wait for the database before looking again. */
+const LOOK_AGAIN_MS = 1000;
+
+export interface SandboxCallerOptions {
+  /** Lets a party ring. */
+  readonly ringIn: (request: {
+    readonly from: string;
+    readonly to: string;
+    readonly scenario: SandboxScenario;
+  }) => IncomingCall;
+  /** Asked once for each call, when it begins to ring: simulated time is each call's own. */
+  readonly parts: () => CallParts;
+  /** Its limit is shared with whoever else adds calls to it. */
+  readonly registry: CallRegistry;
+  readonly findAgent: (scope: Scope, agentId: string) => Agent | undefined;
+  readonly calls: CallParts['calls'];
+  readonly clock: Clock;
+  readonly log: CallParts['log'];
+}
+
+/** A call leaves the queue before it rings, so that no crash lets it ring twice; what waits survives a restart. */
+export class SandboxCaller {
+  readonly #options: SandboxCallerOptions;
+  #unlisten: (() => void)[] = [];
+  #cancelLook: () => void = () => {};
+  #isRunning = false;
+
+  constructor(options: SandboxCallerOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up what waits already, and what comes. */
+  start(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const { calls, registry } = this.#options;
+    this.#unlisten = [
+      calls.queueBell.listen(() => this.#look()),
+      registry.freed.listen(() => this.#look()),
+    ];
+    this.#look();
+  }
+
+  /** Takes up nothing more; the calls themselves are ended through the registry. Safe to call twice. */
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelLook();
+    for (const unlisten of this.#unlisten) unlisten();
+    this.#unlisten = [];
+  }
+
+  #look(): void {
+    if (!this.#isRunning) return;
+    this.#cancelLook();
+    const { calls, clock, log, registry } = this.#options;
+    try {
+      const waiting = registry.isFull ? [] : calls.queued('test', 'inbound', registry.free);
+      for (const call of waiting) this.#take(call);
+    } catch (error) {
+      log.error({ err: error }, 'sandbox: waiting calls could not be taken up, will retry');
+      this.#cancelLook = clock.after(LOOK_AGAIN_MS, () => this.#look());
+    }
+  }
+
+  /** @throws {StoreError} when the database refuses; then the call waits on. */
+  #take(call: Call): void {
+    const { findAgent, log, ringIn } = this.#options;
+    const parts = this.#options.parts();
+    const agent = findAgent(call, call.agentId);
+    const moved = moveCall(call, 'ringing', { startedAt: parts.clock.now() });
+    parts.calls.update(moved, []);
+    const isThere = agent !== undefined && agent.status === 'active';
+    const scenario = scenarioNamed(call.scenario ?? '') ?? 'friendly';
+    const ringing = isThere
+      ? this.#connect(ringIn({ from: call.from, to: call.to, scenario }), moved, { agent, parts })
+      : endUnanswered(parts, moved, {
+          reason: 'error',
+          failure: failureBecause('The agent was deleted or paused meanwhile.'),
+        });
+    ringing.catch((error: unknown) => {
+      log.error({ callId: call.id, err: error }, 'sandbox: an incoming call broke');
+    });
+  }
+
+  async #connect(
+    incoming: IncomingCall,
+    moved: Call,
+    given: { readonly agent: Agent; readonly parts: CallParts },
+  ): Promise<void> {
+    const { registry } = this.#options;
+    const call = { ...moved, carrierCallSid: incoming.carrierCallSid };
+    const refuse = () => incoming.reject(503);
+    registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
+    try {
+      const leg = await this.#answer(incoming, call, given.parts);
+      if (leg !== undefined) await holdCall({ ...given, registry, call, leg });
+    } finally {
+      registry.delete(call.id);
+    }
+  }
+
+  /** @returns undefined when nobody is there any more; then the call is over and on record. */
+  async #answer(incoming: IncomingCall, call: Call, parts: CallParts): Promise<Leg | undefined> {
+    try {
+      return await incoming.answer();
+    } catch (error) {
+      const isGone = error instanceof CarrierError && error.sipStatus < 500;
+      if (!isGone) parts.log.error({ callId: call.id, err: error }, 'sandbox: no answer');
+      await endUnanswered(parts, call, {
+        reason: isGone ? 'no_answer' : 'error',
+        failure: isGone ? CALLER_GAVE_UP : failureOf(error),
+      });
+      return undefined;
+    }
+  }
+}

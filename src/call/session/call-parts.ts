@@ -1,0 +1,92 @@
+/** What the calls of a server are made from; the composition root puts it together once. */
+import type {
+  CallControl,
+  ConversationBrief,
+  ConversationEvent,
+  TurnTimes,
+} from '../../conversation/conversation-port.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
+import type { CallDirection, CallStore, EndReason } from '../../domain/call/call.ts';
+import type { CallQualityStore } from '../../domain/call/call-quality.ts';
+import type { LiveFeed } from '../../domain/call/live-feed.ts';
+import type { NewId } from '../../domain/ids.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { AudioStats, AudioStream } from '../../media/audio-stream.ts';
+import type { Leg } from '../../telephony/carrier.ts';
+import type { TransferCap } from './transfer-cap.ts';
+
+/** Who speaks for the agent on one call. */
+export interface TalkingParty {
+  start(): void;
+  digit(digit: string): void;
+  /** Says that somebody is called to take the caller over, or no longer: meanwhile the caller waits. */
+  handingOver(isUnderWay: boolean): void;
+  /** Says that another party is on the line beside the caller, or no longer. */
+  company(isThere: boolean): void;
+  /** What whoever picks up for the caller hears first, alone: 8 kHz, mono, in chunks of any length. */
+  announcement(summary: string): () => AsyncIterable<Int16Array>;
+  /** Ends the talk because the call is over; what was heard last is reported before it resolves. */
+  stop(): Promise<void> | void;
+}
+
+export interface TalkOptions {
+  readonly brief: ConversationBrief;
+  readonly agent: Agent;
+  readonly audio: AudioStream;
+  readonly control: CallControl;
+  readonly log: Logger;
+  readonly onEvent: (event: ConversationEvent) => void;
+}
+
+/** What is counted about calls. */
+export interface CallMetrics {
+  /** A call was answered. */
+  callStarted(direction: CallDirection): void;
+  /** A call that was answered is over. */
+  callEnded(direction: CallDirection, reason: EndReason, durationSeconds: number): void;
+  /** A call that rang and ended without an answer. */
+  callMissed(direction: CallDirection, reason: EndReason): void;
+  callRefused(sipStatus: number): void;
+  /** A recording was cut short, or did not begin. */
+  recordingFailed(how: 'cut_short' | 'not_begun'): void;
+  /** A call ended because no packet came from the caller any more. */
+  silentLine(): void;
+  /** The sound of a call that is over. */
+  audio(stats: AudioStats): void;
+  turn(times: TurnTimes): void;
+  bargeIn(): void;
+  /** What became of an answer that was begun before the caller's turn was over. */
+  speculation(outcome: 'hit' | 'miss'): void;
+}
+
+/** Where recordings go. */
+export interface Recordings {
+  /**
+   * Starts recording the leg.
+   *
+   * @returns the file's path inside the data folder.
+   * @throws {Error} saying why the call cannot be recorded, such as a disk that is nearly full.
+   */
+  start(callId: string, leg: Leg): string;
+
+  /** Whether any sound of the recording reached the disk; asked when the call is over. */
+  hasSound(file: string): boolean;
+}
+
+export interface CallParts {
+  readonly calls: CallStore;
+  readonly qualities: Pick<CallQualityStore, 'save'>;
+  /** Who looks on is told what the caller is saying; the record has the words once they are known for sure. */
+  readonly live: Pick<LiveFeed, 'hearing'>;
+  readonly recordings: Recordings;
+  readonly metrics: CallMetrics;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Whether a number rings here: handing a call to it would go round in a circle. */
+  readonly isOwnNumber: (number: string) => boolean;
+  /** Counts transfers and holds them within bounds; absent where nobody is dialled. */
+  readonly transfers?: TransferCap;
+  readonly talk: (options: TalkOptions) => TalkingParty;
+}

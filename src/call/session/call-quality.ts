@@ -1,0 +1,66 @@
+/** A call's quality as it is kept and shown, from the figures of its line; pure */
+
+import { meanOpinionScore } from '../../domain/agent/voice-quality.ts';
+import type { CallQuality, LocalQuality, RemoteQuality } from '../../domain/call/call-quality.ts';
+import type { AudioStats, LineDetails } from '../../media/audio-stream.ts';
+
+/** @returns undefined where no packets flow, as on a simulated call. */
+export function qualityOf(stats: AudioStats): CallQuality | undefined {
+  const { details } = stats;
+  if (details === undefined) return undefined;
+  const local = localQuality(stats, details);
+  const remote = details.remote === undefined ? null : remoteQuality(details.remote);
+  return { codec: details.codec, local, remote, mos: opinionOf(local, remote) };
+}
+
+function localQuality(
+  stats: AudioStats,
+  { packetsLate, packetsUnsent }: LineDetails,
+): LocalQuality {
+  const { packetsSent, packetsReceived, packetsLost, packetsRejected, jitterMs } = stats;
+  return {
+    ...{ packetsSent, packetsUnsent, packetsReceived, packetsLost, packetsLate, packetsRejected },
+    // What came late was counted as received, and is as good as lost.
+    lossPercent: percentOf(packetsLost + packetsLate, packetsLost + packetsReceived),
+    jitterMs: tenths(jitterMs),
+  };
+}
+
+function remoteQuality(figures: NonNullable<LineDetails['remote']>): RemoteQuality {
+  const { packetsSent, packetsLost, jitterMs, roundTripMs, roundTripMsMax } = figures;
+  return {
+    ...{ packetsSent, packetsLost },
+    lossPercent: percentOf(packetsLost, packetsSent),
+    jitterMs: tenths(jitterMs),
+    roundTripMs: roundTripMs === undefined ? null : tenths(roundTripMs),
+    roundTripMsMax: roundTripMsMax === undefined ? null : tenths(roundTripMsMax),
+  };
+}
+
+/** Of the worse direction: a call is as good as the side that hears less. */
+function opinionOf(local: LocalQuality, remote: RemoteQuality | null): number | null {
+  const roundTripMs = remote?.roundTripMs ?? undefined;
+  const directions = [
+    ...(local.packetsReceived > 0 ? [local] : []),
+    ...(remote !== null && remote.packetsSent > 0 ? [remote] : []),
+    ...(local.packetsUnsent > 0 ? [unsentLoss(local)] : []),
+  ];
+  if (directions.length === 0) return null;
+  const scores = directions.map(({ lossPercent, jitterMs }) =>
+    meanOpinionScore({ lossPercent, jitterMs, roundTripMs }),
+  );
+  return Math.round(Math.min(...scores) * 100) / 100;
+}
+
+/** What the far end cannot have heard, even where it reports nothing. */
+function unsentLoss({ packetsSent, packetsUnsent }: LocalQuality) {
+  return { lossPercent: percentOf(packetsUnsent, packetsSent + packetsUnsent), jitterMs: 0 };
+}
+
+function percentOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round(Math.min(1, part / whole) * 10_000) / 100;
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10;
+}

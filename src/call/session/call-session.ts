@@ -1,0 +1,322 @@
+/** One call from its answer to its release: conversation, leg and record held together. */
+import type {
+  ConversationEnd,
+  ConversationEvent,
+  ConversationFailure,
+} from '../../conversation/conversation-port.ts';
+import type { Agent, Scope } from '../../domain/agent/agent.ts';
+import type { TransferManner } from '../../domain/agent/transfer-mode.ts';
+import type { Call, EndReason, TranscriptEntry } from '../../domain/call/call.ts';
+import type { Failure } from '../../domain/call/call-life.ts';
+import type { TransferStart } from '../../domain/call/live-calls.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { AudioStats, AudioStream, RecordingFailure } from '../../media/audio-stream.ts';
+import type { Leg, ReleaseCause } from '../../telephony/carrier.ts';
+import type { CallInProgress, LiveCall } from '../call-registry.ts';
+import { CallClock } from './call-clock.ts';
+import { CallJournal } from './call-journal.ts';
+import type { CallParts, TalkingParty } from './call-parts.ts';
+import { qualityOf } from './call-quality.ts';
+import { answered, ended } from './call-record.ts';
+import { bridgeEndOf, endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
+import { failureBecause } from './failure.ts';
+import { lineClosed } from './line-closed.ts';
+import { countPackets } from './packet-count.ts';
+import { briefOf } from './session-brief.ts';
+import { SessionControl } from './session-control.ts';
+import { SessionRecording } from './session-recording.ts';
+import { SessionTimeline } from './session-timeline.ts';
+
+/** How long the record of an ended call may wait for the database before the call is let go. */
+const RECORD_WAIT_MS = 60_000;
+
+/** A call that was answered; `run` holds it until it is over. */
+export class CallSession implements LiveCall, CallInProgress {
+  readonly callId: string;
+  readonly scope: Scope;
+  readonly #parts: CallParts & { readonly clock: CallClock };
+  readonly #agent: Agent;
+  readonly #leg: Leg;
+  readonly #journal: CallJournal;
+  readonly #timeline: SessionTimeline;
+  readonly #recording: SessionRecording;
+  readonly #control: SessionControl;
+  readonly #log: Logger;
+  #call: Call;
+  #party: TalkingParty | undefined;
+  #talkStopped: Promise<void> | undefined;
+  #reason: EndReason | undefined;
+  /** Why it failed, where it did and that is known. */
+  #failure: Failure | undefined;
+  #hungUpAt: Date | undefined;
+  #answeredAtMs = 0;
+  #isReleased = false;
+  /** Whether the caller and another party talk on without the agent. */
+  #hasAgentLeft = false;
+  #isTooLong = false;
+  /** Takes the timer of the longest duration back. */
+  #cancelLimit: () => void = () => undefined;
+  readonly #over = Promise.withResolvers<void>();
+
+  constructor(options: {
+    readonly parts: CallParts;
+    readonly agent: Agent;
+    readonly call: Call;
+    readonly leg: Leg;
+  }) {
+    const { agent, leg } = options;
+    const { id: callId, accountId, environment, startedAt, createdAt } = options.call;
+    const clock = new CallClock(options.parts.clock, startedAt ?? createdAt);
+    const parts = { ...options.parts, clock };
+    const { calls, metrics, recordings } = parts;
+    const log = parts.log.child({ callId });
+    this.callId = callId;
+    this.scope = { accountId, environment };
+    this.#parts = parts;
+    this.#agent = agent;
+    this.#leg = leg;
+    this.#call = options.call;
+    this.#log = log;
+    const journal = new CallJournal({ clock, log });
+    const timeline = new SessionTimeline({ callId, calls, clock, journal });
+    this.#journal = journal;
+    this.#timeline = timeline;
+    this.#recording = new SessionRecording({ recordings, metrics, timeline, log });
+    const [call, party] = [() => this.#call, () => this.#party];
+    const onAgentLeft = () => this.#agentLeft();
+    const shown = { call, party, onAgentLeft };
+    this.#control = new SessionControl({ parts, leg, journal, timeline, log, ...shown });
+  }
+
+  get audio(): AudioStream {
+    return this.#leg.audio;
+  }
+
+  get inProgress(): CallInProgress | undefined {
+    return this.#isReleased ? undefined : this;
+  }
+
+  /**
+   * Puts the answer on record and lets the agent speak. Resolves when the call is over and on record; where nobody
+   * can speak for the agent, it is over at once.
+   */
+  run(): Promise<void> {
+    this.#putAnswerOnRecord();
+    try {
+      this.#startTalk();
+    } catch (error) {
+      this.#log.error({ err: error }, 'nobody can speak for the agent');
+      this.#reason = 'error';
+      this.#failure = failureBecause('No conversation could begin.');
+      this.#hangUp();
+    }
+    // Last, because it is called at once when the caller is gone already.
+    this.#leg.onReleased((cause) => this.#release(cause));
+    return this.#over.promise;
+  }
+
+  /** Begins to end the call because a customer asked for it. */
+  hangUp(): void {
+    this.#reason ??= 'agent_hangup';
+    this.#hangUp();
+  }
+
+  transfer(number: string, manner: TransferManner): TransferStart {
+    if (this.#isReleased || this.#hungUpAt !== undefined) return 'not-in-progress';
+    return this.#control.beginTransfer(number, manner);
+  }
+
+  /** Ends the call from our side, such as at a shutdown. */
+  async end(reason: string): Promise<void> {
+    this.#log.warn({ reason }, 'call ended by the server');
+    this.#reason ??= 'error';
+    this.#failure ??= failureBecause(`The server ended the call: ${reason}.`);
+    this.#hungUpAt ??= this.#parts.clock.now();
+    await this.#leg.hangUp();
+    await this.#over.promise;
+  }
+
+  #putAnswerOnRecord(): void {
+    const { clock, calls, metrics, newId } = this.#parts;
+    this.#answeredAtMs = clock.nowMs();
+    const recordingFile = this.#recording.start(this.callId, this.#leg);
+    const facts = { now: clock.now(), recordingFile, eventId: newId('evt') };
+    const change = answered(this.#call, facts);
+    this.#call = change.call;
+    this.#journal.write(() => calls.update(change.call, change.events));
+    this.#timeline.answered(change.call);
+    this.#recording.answered();
+    metrics.callStarted(this.#call.direction);
+    this.#log.info(
+      { agentId: change.call.agentId, direction: change.call.direction },
+      'call answered',
+    );
+  }
+
+  #startTalk(): void {
+    this.#leg.audio.onEvent((event) => {
+      if (event.kind === 'recording-failed') this.#recordingFailed(event);
+      if (event.kind === 'digit' && !this.#hasAgentLeft) this.#timeline.key();
+    });
+    this.#party = this.#parts.talk({
+      brief: briefOf(this.#agent, this.#call),
+      agent: this.#agent,
+      audio: this.#leg.audio,
+      control: this.#control.ofAgent,
+      log: this.#log,
+      onEvent: (event) => this.#onConversation(event),
+    });
+    this.#leg.onDigit((digit) => {
+      this.#timeline.key();
+      this.#party?.digit(digit);
+    });
+    this.#party.start();
+  }
+
+  #recordingFailed(failure: RecordingFailure): void {
+    this.#recording.failed(failure);
+    const call = { ...this.#call, ...this.#recording.kept() };
+    this.#call = call;
+    this.#journal.write(() => this.#parts.calls.update(call, []));
+  }
+
+  #onConversation(event: ConversationEvent): void {
+    const { metrics } = this.#parts;
+    switch (event.kind) {
+      case 'said':
+        this.#said(event.entry);
+        break;
+      case 'turn':
+        this.#timeline.turn(event.times);
+        // How long keys take says nothing of how soon speech is answered.
+        if (event.times.keyed !== true) metrics.turn(event.times);
+        break;
+      case 'barge-in':
+        this.#timeline.add('barge_in');
+        metrics.bargeIn();
+        break;
+      case 'speculation':
+        metrics.speculation(event.outcome);
+        break;
+      case 'hearing':
+        this.#parts.live.hearing(this.callId, event.text);
+        break;
+      case 'tool':
+        this.#timeline.tool(event);
+        break;
+      case 'ended':
+        if (event.end.kind === 'failed') this.#conversationFailed(event.end);
+        this.#endAgent(event.end);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** A conversation tells instants of the process's time, which leaves the calendar whenever that is set. */
+  #said(entry: TranscriptEntry): void {
+    const { calls, clock } = this.#parts;
+    const said = { ...entry, at: clock.dateOf(entry.at.getTime()) };
+    this.#journal.write(() => calls.addTranscriptEntry(this.callId, said));
+  }
+
+  /** A caller's network that drops out is no fault of the server: it is counted, not logged as one. */
+  #conversationFailed({ reason, isSilentLine = false }: ConversationFailure): void {
+    if (isSilentLine) this.#parts.metrics.silentLine();
+    this.#failure ??= failureBecause(`The conversation could not go on: ${reason}.`);
+    this.#log[isSilentLine ? 'info' : 'error']({ reason }, 'conversation failed');
+  }
+
+  /** The longest duration is that of the call; by whatever else the agent ends, two others may talk on. */
+  #endAgent(end: ConversationEnd): void {
+    const hangUp = () => {
+      this.#reason ??= endReasonOfConversation(end);
+      this.#hangUp();
+    };
+    if (end.kind === 'timeout' && end.cause === 'max-duration') hangUp();
+    else this.#control.end(hangUp);
+  }
+
+  /** The call goes on with two others, until one of them hangs up or its longest duration is over. */
+  #agentLeft(): void {
+    const { clock } = this.#parts;
+    this.#hasAgentLeft = true;
+    this.#reason ??= 'transferred';
+    void this.#stopTalk();
+    if (this.#isReleased) return;
+    const { maxDurationMs } = briefOf(this.#agent, this.#call);
+    const remainingMs = this.#answeredAtMs + maxDurationMs - clock.nowMs();
+    this.#cancelLimit = clock.after(Math.max(0, remainingMs), () => {
+      this.#isTooLong = true;
+      this.#hangUp();
+    });
+  }
+
+  /** The end on record is when we hung up, however long the far end takes to say that it has understood. */
+  #hangUp(): void {
+    this.#hungUpAt ??= this.#parts.clock.now();
+    this.#leg.hangUp().catch((error: unknown) => {
+      this.#log.warn({ err: error }, 'BYE was not answered');
+    });
+    // Nobody is spoken to while the far end keeps silent about our BYE.
+    void this.#stopTalk();
+  }
+
+  /** The leg is gone: stops talking (which puts the last words on record), then ends the record. */
+  #release(cause: ReleaseCause): void {
+    this.#isReleased = true;
+    this.#cancelLimit();
+    if (this.#hasAgentLeft) {
+      const reason = this.#isTooLong ? 'the longest duration is over' : bridgeEndOf(cause);
+      this.#timeline.add('bridge_ended', { reason });
+    }
+    if (cause.kind === 'broken') {
+      this.#failure ??= failureBecause(`The line was lost: ${cause.reason}.`);
+    }
+    this.#finish(this.#reason ?? endReasonOfRelease(cause)).then(
+      () => this.#over.resolve(),
+      (error: unknown) => {
+        this.#log.error({ err: error }, 'call could not be ended cleanly');
+        this.#over.resolve();
+      },
+    );
+  }
+
+  async #finish(reason: EndReason): Promise<void> {
+    const { calls, clock, metrics, newId } = this.#parts;
+    const endedAt = this.#timeline.ends(this.#hungUpAt ?? clock.now());
+    countPackets(this.#leg.audio, { onStats: (stats) => this.#count(stats), log: this.#log });
+    await this.#stopTalk();
+    await lineClosed(this.#leg, clock);
+    const failure = this.#failure;
+    const facts = { endedAt, eventAt: clock.now(), reason, failure, eventId: newId('evt') };
+    const change = ended({ ...this.#call, ...this.#recording.kept() }, facts);
+    this.#call = change.call;
+    this.#journal.write(() => calls.update(change.call, change.events));
+    this.#timeline.ended(change.call);
+    metrics.callEnded(change.call.direction, reason, change.call.durationSeconds);
+    const isWritten = await this.#journal.drained(RECORD_WAIT_MS);
+    if (!isWritten) this.#log.error({}, 'call record not written, the database refuses');
+    this.#log.info(
+      { endReason: reason, durationSeconds: change.call.durationSeconds },
+      'call over',
+    );
+  }
+
+  #count(stats: AudioStats): void {
+    const { metrics, qualities } = this.#parts;
+    metrics.audio(stats);
+    const quality = qualityOf(stats);
+    if (quality !== undefined) this.#journal.write(() => qualities.save(this.callId, quality));
+  }
+
+  /** Once, and never rejects: a talk that cannot be stopped must not keep the call from ending. */
+  #stopTalk(): Promise<void> {
+    this.#talkStopped ??= Promise.resolve()
+      .then(() => this.#party?.stop())
+      .catch((error: unknown) => {
+        this.#log.error({ err: error }, 'the talk could not be stopped');
+      });
+    return this.#talkStopped;
+  }
+}

@@ -1,0 +1,48 @@
+/** The sound of the calls that this process holds, for those who look on and listen in. */
+import type { Scope } from '../../domain/agent/agent.ts';
+import type { CallQuality } from '../../domain/call/call-quality.ts';
+import type {
+  CallLevels,
+  Listening,
+  LiveSound,
+  SoundListener,
+} from '../../domain/call/live-sound.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { CallInProgress } from '../call-registry.ts';
+import { LevelRounds } from '../live/level-rounds.ts';
+import { ListenerRounds } from '../live/listener-rounds.ts';
+import { qualityOf } from './call-quality.ts';
+
+export class CallSound implements LiveSound {
+  readonly #levels: LevelRounds;
+  readonly #listeners: ListenerRounds;
+  readonly #inProgress: () => readonly CallInProgress[];
+
+  /** @param options.inProgress the calls that were answered and go on, of every account. */
+  constructor(options: {
+    readonly clock: Clock;
+    readonly inProgress: () => readonly CallInProgress[];
+  }) {
+    this.#inProgress = options.inProgress;
+    this.#levels = new LevelRounds(options);
+    this.#listeners = new ListenerRounds(options);
+  }
+
+  watchLevels(scope: Scope, onLevels: (levels: readonly CallLevels[]) => void): () => void {
+    return this.#levels.watch(scope, onLevels);
+  }
+
+  listen(callId: string, listener: SoundListener): Listening {
+    return this.#listeners.add(callId, listener);
+  }
+
+  async quality(callId: string): Promise<CallQuality | undefined> {
+    const call = this.#inProgress().find((one) => one.callId === callId);
+    return call && qualityOf(await call.audio.stats());
+  }
+
+  close(): void {
+    this.#levels.close();
+    this.#listeners.close();
+  }
+}

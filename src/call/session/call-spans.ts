@@ -1,0 +1,139 @@
+/** Where the time of a call went, as spans made from its record and its timeline: no word, no number; pure */
+import type { Call, TimelineEntry } from '../../domain/call/call.ts';
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+export interface CallSpan {
+  readonly name: string;
+  /** Milliseconds since 1970, as the end. */
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly children: readonly CallSpan[];
+  /** What has an instant and no length. */
+  readonly instants: readonly { readonly name: string; readonly atMs: number }[];
+}
+
+/** What happens to a call in an instant. */
+const INSTANTS: ReadonlySet<string> = new Set([
+  'barge_in',
+  'transfer',
+  'transfer_failed',
+  'bridge_ended',
+  'three_way',
+  'three_way_ended',
+  'recording_failed',
+]);
+
+/** The stages of an answer in their order: each begins where the one before it was over. */
+const STAGES = [
+  { name: 'stt', until: 'textFinalMs' },
+  { name: 'llm', until: 'firstClauseMs' },
+  { name: 'tts', until: 'firstAudioMs' },
+  { name: 'playout', until: 'firstPacketMs' },
+] as const;
+
+/** Details of a turn that are milliseconds since the caller's last voiced frame. */
+const SINCE_VOICE = [
+  'endOfTurnMs',
+  'textFinalMs',
+  'turnScoredMs',
+  'firstTokenMs',
+  'firstClauseMs',
+  'firstAudioMs',
+  'firstPacketMs',
+] as const;
+
+/** The call as a tree: its turns, and in them what had to be waited for. Null when the call is not over. */
+export function spansOfCall(call: Call, timeline: readonly TimelineEntry[]): CallSpan | null {
+  if (call.endedAt === null) return null;
+  const startMs = (call.startedAt ?? call.createdAt).getTime();
+  const turns = timeline.flatMap((entry) => (entry.kind === 'turn' ? [turnSpan(entry)] : []));
+  const tools = timeline.flatMap((entry) => (entry.kind === 'tool' ? [toolSpan(entry)] : []));
+  return {
+    name: 'call',
+    startMs,
+    endMs: Math.max(startMs, call.endedAt.getTime()),
+    attributes: attributesOf(call),
+    children: [...ringingSpans(call, startMs), ...turns, ...tools],
+    instants: timeline
+      .filter(({ kind }) => INSTANTS.has(kind))
+      .map(({ kind, at }) => ({ name: kind, atMs: at.getTime() })),
+  };
+}
+
+function attributesOf(call: Call): Attributes {
+  return {
+    'call.id': call.id,
+    'agent.id': call.agentId,
+    'call.direction': call.direction,
+    'call.environment': call.environment,
+    'call.status': call.status,
+    'call.end_reason': call.endReason ?? 'none',
+  };
+}
+
+function ringingSpans({ answeredAt }: Call, startMs: number): readonly CallSpan[] {
+  if (answeredAt === null) return [];
+  return [spanOf('ringing', { startMs, endMs: answeredAt.getTime() })];
+}
+
+/**
+ * A turn goes on the timeline when the first packet of its answer leaves, or when it is given up. So its beginning is
+ * that instant less the longest of its times; against each other its spans are exact.
+ */
+function turnSpan({ at, details }: TimelineEntry): CallSpan {
+  const times = SINCE_VOICE.map((name) => msOf(details, name) ?? 0);
+  const longestMs = Math.max(...times);
+  const startMs = at.getTime() - longestMs;
+  const children: CallSpan[] = [];
+  const endOfTurnMs = msOf(details, 'endOfTurnMs');
+  if (endOfTurnMs !== undefined) {
+    children.push(spanOf('endpointing', { startMs, endMs: startMs + endOfTurnMs }));
+  }
+  let beforeMs = 0;
+  for (const { name, until } of STAGES) {
+    const untilMs = msOf(details, until);
+    if (untilMs === undefined) continue;
+    // Thinking ahead, a stage may be over before the text is final that it began with.
+    const fromMs = Math.min(beforeMs, untilMs);
+    children.push(spanOf(name, { startMs: startMs + fromMs, endMs: startMs + untilMs }));
+    beforeMs = untilMs;
+  }
+  const attributes = Object.entries(details).flatMap(([name, value]) =>
+    typeof value === 'number' || typeof value === 'boolean' ? [[`turn.${snake(name)}`, value]] : [],
+  );
+  return {
+    ...spanOf('turn', { startMs, endMs: startMs + longestMs }),
+    attributes: Object.fromEntries(attributes),
+    children,
+  };
+}
+
+/** A tool goes on the timeline when it has had its run. */
+function toolSpan({ at, details }: TimelineEntry): CallSpan {
+  const endMs = at.getTime();
+  return {
+    ...spanOf('tool', { startMs: endMs - (msOf(details, 'tookMs') ?? 0), endMs }),
+    attributes: { 'tool.name': textOf(details.name), 'tool.outcome': textOf(details.outcome) },
+  };
+}
+
+function spanOf(name: string, times: { readonly startMs: number; readonly endMs: number }) {
+  const { startMs, endMs } = times;
+  const span = { name, startMs, endMs: Math.max(startMs, endMs) };
+  return { ...span, attributes: {}, children: [], instants: [] };
+}
+
+function msOf(details: TimelineEntry['details'], name: string): number | undefined {
+  const value = details[name];
+  return typeof value === 'number' && Number.isFinite(value) ? Math.max(0, value) : undefined;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : 'unknown';
+}
+
+function snake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,73 @@
+/** Holds an answered call until it is over, and sees that every record comes to its end. */
+import type { Agent } from '../../domain/agent/agent.ts';
+import { type Call, type EndReason, isOver } from '../../domain/call/call.ts';
+import type { Failure } from '../../domain/call/call-life.ts';
+import type { Leg } from '../../telephony/carrier.ts';
+import type { CallRegistry } from '../call-registry.ts';
+import { CallJournal } from './call-journal.ts';
+import type { CallParts } from './call-parts.ts';
+import { ended } from './call-record.ts';
+import { CallSession } from './call-session.ts';
+import { beginningOf, endedEntry } from './session-timeline.ts';
+
+/** How long the end of a call that nobody answered may wait for the database before the call is let go. */
+const RECORD_WAIT_MS = 60_000;
+
+/** Runs the session of an answered call. Never rejects: a call that cannot be held is hung up and ends as `error`. */
+export async function holdCall(options: {
+  readonly parts: CallParts;
+  readonly registry: CallRegistry;
+  readonly agent: Agent;
+  readonly call: Call;
+  readonly leg: Leg;
+}): Promise<void> {
+  const { parts, registry, call, leg } = options;
+  try {
+    const session = new CallSession(options);
+    registry.add(session);
+    await session.run();
+  } catch (error) {
+    parts.log.error({ callId: call.id, err: error }, 'call could not be held');
+    // Nobody else would ever end it.
+    leg.hangUp().catch((cause: unknown) => {
+      parts.log.warn({ callId: call.id, err: cause }, 'BYE was not answered');
+    });
+    await endRecord(parts, call.id);
+  }
+}
+
+/** Puts a call that nobody answered on record. Resolves when it is written, or has waited for too long. */
+export async function endUnanswered(
+  parts: CallParts,
+  call: Call,
+  { reason, failure }: { readonly reason: EndReason; readonly failure?: Failure },
+): Promise<void> {
+  const { calls, clock, log, metrics, newId } = parts;
+  const now = clock.now();
+  const facts = { endedAt: now, eventAt: now, reason, failure, eventId: newId('evt') };
+  const change = ended(call, facts);
+  const journal = new CallJournal({ clock, log });
+  journal.write(() => calls.update(change.call, change.events));
+  for (const entry of [...beginningOf(change.call), endedEntry(change.call)]) {
+    journal.write(() => calls.addTimelineEntry(call.id, entry));
+  }
+  metrics.callMissed(call.direction, reason);
+  const isWritten = await journal.drained(RECORD_WAIT_MS);
+  if (!isWritten) log.error({ callId: call.id }, 'call record not written, the database refuses');
+}
+
+/** Ends the record as it was kept last with `error`, unless it is over. */
+async function endRecord(parts: CallParts, callId: string): Promise<void> {
+  const { calls, clock, log, newId } = parts;
+  const journal = new CallJournal({ clock, log });
+  journal.write(() => {
+    const kept = calls.findById(callId);
+    if (kept === undefined || isOver(kept.status)) return;
+    const now = clock.now();
+    const facts = { endedAt: now, eventAt: now, reason: 'error', eventId: newId('evt') } as const;
+    const change = ended(kept, facts);
+    calls.update(change.call, change.events);
+    calls.addTimelineEntry(callId, endedEntry(change.call));
+  });
+  await journal.drained(RECORD_WAIT_MS);
+}

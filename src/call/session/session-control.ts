@@ -1,0 +1,215 @@
+/** What may be done to a call that goes on, by its agent or at a customer's wish: hand it over, and put an appointment on record. */
+import type { CallControl } from '../../conversation/conversation-port.ts';
+import type { TransferManner } from '../../domain/agent/transfer-mode.ts';
+import type { Appointment } from '../../domain/call/appointment.ts';
+import type { Call } from '../../domain/call/call.ts';
+import {
+  type AgentRole,
+  appointmentBookedEvent,
+  callBridgedEvent,
+} from '../../domain/call/call-events.ts';
+import type { TransferStart } from '../../domain/call/live-calls.ts';
+import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Leg, ThreeWayCall } from '../../telephony/carrier.ts';
+import type { CallJournal } from './call-journal.ts';
+import type { CallParts, TalkingParty } from './call-parts.ts';
+import type { SessionTimeline } from './session-timeline.ts';
+import type { CallTransfers, TransferRefusal } from './transfer-cap.ts';
+
+export interface SessionControlOptions {
+  readonly parts: Pick<CallParts, 'calls' | 'clock' | 'newId' | 'isOwnNumber' | 'transfers'>;
+  readonly leg: Leg;
+  /** Gives the call as it stands. */
+  readonly call: () => Call;
+  /** Gives who speaks for the agent. */
+  readonly party: () => Pick<TalkingParty, 'handingOver' | 'company' | 'announcement'> | undefined;
+  /** Called once, when the caller and another party talk on without the agent. */
+  readonly onAgentLeft: () => void;
+  readonly journal: CallJournal;
+  readonly timeline: SessionTimeline;
+  readonly log: Logger;
+}
+
+/** What whoever picks up hears first, alone. */
+type Words = () => AsyncIterable<Int16Array>;
+
+const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
+  made: 'this call was handed over already',
+  'had-its-attempts': 'this call had its attempts',
+  'too-many-today': 'too many were made on calls of its agent today',
+};
+
+/** The control of one call. */
+export class SessionControl {
+  /** What the agent may ask for. */
+  readonly ofAgent: CallControl = {
+    transfer: async (number, summary, announcement) => {
+      this.#countAgents();
+      await this.#transfer(number, summary, announcement);
+    },
+    bringIn: async (number, summary, announcement) => {
+      this.#countAgents();
+      await this.#bringIn(number, summary, announcement);
+    },
+    appointmentBooked: (facts) => this.#book(facts),
+  };
+  readonly #options: SessionControlOptions;
+  readonly #attempts: CallTransfers | undefined;
+  /** Hand-overs that are under way or about to begin; the leg takes one at a time. */
+  #transfers = 0;
+  /** While another party is on the line beside the caller and the agent. */
+  #threeWay: ThreeWayCall | undefined;
+  /** Whether the caller and another party talk on without the agent. */
+  #hasAgentLeft = false;
+
+  constructor(options: SessionControlOptions) {
+    this.#options = options;
+    this.#attempts = options.parts.transfers?.ofCall(options.call().agentId);
+  }
+
+  /** Begins to hand the caller over, or to bring somebody in, at a customer's wish. */
+  beginTransfer(number: string, manner: TransferManner): TransferStart {
+    if (this.#hasAgentLeft) return 'transferred';
+    if (this.#transfers > 0 || this.#threeWay !== undefined) return 'transferring';
+    if (this.#attempts?.begin('customer') !== undefined) return 'too-many-today';
+    this.#transfers += 1;
+    queueMicrotask(() => {
+      this.#transfers -= 1;
+      void this.#transferAsAsked(number, manner);
+    });
+    return 'begun';
+  }
+
+  /**
+   * Ends the agent's part in the call. Where another party is on the line, the two talk on; where there is none, or where
+   * that fails, `hangUp` ends the call. An agent that has left already ends nothing.
+   */
+  end(hangUp: () => void): void {
+    const { log } = this.#options;
+    if (this.#hasAgentLeft) return;
+    if (this.#threeWay === undefined) {
+      hangUp();
+      return;
+    }
+    this.#threeWay.leave().then(
+      () => this.#agentLeft(),
+      (error: unknown) => {
+        log.warn({ err: error }, 'the agent could not leave the call to the others');
+        hangUp();
+      },
+    );
+  }
+
+  async #transferAsAsked(number: string, { mode, summary }: TransferManner): Promise<void> {
+    const party = this.#options.party();
+    const announcement = mode === 'cold' ? undefined : party?.announcement(summary);
+    try {
+      if (mode === 'three-way') await this.#bringIn(number, summary, announcement);
+      else await this.#transfer(number, summary, announcement);
+    } catch (error) {
+      this.#notTransferred(error);
+    }
+  }
+
+  async #transfer(number: string, summary: string, announcement?: Words): Promise<void> {
+    const { leg, timeline } = this.#options;
+    const outcome = await this.#dial(number, () =>
+      leg.transfer(number, announcement && { announcement }),
+    );
+    // Whether by REFER or joined by us, the two parties speak without the agent.
+    this.#attempts?.made();
+    this.#bridged(number, summary, 'left');
+    if (outcome === 'joined') this.#agentLeft();
+    else timeline.add('transfer');
+  }
+
+  #agentLeft(): void {
+    const { onAgentLeft, timeline } = this.#options;
+    this.#threeWay = undefined;
+    this.#hasAgentLeft = true;
+    timeline.add('transfer');
+    onAgentLeft();
+  }
+
+  async #bringIn(number: string, summary: string, announcement?: Words): Promise<void> {
+    const { leg, party, timeline } = this.#options;
+    const threeWay = await this.#dial(number, () =>
+      leg.bringIn(number, announcement && { announcement }),
+    );
+    this.#threeWay = threeWay;
+    this.#bridged(number, summary, 'participant');
+    timeline.add('three_way');
+    party()?.company(true);
+    threeWay.onAlone(() => {
+      this.#threeWay = undefined;
+      timeline.add('three_way_ended', { reason: 'the other party has hung up' });
+      party()?.company(false);
+    });
+  }
+
+  /** @throws {Error} when the agent may not try once more, or somebody is being called already: that rings nobody. */
+  #countAgents(): void {
+    if (this.#transfers > 0) {
+      throw new Error('Cannot hand the call over: somebody is being called already');
+    }
+    const refusal = this.#attempts?.begin('agent');
+    if (refusal !== undefined) throw new Error(`Cannot hand the call over: ${REFUSALS[refusal]}`);
+  }
+
+  /**
+   * The caller, who waits, need not speak meanwhile; and an agent that knows nothing of it, or has done with its tool, must
+   * not hang up on silence.
+   *
+   * @throws {Error} when the number rings here.
+   */
+  async #dial<T>(number: string, reach: () => Promise<T>): Promise<T> {
+    if (this.#options.parts.isOwnNumber(number)) {
+      throw new Error('Cannot hand the call over: the number rings here, which would be a loop');
+    }
+    const party = this.#options.party();
+    this.#transfers += 1;
+    party?.handingOver(true);
+    try {
+      return await reach();
+    } finally {
+      this.#transfers -= 1;
+      party?.handingOver(false);
+    }
+  }
+
+  /** From now on the caller and the other party hear each other. */
+  #bridged(bridgedTo: string, qualificationSummary: string, agentRole: AgentRole): void {
+    const { parts, call } = this.#options;
+    const bridge = { bridgedTo, bridgedAt: parts.clock.now(), qualificationSummary, agentRole };
+    this.#save(callBridgedEvent(call(), bridge, this.#stamp()));
+  }
+
+  /** Whoever asked was told that it begins, so the record has to say that it came to nothing. */
+  #notTransferred(error: unknown): void {
+    const { log, timeline } = this.#options;
+    log.warn({ err: error }, 'call was not handed over');
+    const reason = error instanceof Error ? error.message : String(error);
+    timeline.add('transfer_failed', { reason });
+  }
+
+  #book(facts: Omit<Appointment, 'id'>): void {
+    const { parts, call } = this.#options;
+    const appointment = { id: parts.newId('appt'), ...facts };
+    this.#save(appointmentBookedEvent(call(), appointment, this.#stamp()));
+  }
+
+  /** To the call as it is kept: by the time a late event comes, more may be known of it than here. */
+  #save(event: ServiceEvent): void {
+    const { journal, parts, call } = this.#options;
+    journal.write(() => {
+      const kept = parts.calls.findById(call().id);
+      if (kept !== undefined) parts.calls.update(kept, [event]);
+    });
+  }
+
+  #stamp() {
+    const { newId, clock } = this.#options.parts;
+    return { id: newId('evt'), now: clock.now() };
+  }
+}

@@ -1,0 +1,94 @@
+/** Holds transfers within bounds that no model, no caller behind it, and no stolen key can talk its way out of. */
+import type { Clock } from '../../lib/clock.ts';
+
+/** A busy colleague may be tried again, or another one; more is somebody playing with the model. */
+const ATTEMPTS_A_CALL_MAX = 3;
+
+const TRANSFERS_A_DAY_MAX = 200;
+
+const DAY_MS = 86_400_000;
+
+/** Who wants the caller handed over: the model, or a customer over the interface. */
+export type TransferAsker = 'agent' | 'customer';
+
+/** What has been tried so far. */
+export interface TransferCounts {
+  readonly madeInCall: number;
+  readonly triedInCall: number;
+  /** On the agent's calls since 00:00 UTC, whoever asked; failed ones count, since they rang as well. */
+  readonly triedToday: number;
+}
+
+/** Why one more transfer may not be made. */
+export type TransferRefusal = 'made' | 'had-its-attempts' | 'too-many-today';
+
+/**
+ * Why one more transfer may not be made; undefined when it may. The attempts of a call bind the agent alone: the third
+ * failure of a model must not lock a person out who takes the call over. The day binds both.
+ */
+export function refusalOfTransfer(
+  counts: TransferCounts,
+  asker: TransferAsker,
+): TransferRefusal | undefined {
+  if (asker === 'agent') {
+    if (counts.madeInCall > 0) return 'made';
+    if (counts.triedInCall >= ATTEMPTS_A_CALL_MAX) return 'had-its-attempts';
+  }
+  return counts.triedToday >= TRANSFERS_A_DAY_MAX ? 'too-many-today' : undefined;
+}
+
+/** Counts the transfers on every agent's calls by UTC day, since the start of the process. */
+export class TransferCap {
+  readonly #clock: Clock;
+  #day = 0;
+  #triedToday = new Map<string, number>();
+
+  constructor(options: { readonly clock: Clock }) {
+    this.#clock = options.clock;
+  }
+
+  /** The attempts of one call. To be made once for each. */
+  ofCall(agentId: string): CallTransfers {
+    return new CallTransfers({
+      triedToday: () => this.#today.get(agentId) ?? 0,
+      tried: () => this.#today.set(agentId, (this.#today.get(agentId) ?? 0) + 1),
+    });
+  }
+
+  get #today(): Map<string, number> {
+    const day = Math.floor(this.#clock.nowMs() / DAY_MS);
+    if (day !== this.#day) this.#triedToday = new Map();
+    this.#day = day;
+    return this.#triedToday;
+  }
+}
+
+/** The transfers of one call, tried and made. */
+export class CallTransfers {
+  readonly #day: { readonly triedToday: () => number; readonly tried: () => void };
+  #madeInCall = 0;
+  #triedInCall = 0;
+
+  constructor(day: { readonly triedToday: () => number; readonly tried: () => void }) {
+    this.#day = day;
+  }
+
+  /** Counts one more attempt, unless it may not be made. @returns why not; undefined when it may. */
+  begin(asker: TransferAsker): TransferRefusal | undefined {
+    const counts = {
+      madeInCall: this.#madeInCall,
+      triedInCall: this.#triedInCall,
+      triedToday: this.#day.triedToday(),
+    };
+    const refusal = refusalOfTransfer(counts, asker);
+    if (refusal !== undefined) return refusal;
+    this.#triedInCall += 1;
+    this.#day.tried();
+    return undefined;
+  }
+
+  /** The caller is with somebody else. Not for whoever was brought in: they may leave again. */
+  made(): void {
+    this.#madeInCall += 1;
+  }
+}

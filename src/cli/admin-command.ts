@@ -1,0 +1,164 @@
+/** What the operator's commands share: the open database, how results are shown, and how options are read. */
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Config, databaseFileOf } from '../config/config.ts';
+import type { Account, Environment } from '../domain/account/account.ts';
+import { idMaker, type NewId, type RandomBytes } from '../domain/ids.ts';
+import { StoreError } from '../domain/store-error.ts';
+import { systemClock } from '../lib/clock.ts';
+import { silentLogger } from '../lib/logger.ts';
+import { openStore, type Store } from '../store/store.ts';
+
+/** Where a command's output goes, and where its settings come from. */
+export interface Console {
+  print(text: string): void;
+  /** Overwrites the line before, on a terminal; nothing elsewhere. */
+  progress(text: string): void;
+  /** @throws {ConfigError} */
+  config(): Config;
+}
+
+/** The command's words do not say what to do. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A command's result: for people, and for programs. */
+export interface Result {
+  readonly text: string;
+  /** JSON without secrets that were not asked for. */
+  readonly json: unknown;
+}
+
+/** The database and what is needed to change it. */
+export interface Desk {
+  readonly store: Store;
+  readonly now: Date;
+  readonly newId: NewId;
+  readonly random: RandomBytes;
+}
+
+/** A server's transactions are short: whoever waits so often for the lock gets it. */
+const LOCK_ATTEMPTS_MAX = 50;
+
+/** Adds `--json` to a command, and shows what it gives. */
+export function showing<Options>(
+  command: Command,
+  console: Console,
+  run: (options: Options, ...words: string[]) => Result | Promise<Result>,
+): void {
+  command.option('--json', 'show the result as JSON');
+  command.action(async (...given: unknown[]) => {
+    // Commander gives the arguments, then the options, then the command.
+    const words = given.slice(0, -2).map((word) => (word === undefined ? '' : String(word)));
+    const options = given.at(-2) as Options & { readonly json?: boolean };
+    const { text, json } = await run(options, ...words);
+    console.print(options.json ? JSON.stringify(json, null, 2) : withoutControls(text));
+  });
+}
+
+/** Customers choose names: none of them may move the cursor or colour the terminal. */
+function withoutControls(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, '');
+}
+
+/** @throws {Error} when there is none yet. */
+export function existingDatabaseFile(config: Config): string {
+  const file = databaseFileOf(config);
+  if (!existsSync(file)) {
+    throw new Error(
+      `There is no database at "${file}": start the server once, or set DATA_DIR or DATABASE_URL as the server has them`,
+    );
+  }
+  return file;
+}
+
+/**
+ * Opens the database, works, and closes it again. The server of the version before may be working on it: its schema
+ * stays as it is.
+ *
+ * @throws {Error} when there is none yet, or its schema is older than this version's.
+ */
+export async function atDesk(
+  console: Console,
+  work: (desk: Desk) => Result | Promise<Result>,
+): Promise<Result> {
+  const file = existingDatabaseFile(console.config());
+  const log = silentLogger;
+  const store = await openStore({ file, clock: systemClock, log, mayMigrate: false });
+  try {
+    return await work({
+      store,
+      now: systemClock.now(),
+      newId: idMaker({ nowMs: Date.now, random: randomBytes }),
+      random: randomBytes,
+    });
+  } finally {
+    store.close();
+  }
+}
+
+/** Writes, and tries again while the running server holds the lock. `write` must be one transaction. */
+export function patiently<Value>(write: () => Value): Value {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return write();
+    } catch (error) {
+      const isLocked = error instanceof StoreError && error.reason === 'locked';
+      if (!isLocked || attempt === LOCK_ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+/** The account of that id; without an id the only one. @throws {Error} listing the accounts to choose from. */
+export function accountOf({ store }: Desk, accountId: string | undefined): Account {
+  const accounts = store.accounts.list();
+  const [first] = accounts;
+  if (accountId === undefined && accounts.length === 1 && first !== undefined) return first;
+  const found = accounts.find(({ id }) => id === accountId);
+  if (found !== undefined) return found;
+  const problem =
+    accountId === undefined
+      ? 'Which account? Say it with --account'
+      : `There is no account "${accountId}"`;
+  const known = accounts.map(({ id, name }) => `  ${id}  ${name}`);
+  throw new Error([`${problem}; there ${known.length === 1 ? 'is' : 'are'}:`, ...known].join('\n'));
+}
+
+/** Reads `live` or `test`. */
+export function environmentOption(text: string): Environment {
+  if (text === 'live' || text === 'test') return text;
+  throw new InvalidArgumentError('Expected live or test.');
+}
+
+const SPANS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+/** Reads an ISO 8601 date or instant in UTC, or how long ago: `24h`, `7d`. */
+export function instantOption(text: string): Date {
+  const [, amount, unit] = /^(\d{1,6})([hd])$/.exec(text) ?? [];
+  if (amount !== undefined && unit !== undefined) {
+    return new Date(Date.now() - Number(amount) * (SPANS_MS[unit] ?? 0));
+  }
+  const isDate = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+  const at = new Date(text);
+  if (isDate && !Number.isNaN(at.getTime())) return at;
+  throw new InvalidArgumentError(
+    'Expected a time such as 2026-11-20, 2026-11-20T12:00:00Z, 24h (ago) or 7d (ago).',
+  );
+}
+
+/** Columns of text, each as wide as it needs; `none` when there is no row. */
+export function table(rows: readonly (readonly string[])[], none: string): string {
+  const [head] = rows;
+  if (head === undefined || rows.length === 1) return none;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

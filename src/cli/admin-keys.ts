@@ -1,0 +1,123 @@
+/** `admin key …`: lists, makes and revokes API keys. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Environment } from '../domain/account/account.ts';
+import {
+  API_SCOPES,
+  type ApiKey,
+  type ApiScope,
+  createApiKey,
+  hashOfKey,
+} from '../domain/account/api-key.ts';
+import {
+  accountOf,
+  atDesk,
+  type Console,
+  type Desk,
+  environmentOption,
+  patiently,
+  type Result,
+  showing,
+  table,
+} from './admin-command.ts';
+
+const NAME_CHARS_MAX = 120;
+
+interface KeyOptions {
+  readonly account?: string;
+  readonly environment: Environment;
+  readonly name: string;
+  readonly scopes?: readonly ApiScope[];
+}
+
+export function addKeyCommands(root: Command, console: Console): void {
+  const key = root.command('key').description('API keys');
+
+  const list = key.command('list').description('lists keys, newest first; revoked ones too');
+  list.option('--account <id>', 'only of this account');
+  showing<Pick<KeyOptions, 'account'>>(list, console, (options) =>
+    atDesk(console, (desk) => listKeys(desk, options.account)),
+  );
+
+  const create = key.command('create').description('makes a key and shows it, this once');
+  create.option('--account <id>', 'whose; may be left out where there is only one');
+  create.requiredOption('--environment <name>', 'live or test', environmentOption);
+  create.requiredOption('--name <name>', 'what it is for', nameOption);
+  create.option(
+    '--scopes <list>',
+    `what it may do: all, or a list out of ${API_SCOPES.join(', ')} (default: all but admin)`,
+    scopesOption,
+  );
+  showing<KeyOptions>(create, console, (options) =>
+    atDesk(console, (desk) => createKey(desk, options)),
+  );
+
+  const revoke = key.command('revoke <id>').description('stops a key for good, within a second');
+  showing(revoke, console, (_options, id) => atDesk(console, (desk) => revokeKey(desk, id ?? '')));
+}
+
+function listKeys(desk: Desk, accountId: string | undefined): Result {
+  const accounts =
+    accountId === undefined ? desk.store.accounts.list() : [accountOf(desk, accountId)];
+  const keys = accounts.flatMap(({ id }) =>
+    (['live', 'test'] as const).flatMap((environment) =>
+      desk.store.apiKeys.list({ accountId: id, environment }),
+    ),
+  );
+  const head = ['ID', 'ACCOUNT', 'KEY', 'NAME', 'SCOPES', 'LAST USED', 'STATE'];
+  const rows = keys.map((key) => [
+    key.id,
+    key.accountId,
+    shortKey(key),
+    key.name,
+    key.scopes.length === API_SCOPES.length ? 'all' : key.scopes.join(','),
+    key.lastUsedAt?.toISOString() ?? 'never',
+    key.revokedAt === null ? 'works' : `revoked ${key.revokedAt.toISOString()}`,
+  ]);
+  return { text: table([head, ...rows], 'There are no keys.'), json: keys };
+}
+
+function createKey(desk: Desk, options: KeyOptions): Result {
+  const { store, now, newId, random } = desk;
+  const { id: accountId } = accountOf(desk, options.account);
+  const scope = { accountId, environment: options.environment };
+  const made = createApiKey(options, { id: newId('key'), scope, now, random });
+  patiently(() => store.apiKeys.insert(made.apiKey, hashOfKey(made.keyText)));
+  return {
+    text: `${made.keyText}\n\nKeep it: it is shown this once (id ${made.apiKey.id}).`,
+    json: { ...made.apiKey, key: made.keyText },
+  };
+}
+
+function revokeKey({ store, now }: Desk, id: string): Result {
+  const found = store.accounts
+    .list()
+    .map((account) => store.apiKeys.find(account.id, id))
+    .find((key) => key !== undefined);
+  if (found === undefined) {
+    throw new Error(`There is no key "${id}": "key list" shows the ids`);
+  }
+  patiently(() => store.apiKeys.revoke(found, id, now));
+  const revokedAt = found.revokedAt ?? now;
+  const state = found.revokedAt === null ? 'is revoked' : 'was revoked before';
+  return { text: `The key ${shortKey(found)} (${id}) ${state}.`, json: { ...found, revokedAt } };
+}
+
+function shortKey({ prefix, lastFour }: ApiKey): string {
+  return `${prefix}…${lastFour}`;
+}
+
+function nameOption(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= NAME_CHARS_MAX) return name;
+  throw new InvalidArgumentError(`Expected 1 to ${NAME_CHARS_MAX} characters.`);
+}
+
+function scopesOption(text: string): readonly ApiScope[] {
+  if (text === 'all') return API_SCOPES;
+  const words = [...new Set(text.split(',').map((word) => word.trim()))];
+  return words.map((word) => {
+    const scope = API_SCOPES.find((known) => known === word);
+    if (scope !== undefined) return scope;
+    throw new InvalidArgumentError(`"${word}" is no scope; there are ${API_SCOPES.join(', ')}.`);
+  });
+}

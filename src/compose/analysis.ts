@@ -1,0 +1,66 @@
+/** Composition root: who finds out what ended calls were about. */
+import { randomBytes } from 'node:crypto';
+import { Analyst } from '../call/analysis/analyst.ts';
+import type { Config } from '../config/config.ts';
+import { LINK_LIFETIME_MS, recordingLink } from '../domain/call/recording-link.ts';
+import type { NewId } from '../domain/ids.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
+import { DEFAULT_RULES_FILE, loadRuleBook } from '../llm/scripted/rule-book.ts';
+import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
+import type { Store } from '../store/store.ts';
+import type { SpeechParts } from './speech.ts';
+
+/** The key of recording links; made when there is none. */
+export function recordingSecretOf(store: Pick<Store, 'secrets'>): string {
+  return store.secrets.ensure('recording-links', () => randomBytes(32).toString('hex'));
+}
+
+/**
+ * Starts an analyst for each environment: the server's own model for real calls, the rule book for simulated ones,
+ * which so get the same answer every time, at once, and take no time of the model from real ones.
+ *
+ * @returns stops both, before the store is closed.
+ */
+export function startAnalysis(from: {
+  readonly config: Config;
+  readonly store: Store;
+  readonly speech: SpeechParts;
+  readonly metrics: Metrics;
+  readonly newId: NewId;
+  readonly log: Logger;
+}): () => Promise<void> {
+  const { config, store, speech, metrics, newId, log } = from;
+  const publicUrl = config.PUBLIC_URL.replace(/\/$/, '');
+  const secret = recordingSecretOf(store);
+  const models = {
+    live: speech.model,
+    test: new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE), clock: systemClock }),
+  };
+  const analysts = (['live', 'test'] as const).map(
+    (environment) =>
+      new Analyst({
+        environment,
+        model: models[environment],
+        analyses: store.analyses,
+        calls: store.calls,
+        events: store.events,
+        agents: store.agents,
+        recordingLink: (callId, now) => {
+          const expiresAt = new Date(now.getTime() + LINK_LIFETIME_MS);
+          return recordingLink(callId, { publicUrl, secret, expiresAt });
+        },
+        // Simulated calls count for nothing in what an operator watches.
+        metrics: environment === 'live' ? metrics.analysis : { analysed: () => undefined },
+        newId,
+        clock: systemClock,
+        log,
+      }),
+  );
+  metrics.analysis.watchWaiting(() => store.analyses.count());
+  for (const analyst of analysts) analyst.start();
+  return async () => {
+    await Promise.all(analysts.map((analyst) => analyst.stop()));
+  };
+}

@@ -1,0 +1,205 @@
+/** Composition root: finishes erasures on the disk, a little at a time. */
+import { open, rm } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import type { Config } from '../config/config.ts';
+import {
+  ERASED_CALLS_MAX,
+  type Eraser,
+  type ErasureStore,
+  type Leftovers,
+} from '../domain/account/erasure.ts';
+import type { NewId } from '../domain/ids.ts';
+import { StoreError } from '../domain/store-error.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Store } from '../store/store.ts';
+import { RECORDINGS } from './recordings.ts';
+import { RetentionSweep } from './retention-sweep.ts';
+
+/** Between two steps, so that conversations have the thread for most of the time. */
+const BREATH_MS = 50;
+
+/** Between two looks at what is left, such as noted calls that have ended meanwhile. */
+const LOOK_MS = 5000;
+
+/** Files that are deleted before their folder is brought to the disk. */
+const FILES_MAX = 100;
+
+/** To write more anew takes longer than half a second, in which no call is answered: `admin compact` does it. */
+const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
+
+/** Between two times that the file is written anew: a day where only time has run out, to spare the disk. */
+const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
+
+interface RoundParts {
+  readonly erasures: Pick<ErasureStore, 'bell' | 'eraseNoted'>;
+  readonly sweep: Pick<RetentionSweep, 'step'>;
+  readonly leftovers: Leftovers;
+  /** The folder that recordings are relative to. */
+  readonly dataFolder: string;
+  /** Whether no call is in progress, so that nobody notices when the thread is busy for half a second. */
+  readonly isQuiet: () => boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export function openEraser(from: {
+  readonly config: Pick<Config, 'DATA_DIR'>;
+  readonly store: Pick<Store, 'accounts' | 'accountRetention' | 'erasures' | 'leftovers'>;
+  readonly newId: NewId;
+  readonly isQuiet: () => boolean;
+  readonly log: Logger;
+}): ErasureRounds {
+  const { config, store, newId, isQuiet, log } = from;
+  const { accounts, accountRetention: retention, erasures, leftovers } = store;
+  const clock = systemClock;
+  const sweep = new RetentionSweep({ accounts, retention, newId, clock, log });
+  const dataFolder = config.DATA_DIR;
+  return new ErasureRounds({ erasures, sweep, leftovers, dataFolder, isQuiet, clock, log });
+}
+
+/**
+ * Erases noted calls and what accounts keep no longer, deletes recordings, empties SQLite's log, and has the database file written anew when no call is in
+ * progress. What a process before this one left is done first.
+ */
+export class ErasureRounds implements Eraser {
+  readonly #parts: RoundParts;
+  #cancel: () => void = () => undefined;
+  #unlisten: () => void = () => undefined;
+  /** One after the other: requests finish what they erased, and the rounds what is left. */
+  #finishing: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  /** Since the look that is under way began. */
+  #isRung = false;
+  /** At the start nobody knows what the process before has left in the log. */
+  #isLogDue = true;
+  #compactedAtMs = Number.NEGATIVE_INFINITY;
+  #isTooLarge = false;
+
+  constructor(parts: RoundParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    this.#unlisten = this.#parts.erasures.bell.listen(() => {
+      this.#isLogDue = true;
+      this.#isRung = true;
+      this.#lookIn(BREATH_MS);
+    });
+    this.#lookIn(BREATH_MS);
+  }
+
+  /** Resolves when nothing is under way. What is left stays on record for the next start. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    this.#unlisten();
+    this.#cancel();
+    await this.#finishing;
+  }
+
+  finish(): Promise<void> {
+    this.#isLogDue = true;
+    this.#finishing = this.#finishing.then(() => this.#attempt(() => this.#finishFiles()));
+    return this.#finishing;
+  }
+
+  #lookIn(delayMs: number): void {
+    this.#cancel();
+    if (this.#isRunning) this.#cancel = this.#parts.clock.after(delayMs, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { clock, erasures, sweep } = this.#parts;
+    let isFull = false;
+    this.#isRung = false;
+    await this.#attempt(async () => {
+      isFull = erasures.eraseNoted(clock.now()) === ERASED_CALLS_MAX || sweep.step();
+    });
+    this.#finishing = this.#finishing.then(() =>
+      this.#attempt(async () => {
+        await this.#finishFiles();
+        if (!isFull) await this.#compact();
+      }),
+    );
+    await this.#finishing;
+    this.#lookIn(isFull || this.#isRung ? BREATH_MS : LOOK_MS);
+  }
+
+  async #finishFiles(): Promise<void> {
+    const { leftovers } = this.#parts;
+    for (;;) {
+      const files = leftovers.files(FILES_MAX);
+      const gone = await this.#deleteFiles(files);
+      for (const file of gone) leftovers.fileGone(file);
+      // Those that cannot be deleted are first again the next time.
+      if (files.length < FILES_MAX || gone.length === 0) break;
+    }
+    if (this.#isLogDue) this.#isLogDue = !(await leftovers.emptyLog());
+  }
+
+  /** @returns those that need not be looked at again. */
+  async #deleteFiles(files: readonly string[]): Promise<readonly string[]> {
+    const { dataFolder, log } = this.#parts;
+    const gone: string[] = [];
+    for (const file of files) {
+      try {
+        if (isRecording(file)) await rm(join(dataFolder, file), { force: true });
+        else log.error({ file }, 'erasure: left alone, it lies outside the folder of recordings');
+        gone.push(file);
+      } catch (error) {
+        log.error({ file, err: error }, 'erasure: recording not deleted, will try again');
+      }
+    }
+    const folders = new Set(
+      gone.filter(isRecording).map((file) => dirname(join(dataFolder, file))),
+    );
+    for (const folder of folders) await syncFolder(folder);
+    return gone;
+  }
+
+  async #compact(): Promise<void> {
+    const { clock, isQuiet, leftovers, log } = this.#parts;
+    const why = leftovers.inPages();
+    if (why === undefined || !isQuiet()) return;
+    if (clock.nowMs() - this.#compactedAtMs < COMPACTED_EVERY_MS[why]) return;
+    const sizeBytes = leftovers.sizeBytes();
+    if (sizeBytes > COMPACTED_BYTES_MAX) {
+      const how =
+        'erasure: copies of erased rows may be in unused space of the database file, which is too large to be written anew beside calls; stop the server and run "npm run admin -- compact"';
+      if (!this.#isTooLarge) log.warn({ sizeBytes }, how);
+      this.#isTooLarge = true;
+      return;
+    }
+    this.#compactedAtMs = clock.nowMs();
+    leftovers.compact();
+    const tookMs = Math.round(clock.nowMs() - this.#compactedAtMs);
+    log.info({ sizeBytes, tookMs }, 'erasure: database file written anew');
+    this.#isLogDue = !(await leftovers.emptyLog());
+  }
+
+  /** What fails is tried again by the next look. */
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const level = error instanceof StoreError ? 'warn' : 'error';
+      this.#parts.log[level]({ err: error }, 'erasure: not finished, will try again');
+    }
+  }
+}
+
+/** A database may come from anywhere: nothing but recordings is deleted for it. */
+function isRecording(file: string): boolean {
+  return normalize(file).startsWith(`${RECORDINGS}/`);
+}
+
+/** A deletion is on the disk when its folder is; where there is no such folder, there is nothing to bring there. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  await folder?.sync();
+  await folder?.close();
+}

@@ -1,0 +1,78 @@
+/** Composition root: has the voice speak ahead of time what agents say on every call. */
+import { phrasesFor } from '../conversation/reply/phrases.ts';
+import type { Agent } from '../domain/agent/agent.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { SpeechRequest } from '../speech/tts/pool/synthesizer.ts';
+import type { Store } from '../store/store.ts';
+
+/** Those changed last; what others say is kept from their first call on. */
+const AGENTS_MAX = 100;
+
+/** Between two phrases, so that calls come first. */
+const BREATH_MS = 50;
+
+interface Options {
+  readonly store: Pick<Store, 'accounts' | 'agents'>;
+  readonly speech: { readonly synthesizer: { prepare(request: SpeechRequest): Promise<void> } };
+  readonly log: Logger;
+}
+
+/** Begins to prepare greetings and fillers of active agents, one after the other. @returns stops it; safe to call twice. */
+export function startGreetings(options: Options): () => void {
+  const stop = new AbortController();
+  void prepareAll(options, stop.signal);
+  return () => stop.abort(new Error('the server stops'));
+}
+
+async function prepareAll(options: Options, signal: AbortSignal): Promise<void> {
+  const { store, log } = options;
+  try {
+    for (const agent of await activeAgents(store)) {
+      for (const request of requestsOf(agent)) {
+        if (signal.aborted) return;
+        await prepareOne(request, options, signal);
+        await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error }, 'set phrases could not be prepared');
+  }
+}
+
+/** One phrase that cannot be spoken keeps no other from it. The first call of its agent prepares it again. */
+async function prepareOne(
+  request: SpeechRequest,
+  { speech, log }: Options,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await speech.synthesizer.prepare({ ...request, signal });
+  } catch (error) {
+    const { voice, language } = request;
+    if (!signal.aborted) log.warn({ err: error, voice, language }, 'set phrase not prepared');
+  }
+}
+
+async function activeAgents({ accounts, agents }: Options['store']): Promise<readonly Agent[]> {
+  const now = systemClock.now();
+  const query = { status: 'active', limit: AGENTS_MAX, offset: 0 } as const;
+  const found = [];
+  for (const { id: accountId } of accounts.list()) {
+    // One account at a time, so that many do not hold up the start, nor calls.
+    await new Promise(setImmediate);
+    const scope = { accountId, environment: 'live' } as const;
+    const page = agents.list(scope, query, now);
+    found.push(...page.agents.map(({ id, updatedAt }) => ({ id, scope, updatedAt })));
+  }
+  return found
+    .sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime())
+    .slice(0, AGENTS_MAX)
+    .flatMap(({ id, scope }) => agents.find(scope, id) ?? []);
+}
+
+function requestsOf({ greeting, voice, language, settings }: Agent): readonly SpeechRequest[] {
+  const { pronunciations } = settings;
+  const texts = [greeting, phrasesFor(language).filler];
+  return texts.map((text) => ({ text, voice, language, pronunciations }));
+}

@@ -1,0 +1,66 @@
+/** Composition root: which account a telephone number belongs to, and what a start says about it. */
+import { NumberOwners, strangersOn } from '../domain/dialing/number-owner.ts';
+import type { Trunks } from '../domain/dialing/trunk-state.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Store } from '../store/store.ts';
+import { TrunkSettingsError } from '../telephony/trunks/trunks.ts';
+
+/** Agents that one line of the log names. */
+const NAMED_MAX = 20;
+
+type NumberStores = Pick<Store, 'accounts' | 'numberAssignments' | 'numberHolders'>;
+
+export function openNumberOwners(from: {
+  readonly store: NumberStores;
+  readonly trunks: Trunks;
+}): NumberOwners {
+  const { store, trunks } = from;
+  const { accounts, numberAssignments: assignments } = store;
+  return new NumberOwners({ accounts, assignments, trunks });
+}
+
+/**
+ * Warns of agents whose number is in doubt: held since before numbers belonged to accounts, or brought by a trunk of
+ * another account.
+ *
+ * @throws {TrunkSettingsError} when a trunk names an account that does not exist.
+ */
+export function checkNumbers(from: {
+  readonly store: NumberStores;
+  readonly trunks: Trunks;
+  readonly owners: NumberOwners;
+  readonly log: Logger;
+}): void {
+  const { store, trunks, owners, log } = from;
+  const astray = trunks.list().find(({ account }) => account !== null && !isKnown(account, store));
+  if (astray !== undefined) {
+    throw new TrunkSettingsError(
+      `Cannot use trunk "${astray.name}": account: there is no account "${astray.account}"; "npm run admin -- account list" shows them`,
+    );
+  }
+  const holders = store.numberHolders;
+  const kept = holders
+    .everyLive()
+    .filter(({ number }) => store.numberAssignments.find(number)?.assignedBy === 'upgrade')
+    .filter(({ number }) => trunks.accountOf(number) !== undefined);
+  warn(
+    kept,
+    'numbers: agents answer trunk numbers that they had before numbers belonged to accounts; confirm each with "npm run admin -- number assign"',
+  );
+  warn(
+    strangersOn({ holders, owners }),
+    'numbers: agents do not answer, because their number belongs to another account; see "npm run admin -- number list"',
+  );
+
+  function warn(held: ReturnType<typeof strangersOn>, message: string): void {
+    if (held.length === 0) return;
+    const agents = held
+      .slice(0, NAMED_MAX)
+      .map(({ agentId, accountId }) => ({ agentId, accountId }));
+    log.warn({ agents, count: held.length }, message);
+  }
+}
+
+function isKnown(accountId: string, { accounts }: NumberStores): boolean {
+  return accounts.find(accountId) !== undefined;
+}

@@ -1,0 +1,88 @@
+/** Composition root: makes the server's parts, and begins what takes long. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, databaseFileOf } from '../config/config.ts';
+import { systemClock } from '../lib/clock.ts';
+import { DiskSpace } from '../lib/disk-space.ts';
+import type { Logger } from '../lib/logger.ts';
+import { Metrics } from '../lib/metrics/metrics.ts';
+import type { ThreadUse } from '../lib/process/thread-use.ts';
+import type { Hearing } from '../speech/hearing/hearing.ts';
+import { type DatabaseLock, lockDatabase } from '../store/backup/backup-lock.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { makeDataFolders, refuseEmptyDatabase } from './data-folder.ts';
+import type { Notice } from './notice.ts';
+import { RECORDINGS } from './recordings.ts';
+import { composeSpeech, type SpeechParts } from './speech.ts';
+import { Telephony } from './telephony.ts';
+import { type CallTracing, openTracing } from './tracing.ts';
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  /** Lines of the log that were lost since the start; none unless given. */
+  readonly linesLost?: () => number;
+  /** Shows the operator a notice, at every level of the log. */
+  readonly show: (notice: Notice) => void;
+}
+
+export interface AppParts extends AppOptions {
+  readonly version: string;
+  readonly metrics: Metrics;
+  /** The disk of the recordings; not watched yet. */
+  readonly disk: DiskSpace;
+  readonly lock?: DatabaseLock;
+  readonly store: Store;
+  readonly speech: SpeechParts;
+  readonly telephony: Telephony;
+  readonly threads?: ThreadUse;
+  readonly tracing?: CallTracing | undefined;
+}
+
+const PACKAGE = new URL('../../package.json', import.meta.url);
+
+/**
+ * Makes the parts. What takes long goes on in threads and processes when it resolves; nothing listens yet.
+ *
+ * @param options.hearing whoever has begun it stops it where this fails.
+ * @throws {Error} naming what is missing and what to do.
+ */
+export async function openParts(
+  options: AppOptions & { readonly hearing: Hearing; readonly threads: ThreadUse },
+): Promise<AppParts> {
+  const { config, log, hearing } = options;
+  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8'));
+  const clock = systemClock;
+  const telephony = new Telephony({ config, version, clock, log });
+  // Whoever waits for what begins here is told of failures.
+  telephony.startMedia().catch(() => undefined);
+  const metrics = new Metrics({ version });
+  const { modelTimes: times, languageModel: counts } = metrics;
+  const speech = await composeSpeech({ config, hearing, clock, log, times, counts });
+  speech.synthesizer.start().catch(() => undefined);
+  try {
+    const data = await openData({ config, version, log });
+    const folder = join(config.DATA_DIR, RECORDINGS);
+    const disk = new DiskSpace({ folder, freeMinMb: config.DISK_FREE_MIN_MB, clock, log });
+    return { ...options, version, metrics, disk, speech, telephony, ...data };
+  } catch (error) {
+    await Promise.allSettled([speech.synthesizer.stop(), telephony.stop()]);
+    throw error;
+  }
+}
+
+/** Opens what lies on the disk. */
+async function openData(options: {
+  readonly config: Config;
+  readonly version: string;
+  readonly log: Logger;
+}): Promise<Pick<AppParts, 'lock' | 'store' | 'tracing'>> {
+  const { config, log } = options;
+  const file = databaseFileOf(config);
+  makeDataFolders(config);
+  refuseEmptyDatabase(config);
+  const lock = lockDatabase(file);
+  const store = await openStore({ file, clock: systemClock, log });
+  const tracing = await openTracing({ ...options, store });
+  return { lock, store, tracing };
+}

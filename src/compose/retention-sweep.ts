@@ -1,0 +1,70 @@
+/** Composition root: applies how long accounts keep their calls, one account after the other. */
+import type { Account } from '../domain/account/account.ts';
+import { type AccountRetention, limitsOf } from '../domain/account/account-retention.ts';
+import type { AccountStore } from '../domain/account/account-store.ts';
+import { ERASED_CALLS_MAX, type ErasureOrder } from '../domain/account/erasure.ts';
+import type { NewId } from '../domain/ids.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+
+const SWEEP_MS = 600_000;
+
+interface Parts {
+  readonly accounts: Pick<AccountStore, 'list'>;
+  readonly retention: Pick<AccountRetention, 'apply'>;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** An account whose calls are being looked through, with its line of the audit log. */
+interface Swept {
+  readonly account: Account;
+  readonly order: ErasureOrder;
+  calls: number;
+}
+
+/** Goes through the accounts at the start and every ten minutes, in steps of 20 calls. */
+export class RetentionSweep {
+  readonly #parts: Parts;
+  #waiting: Swept[] = [];
+  #nextAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** @returns whether there is more to do now. */
+  step(): boolean {
+    const { clock, retention, log } = this.#parts;
+    if (this.#waiting.length === 0 && clock.nowMs() >= this.#nextAtMs) this.#begin();
+    const [swept] = this.#waiting;
+    if (swept === undefined) return false;
+    const { account, order } = swept;
+    const touched = retention.apply(account, order);
+    swept.calls += touched;
+    if (touched === ERASED_CALLS_MAX) return true;
+    this.#waiting.shift();
+    if (swept.calls > 0) {
+      const facts = { erasureId: order.id, accountId: account.id, calls: swept.calls };
+      log.info(facts, 'retention: what the account keeps no longer is erased');
+    }
+    return this.#waiting.length > 0;
+  }
+
+  #begin(): void {
+    const { accounts, clock } = this.#parts;
+    this.#nextAtMs = clock.nowMs() + SWEEP_MS;
+    const now = clock.now();
+    this.#waiting = accounts
+      .list()
+      .filter(({ retention }) => limitsOf(retention, now) !== undefined)
+      .map((account) => ({ account, order: this.#orderOf(account, now), calls: 0 }));
+  }
+
+  #orderOf({ id: accountId }: Account, askedAt: Date): ErasureOrder {
+    const id = this.#parts.newId('ers');
+    const [kind, askedBy] = ['retention', 'retention'] as const;
+    return { id, accountId, environment: null, kind, askedBy, askedAt };
+  }
+}

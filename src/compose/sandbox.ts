@@ -1,0 +1,203 @@
+/** Composition root: the test environment, whose calls are simulated in this process. */
+import { randomBytes } from 'node:crypto';
+import { AdmittingRegistry, type CallGate } from '../call/admission/admitting-registry.ts';
+import type { CallInProgress } from '../call/call-registry.ts';
+import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
+import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
+import { SandboxListener } from '../call/sandbox/sandbox-listener.ts';
+import { sandboxRules } from '../call/sandbox/sandbox-rules.ts';
+import { sandboxToolbox } from '../call/sandbox/sandbox-toolbox.ts';
+import { SandboxVoice } from '../call/sandbox/sandbox-voice.ts';
+import type {
+  CallMetrics,
+  CallParts,
+  TalkingParty,
+  TalkOptions,
+} from '../call/session/call-parts.ts';
+import type { Config } from '../config/config.ts';
+import { Conversation } from '../conversation/conversation.ts';
+import type { Scope } from '../domain/agent/agent.ts';
+import type { TransferManner } from '../domain/agent/transfer-mode.ts';
+import type { LiveCalls, TransferStart } from '../domain/call/live-calls.ts';
+import type { DialQueue } from '../domain/dialing/dial-queue.ts';
+import type { NewId } from '../domain/ids.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
+import type { Logger } from '../lib/logger.ts';
+import { ScaledClock } from '../lib/scaled-clock.ts';
+import { parseRuleBook } from '../llm/scripted/rule-book.ts';
+import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
+import type { Store } from '../store/store.ts';
+import { SandboxCarrier } from '../telephony/sandbox/sandbox-carrier.ts';
+import { SandboxLeg } from '../telephony/sandbox/sandbox-leg.ts';
+import { SandboxLine } from '../telephony/sandbox/sandbox-line.ts';
+import { openRecordings } from './recordings.ts';
+import type { SpeechParts } from './speech.ts';
+import type { CallTracing } from './tracing.ts';
+
+/** Simulated calls at once: so many keep half a core busy, which leaves the real ones their time. */
+const CALLS_MAX = 100;
+
+/** Nobody's trunk is to be spared. */
+const CALLS_PER_SECOND = 100;
+
+/** Unlike the voice of most agents, so that a listener of the recording can tell the two apart. */
+const PARTY_VOICE = { voice: 'en-GB-RyanNeural', language: 'en-GB' };
+
+interface SandboxParts {
+  readonly config: Config;
+  readonly disk: Pick<DiskSpace, 'isShort' | 'state'>;
+  readonly store: Store;
+  readonly speech: Pick<SpeechParts, 'synthesizer'>;
+  readonly watch: CallGate;
+  readonly tracing?: CallTracing | undefined;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What is counted about calls is counted about real ones. */
+const NO_METRICS: CallMetrics = {
+  callStarted: () => undefined,
+  callEnded: () => undefined,
+  callMissed: () => undefined,
+  silentLine: () => undefined,
+  callRefused: () => undefined,
+  recordingFailed: () => undefined,
+  audio: () => undefined,
+  turn: () => undefined,
+  bargeIn: () => undefined,
+  speculation: () => undefined,
+};
+
+export class Sandbox implements LiveCalls {
+  readonly #parts: SandboxParts;
+  readonly #carrier: SandboxCarrier;
+  readonly #registry: AdmittingRegistry;
+  readonly #dialer: OutboundDialer;
+  readonly #caller: SandboxCaller;
+
+  constructor(parts: SandboxParts) {
+    this.#parts = parts;
+    const { clock, log, newId, speech, store, tracing, watch } = parts;
+    this.#registry = new AdmittingRegistry({
+      callsMax: CALLS_MAX,
+      watch,
+      onGone: (callId) => tracing?.callOver(callId),
+    });
+    this.#carrier = new SandboxCarrier({
+      clock: this.#newClock(),
+      newSid: () => `${randomBytes(12).toString('hex')}@sandbox.invalid`,
+      speak: (text) => speech.synthesizer.speak({ ...PARTY_VOICE, text }),
+      log,
+    });
+    const common = {
+      parts: () => this.#callParts(),
+      registry: this.#registry,
+      findAgent: (scope: Scope, agentId: string) => store.agents.find(scope, agentId),
+      calls: store.calls,
+      clock,
+      log,
+    };
+    this.#dialer = new OutboundDialer({
+      ...common,
+      environment: 'test',
+      carrier: this.#carrier,
+      callsPerSecond: CALLS_PER_SECOND,
+      newId,
+    });
+    this.#caller = new SandboxCaller({
+      ...common,
+      ringIn: (request) => this.#carrier.ringIn(request),
+    });
+  }
+
+  /** What the interface asks about outgoing calls of the test environment. */
+  get dialQueue(): DialQueue {
+    return this.#dialer;
+  }
+
+  start(): void {
+    this.#dialer.start();
+    this.#caller.start();
+  }
+
+  /** Begins no more calls. Resolves when none is left. */
+  drain(): Promise<void> {
+    this.#dialer.drain();
+    this.#caller.stop();
+    this.#carrier.drain();
+    return this.#registry.whenEmpty();
+  }
+
+  /** Ends every call. Safe to call twice. */
+  async stop(): Promise<void> {
+    void this.drain();
+    await this.#registry.endAll('the server stops');
+    await this.#carrier.stop();
+  }
+
+  holds(callId: string): boolean {
+    return this.#registry.holds(callId);
+  }
+
+  hangUp(callId: string): boolean {
+    return this.#registry.hangUp(callId);
+  }
+
+  transfer(callId: string, number: string, manner?: TransferManner): TransferStart {
+    return this.#registry.transfer(callId, number, manner);
+  }
+
+  get inProgress(): readonly CallInProgress[] {
+    return this.#registry.inProgress;
+  }
+
+  /** The parts of one call, with a time of its own that begins now. */
+  #callParts(): CallParts {
+    const { log, newId, store } = this.#parts;
+    const clock = this.#newClock();
+    const recordings = openRecordings(this.#parts);
+    return {
+      calls: store.calls,
+      qualities: store.qualities,
+      live: store.liveFeed,
+      recordings: {
+        ...recordings,
+        start: (callId, leg) => {
+          if (!(leg instanceof SandboxLeg)) throw new TypeError('Cannot record: not a sandbox leg');
+          leg.open(clock);
+          return recordings.start(callId, leg);
+        },
+      },
+      metrics: NO_METRICS,
+      newId,
+      clock,
+      log,
+      isOwnNumber: () => false,
+      talk: (options) => this.#talk(options, clock),
+    };
+  }
+
+  #talk(options: TalkOptions, clock: ScaledClock): TalkingParty {
+    const { agent, audio } = options;
+    if (!(audio instanceof SandboxLine)) throw new TypeError('Cannot talk: not a sandbox line');
+    return new Conversation({
+      ...options,
+      ear: new SandboxListener({ voice: audio, clock }),
+      hasVoiceDetector: false,
+      synthesizer: new SandboxVoice({ voice: this.#parts.speech.synthesizer, clock }),
+      model: new ScriptedModel({ book: parseRuleBook(sandboxRules(clock.now())), clock }),
+      tools: sandboxToolbox({
+        transferTargets: agent.settings.transferTargets,
+        partyNumber: audio.partyNumber,
+        clock,
+      }),
+      clock,
+    });
+  }
+
+  #newClock(): ScaledClock {
+    return new ScaledClock({ speed: this.#parts.config.SANDBOX_SPEED, clock: this.#parts.clock });
+  }
+}

@@ -1,0 +1,166 @@
+/** Composition root: who does SIP, the engine in this process or drachtio servers elsewhere. */
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config/config.ts';
+import type { OpenInvite } from '../domain/call/open-dialog.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import { answerChallenge } from '../sip/drachtio-server/answer-challenge.ts';
+import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
+import { type EngineCounts, EngineStats } from '../sip/engine-stats.ts';
+import type { SipMessage } from '../sip/message/message.ts';
+import { parseMessage } from '../sip/parser/parser.ts';
+import { isNoScanner } from '../sip/scanner-screen.ts';
+import type { MessageTrace } from '../sip/trace/message-trace.ts';
+import type { Flow } from '../sip/transport/flow.ts';
+import type { Target } from '../sip/transport/next-hop.ts';
+import { UserAgent } from '../sip/user-agent.ts';
+import type { AnswerChallenge } from '../telephony/drachtio/carrier/challenge.ts';
+import { headOf, type SentInvite } from '../telephony/drachtio/carrier/dialog-facts.ts';
+import type { EndInvite } from '../telephony/drachtio/carrier/orphaned-calls.ts';
+import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
+import { parseServers, placeOf, type ServerAddress } from '../telephony/trunks/server-list.ts';
+import { credentialsOf } from '../telephony/trunks/trunk-credentials.ts';
+import type { Trunk } from '../telephony/trunks/trunks.ts';
+import { sipAddressFor, sipHostsOf } from './addresses.ts';
+
+/** Refreshed every half hour; a peer that is gone is noticed within the hour. RFC 4028. */
+const SESSION_TIMER = { intervalMs: 1_800_000, intervalMsMin: 90_000 };
+
+export interface SipOptions {
+  readonly config: Config;
+  readonly version: string;
+  readonly trunks: readonly Trunk[];
+  readonly addresses: OurAddresses;
+  readonly traces?: MessageTrace;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Where drachtio's client protocol is served. */
+export interface SipServer extends ServerAddress {
+  readonly secret: string;
+  /** What reports call it. */
+  readonly name: string;
+  /** Undefined where the server answers challenges itself. */
+  readonly answerChallenge?: AnswerChallenge;
+  /** Ends orphaned INVITEs; given where the engine reports each INVITE by `onInvite`. */
+  readonly endInvite?: EndInvite;
+}
+
+type InviteListener = (sipCallId: string, sent: SentInvite) => void;
+
+/** Whoever faces the carriers' SIP. */
+export interface SipSide {
+  /**
+   * @param onInvite called before each outgoing INVITE goes on the wire, by engines with `endInvite`.
+   * @returns at least one server.
+   * @throws {Error} naming the address and port that could not be opened.
+   */
+  start(onInvite: InviteListener): Promise<readonly SipServer[]>;
+  /** From now on carriers are told to go elsewhere. */
+  drain(): void;
+  /** Safe to call twice, and after a start that failed. */
+  stop(): Promise<void>;
+  /** What the engine has counted since the start; zeros where it is not ours. */
+  readonly counts: EngineCounts;
+}
+
+/** Chooses by `TELEPHONY`. */
+export function openSipSide(options: SipOptions): SipSide {
+  return options.config.TELEPHONY === 'embedded' ? new EmbeddedSip(options) : remoteSip(options);
+}
+
+/** Name of the embedded engine in reports. */
+const EMBEDDED = 'sip';
+
+/** Our SIP engine, with drachtio's client protocol in front of it. */
+class EmbeddedSip implements SipSide {
+  readonly #engine: UserAgent;
+  readonly #front: DrachtioServer;
+  /** Only this process knows it, so that no other program on this machine can take the calls. */
+  readonly #secret = randomBytes(24).toString('hex');
+  #onInvite: InviteListener = () => undefined;
+
+  constructor({ config, version, trunks, addresses, traces, clock, log }: SipOptions) {
+    const { SIP_PORT: port } = config;
+    this.#engine = new UserAgent({
+      listen: sipHostsOf(config).flatMap((address) => [
+        { protocol: 'UDP', address, port },
+        { protocol: 'TCP', address, port },
+      ]),
+      addressFor: sipAddressFor(addresses, { clock, log }),
+      product: `offhook/${version}`,
+      screen: isNoScanner,
+      sessionTimer: SESSION_TIMER,
+      trace: traces,
+      clock,
+      logger: log,
+    });
+    this.#front = new DrachtioServer({
+      userAgent: this.#engine,
+      secret: this.#secret,
+      port: 0,
+      credentialsFor: credentialsOf(trunks),
+      onInvite: (invite, flow) => this.#onInvite(invite.callId, sentInvite(invite, flow)),
+      clock,
+      logger: log,
+    });
+  }
+
+  async start(onInvite: InviteListener): Promise<readonly SipServer[]> {
+    this.#onInvite = onInvite;
+    await this.#engine.start();
+    await this.#front.start();
+    const { port } = this.#front;
+    const endInvite = (invite: OpenInvite) => endOrphan(this.#engine, invite);
+    const address = { host: '127.0.0.1', port, weight: 1 };
+    return [{ ...address, secret: this.#secret, name: EMBEDDED, endInvite }];
+  }
+
+  drain(): void {
+    this.#engine.drain();
+  }
+
+  async stop(): Promise<void> {
+    await this.#front.stop();
+    await this.#engine.stop();
+  }
+
+  get counts(): EngineCounts {
+    return this.#engine.counts;
+  }
+}
+
+/** Journal facts of an outgoing INVITE. */
+function sentInvite(message: SipMessage, { protocol, remote }: Flow): SentInvite {
+  const head = headOf(message.toBuffer().toString());
+  const peer = { protocol, ...remote };
+  const invite = { direction: 'out', server: EMBEDDED, transactionId: '', head, peer } as const;
+  return { message, invite };
+}
+
+/** Ends an INVITE of an earlier process. @throws {SipError} when it cannot be read, or its peer is unreachable. */
+async function endOrphan(engine: UserAgent, { direction, head, peer }: OpenInvite): Promise<void> {
+  const invite = parseMessage(Buffer.from(head));
+  const target: Target = { ...peer, protocol: peer.protocol === 'TCP' ? 'TCP' : 'UDP' };
+  if (direction === 'out') await engine.orphaned.cancel(invite, target);
+  else await engine.orphaned.refuse(invite, target);
+}
+
+/** Real drachtio servers: nothing of them is ours to start or stop. */
+function remoteSip({ config, trunks, clock, log }: SipOptions): SipSide {
+  const servers = parseServers(config.DRACHTIO_HOST, config.DRACHTIO_PORT);
+  const credentials = credentialsOf(trunks);
+  return {
+    start: async () =>
+      servers.map((server) => ({
+        ...server,
+        secret: config.DRACHTIO_SECRET,
+        name: `sip by ${placeOf(server)}`,
+        answerChallenge: (refused, response) => answerChallenge(credentials, refused, response),
+      })),
+    drain: () => undefined,
+    stop: async () => undefined,
+    counts: new EngineStats({ clock, logger: log }).counts,
+  };
+}

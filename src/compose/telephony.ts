@@ -1,0 +1,164 @@
+/** Composition root: the telephone network, by whichever SIP and media the settings choose. */
+
+import { type Config, readSettingsFile } from '../config/config.ts';
+import type { DialogStore } from '../domain/call/open-dialog.ts';
+import type { ReadinessCheck } from '../domain/call/readiness.ts';
+import type { Trunks } from '../domain/dialing/trunk-state.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { EngineCounts } from '../sip/engine-stats.ts';
+import { CallTraces } from '../sip/trace/call-traces.ts';
+import type { CarrierReport, IncomingCall } from '../telephony/carrier.ts';
+import { CarrierError } from '../telephony/carrier.ts';
+import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
+import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
+import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
+import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
+import { TrunkLines } from '../telephony/drachtio/carrier/trunk-lines.ts';
+import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
+import type { TrunkLine } from '../telephony/trunks/trunk-line.ts';
+import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
+import { parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
+import { openAddresses } from './addresses.ts';
+import { openMediaSide } from './media.ts';
+import { openSipSide, type SipServer, type SipSide } from './sip.ts';
+import { operatorTrunks } from './trunks.ts';
+
+interface Options {
+  readonly config: Config;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Everything between the carriers and the calls. All four combinations of `TELEPHONY` and `MEDIA` are the same here. */
+export class Telephony {
+  readonly #options: Options;
+  /** The operator's trunks, for the interface. */
+  readonly trunks: Trunks;
+  /** The SIP messages of calls that go on, as far as an engine in this process sees them. */
+  readonly traces: CallTraces;
+  readonly #sip: SipSide;
+  readonly #media: ReturnType<typeof openMediaSide>;
+  readonly #trunks: readonly Trunk[];
+  readonly #table: TrunkTable;
+  readonly #addresses: OurAddresses;
+  readonly #lines = new TrunkLines();
+  #mediaStarted: Promise<void> | undefined;
+  #carrier: CarrierPool | undefined;
+
+  /** @throws {Error} naming the trunk file and what is wrong in it. */
+  constructor(options: Options) {
+    this.#options = options;
+    const { SIP_TRUNKS } = options.config;
+    this.#trunks = parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS);
+    this.#table = new TrunkTable(this.#trunks);
+    this.trunks = operatorTrunks(this.#trunks, {
+      statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
+      callsOn: (trunk) => this.#lines.inUse(trunk),
+    });
+    this.traces = new CallTraces(options);
+    this.#addresses = openAddresses({
+      ...options,
+      trunks: this.#trunks,
+      onChange: () => this.#carrier?.register(),
+    });
+    const parts = { trunks: this.#trunks, addresses: this.#addresses, traces: this.traces };
+    this.#sip = openSipSide({ ...options, ...parts });
+    this.#media = openMediaSide(options);
+  }
+
+  /** Starts the threads that carry sound; nothing comes in yet. Asked again, it waits for the start that has begun. */
+  startMedia(): Promise<void> {
+    this.#mediaStarted ??= this.#media.start();
+    return this.#mediaStarted;
+  }
+
+  /**
+   * Calls come in when it resolves. Servers elsewhere that are out of reach are no failure: `reports` says so.
+   *
+   * @param dialogs where calls are written down; those found in it are ended.
+   * @throws {Error} naming the address and port that could not be opened, or the server that refuses the secret.
+   */
+  async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
+    const { clock, log } = this.#options;
+    const book = new OpenDialogJournal({ store: dialogs, clock, log });
+    await Promise.all([this.startMedia(), this.#addresses.start()]);
+    const servers = await this.#sip.start((sipCallId, sent) => book.sent(sipCallId, sent));
+    book.useServers(servers.map(({ name }) => name));
+    this.#carrier = new CarrierPool(
+      await Promise.all(servers.map((server) => this.#member(server, book))),
+    );
+    await this.#carrier.start(onIncoming);
+  }
+
+  /** @throws {CarrierError} as every carrier does, and 503 before the start. */
+  place(request: Parameters<CarrierPool['place']>[0]): ReturnType<CarrierPool['place']> {
+    if (this.#carrier === undefined) {
+      throw new CarrierError('Cannot place the call: telephony has not been started', 503);
+    }
+    return this.#carrier.place(request);
+  }
+
+  /** Whether some trunk may call from this number; known before the start as well. */
+  hasTrunkFor(from: string): boolean {
+    return this.#table.ofOutgoing(from) !== undefined;
+  }
+
+  /** The line that calls from this number take; undefined when no trunk has the number. */
+  lineOf(from: string): TrunkLine | undefined {
+    return this.#carrier?.lineOf(from);
+  }
+
+  /** From now on carriers are told to go elsewhere. Resolves when no call is left, also none that was handed over. */
+  async drain(): Promise<void> {
+    this.#sip.drain();
+    this.#carrier?.drain();
+    await this.#carrier?.whenEmpty();
+  }
+
+  /** Safe to call twice, and after a start that failed. */
+  async stop(): Promise<void> {
+    this.#addresses.stop();
+    await this.#carrier?.stop();
+    await this.#sip.stop();
+    await this.#media.stop();
+  }
+
+  /** The media engine's lines, which are open to calls that come by other ways. */
+  get lines(): ReturnType<typeof openMediaSide>['lines'] {
+    return this.#media.lines;
+  }
+
+  /** What our own SIP engine has counted since the start. */
+  get sipCounts(): EngineCounts {
+    return this.#sip.counts;
+  }
+
+  /** Which sockets carry the calls' sound. */
+  mediaCheck(): ReadinessCheck {
+    return this.#media.check();
+  }
+
+  /** The address that far ends outside are told; undefined where the settings name none. */
+  addressCheck(): ReadinessCheck | undefined {
+    return this.#addresses.check();
+  }
+
+  reports(): readonly CarrierReport[] {
+    return [...(this.#carrier?.reports() ?? []), ...this.#media.reports()];
+  }
+
+  /** The carrier on one SIP server, with a media gateway that uses the same connection. */
+  async #member(server: SipServer, book: OpenDialogJournal): Promise<CarrierPoolMember> {
+    const { clock, log } = this.#options;
+    const srf = openSrf();
+    const media = await this.#media.gatewayFor({ name: server.name, srf }, book.orphanChannels);
+    const parts = { ...server, srf, media, addresses: this.#addresses, book, clock, log };
+    return {
+      weight: server.weight,
+      open: (ties) =>
+        new DrachtioCarrier({ ...parts, ...ties, trunks: this.#trunks, lines: this.#lines }),
+    };
+  }
+}

@@ -1,0 +1,76 @@
+/** Composition root: sends what happens to the customers' own servers. */
+import type { Config } from '../config/config.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
+import type { Metrics } from '../lib/metrics/metrics.ts';
+import type { Store } from '../store/store.ts';
+import { Deliverer } from '../webhook/deliverer.ts';
+import type { HttpSender, HttpSenderOptions } from '../webhook/http-sender.ts';
+import { nameResolver } from '../webhook/resolve-name.ts';
+
+interface Options {
+  readonly config: Config;
+  readonly store: Pick<Store, 'outbox'>;
+  readonly metrics: Metrics;
+  readonly version: string;
+  readonly log: Logger;
+}
+
+/** Has metrics tell what waits to be sent. */
+export function watchOutbox({ store, metrics }: Pick<Options, 'store' | 'metrics'>): void {
+  metrics.webhooks.watchOutbox(() => {
+    const { pending, oldestAt } = store.outbox.counts();
+    const ageMs = oldestAt === null ? 0 : systemClock.now().getTime() - oldestAt.getTime();
+    return { pending, oldestSeconds: Math.max(0, ageMs) / 1000 };
+  });
+}
+
+/** Delivers webhooks, also while the server drains. */
+export class Webhooks {
+  readonly #options: Options;
+  #sender: HttpSender | undefined;
+  #deliverer: Deliverer | undefined;
+  #isStopped = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Loads what sends them: the hundred modules of undici, which neither calls nor requests wait for. */
+  async start(): Promise<void> {
+    const { HttpSender } = await import('../webhook/http-sender.ts');
+    if (this.#isStopped) return;
+    const { config, store, metrics, log } = this.#options;
+    this.#sender = new HttpSender(this.#senderOptions());
+    this.#deliverer = new Deliverer({
+      outbox: store.outbox,
+      sender: this.#sender,
+      meter: metrics.webhooks,
+      clock: systemClock,
+      log,
+      waitsSeconds: config.WEBHOOK_BACKOFF_SECONDS,
+      jitter: Math.random,
+    });
+    this.#deliverer.start();
+  }
+
+  /** To be called before the store is closed. Safe to call twice, and before the start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#deliverer?.stop();
+    await this.#sender?.close();
+  }
+
+  #senderOptions(): HttpSenderOptions {
+    const { config, version } = this.#options;
+    return {
+      rules: {
+        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      },
+      resolve: nameResolver(),
+      clock: systemClock,
+      version,
+    };
+  }
+}

@@ -1,0 +1,64 @@
+/** Telephone keys: collected, and then handed to the model as if they had been said; pure */
+
+import { addToHistory, dropReply } from '../reply/reply.ts';
+import { interrupt } from '../turn/barge-in.ts';
+import { countSpeculation } from '../turn/speculation.ts';
+import { act, change, type Draft } from '../turn/turn-state.ts';
+
+/** More keys than this at once are no number. */
+const DIGITS_MAX = 32;
+
+/** Takes a key. `#` ends the entry; any other key may be followed by more. */
+export function onDigit(draft: Draft, digit: string, atMs: number): void {
+  if (!/^[0-9*#A-D]$/.test(digit)) return;
+  const isEnd = digit === '#' && draft.state.digits !== '';
+  const digits = isEnd ? draft.state.digits : draft.state.digits + digit;
+  change(draft, { digits, lastKeyAtMs: atMs });
+  giveWay(draft, atMs);
+  if (digit === '#' || draft.state.digits.length >= DIGITS_MAX) {
+    onDigitsTimer(draft, atMs);
+  } else {
+    const delayMs = draft.state.rules.timing.digitsMs;
+    act(draft, { kind: 'set-timer', timer: 'digits', delayMs });
+  }
+}
+
+/** Makes words of the keys pressed. */
+export function onDigitsTimer(draft: Draft, atMs: number): void {
+  const { digits, turns, lastKeyAtMs } = draft.state;
+  if (digits === '') return;
+  const text = `(pressed ${[...digits].join(' ')})`;
+  const at = new Date(atMs);
+  act(
+    draft,
+    { kind: 'cancel-timer', timer: 'digits' },
+    { kind: 'emit', event: { kind: 'said', entry: { role: 'user', text, at, confidence: 1 } } },
+  );
+  addToHistory(draft, text);
+  change(draft, {
+    digits: '',
+    turns: turns + 1,
+    isOwedAnswer: true,
+    hasCheckedIn: false,
+    endedTurn: {
+      turn: turns + 1,
+      lastVoicedAtMs: lastKeyAtMs,
+      endOfTurnAtMs: atMs,
+      textFinalAtMs: atMs,
+      turnScoredAtMs: null,
+      isSpeculated: false,
+      bargeInMs: null,
+      isKeyed: true,
+    },
+  });
+}
+
+/** A key is always meant: the agent stops for it at once. */
+function giveWay(draft: Draft, atMs: number): void {
+  if (draft.state.reply?.stage === 'ahead') {
+    countSpeculation(draft, 'miss');
+    dropReply(draft, atMs);
+  } else {
+    interrupt(draft, atMs);
+  }
+}

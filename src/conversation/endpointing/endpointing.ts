@@ -1,0 +1,81 @@
+/** How long a silence must be to end the caller's turn; pure */
+import type { Dictation, Slot } from './dictation.ts';
+
+export interface EndpointingLimits {
+  readonly silenceMsMin: number;
+  readonly silenceMsMax: number;
+}
+
+export interface PauseObservation {
+  /** How finished the words sound, from 0 to 1. */
+  readonly completeness: number;
+  /** What the turn model makes of the voice: chance that the turn is over; null when it has not been heard. */
+  readonly turnProbability: number | null;
+  /** How far the turn model is to be believed, from 0 to 1. */
+  readonly turnTrust: number;
+  /** What the caller is reading out, with pauses between its parts. */
+  readonly dictation: Dictation | null;
+  /** This caller's usual pause inside a turn; 0 until one was heard. */
+  readonly typicalPauseMs: number;
+}
+
+/** How finished a turn is taken to sound as long as its words are not known. */
+export const COMPLETENESS_UNKNOWN = 0.5;
+
+/** Nobody waits longer than this for anything: a caller who hears nothing for 3 s asks whether anybody is there. */
+export const SILENCE_MS_CAP = 3000;
+
+/**
+ * Silence between the parts of what is dictated. `begun`: more is sure to come, so that waiting costs nothing;
+ * `perhaps`: a little more than people pause between groups.
+ */
+const DICTATION_SILENCE_MS: Readonly<Record<Slot, Readonly<Record<'begun' | 'perhaps', number>>>> =
+  {
+    // Read out in groups of two to four, often from paper, with 0.5 to 1 s between the groups.
+    phone: { begun: 1800, perhaps: 1000 },
+    // As a telephone number, but its length is not known: four digits may be all of it.
+    digits: { begun: 1500, perhaps: 900 },
+    // A letter a second or so, thought about one by one.
+    spelling: { begun: 1500, perhaps: 1200 },
+    // Nobody has said an address before its "dot com"; what comes before is cached in parts.
+    email: { begun: 2000, perhaps: 1200 },
+    // Street, number, town: each of them a pause.
+    address: { begun: 1600, perhaps: 1000 },
+  };
+
+/** Share of a trusted turn model in how finished a turn sounds; the words have the rest. */
+const TURN_MODEL_SHARE = 0.6;
+
+/** Share of the newest pause in the caller's usual one. */
+const NEWEST_SHARE = 0.3;
+
+/** A pause must be this much longer than the caller's usual one to mean the end. */
+const OVER_USUAL = 1.2;
+
+/** The more finished the turn sounds, the less silence is needed; hesitant callers get more. Never above 3 s. */
+export function silenceRequiredMs(pause: PauseObservation, limits: EndpointingLimits): number {
+  const { silenceMsMin, silenceMsMax } = limits;
+  const usualMs = pause.typicalPauseMs * OVER_USUAL;
+  const { dictation } = pause;
+  if (dictation !== null && dictation.progress !== 'whole') {
+    const partMs = DICTATION_SILENCE_MS[dictation.slot][dictation.progress];
+    return Math.round(Math.min(SILENCE_MS_CAP, Math.max(partMs, usualMs, silenceMsMin)));
+  }
+  const patienceMs = Math.min(usualMs, (silenceMsMin + silenceMsMax) / 2);
+  const leastMs = Math.max(silenceMsMin, patienceMs);
+  const waitMs = silenceMsMax - (silenceMsMax - leastMs) * finishedness(pause);
+  return Math.round(Math.min(SILENCE_MS_CAP, waitMs));
+}
+
+/** Takes one more pause after which the caller went on into account. */
+export function rememberPause(typicalPauseMs: number, pauseMs: number): number {
+  return typicalPauseMs * (1 - NEWEST_SHARE) + Math.max(0, pauseMs) * NEWEST_SHARE;
+}
+
+/** Words and voice weighed together, from 0 to 1. A value that is whole speaks for itself. */
+function finishedness(pause: PauseObservation): number {
+  const words = pause.dictation?.progress === 'whole' ? 1 : pause.completeness;
+  if (pause.turnProbability === null) return words;
+  const share = TURN_MODEL_SHARE * pause.turnTrust;
+  return words * (1 - share) + pause.turnProbability * share;
+}

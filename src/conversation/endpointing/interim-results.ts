@@ -1,0 +1,47 @@
+/** Listening while the caller still speaks: what they have said so far, for the live view and for barge-in; pure */
+import { contentWords } from '../turn/backchannel.ts';
+import { interrupt } from '../turn/barge-in.ts';
+import { act, change, changeUtterance, type Draft, isAgentsFloor } from '../turn/turn-state.ts';
+
+/** So many words of real content are meant for the agent, whoever has the floor. */
+const CLAIM_WORDS = 2;
+
+/** Looks, unless the caller has stopped or the look before is still under way. */
+export function onInterimTimer(draft: Draft, atMs: number): void {
+  const { utterance } = draft.state;
+  if (!utterance?.isSpeaking || utterance.partial !== null) return;
+  const attempt = draft.state.lastAttempt + 1;
+  change(draft, { lastAttempt: attempt });
+  changeUtterance(draft, { partial: { attempt, askedAtMs: atMs } });
+  act(draft, { kind: 'transcribe', attempt, priority: 'partial' });
+}
+
+/** Takes what a look has found. */
+export function takeInterimResult(draft: Draft, text: string, atMs: number): void {
+  const { utterance } = draft.state;
+  if (utterance === null || utterance.partial === null) return;
+  const tookMs = atMs - utterance.partial.askedAtMs;
+  changeUtterance(draft, { partial: null, partialText: text });
+  if (text !== '' && text !== utterance.partialText) {
+    act(draft, { kind: 'emit', event: { kind: 'hearing', text } });
+  }
+  lookAgain(draft, tookMs);
+  const { reply } = draft.state;
+  if (isAgentsFloor(reply) && contentWords(text) >= CLAIM_WORDS) interrupt(draft, atMs);
+}
+
+/** A look that fails shows a recogniser that is busy with others. */
+export function failInterimResult(draft: Draft): void {
+  changeUtterance(draft, { partial: null, isPartialOff: true });
+}
+
+/** At least as long as the last look took, so that the recogniser has half its time for others. */
+function lookAgain(draft: Draft, tookMs: number): void {
+  const { partialMs, partialTookMsMax } = draft.state.rules.timing;
+  if (tookMs > partialTookMsMax) {
+    changeUtterance(draft, { isPartialOff: true });
+  } else if (draft.state.utterance?.isSpeaking) {
+    const delayMs = Math.max(tookMs, partialMs - tookMs);
+    act(draft, { kind: 'set-timer', timer: 'partial', delayMs });
+  }
+}

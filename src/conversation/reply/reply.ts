@@ -1,0 +1,155 @@
+/** The life of a reply inside the turn machine: begun, voiced, heard, dropped; pure */
+import type { ChatMessage } from '../../llm/language-model.ts';
+import type { ConversationEnd } from '../conversation-port.ts';
+import { audioMsOf, heardWords } from '../history/heard-words.ts';
+import { reportTurn } from '../turn/turn-report.ts';
+import {
+  act,
+  change,
+  changeReply,
+  type Draft,
+  isAgentsFloor,
+  type Reply,
+  type ReplyKind,
+  type ReplyStage,
+} from '../turn/turn-state.ts';
+
+const BROKEN_OFF =
+  'Broken off, because the caller went on speaking. It is not known whether it was done: ask the caller before doing it again.';
+
+/** Makes an empty reply the current one. The one before it must be gone. */
+export function beginReply(
+  draft: Draft,
+  options: { readonly kind: ReplyKind; readonly stage: ReplyStage; readonly forText?: string },
+): number {
+  const id = draft.state.lastReplyId + 1;
+  const reply: Reply = {
+    id,
+    kind: options.kind,
+    stage: options.stage,
+    forText: options.forText ?? '',
+    pieces: [],
+    isModelDone: false,
+    isFinished: false,
+    calls: [],
+    isToolRunning: false,
+    hasFiller: false,
+    rounds: 0,
+    exchange: [],
+    startedAtMs: null,
+    playingSinceMs: 0,
+    playedMs: 0,
+    firstTokenAtMs: null,
+    firstClauseAtMs: null,
+    firstAudioAtMs: null,
+    after: null,
+  };
+  change(draft, { reply, lastReplyId: id });
+  return id;
+}
+
+/** Says a set phrase, and afterwards does with the call what `after` says. */
+export function sayPhrase(
+  draft: Draft,
+  kind: ReplyKind,
+  text: string,
+  after: ConversationEnd | null = null,
+): void {
+  const id = beginReply(draft, { kind, stage: 'released' });
+  changeReply(draft, { isModelDone: true, after });
+  act(draft, { kind: 'release', reply: id });
+  addClause(draft, text);
+  finishReply(draft);
+  watchReply(draft);
+}
+
+/** Adds a clause; of an answer begun ahead only the first one is voiced. */
+export function addClause(draft: Draft, text: string): void {
+  const { reply } = draft.state;
+  if (reply === null) return;
+  const clause = reply.pieces.length;
+  changeReply(draft, { pieces: [...reply.pieces, { text, audioMs: 0, isWhole: false }] });
+  if (clause === 0 || reply.stage !== 'ahead') {
+    act(draft, { kind: 'voice', reply: reply.id, clause, text });
+  }
+}
+
+/** Says that the reply has no more clauses. */
+export function finishReply(draft: Draft): void {
+  const { reply } = draft.state;
+  if (reply === null) return;
+  changeReply(draft, { isFinished: true });
+  act(draft, { kind: 'finish', reply: reply.id });
+}
+
+/** Gives the reply some time for its next step. */
+export function watchReply(draft: Draft): void {
+  const delayMs = draft.state.rules.timing.replyMsMax;
+  act(draft, { kind: 'set-timer', timer: 'reply', delayMs });
+}
+
+/** Lets a reply that was ahead or held be heard. */
+export function releaseReply(draft: Draft): void {
+  const { reply } = draft.state;
+  if (reply === null || (reply.stage !== 'ahead' && reply.stage !== 'held')) return;
+  changeReply(draft, { stage: 'released' });
+  act(draft, { kind: 'release', reply: reply.id });
+  if (reply.stage === 'held') return;
+  reply.pieces.forEach(({ text }, clause) => {
+    if (clause > 0) act(draft, { kind: 'voice', reply: reply.id, clause, text });
+  });
+}
+
+/** Stops the reply. What was heard of it stays in the history. */
+export function dropReply(draft: Draft, atMs: number): void {
+  const { reply } = draft.state;
+  if (reply === null) return;
+  act(draft, { kind: 'drop', reply: reply.id });
+  settleReply(draft, playedMsAt(reply, atMs), atMs);
+}
+
+/** Takes the reply out of the state and what was heard of it into the history and the transcript. */
+export function settleReply(draft: Draft, playedMs: number, atMs: number): void {
+  const { reply } = draft.state;
+  if (reply === null) return;
+  act(draft, { kind: 'cancel-timer', timer: 'reply' });
+  if (reply.isToolRunning) act(draft, { kind: 'cancel-timer', timer: 'filler' });
+  reportTurn(draft);
+  const text = heardWords(reply.pieces, playedMs);
+  const isCut = text !== heardWords(reply.pieces, Number.POSITIVE_INFINITY);
+  const history = [...draft.state.history, ...reply.exchange, ...brokenOff(reply)];
+  if (text !== '') history.push({ role: 'assistant', content: isCut ? `${text} …` : text });
+  change(draft, { reply: null, history: [...history, ...draft.state.waiting], waiting: [] });
+  if (text !== '') {
+    const at = new Date(reply.startedAtMs ?? atMs);
+    act(draft, {
+      kind: 'emit',
+      event: { kind: 'said', entry: { role: 'agent', text, at } },
+    });
+  }
+}
+
+/** A tool that was at work when its reply was dropped may have done its part: the model is not to do it twice unaware. */
+function brokenOff(reply: Reply): readonly ChatMessage[] {
+  const [call] = reply.calls;
+  if (!reply.isToolRunning || call === undefined) return [];
+  return [
+    { role: 'assistant', content: '', toolCalls: [call] },
+    { role: 'tool', toolCallId: call.id, name: call.name, content: BROKEN_OFF },
+  ];
+}
+
+/** Puts words of the caller into the history: after the reply, while the agent keeps the floor. */
+export function addToHistory(draft: Draft, text: string): void {
+  const { history, reply, waiting } = draft.state;
+  const message = { role: 'user', content: text } as const;
+  if (isAgentsFloor(reply)) change(draft, { waiting: [...waiting, message] });
+  else change(draft, { history: [...history, message] });
+}
+
+/** How much of the reply has been played at an instant, from the last report and the time since. */
+export function playedMsAt(reply: Reply, atMs: number): number {
+  if (reply.startedAtMs === null) return 0;
+  if (reply.stage !== 'playing') return reply.playedMs;
+  return Math.min(audioMsOf(reply.pieces), Math.max(0, atMs - reply.playingSinceMs));
+}

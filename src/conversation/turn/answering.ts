@@ -1,0 +1,198 @@
+/** The agent's answer: what the model says, which tools it uses, and what happens when it fails; pure */
+import type { ChatMessage } from '../../llm/language-model.ts';
+import type { ToolOutcome } from '../../tool/tool.ts';
+import type { ConversationEnd } from '../conversation-port.ts';
+import { messagesFor } from '../history/prompt.ts';
+import { isUnsaid, watchTool } from '../reply/filler.ts';
+import {
+  addClause,
+  beginReply,
+  dropReply,
+  finishReply,
+  releaseReply,
+  sayPhrase,
+  watchReply,
+} from '../reply/reply.ts';
+import { closeWith } from './ending.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import { act, change, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
+
+/** A model that keeps calling tools without saying anything is stopped here. */
+const ROUNDS_MAX = 5;
+
+/** After this many failures in a row the agent gives the call up. */
+const FAILURES_MAX = 3;
+
+/** What becomes of the call by a tool; null where it goes on, with the agent having nothing to say of the tool itself. */
+const AFTER_TOOL: Readonly<Record<NonNullable<ToolOutcome['next']>, ConversationEnd | null>> = {
+  'hang-up': { kind: 'agent-hangup' },
+  transferred: { kind: 'transferred' },
+  'three-way': null,
+};
+
+/** Answers what the caller has said: with what was prepared for it, or from the start. */
+export function answer(draft: Draft): void {
+  const { reply } = draft.state;
+  change(draft, { isOwedAnswer: false });
+  if (reply?.stage === 'ahead') {
+    releaseReply(draft);
+  } else if (reply === null) {
+    const id = beginReply(draft, { kind: 'answer', stage: 'released' });
+    act(draft, { kind: 'release', reply: id });
+    askModel(draft);
+  }
+}
+
+/** Asks the model for the current reply, or for its next part after a tool has run. */
+export function askModel(draft: Draft, unsaid: readonly ChatMessage[] = []): void {
+  const { reply, rules, history } = draft.state;
+  if (reply === null) return;
+  const content = reply.pieces.map(({ text }) => text).join(' ');
+  const said: readonly ChatMessage[] = content === '' ? [] : [{ role: 'assistant', content }];
+  const messages = messagesFor(rules, [...history, ...unsaid, ...said, ...reply.exchange]);
+  changeReply(draft, { isModelDone: false, rounds: reply.rounds + 1 });
+  act(draft, { kind: 'ask', reply: reply.id, messages });
+  watchReply(draft);
+}
+
+export function onModelBegan(draft: Draft, event: TurnEventOf<'model-began'>): void {
+  const reply = currentReply(draft, event.reply);
+  if (reply === null || reply.firstTokenAtMs !== null) return;
+  changeReply(draft, { firstTokenAtMs: event.atMs });
+}
+
+export function onClause(draft: Draft, event: TurnEventOf<'clause'>): void {
+  const reply = currentReply(draft, event.reply);
+  if (reply === null || reply.isModelDone) return;
+  if (reply.firstClauseAtMs === null) changeReply(draft, { firstClauseAtMs: event.atMs });
+  addClause(draft, event.text);
+  watchReply(draft);
+}
+
+export function onToolCalled(draft: Draft, event: TurnEventOf<'tool-called'>): void {
+  const reply = currentReply(draft, event.reply);
+  if (reply === null || reply.isModelDone) return;
+  changeReply(draft, { calls: [...reply.calls, event.call] });
+}
+
+export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished'>): void {
+  const reply = currentReply(draft, event.reply);
+  if (reply === null || reply.isModelDone) return;
+  const { hasCompany, rules } = draft.state;
+  // To what two others say to each other, nothing is an answer.
+  if (reply.calls.length === 0 && !hasCompany && isUnsaid(reply, rules)) {
+    failAnswer(draft, event.atMs);
+    return;
+  }
+  changeReply(draft, { isModelDone: true });
+  if (reply.startedAtMs !== null) act(draft, { kind: 'cancel-timer', timer: 'reply' });
+}
+
+/** The model failed, or made no progress for too long. */
+export function failAnswer(draft: Draft, atMs: number): void {
+  const { reply } = draft.state;
+  if (reply === null) return;
+  if (reply.stage === 'ahead' || reply.stage === 'held') {
+    change(draft, { isOwedAnswer: draft.state.isOwedAnswer || reply.stage === 'held' });
+    dropReply(draft, atMs);
+    return;
+  }
+  countFailure(draft, 'the language model does not answer', atMs);
+  if (draft.state.stage !== 'open') return;
+  apologise(draft, reply, atMs);
+}
+
+/** The reply makes no progress: either the model is silent or the voice is. */
+export function onReplyTimer(draft: Draft, atMs: number): void {
+  if (draft.state.reply === null) return;
+  if (!draft.state.reply.isModelDone) {
+    failAnswer(draft, atMs);
+    return;
+  }
+  countFailure(draft, 'the voice does not speak', atMs);
+  if (draft.state.stage === 'open') dropReply(draft, atMs);
+}
+
+/** Counts a failure of an engine; after a few of them in a row the call is given up. */
+export function countFailure(draft: Draft, reason: string, atMs: number): void {
+  change(draft, { failures: draft.state.failures + 1 });
+  if (draft.state.failures < FAILURES_MAX) return;
+  closeWith(draft, draft.state.rules.phrases.giveUp, { kind: 'failed', reason }, atMs);
+}
+
+export function onToolFinished(draft: Draft, event: TurnEventOf<'tool-finished'>): void {
+  const reply = currentReply(draft, event.reply);
+  if (reply === null || reply.calls[0]?.id !== event.call.id) return;
+  const { call, outcome } = event;
+  act(draft, { kind: 'cancel-timer', timer: 'filler' });
+  changeReply(draft, {
+    isToolRunning: false,
+    calls: reply.calls.slice(1),
+    exchange: [
+      ...reply.exchange,
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'tool', toolCallId: call.id, name: call.name, content: outcome.text },
+    ],
+  });
+  if (outcome.next !== undefined) {
+    changeReply(draft, { after: AFTER_TOOL[outcome.next], calls: [] });
+  } else if (reply.calls.length === 1) {
+    if (reply.rounds >= ROUNDS_MAX) failAnswer(draft, event.atMs);
+    else askModel(draft);
+  }
+}
+
+/** Runs the tools that waited for the words before them to be heard. @returns whether there were any. */
+export function runToolsAfterWords(draft: Draft, heard: Reply): boolean {
+  if (heard.calls.length === 0) return false;
+  const id = beginReply(draft, { kind: 'answer', stage: 'released' });
+  // The words before them have said that it takes a moment.
+  const rest = { isModelDone: true, hasFiller: true };
+  changeReply(draft, { calls: heard.calls, rounds: heard.rounds, ...rest });
+  act(draft, { kind: 'release', reply: id });
+  runNextTool(draft);
+  return true;
+}
+
+/** Goes on once the model has said all of its part and may be heard: to its tools, or to the end of the reply. */
+export function advance(draft: Draft): void {
+  const { reply, rules } = draft.state;
+  if (!isAgentsFloor(reply) || reply.stage === 'held') return;
+  if (!reply.isModelDone || reply.isFinished || reply.isToolRunning) return;
+  const next = reply.calls[0];
+  if (next === undefined) {
+    finishReply(draft);
+  } else if (rules.toolsAfterWords.includes(next.name)) {
+    const { farewell, transfer } = rules.phrases;
+    if (isUnsaid(reply, rules)) addClause(draft, next.name === 'end_call' ? farewell : transfer);
+    finishReply(draft);
+  } else {
+    runNextTool(draft);
+  }
+}
+
+function runNextTool(draft: Draft): void {
+  const { reply } = draft.state;
+  const call = reply?.calls[0];
+  if (reply === null || call === undefined) return;
+  changeReply(draft, { isToolRunning: true });
+  act(draft, { kind: 'cancel-timer', timer: 'reply' }, { kind: 'run-tool', reply: reply.id, call });
+  watchTool(draft);
+}
+
+/** What is already on its way is said; the apology comes after it. */
+function apologise(draft: Draft, reply: Reply, atMs: number): void {
+  const { apology } = draft.state.rules.phrases;
+  if (reply.pieces.length === 0) {
+    dropReply(draft, atMs);
+    sayPhrase(draft, 'apology', apology);
+    return;
+  }
+  changeReply(draft, { isModelDone: true, calls: [] });
+  addClause(draft, apology);
+}
+
+function currentReply(draft: Draft, id: number): Reply | null {
+  const { reply } = draft.state;
+  return reply?.id === id ? reply : null;
+}

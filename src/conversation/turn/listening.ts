@@ -1,0 +1,174 @@
+/** The caller's voice: where an utterance begins, pauses and is taken down; pure */
+
+import { LEVEL_UNKNOWN, learnLevel } from '../endpointing/caller-level.ts';
+import { dictationIn } from '../endpointing/dictating.ts';
+import { rememberPause } from '../endpointing/endpointing.ts';
+import { dropReply } from '../reply/reply.ts';
+import { countSpeculation } from './speculation.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import {
+  act,
+  type CallerUtterance,
+  change,
+  changeReply,
+  changeUtterance,
+  type Draft,
+  isAgentsFloor,
+} from './turn-state.ts';
+
+/** Who speaks again later than this after the end of a turn has waited for an answer. */
+const CUT_OFF_MS_MAX = 1500;
+
+export function onVoiceStarted(draft: Draft, event: TurnEventOf<'voice-started'>): void {
+  const { utterance } = draft.state;
+  if (utterance?.isSpeaking) return;
+  if (utterance === null) {
+    rememberCutOff(draft, event.voicedAtMs);
+    beginUtterance(draft, event.voicedAtMs);
+  } else {
+    goOn(draft, utterance, event.voicedAtMs);
+  }
+  yieldToVoice(draft, event.atMs);
+  startPartials(draft, event.voicedAtMs, event.atMs);
+}
+
+/** @returns whether there was a stretch of voice to end. */
+export function onVoiceStopped(draft: Draft, event: TurnEventOf<'voice-stopped'>): boolean {
+  const { utterance } = draft.state;
+  if (utterance === null || !utterance.isSpeaking) return false;
+  const lastVoicedAtMs = Math.max(event.lastVoicedAtMs, utterance.stretchAtMs);
+  const { levelDbfs } = event;
+  const voicedMs = lastVoicedAtMs - utterance.stretchAtMs;
+  const { level } = utterance;
+  changeUtterance(draft, {
+    isSpeaking: false,
+    lastVoicedAtMs,
+    speechMs: utterance.speechMs + voicedMs,
+    level: levelDbfs === undefined ? level : learnLevel(level, { levelDbfs, voicedMs }),
+  });
+  act(
+    draft,
+    { kind: 'cancel-timer', timer: 'barge-in' },
+    { kind: 'cancel-timer', timer: 'partial' },
+  );
+  return true;
+}
+
+/** Asks what has been said so far. */
+export function requestWords(draft: Draft, priority: 'speculative' | 'final'): void {
+  const { utterance } = draft.state;
+  if (utterance === null) return;
+  const attempt = draft.state.lastAttempt + 1;
+  change(draft, { lastAttempt: attempt });
+  changeUtterance(draft, { attempt, isTranscribing: true, words: null, partial: null });
+  act(draft, { kind: 'transcribe', attempt, priority });
+}
+
+/** Forgets what the caller was saying; words that they only seemed to say are taken back from who looks on. */
+export function forgetUtterance(draft: Draft): void {
+  const { utterance } = draft.state;
+  if (utterance === null) return;
+  change(draft, { utterance: null });
+  if (utterance.partialText !== '') {
+    act(draft, { kind: 'emit', event: { kind: 'hearing', text: '' } });
+  }
+  act(
+    draft,
+    { kind: 'cancel-transcription' },
+    { kind: 'stop-listening' },
+    { kind: 'cancel-timer', timer: 'end-of-turn' },
+    { kind: 'cancel-timer', timer: 'barge-in' },
+    { kind: 'cancel-timer', timer: 'partial' },
+  );
+}
+
+/**
+ * A caller who goes on before anything of the answer was heard had only paused: the turn was ended too early, and
+ * their pauses are longer than we knew. Without this, no pause longer than the wait for it could ever be learnt.
+ */
+function rememberCutOff(draft: Draft, voicedAtMs: number): void {
+  const { endedTurn, typicalPauseMs } = draft.state;
+  if (endedTurn === null || endedTurn.isKeyed) return;
+  const pauseMs = voicedAtMs - endedTurn.lastVoicedAtMs;
+  if (pauseMs > CUT_OFF_MS_MAX) return;
+  change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
+}
+
+/** Sets the first look at what a stretch of voice says. */
+function startPartials(draft: Draft, voicedAtMs: number, atMs: number): void {
+  const { utterance, rules } = draft.state;
+  if (utterance === null || utterance.isPartialOff) return;
+  const delayMs = Math.max(0, voicedAtMs + rules.timing.partialMs - atMs);
+  act(draft, { kind: 'set-timer', timer: 'partial', delayMs });
+}
+
+/** Who reads out a number pauses longer than who talks: each kind is learnt by itself. */
+function learnPause(draft: Draft, utterance: CallerUtterance, pauseMs: number): void {
+  const { typicalPauseMs, dictationPauseMs } = draft.state;
+  const text = utterance.words?.text ?? utterance.partialText;
+  if (dictationIn(draft.state, text) === null) {
+    change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
+  } else {
+    change(draft, { dictationPauseMs: rememberPause(dictationPauseMs, pauseMs) });
+  }
+}
+
+function beginUtterance(draft: Draft, fromMs: number): void {
+  const utterance: CallerUtterance = {
+    startedAtMs: fromMs,
+    stretchAtMs: fromMs,
+    isSpeaking: true,
+    lastVoicedAtMs: fromMs,
+    speechMs: 0,
+    level: LEVEL_UNKNOWN,
+    attempt: 0,
+    isTranscribing: false,
+    overAtMs: null,
+    words: null,
+    partialText: '',
+    partial: null,
+    isPartialOff: false,
+    score: null,
+    aheadTries: 0,
+    bargeInMs: null,
+  };
+  change(draft, { utterance });
+  act(draft, { kind: 'listen', fromMs });
+}
+
+function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): void {
+  const pauseMs = voicedAtMs - utterance.lastVoicedAtMs;
+  learnPause(draft, utterance, pauseMs);
+  if (utterance.isTranscribing || utterance.partial !== null)
+    act(draft, { kind: 'cancel-transcription' });
+  act(draft, { kind: 'cancel-timer', timer: 'end-of-turn' });
+  changeUtterance(draft, {
+    isSpeaking: true,
+    stretchAtMs: voicedAtMs,
+    isTranscribing: false,
+    overAtMs: null,
+    words: null,
+    partial: null,
+    score: null,
+  });
+}
+
+/** What the agent does at once when a voice is heard, before anybody knows what it says. */
+function yieldToVoice(draft: Draft, atMs: number): void {
+  const { reply, rules } = draft.state;
+  if (reply === null) return;
+  if (reply.stage === 'ahead') {
+    countSpeculation(draft, 'miss');
+    dropReply(draft, atMs);
+    return;
+  }
+  const isUnheard = reply.stage === 'released' && reply.firstAudioAtMs === null;
+  // Whoever picks up says "Hello?" while the greeting is on its way; that is no reason to keep it back.
+  if (isUnheard && reply.kind !== 'greeting') {
+    changeReply(draft, { stage: 'held' });
+    act(draft, { kind: 'hold', reply: reply.id });
+  }
+  if (isAgentsFloor(draft.state.reply)) {
+    act(draft, { kind: 'set-timer', timer: 'barge-in', delayMs: rules.timing.bargeInMs });
+  }
+}

@@ -1,0 +1,52 @@
+/** Has the caller's words taken down: one request at a time, the newest one counts. */
+import type { Logger } from '../../lib/logger.ts';
+import type { Ear, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
+import type { TurnHappening } from './turn-event.ts';
+
+/** No caller waits longer than this for their words to be understood. */
+const TIMEOUT_MS = 5000;
+
+export class TranscriptionRequest {
+  readonly #ear: Ear;
+  readonly #tell: (happening: TurnHappening) => void;
+  readonly #log: Logger;
+  /** The one that is under way. */
+  #request: AbortController | undefined;
+
+  constructor(options: {
+    readonly ear: Ear;
+    readonly tell: (happening: TurnHappening) => void;
+    readonly log: Logger;
+  }) {
+    this.#ear = options.ear;
+    this.#tell = options.tell;
+    this.#log = options.log;
+  }
+
+  /** Asks for the words so far; a request before it is given up. Never rejects. */
+  async request(attempt: number, priority: TranscriptionPriority): Promise<void> {
+    this.cancel();
+    const request = new AbortController();
+    this.#request = request;
+    const { signal } = request;
+    try {
+      const said = await this.#ear.transcribe({ priority, signal, timeoutMs: TIMEOUT_MS });
+      if (signal.aborted) return;
+      this.#request = undefined;
+      this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence: said.confidence });
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#request = undefined;
+      const reason = error instanceof Error ? error.message : String(error);
+      // A look in between gives way to whatever is more urgent; that is no failure.
+      const level = priority === 'partial' ? 'debug' : 'warn';
+      this.#log[level]({ attempt, reason }, 'recogniser failed in a call');
+      this.#tell({ kind: 'transcription-failed', attempt });
+    }
+  }
+
+  /** Gives up what is under way, if anything is: most turns end with nothing to give up, and an abort is dear. */
+  cancel(): void {
+    this.#request?.abort(new Error('the words are not wanted any more'));
+  }
+}

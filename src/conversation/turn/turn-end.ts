@@ -1,0 +1,180 @@
+/** The end of the caller's turn: how long to wait for it, what to prepare meanwhile, and what follows; pure */
+
+import { learnLevel } from '../endpointing/caller-level.ts';
+import { completenessOf } from '../endpointing/completeness.ts';
+import { dictationIn } from '../endpointing/dictating.ts';
+import { COMPLETENESS_UNKNOWN, silenceRequiredMs } from '../endpointing/endpointing.ts';
+import { addToHistory, beginReply, dropReply, sayPhrase } from '../reply/reply.ts';
+import { askModel } from './answering.ts';
+import { emitCallersWords } from './barge-in.ts';
+import { forgetUtterance, requestWords } from './listening.ts';
+import { countSpeculation } from './speculation.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import {
+  act,
+  type CallerUtterance,
+  change,
+  changeUtterance,
+  type Draft,
+  isAgentsFloor,
+  type TurnState,
+  type Words,
+} from './turn-state.ts';
+
+/** Waits for the end of the turn without knowing more of the words than was made out while they were spoken. */
+export function planEndOfTurn(draft: Draft, atMs: number): void {
+  const { utterance } = draft.state;
+  if (utterance === null) return;
+  const requiredMs = requiredSilenceMs(draft.state, utterance, null);
+  if (setEndOfTurn(draft, utterance, requiredMs, atMs) <= 0) onEndOfTurnTimer(draft, atMs);
+}
+
+/** Plans anew with what the turn model makes of the pause. A score of a pause that is over changes nothing. */
+export function onTurnScored(draft: Draft, event: TurnEventOf<'turn-scored'>): void {
+  const { utterance, rules } = draft.state;
+  if (utterance === null || utterance.isSpeaking) return;
+  if (event.lastVoicedAtMs !== utterance.lastVoicedAtMs) return;
+  changeUtterance(draft, { score: { probability: event.probability, atMs: event.atMs } });
+  const scored = draft.state.utterance;
+  if (scored === null || scored.overAtMs !== null || isAgentsFloor(draft.state.reply)) return;
+  if (scored.words !== null) awaitEnd(draft, scored, scored.words, event.atMs);
+  else if (!rules.mayThinkAhead && !scored.isTranscribing) planEndOfTurn(draft, event.atMs);
+}
+
+/** The silence is long enough: the turn is over as soon as its words are known. */
+export function onEndOfTurnTimer(draft: Draft, atMs: number): void {
+  const { utterance } = draft.state;
+  if (utterance === null || utterance.isSpeaking) return;
+  if (utterance.words !== null) {
+    endTurn(draft, utterance, utterance.words, atMs);
+  } else if (!utterance.isTranscribing) {
+    changeUtterance(draft, { overAtMs: atMs });
+    requestWords(draft, 'final');
+  }
+}
+
+/** Takes the words of a pause, ends the turn if the silence is long enough for them, or prepares for it. */
+export function takeWords(draft: Draft, words: Words): void {
+  const { utterance } = draft.state;
+  if (utterance === null) return;
+  if (words.text === '') {
+    takeNothing(draft, utterance);
+    return;
+  }
+  changeUtterance(draft, { words });
+  if (utterance.overAtMs !== null) {
+    endTurn(draft, utterance, words, words.atMs);
+    return;
+  }
+  if (!awaitEnd(draft, utterance, words, words.atMs)) thinkAhead(draft, utterance, words);
+}
+
+/** @returns whether the turn is over already. */
+function awaitEnd(draft: Draft, utterance: CallerUtterance, words: Words, atMs: number): boolean {
+  const requiredMs = requiredSilenceMs(draft.state, utterance, words.text);
+  const isOver = setEndOfTurn(draft, utterance, requiredMs, atMs) <= 0;
+  if (isOver) endTurn(draft, utterance, words, atMs);
+  return isOver;
+}
+
+function takeNothing(draft: Draft, utterance: CallerUtterance): void {
+  forgetUtterance(draft);
+  // The agent has stopped for a noise; saying nothing now would leave both waiting.
+  if (utterance.bargeInMs !== null && draft.state.reply === null) {
+    sayPhrase(draft, 'apology', draft.state.rules.phrases.notUnderstood);
+  }
+}
+
+/** @param text the words; null while they are not known. */
+function requiredSilenceMs(
+  state: TurnState,
+  utterance: CallerUtterance,
+  text: string | null,
+): number {
+  const { rules, typicalPauseMs, dictationPauseMs } = state;
+  const dictation = dictationIn(state, text ?? utterance.partialText);
+  const pause = {
+    completeness: text === null ? COMPLETENESS_UNKNOWN : completenessOf(text),
+    turnProbability: utterance.score?.probability ?? null,
+    turnTrust: rules.turnTrust,
+    dictation,
+    typicalPauseMs: dictation === null ? typicalPauseMs : dictationPauseMs,
+  };
+  return silenceRequiredMs(pause, rules.timing);
+}
+
+/** @returns what is left of the silence; not positive when it has been long enough. */
+function setEndOfTurn(
+  draft: Draft,
+  utterance: CallerUtterance,
+  silenceMs: number,
+  atMs: number,
+): number {
+  const restMs = utterance.lastVoicedAtMs + silenceMs - atMs;
+  if (restMs > 0) act(draft, { kind: 'set-timer', timer: 'end-of-turn', delayMs: restMs });
+  return restMs;
+}
+
+function thinkAhead(draft: Draft, utterance: CallerUtterance, words: Words): void {
+  const { state } = draft;
+  const { timing, mayThinkAhead } = state.rules;
+  const isWorthIt =
+    mayThinkAhead &&
+    state.reply === null &&
+    state.digits === '' &&
+    utterance.aheadTries < timing.aheadTriesMax &&
+    utterance.speechMs <= timing.aheadSpeechMsMax &&
+    // More is sure to come: the answer would be to half a number.
+    dictationIn(state, words.text)?.progress !== 'begun';
+  if (!isWorthIt) return;
+  changeUtterance(draft, { aheadTries: utterance.aheadTries + 1 });
+  beginReply(draft, { kind: 'answer', stage: 'ahead', forText: words.text });
+  askModel(draft, [{ role: 'user', content: words.text }]);
+}
+
+function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: number): void {
+  addCallersWords(draft, words);
+  forgetUtterance(draft);
+  settleAhead(draft, words.text, atMs);
+  const turn = draft.state.turns + 1;
+  change(draft, {
+    turns: turn,
+    isOwedAnswer: true,
+    usualLevel: learnLevel(draft.state.usualLevel, utterance.level),
+    endedTurn: {
+      turn,
+      lastVoicedAtMs: utterance.lastVoicedAtMs,
+      endOfTurnAtMs: utterance.overAtMs ?? atMs,
+      textFinalAtMs: words.atMs,
+      turnScoredAtMs: utterance.score?.atMs ?? null,
+      isSpeculated: draft.state.reply?.stage === 'ahead',
+      bargeInMs: utterance.bargeInMs,
+      isKeyed: false,
+    },
+  });
+}
+
+function addCallersWords(draft: Draft, words: Words): void {
+  emitCallersWords(draft, words.text, words.confidence);
+  addToHistory(draft, words.text);
+  change(draft, { hasCheckedIn: false, aside: null });
+}
+
+/** Keeps an answer that was begun ahead if it answers what was really said. */
+function settleAhead(draft: Draft, text: string, atMs: number): void {
+  const { reply } = draft.state;
+  if (reply?.stage !== 'ahead') return;
+  if (folded(reply.forText) === folded(text)) {
+    countSpeculation(draft, 'hit');
+  } else {
+    countSpeculation(draft, 'miss');
+    dropReply(draft, atMs);
+  }
+}
+
+function folded(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}

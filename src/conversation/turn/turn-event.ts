@@ -1,0 +1,100 @@
+/** What happens in a conversation, as the turn machine is told; pure */
+import type { ToolCall } from '../../llm/language-model.ts';
+import type { ToolOutcome } from '../../tool/tool.ts';
+
+export type TurnTimer =
+  /** The silence after the caller's words is long enough. */
+  | 'end-of-turn'
+  /** A voice over the agent's has lasted long. */
+  | 'barge-in'
+  /** Playout has been paused for long enough without a reason. */
+  | 'pause-proof'
+  /** The caller has spoken for a while: what have they said so far? */
+  | 'partial'
+  /** A tool takes long, and the agent is silent meanwhile. */
+  | 'filler'
+  /** No key for a while. */
+  | 'digits'
+  /** Nobody has said anything for long. */
+  | 'silence'
+  /** An answer makes no progress. */
+  | 'reply'
+  /** The closing sentence has to begin, so that it is over before the call must be. */
+  | 'time-is-up'
+  /** The call may not last any longer. */
+  | 'max-duration'
+  /** The closing sentence takes too long. */
+  | 'closing';
+
+/** `reply` is the reply's number, which is also its generation in the audio stream. */
+export type TurnHappening =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
+  | {
+      readonly kind: 'voice-stopped';
+      readonly lastVoicedAtMs: number;
+      /** Mean over the voice, in dB below full scale, where it was measured. */
+      readonly levelDbfs?: number;
+    }
+  /** The turn model's score of the pause after `lastVoicedAtMs`, from 0 to 1. */
+  | {
+      readonly kind: 'turn-scored';
+      readonly lastVoicedAtMs: number;
+      readonly probability: number;
+    }
+  | {
+      readonly kind: 'transcribed';
+      readonly attempt: number;
+      readonly text: string;
+      readonly confidence: number;
+    }
+  | { readonly kind: 'transcription-failed'; readonly attempt: number }
+  /** The model's first word, or first tool call. */
+  | { readonly kind: 'model-began'; readonly reply: number }
+  | { readonly kind: 'clause'; readonly reply: number; readonly text: string }
+  | { readonly kind: 'tool-called'; readonly reply: number; readonly call: ToolCall }
+  | { readonly kind: 'model-finished'; readonly reply: number }
+  | { readonly kind: 'model-failed'; readonly reply: number }
+  | {
+      readonly kind: 'tool-finished';
+      readonly reply: number;
+      readonly call: ToolCall;
+      readonly outcome: ToolOutcome;
+    }
+  /** More audio of a clause is there; `isWhole` when it was the last of it. A clause that failed is whole. */
+  | {
+      readonly kind: 'voiced';
+      readonly reply: number;
+      readonly clause: number;
+      readonly audioMs: number;
+      readonly isWhole: boolean;
+      /** Share of the clause's audio after which each of its words has been said, where that is known. */
+      readonly wordEnds?: readonly number[];
+    }
+  | { readonly kind: 'playout-started'; readonly reply: number; readonly startedAtMs: number }
+  | { readonly kind: 'playout-paused'; readonly reply: number; readonly playedMs: number }
+  | {
+      readonly kind: 'playout-finished';
+      readonly reply: number;
+      readonly playedMs: number;
+      readonly isComplete: boolean;
+    }
+  | { readonly kind: 'digit'; readonly digit: string }
+  /** Somebody is called to take the caller over, or no longer. */
+  | { readonly kind: 'handing-over'; readonly isUnderWay: boolean }
+  /** Nobody took the caller over whom the agent had called, and it is too late for the tool to say so. */
+  | { readonly kind: 'not-handed-over' }
+  /** Another party hears the caller and the agent from now on, or is gone. */
+  | { readonly kind: 'company'; readonly isThere: boolean }
+  | { readonly kind: 'media-lost' }
+  | { readonly kind: 'timer'; readonly timer: TurnTimer }
+  /** The call ended from outside. */
+  | { readonly kind: 'stopped' };
+
+/** `atMs` is `Clock.nowMs()` at which the machine learns of it; it never goes back. */
+export type TurnEvent = TurnHappening & { readonly atMs: number };
+
+export type TurnEventOf<Kind extends TurnHappening['kind']> = Extract<
+  TurnEvent,
+  { readonly kind: Kind }
+>;

@@ -1,0 +1,221 @@
+/** One conversation's turn machine: (state, turn event) to (state, effects); pure */
+
+import { onDigit, onDigitsTimer } from '../endpointing/dtmf.ts';
+import {
+  failInterimResult,
+  onInterimTimer,
+  takeInterimResult,
+} from '../endpointing/interim-results.ts';
+import { onFillerTimer } from '../reply/filler.ts';
+import { onPlayoutFinished, onPlayoutStarted, onVoiced } from '../reply/playout.ts';
+import { dropReply, sayPhrase } from '../reply/reply.ts';
+import {
+  advance,
+  answer,
+  countFailure,
+  failAnswer,
+  onClause,
+  onModelBegan,
+  onModelFinished,
+  onReplyTimer,
+  onToolCalled,
+  onToolFinished,
+} from './answering.ts';
+import {
+  goOn,
+  interrupt,
+  onBargeInTimer,
+  onPauseProof,
+  onPlayoutPaused,
+  settleAside,
+} from './barge-in.ts';
+import { closeWith, endNow, stopNow } from './ending.ts';
+import { forgetUtterance, onVoiceStarted, onVoiceStopped, requestWords } from './listening.ts';
+import { isQuiet, onSilence, watchSilence } from './silence.ts';
+import { onThirdParty, onTransferFailed } from './third-party.ts';
+import type { TurnEffect } from './turn-effect.ts';
+import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
+import type { TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
+import {
+  act,
+  change,
+  changeUtterance,
+  type Draft,
+  isAgentsFloor,
+  type TurnState,
+  type Words,
+} from './turn-state.ts';
+
+export interface TurnStep {
+  readonly state: TurnState;
+  readonly effects: readonly TurnEffect[];
+}
+
+type Kind = TurnHappening['kind'];
+
+const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) => void } = {
+  started: start,
+  'voice-started': onVoiceStarted,
+  'voice-stopped': onPause,
+  'turn-scored': onTurnScored,
+  transcribed: onTranscribed,
+  'transcription-failed': onTranscriptionFailed,
+  'model-began': onModelBegan,
+  clause: onClause,
+  'tool-called': onToolCalled,
+  'model-finished': onModelFinished,
+  'model-failed': (draft, event) => {
+    if (draft.state.reply?.id === event.reply) failAnswer(draft, event.atMs);
+  },
+  'tool-finished': onToolFinished,
+  voiced: onVoiced,
+  'playout-started': onPlayoutStarted,
+  'playout-paused': onPlayoutPaused,
+  'playout-finished': onPlayoutFinished,
+  digit: (draft, event) => onDigit(draft, event.digit, event.atMs),
+  'handing-over': (draft, event) => change(draft, { isHandingOver: event.isUnderWay }),
+  'not-handed-over': onTransferFailed,
+  company: onThirdParty,
+  'media-lost': (draft, event) =>
+    endNow(
+      draft,
+      { kind: 'failed', reason: 'no audio comes from the caller', isSilentLine: true },
+      event.atMs,
+    ),
+  timer: (draft, event) => TIMERS[event.timer](draft, event.atMs),
+  stopped: (draft, event) => stopNow(draft, event.atMs),
+};
+
+const MAX_DURATION = { kind: 'timeout', cause: 'max-duration' } as const;
+
+/** Enough for the whole sentence in the shortest call that can be asked for, of 10 s. */
+const TIME_IS_UP_SHARE_MAX = 0.6;
+
+const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> = {
+  'end-of-turn': onEndOfTurnTimer,
+  'barge-in': onBargeInTimer,
+  'pause-proof': onPauseProof,
+  partial: onInterimTimer,
+  filler: onFillerTimer,
+  digits: onDigitsTimer,
+  silence: onSilence,
+  reply: onReplyTimer,
+  'time-is-up': (draft, atMs) => {
+    closeWith(draft, draft.state.rules.phrases.timeIsUp, MAX_DURATION, atMs);
+  },
+  'max-duration': (draft, atMs) => endNow(draft, draft.state.reply?.after ?? MAX_DURATION, atMs),
+  closing: (draft, atMs) => {
+    const end = draft.state.reply?.after ?? { kind: 'failed', reason: 'the voice does not speak' };
+    endNow(draft, end, atMs);
+  },
+};
+
+/** What still counts while the closing sentence is said. */
+const COUNTS_WHILE_CLOSING: readonly Kind[] = [
+  'voiced',
+  'playout-started',
+  'playout-paused',
+  'playout-finished',
+  'media-lost',
+  'stopped',
+];
+
+/** Takes one event. Events of replies and transcriptions that are gone change nothing. */
+export function takeTurnEvent(state: TurnState, event: TurnEvent): TurnStep {
+  if (!counts(state, event)) return { state, effects: [] };
+  const draft: Draft = { state, effects: [] };
+  const handle = HANDLERS[event.kind] as (draft: Draft, event: TurnEvent) => void;
+  handle(draft, event);
+  answerWhenFree(draft);
+  advance(draft);
+  watchSilence(draft, isQuiet(state));
+  return { state: draft.state, effects: draft.effects };
+}
+
+function counts(state: TurnState, event: TurnEvent): boolean {
+  switch (state.stage) {
+    case 'waiting':
+      return event.kind === 'started' || event.kind === 'stopped';
+    case 'open':
+      return event.kind !== 'started';
+    case 'closing':
+      return event.kind === 'timer'
+        ? event.timer === 'closing' || event.timer === 'max-duration'
+        : COUNTS_WHILE_CLOSING.includes(event.kind);
+    case 'over':
+      return false;
+    default:
+      return state.stage satisfies never;
+  }
+}
+
+function start(draft: Draft): void {
+  const { brief, timing } = draft.state.rules;
+  const { isInterruptible, maxDurationMs } = brief;
+  const leadMs = Math.min(timing.timeIsUpMs, maxDurationMs * TIME_IS_UP_SHARE_MAX);
+  change(draft, { stage: 'open' });
+  act(
+    draft,
+    { kind: 'set-interruptible', isInterruptible },
+    { kind: 'set-timer', timer: 'time-is-up', delayMs: maxDurationMs - leadMs },
+    { kind: 'set-timer', timer: 'max-duration', delayMs: maxDurationMs - timing.hangUpMs },
+  );
+  sayPhrase(draft, 'greeting', brief.greeting);
+}
+
+/** The caller pauses: find out what was said, at once where thinking ahead or a barge-in asks for it. */
+function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
+  if (!onVoiceStopped(draft, event)) return;
+  const { rules, reply } = draft.state;
+  if (rules.mayThinkAhead || isAgentsFloor(reply)) requestWords(draft, 'speculative');
+  else planEndOfTurn(draft, event.atMs);
+  if (reply?.stage === 'paused') {
+    const delayMs = rules.timing.pauseMsMax;
+    act(draft, { kind: 'set-timer', timer: 'pause-proof', delayMs });
+  }
+}
+
+function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
+  const { utterance } = draft.state;
+  if (utterance?.partial?.attempt === event.attempt) {
+    takeInterimResult(draft, event.text.trim(), event.atMs);
+    return;
+  }
+  if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
+    return;
+  changeUtterance(draft, { isTranscribing: false });
+  const words: Words = {
+    text: event.text.trim(),
+    confidence: event.confidence,
+    atMs: event.atMs,
+  };
+  if (!settleAside(draft, words)) {
+    interrupt(draft, words.atMs);
+    takeWords(draft, words);
+  }
+}
+
+function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-failed'>): void {
+  const { utterance, reply, rules } = draft.state;
+  if (utterance?.partial?.attempt === event.attempt) {
+    failInterimResult(draft);
+    return;
+  }
+  if (utterance === null || !utterance.isTranscribing || utterance.attempt !== event.attempt)
+    return;
+  forgetUtterance(draft);
+  if (isAgentsFloor(reply)) {
+    goOn(draft, event.atMs);
+    return;
+  }
+  dropReply(draft, event.atMs);
+  countFailure(draft, 'the recogniser does not answer', event.atMs);
+  if (draft.state.stage === 'open') sayPhrase(draft, 'apology', rules.phrases.notUnderstood);
+}
+
+/** Answers as soon as nobody else has the floor and the caller has pressed their last key. */
+function answerWhenFree(draft: Draft): void {
+  const { stage, isOwedAnswer, utterance, reply, digits } = draft.state;
+  const isFree = utterance === null && digits === '' && !isAgentsFloor(reply);
+  if (stage === 'open' && isOwedAnswer && isFree) answer(draft);
+}

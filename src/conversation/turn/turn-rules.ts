@@ -1,0 +1,71 @@
+/** What one conversation's turn machine goes by: the brief, set phrases, and every span of time; pure */
+import type { ConversationBrief } from '../conversation-port.ts';
+import type { Phrases } from '../reply/phrases.ts';
+
+/** Spans that decide how patient and how quick the agent is. */
+export interface TurnTiming {
+  /** Silence that ends a turn which sounds complete. */
+  readonly silenceMsMin: number;
+  /** Silence that ends a turn which sounds broken off. */
+  readonly silenceMsMax: number;
+  /** Voice that lasts this long over the agent's is an interruption, whatever its words. */
+  readonly bargeInMs: number;
+  /** Playout that paused without a voice to show for it goes on after this. */
+  readonly pauseProofMs: number;
+  /** Playout that paused for a voice goes on after this, if its words are still not known. */
+  readonly pauseMsMax: number;
+  /** Speech longer than this is not thought ahead of. */
+  readonly aheadSpeechMsMax: number;
+  /** Answers begun ahead of the turn's end, for one turn. */
+  readonly aheadTriesMax: number;
+  /** How often a caller who speaks is listened to before they pause. */
+  readonly partialMs: number;
+  /** A recogniser that takes longer for that is too busy: it is left alone until the caller pauses. */
+  readonly partialTookMsMax: number;
+  /** A tool that takes longer is bridged with a word, so that the line is not dead. */
+  readonly fillerMs: number;
+  /** Pause after the last key before the digits count as said. */
+  readonly digitsMs: number;
+  /** How long an answer may make no progress before the agent apologises. */
+  readonly replyMsMax: number;
+  /** How long a closing sentence may take. */
+  readonly closingMsMax: number;
+  /** How long before the call's end the agent says that the time is up, which takes up to 5 s. */
+  readonly timeIsUpMs: number;
+  /** What hanging up may take: it begins so long before the call's maximum. */
+  readonly hangUpMs: number;
+}
+
+export const DEFAULT_TIMING: TurnTiming = {
+  silenceMsMin: 250,
+  silenceMsMax: 1200,
+  bargeInMs: 800,
+  pauseProofMs: 300,
+  pauseMsMax: 1500,
+  aheadSpeechMsMax: 10_000,
+  aheadTriesMax: 3,
+  partialMs: 500,
+  partialTookMsMax: 600,
+  fillerMs: 700,
+  digitsMs: 2000,
+  replyMsMax: 15_000,
+  closingMsMax: 15_000,
+  timeIsUpMs: 6000,
+  hangUpMs: 500,
+};
+
+export interface TurnRules {
+  readonly brief: ConversationBrief;
+  readonly phrases: Phrases;
+  readonly timing: TurnTiming;
+  /** Whether answers are begun before the turn is over. */
+  readonly mayThinkAhead: boolean;
+  /** How far the turn model is to be believed, from 0 (there is none) to 1. */
+  readonly turnTrust: number;
+  /** Where the agent is called, ISO 3166-1 alpha-2: its telephone numbers have that country's length. */
+  readonly country: string | null;
+  /** Tools that wait until the words said along with them have been heard. */
+  readonly toolsAfterWords: readonly string[];
+  /** For the model, which is asked for dates and times. */
+  readonly startedAt: Date;
+}

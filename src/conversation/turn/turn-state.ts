@@ -1,0 +1,200 @@
+/** Everything that a conversation's turn machine knows between two events; pure */
+import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
+import type { ConversationEnd } from '../conversation-port.ts';
+import { LEVEL_UNKNOWN, type SpokenLevel } from '../endpointing/caller-level.ts';
+import type { Piece } from '../history/heard-words.ts';
+import type { TurnEffect } from './turn-effect.ts';
+import type { TurnRules } from './turn-rules.ts';
+
+/** What the recogniser made of an utterance up to its last pause. */
+export interface Words {
+  /** Trimmed; empty when there was no speech in it. */
+  readonly text: string;
+  readonly confidence: number;
+  readonly atMs: number;
+}
+
+/** What the caller is saying, from their first sound until the turn is over. */
+export interface CallerUtterance {
+  readonly startedAtMs: number;
+  /** When the newest stretch of voice began. */
+  readonly stretchAtMs: number;
+  readonly isSpeaking: boolean;
+  readonly lastVoicedAtMs: number;
+  /** Voiced time so far, without the stretch that goes on. */
+  readonly speechMs: number;
+  /** How loud that was. */
+  readonly level: SpokenLevel;
+  /** Number of the newest transcription asked for. */
+  readonly attempt: number;
+  readonly isTranscribing: boolean;
+  /** When the silence was long enough, with only the words missing; null before. */
+  readonly overAtMs: number | null;
+  /** Null until transcribed, and again as soon as the caller goes on. */
+  readonly words: Words | null;
+  /** What was made out while they spoke, at the last look. */
+  readonly partialText: string;
+  /** The look under way. */
+  readonly partial: { readonly attempt: number; readonly askedAtMs: number } | null;
+  /** The recogniser is too busy for looks. */
+  readonly isPartialOff: boolean;
+  /** What the turn model makes of the last pause; null until it is known. */
+  readonly score: { readonly probability: number; readonly atMs: number } | null;
+  readonly aheadTries: number;
+  /** How long the agent took to fall silent, when this utterance interrupted it. */
+  readonly bargeInMs: number | null;
+}
+
+export type ReplyKind = 'greeting' | 'answer' | 'check-in' | 'apology' | 'closing';
+
+/**
+ * `ahead`: begun before the caller's turn was over. `held`: kept back because the caller speaks again.
+ * `released`: may be heard as soon as there is audio. `playing` and `paused`: has been heard.
+ */
+export type ReplyStage = 'ahead' | 'held' | 'released' | 'playing' | 'paused';
+
+export interface Reply {
+  readonly id: number;
+  readonly kind: ReplyKind;
+  readonly stage: ReplyStage;
+  /** The caller's words that an answer begun ahead belongs to. */
+  readonly forText: string;
+  readonly pieces: readonly Piece[];
+  readonly isModelDone: boolean;
+  /** Whether the audio stream knows that no more is to come. */
+  readonly isFinished: boolean;
+  /** Tool calls that have not been done, in order. */
+  readonly calls: readonly ToolCall[];
+  /** Whether the first of `calls` is being done. */
+  readonly isToolRunning: boolean;
+  /** Whether the wait for a tool has been bridged, or may not be. */
+  readonly hasFiller: boolean;
+  /** How often the model was asked for this reply. */
+  readonly rounds: number;
+  /** Tool calls and their results, as the model is to see them again. */
+  readonly exchange: readonly ChatMessage[];
+  /** When its first packet left; null before. */
+  readonly startedAtMs: number | null;
+  /** The instant at which nothing would have been played, pauses taken out. */
+  readonly playingSinceMs: number;
+  /** As last reported. */
+  readonly playedMs: number;
+  readonly firstTokenAtMs: number | null;
+  readonly firstClauseAtMs: number | null;
+  readonly firstAudioAtMs: number | null;
+  /** What becomes of the call once this has been heard. */
+  readonly after: ConversationEnd | null;
+}
+
+/** The last turn of the caller, for `TurnTimes`. */
+export interface EndedTurn {
+  readonly turn: number;
+  readonly lastVoicedAtMs: number;
+  readonly endOfTurnAtMs: number;
+  readonly textFinalAtMs: number;
+  readonly turnScoredAtMs: number | null;
+  /** Whether its answer had been begun before the turn was over. */
+  readonly isSpeculated: boolean;
+  readonly bargeInMs: number | null;
+  /** Whether it was pressed on telephone keys; then `lastVoicedAtMs` is the last key's. */
+  readonly isKeyed: boolean;
+}
+
+export interface TurnState {
+  readonly rules: TurnRules;
+  /** `closing`: the last sentence is being said, and nothing the caller does changes that. */
+  readonly stage: 'waiting' | 'open' | 'closing' | 'over';
+  readonly turns: number;
+  readonly utterance: CallerUtterance | null;
+  readonly reply: Reply | null;
+  readonly lastReplyId: number;
+  readonly lastAttempt: number;
+  /** What was said and heard, oldest first. */
+  readonly history: readonly ChatMessage[];
+  /** What the caller said while the agent had the floor and kept it; comes after the reply in the history. */
+  readonly waiting: readonly ChatMessage[];
+  /** Whether the caller has said something that nobody has answered. */
+  readonly isOwedAnswer: boolean;
+  /** A backchannel of the caller that did not stop the agent. */
+  readonly aside: Words | null;
+  /** Keys pressed that have not become words yet. */
+  readonly digits: string;
+  /** When the newest of them was pressed; 0 before the first. */
+  readonly lastKeyAtMs: number;
+  /** This caller's usual pause inside a turn; 0 until one was heard. */
+  readonly typicalPauseMs: number;
+  /** Likewise, between the parts of what they dictate. */
+  readonly dictationPauseMs: number;
+  /** How loud this caller's turns are. */
+  readonly usualLevel: SpokenLevel;
+  readonly hasCheckedIn: boolean;
+  /** Whether the caller waits for somebody who is called at a customer's wish. */
+  readonly isHandingOver: boolean;
+  /** Whether another party is on the line beside the caller. */
+  readonly hasCompany: boolean;
+  /** Engine failures in a row. */
+  readonly failures: number;
+  /** Not yet reported turn. */
+  readonly endedTurn: EndedTurn | null;
+  readonly aheadHits: number;
+  readonly aheadMisses: number;
+}
+
+/** A state on its way to the next one. Lives for the length of one event. */
+export interface Draft {
+  state: TurnState;
+  readonly effects: TurnEffect[];
+}
+
+export function openState(rules: TurnRules): TurnState {
+  return {
+    rules,
+    stage: 'waiting',
+    turns: 0,
+    utterance: null,
+    reply: null,
+    lastReplyId: 0,
+    lastAttempt: 0,
+    history: [],
+    waiting: [],
+    isOwedAnswer: false,
+    aside: null,
+    digits: '',
+    lastKeyAtMs: 0,
+    typicalPauseMs: 0,
+    dictationPauseMs: 0,
+    usualLevel: LEVEL_UNKNOWN,
+    hasCheckedIn: false,
+    isHandingOver: false,
+    hasCompany: false,
+    failures: 0,
+    endedTurn: null,
+    aheadHits: 0,
+    aheadMisses: 0,
+  };
+}
+
+export function change(draft: Draft, patch: Partial<TurnState>): void {
+  draft.state = { ...draft.state, ...patch };
+}
+
+/** Changes the reply that there is; does nothing without one. */
+export function changeReply(draft: Draft, patch: Partial<Reply>): void {
+  const { reply } = draft.state;
+  if (reply !== null) change(draft, { reply: { ...reply, ...patch } });
+}
+
+/** Changes the utterance that there is; does nothing without one. */
+export function changeUtterance(draft: Draft, patch: Partial<CallerUtterance>): void {
+  const { utterance } = draft.state;
+  if (utterance !== null) change(draft, { utterance: { ...utterance, ...patch } });
+}
+
+export function act(draft: Draft, ...effects: readonly TurnEffect[]): void {
+  draft.effects.push(...effects);
+}
+
+/** Whether the agent has the floor: it speaks, or is about to. */
+export function isAgentsFloor(reply: Reply | null): reply is Reply {
+  return reply !== null && reply.stage !== 'ahead';
+}

@@ -1,0 +1,55 @@
+/** How accounts are changed: limits, and what a change may not say; pure */
+import { getCountries, isSupportedCountry } from 'libphonenumber-js/max';
+import { checkTransferTarget } from '../agent/agent-rules.ts';
+import { emptyPatch, given } from '../patch.ts';
+import type { Account, CallRetention } from './account.ts';
+
+export const ACCOUNT_LIMITS = {
+  nameCharsMax: 120,
+  transferTargetsMax: 100,
+  allowedCountriesMax: 250,
+  /** A hundred years. */
+  retentionDays: { min: 1, max: 36_500 },
+} as const;
+
+/** A change: only the fields that are there. */
+export interface AccountPatch {
+  readonly name?: string | undefined;
+  readonly transferTargets?: Account['transferTargets'] | undefined;
+  /** Null: the country of the calling number. */
+  readonly allowedCountries?: Account['allowedCountries'] | undefined;
+  /** Merged field by field. */
+  readonly retention?:
+    | { readonly [Name in keyof CallRetention]?: number | null | undefined }
+    | undefined;
+}
+
+/**
+ * Changes the fields that the patch has.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, UNPROCESSABLE when a telephone number is impossible.
+ */
+export function patchAccount(account: Account, patch: AccountPatch): Account {
+  const { name, transferTargets, allowedCountries } = patch;
+  const retention = given(patch.retention ?? {});
+  const changes = [name, transferTargets, allowedCountries, ...Object.values(retention)];
+  if (changes.every((change) => change === undefined)) throw emptyPatch('the account');
+  for (const [index, { number }] of (transferTargets ?? []).entries()) {
+    checkTransferTarget(number, `transferTargets.${index}.number`);
+  }
+  return {
+    ...account,
+    name: name ?? account.name,
+    transferTargets: transferTargets ?? account.transferTargets,
+    allowedCountries: allowedCountries === undefined ? account.allowedCountries : allowedCountries,
+    retention: { ...account.retention, ...retention },
+  };
+}
+
+/** ISO 3166 alpha-2 codes of the countries with telephone numbers. */
+export const COUNTRY_CODES: readonly string[] = getCountries();
+
+/** Whether the text is an ISO 3166 alpha-2 code, in capitals, of a country with telephone numbers. */
+export function isCountryCode(text: string): boolean {
+  return isSupportedCountry(text);
+}

@@ -1,0 +1,50 @@
+/** The contract of the store that keeps accounts and their signing secrets. */
+
+import type { Scope } from '../agent/agent.ts';
+import type { Account, Environment, SigningSecrets } from './account.ts';
+import type { ApiKey } from './api-key.ts';
+
+/** An account with all that it needs to be usable. */
+export interface Founding {
+  readonly account: Account;
+  /** The key of webhook signatures, `whsec_…`, one an environment. */
+  readonly signingSecrets: Readonly<Record<Environment, string>>;
+  readonly apiKeys: readonly { readonly apiKey: ApiKey; readonly hash: string }[];
+}
+
+/** Keeps accounts and their signing secrets. */
+export interface AccountStore {
+  /** Saves the account, its secrets and its first keys: all or none. */
+  found(founding: Founding): void;
+
+  find(accountId: string): Account | undefined;
+
+  /** In the order of their making. */
+  list(): readonly Account[];
+
+  /** Saves every field. */
+  update(account: Account): void;
+
+  /** How many accounts there are. */
+  count(): number;
+
+  /** The keys of webhook signatures as of `now`; undefined when there is no such account. */
+  signingSecrets(
+    accountId: string,
+    environment: Environment,
+    now: Date,
+  ): SigningSecrets | undefined;
+
+  /** @throws {ServiceError} CONFLICT while one is prepared already. */
+  prepareSigningSecret(scope: Scope, secret: string, now: Date): SigningSecrets;
+
+  /**
+   * Makes the prepared secret the current one; the current one becomes the previous one.
+   *
+   * @throws {ServiceError} CONFLICT when none is prepared.
+   */
+  activateSigningSecret(scope: Scope, now: Date): SigningSecrets;
+
+  /** Ends the prepared or the previous secret at once; changes nothing when there is none. */
+  dropSigningSecret(scope: Scope, which: 'prepared' | 'previous', now: Date): SigningSecrets;
+}

@@ -1,0 +1,157 @@
+/** API keys: what one looks like, what it may do, and the contract of the store that keeps their hashes; pure */
+import { hash } from 'node:crypto';
+import type { Scope } from '../agent/agent.ts';
+import { base62, type RandomBytes } from '../ids.ts';
+import type { Environment } from './account.ts';
+
+export const API_SCOPES = [
+  'agents:read',
+  'agents:write',
+  'calls:read',
+  'calls:write',
+  'analytics:read',
+  'webhooks:read',
+  'webhooks:write',
+  'admin',
+] as const;
+
+export type ApiScope = (typeof API_SCOPES)[number];
+
+/** A key as it is kept: enough to recognise it, not enough to use it. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly name: string;
+  /** `svc_live_` or `svc_test_`. */
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly scopes: readonly ApiScope[];
+  readonly createdAt: Date;
+  /** Known to the minute. */
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** An account and environment may have so many keys that are not revoked. */
+export const API_KEYS_MAX = 100;
+
+export interface ApiKeyPage {
+  readonly apiKeys: readonly ApiKey[];
+  readonly total: number;
+}
+
+/** Keeps API keys by the SHA-256 of the whole key; the key itself is nowhere. */
+export interface ApiKeyStore {
+  /** @throws {ServiceError} CONFLICT when there are `API_KEYS_MAX` already. */
+  insert(apiKey: ApiKey, hash: string): void;
+
+  find(accountId: string, apiKeyId: string): ApiKey | undefined;
+
+  /** Finds revoked keys too: the caller looks at `revokedAt`. */
+  findByHash(hash: string): ApiKey | undefined;
+
+  /** Newest first. */
+  list(scope: Scope): readonly ApiKey[];
+
+  /** Newest first, ties by id, revoked ones too. */
+  page(
+    accountId: string,
+    query: {
+      readonly environments: readonly Environment[];
+      readonly limit: number;
+      readonly offset: number;
+    },
+  ): ApiKeyPage;
+
+  touch(apiKeyId: string, usedAt: Date): void;
+
+  /** Does nothing when the key was revoked before. */
+  revoke(scope: Scope, apiKeyId: string, revokedAt: Date): void;
+}
+
+export const KEY_PREFIX = {
+  live: 'svc_live_',
+  test: 'svc_test_',
+} as const satisfies Record<Environment, string>;
+
+/** 190 bits, so that the hash needs no salt and no slowness. */
+const SECRET_CHARS = 32;
+
+/** Makes a key's text. It is shown once and never kept. */
+export function newKeyText(environment: Environment, random: RandomBytes): string {
+  return `${KEY_PREFIX[environment]}${base62(SECRET_CHARS, random)}`;
+}
+
+/**
+ * Makes a key and its text.
+ *
+ * @param draft.scopes everything but `admin` unless given.
+ */
+export function createApiKey(
+  draft: {
+    readonly name: string;
+    readonly scopes?: readonly ApiScope[] | undefined;
+  },
+  made: {
+    readonly id: string;
+    readonly scope: Scope;
+    readonly now: Date;
+    readonly random: RandomBytes;
+  },
+): { readonly apiKey: ApiKey; readonly keyText: string } {
+  const { id, scope, now, random } = made;
+  const { accountId, environment } = scope;
+  const keyText = newKeyText(environment, random);
+  const scopes = draft.scopes ?? API_SCOPES.filter((each) => each !== 'admin');
+  const facts = { id, accountId, environment, name: draft.name, scopes, createdAt: now };
+  return { apiKey: describeKey(keyText, facts), keyText };
+}
+
+/** Makes a webhook signing secret: `whsec_` and 24 bytes in base64, the form that Standard Webhooks reads. */
+export function newSigningSecret(random: RandomBytes): string {
+  return `whsec_${Buffer.from(random(24)).toString('base64')}`;
+}
+
+/** 128 bits at least; what the server makes has 192. */
+const SIGNING_BYTES_MIN = 16;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Whether the libraries of Standard Webhooks read a secret: `whsec_` and 16 bytes or more in Base64, padded. */
+export function isSigningSecret(text: string): boolean {
+  const encoded = text.startsWith('whsec_') ? text.slice('whsec_'.length) : '';
+  return BASE64.test(encoded) && Buffer.from(encoded, 'base64').length >= SIGNING_BYTES_MIN;
+}
+
+/** SHA-256 of the whole key, lowercase hexadecimal. */
+export function hashOfKey(text: string): string {
+  return hash('sha256', text);
+}
+
+/** Describes a key from its text, for keeping beside its hash. */
+export function describeKey(
+  text: string,
+  facts: Pick<ApiKey, 'id' | 'accountId' | 'environment' | 'name' | 'scopes' | 'createdAt'>,
+): ApiKey {
+  return {
+    ...facts,
+    prefix: KEY_PREFIX[facts.environment],
+    lastFour: text.slice(-4),
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+}
+
+/** Whether a key may do what needs `scope`; `admin` may do everything. */
+export function mayUse(apiKey: Pick<ApiKey, 'scopes'>, scope: ApiScope): boolean {
+  return apiKey.scopes.includes(scope) || apiKey.scopes.includes('admin');
+}
+
+/**
+ * The environments whose keys an admin key manages. A key of the sandbox costs nothing to lose, so it must not make
+ * one that places real calls.
+ */
+export function environmentsManagedBy(apiKey: Pick<ApiKey, 'environment'>): readonly Environment[] {
+  return apiKey.environment === 'live' ? ['live', 'test'] : ['test'];
+}

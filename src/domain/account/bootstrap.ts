@@ -1,0 +1,99 @@
+/** The first start: one account, one key and one signing secret an environment; pure */
+
+import type { NewId, RandomBytes } from '../ids.ts';
+import { type Environment, KEEP_CALLS, type Plan } from './account.ts';
+import type { AccountStore } from './account-store.ts';
+import {
+  API_SCOPES,
+  type ApiKeyStore,
+  describeKey,
+  hashOfKey,
+  newKeyText,
+  newSigningSecret,
+} from './api-key.ts';
+
+/** What the operator may set beforehand. */
+export interface BootstrapSettings {
+  readonly liveKey?: string | undefined;
+  readonly testKey?: string | undefined;
+  /** Used for both environments. */
+  readonly signingSecret?: string | undefined;
+  readonly plan?: Plan | undefined;
+}
+
+/** What is shown to the operator, once: the store has hashes only of the keys. */
+export interface BootstrapSecrets {
+  readonly liveKey: string;
+  readonly testKey: string;
+  readonly signingSecrets: Readonly<Record<Environment, string>>;
+}
+
+/**
+ * Makes the first account when there is none.
+ *
+ * @returns undefined when there is an account already.
+ */
+export function bootstrap(options: {
+  readonly accounts: AccountStore;
+  readonly settings: BootstrapSettings;
+  readonly newId: NewId;
+  readonly random: RandomBytes;
+  readonly now: Date;
+}): BootstrapSecrets | undefined {
+  const { accounts, settings, newId, random, now } = options;
+  if (accounts.count() > 0) return undefined;
+  const secrets: BootstrapSecrets = {
+    liveKey: settings.liveKey ?? newKeyText('live', random),
+    testKey: settings.testKey ?? newKeyText('test', random),
+    signingSecrets: {
+      live: settings.signingSecret ?? newSigningSecret(random),
+      test: settings.signingSecret ?? newSigningSecret(random),
+    },
+  };
+  const accountId = newId('acct');
+  const keyOf = (environment: Environment, text: string) => {
+    const name = `first ${environment} key`;
+    const facts = { id: newId('key'), accountId, environment, name, scopes: API_SCOPES };
+    return { apiKey: describeKey(text, { ...facts, createdAt: now }), hash: hashOfKey(text) };
+  };
+  accounts.found({
+    account: {
+      id: accountId,
+      name: 'Default',
+      plan: settings.plan ?? 'business',
+      minutesIncluded: 1000,
+      transferTargets: [],
+      allowedCountries: null,
+      retention: KEEP_CALLS,
+      createdAt: now,
+    },
+    signingSecrets: secrets.signingSecrets,
+    apiKeys: [keyOf('live', secrets.liveKey), keyOf('test', secrets.testKey)],
+  });
+  return secrets;
+}
+
+/** Settings of the first start that a later start finds without effect: the installation has other keys or secrets. */
+export function settingsWithoutEffect(options: {
+  readonly accounts: Pick<AccountStore, 'list' | 'signingSecrets'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'findByHash'>;
+  readonly settings: BootstrapSettings;
+  readonly now: Date;
+}): readonly ('liveKey' | 'testKey' | 'signingSecret')[] {
+  const { accounts, apiKeys, settings, now } = options;
+  const { liveKey, testKey, signingSecret } = settings;
+  const isUnknown = (key: string | undefined) =>
+    key !== undefined && apiKeys.findByHash(hashOfKey(key))?.revokedAt !== null;
+  const signs = () =>
+    accounts.list().some(({ id }) =>
+      (['live', 'test'] as const).some((environment) => {
+        const secrets = accounts.signingSecrets(id, environment, now);
+        return [secrets?.current, secrets?.prepared, secrets?.previous].includes(signingSecret);
+      }),
+    );
+  return [
+    ...(isUnknown(liveKey) ? (['liveKey'] as const) : []),
+    ...(isUnknown(testKey) ? (['testKey'] as const) : []),
+    ...(signingSecret !== undefined && !signs() ? (['signingSecret'] as const) : []),
+  ];
+}

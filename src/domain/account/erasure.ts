@@ -1,0 +1,131 @@
+/** Erasure of calls: who asked for it, what it takes, and the contract of the store that does it. */
+import type { Notifier } from '../../lib/notifier.ts';
+import { ServiceError } from '../service-error.ts';
+import type { Environment } from './account.ts';
+
+/** Noted calls that one step erases: a few milliseconds, on the thread that holds the conversations. */
+export const ERASED_CALLS_MAX = 20;
+
+/** What is asked for: one call, the calls of a telephone number, or what an account keeps for a time only. */
+export type ErasureKind = 'call' | 'number' | 'retention';
+
+/** Who asked for which erasure. It names no telephone number. */
+export interface ErasureOrder {
+  /** `ers_…`. */
+  readonly id: string;
+  readonly accountId: string;
+  /** Null: both. */
+  readonly environment: Environment | null;
+  readonly kind: ErasureKind;
+  /** Id of an API key; `dashboard`, `admin` (the command line) or `retention`. */
+  readonly askedBy: string;
+  readonly askedAt: Date;
+}
+
+/** What an erasure takes. */
+export interface ErasureCounts {
+  readonly calls: number;
+  /** Recordings of these calls, and of calls that stay. */
+  readonly recordings: number;
+  /** Calls that stay without their words. */
+  readonly transcripts: number;
+}
+
+/** A line of the audit log. */
+export interface ErasureRecord extends ErasureOrder, ErasureCounts {
+  /** Null while some of its calls go on, or wait for their turn. */
+  readonly finishedAt: Date | null;
+}
+
+/** The calls of a telephone number. */
+export interface NumberSelection {
+  readonly accountId: string;
+  /** Null: both. */
+  readonly environment: Environment | null;
+  /** As calls show it in `from` or `to`. */
+  readonly number: string;
+}
+
+/** The calls of a number that are over, and how many more go on. */
+export interface NumberCounts {
+  readonly calls: number;
+  readonly recordings: number;
+  readonly callsInProgress: number;
+}
+
+/**
+ * Erases calls with all that hangs on them: transcript, timeline, quality, SIP messages, events and their deliveries. What
+ * they add up to stays, and so does a tombstone: the id, the agent, when it began and how long it took.
+ *
+ * Every method is one transaction. Files are named in it for `Leftovers`, so that a crash leaves none behind.
+ */
+export interface ErasureStore {
+  /** Rings when there is something to finish: noted calls, or what `Leftovers` names. */
+  readonly bell: Notifier;
+
+  /** Erases a call. @throws {ServiceError} CALL_NOT_FOUND when there is none, CONFLICT while it is not over. */
+  erase(callId: string, order: ErasureOrder): void;
+
+  /** Notes the calls of a number for `eraseNoted`; those that go on are erased when they are over. */
+  note(selection: NumberSelection, order: ErasureOrder): NumberCounts;
+
+  /** What `note` would note. */
+  count(selection: NumberSelection): NumberCounts;
+
+  /** Erases noted calls that are over. @returns how many; `ERASED_CALLS_MAX` means that there may be more. */
+  eraseNoted(now: Date): number;
+
+  /** The audit log, newest first. */
+  list(limit: number): readonly ErasureRecord[];
+}
+
+/** What is still to be done after rows are gone, on the disk. */
+export interface Leftovers {
+  /** Recordings to delete: paths inside the data folder. */
+  files(limit: number): readonly string[];
+
+  /** The file is gone. */
+  fileGone(file: string): void;
+
+  /**
+   * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
+   * it moves rows: an erasure that was asked for, or rows that an account kept for a time only. Undefined: it holds none.
+   */
+  inPages(): 'asked' | 'expired' | undefined;
+
+  /** Writes the database file anew, without them: about 5 ms for each megabyte, in which nothing else is done. */
+  compact(): void;
+
+  /**
+   * Empties SQLite's log, which has rows as they were before they were erased.
+   *
+   * @returns false when another process reads the database at that moment; it is tried again soon.
+   */
+  emptyLog(): Promise<boolean>;
+
+  /** Of the database file. */
+  sizeBytes(): number;
+}
+
+/** Finishes erasures on the disk. */
+export interface Eraser {
+  /** Resolves when named files are deleted and the log is empty. Never rejects: what fails is logged and tried again. */
+  finish(): Promise<void>;
+}
+
+/** A number as `from` and `to` of calls have it: E.164, or the digits that a carrier sent. */
+const NUMBER = /^\+?[0-9*#]{1,32}$/;
+
+/** @throws {ServiceError} UNPROCESSABLE when the text is no number that a call can show. */
+export function checkErasedNumber(text: string): void {
+  if (NUMBER.test(text)) return;
+  throw new ServiceError(
+    'UNPROCESSABLE',
+    'Cannot erase calls of phoneNumber: expected a number as calls show it, such as +390612345678',
+  );
+}
+
+/** @throws {ServiceError} CONFLICT. */
+export function refuseLiveCall(): never {
+  throw new ServiceError('CONFLICT', 'Cannot delete the call: it is not over; hang it up first');
+}

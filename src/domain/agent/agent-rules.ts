@@ -1,0 +1,175 @@
+/** How agents are made and changed: limits, defaults, and what a change may not do; pure */
+
+import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
+import { parsePhoneNumber } from '../dialing/phone-number.ts';
+import { emptyPatch, given, laterThan } from '../patch.ts';
+import { ServiceError } from '../service-error.ts';
+import {
+  type Agent,
+  type AgentSettings,
+  type AgentStatus,
+  DEFAULT_AGENT_SETTINGS,
+  type Pronunciation,
+  type Scope,
+  type TransferTarget,
+} from './agent.ts';
+
+export const AGENT_LIMITS = {
+  nameCharsMax: 120,
+  greetingCharsMax: 2000,
+  systemPromptCharsMax: 20_000,
+  toolsMax: 32,
+  transferTargetsMax: 32,
+  transferLabelCharsMax: 60,
+  pronunciationsMax: 100,
+  writtenCharsMax: 60,
+  spokenCharsMax: 120,
+  maxDurationSeconds: { min: 10, max: 14_400 },
+  silenceTimeoutSeconds: { min: 2, max: 120 },
+} as const;
+
+/** Names of the tools that an agent may list. */
+export const AGENT_TOOLS = ['transfer_call', 'send_sms', 'book_appointment', 'end_call'] as const;
+
+const DEFAULT_VOICE = 'en-US-JennyNeural';
+const DEFAULT_LANGUAGE = 'en-US';
+
+/** Settings as customers give them: what is missing keeps its value. */
+export interface SettingsDraft {
+  readonly maxDurationSeconds?: number | undefined;
+  readonly silenceTimeoutSeconds?: number | undefined;
+  readonly interruptible?: boolean | undefined;
+  readonly transferTargets?: readonly TransferTarget[] | undefined;
+  readonly pronunciations?: readonly Pronunciation[] | undefined;
+}
+
+/** An agent as customers describe it, of the right types and lengths. */
+export interface AgentDraft {
+  readonly name: string;
+  readonly greeting: string;
+  readonly systemPrompt: string;
+  readonly voice?: string | undefined;
+  readonly language?: string | undefined;
+  readonly phoneNumber?: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly settings?: SettingsDraft | undefined;
+}
+
+type Unset<Fields> = { readonly [Name in keyof Fields]?: Fields[Name] | undefined };
+
+/** A change: only the fields that are there. `phoneNumber` null takes the number away. */
+export type AgentPatch = Unset<Omit<AgentDraft, 'phoneNumber'>> & {
+  readonly phoneNumber?: string | null | undefined;
+  readonly status?: AgentStatus | undefined;
+};
+
+/**
+ * Makes an active agent.
+ *
+ * @throws {ServiceError} UNPROCESSABLE when a telephone number is impossible, or no transfer could reach it.
+ */
+export function createAgent(
+  draft: AgentDraft,
+  { id, scope, now }: { readonly id: string; readonly scope: Scope; readonly now: Date },
+): Agent {
+  const { name, greeting, systemPrompt } = draft;
+  return {
+    id,
+    accountId: scope.accountId,
+    environment: scope.environment,
+    name,
+    greeting,
+    systemPrompt,
+    voice: draft.voice ?? DEFAULT_VOICE,
+    language: draft.language ?? DEFAULT_LANGUAGE,
+    phoneNumber:
+      draft.phoneNumber === undefined ? null : parsePhoneNumber(draft.phoneNumber, 'phoneNumber'),
+    tools: draft.tools ?? [],
+    settings: mergeSettings(DEFAULT_AGENT_SETTINGS, draft.settings),
+    status: 'active',
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+/**
+ * Changes the fields that the patch has; settings merge field by field. A null `phoneNumber` alone, for an agent
+ * without a number, gives the same agent.
+ *
+ * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, CONFLICT when the agent has that status
+ * already, UNPROCESSABLE when a telephone number is impossible.
+ */
+export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
+  const changes = given(patch);
+  if (Object.keys(changes).length === 0) throw emptyPatch('the agent');
+  if (changes.status === agent.status) {
+    throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
+  }
+  if (isOnlyNoNumber(agent, changes)) return agent;
+  if (typeof changes.phoneNumber === 'string') parsePhoneNumber(changes.phoneNumber, 'phoneNumber');
+  return {
+    ...agent,
+    ...changes,
+    settings: mergeSettings(agent.settings, changes.settings),
+    updatedAt: laterThan(agent.updatedAt, now),
+  };
+}
+
+/** A null `phoneNumber`, and nothing else, for an agent that has no number. */
+function isOnlyNoNumber(agent: Agent, changes: AgentPatch): boolean {
+  const isAlone = Object.keys(changes).length === 1;
+  return isAlone && changes.phoneNumber === null && agent.phoneNumber === null;
+}
+
+/** Whether a voice would say anything. */
+export function isSayable(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+/** Whether the text can be kept, spoken and given back as it came: no half characters, no NUL. */
+export function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** A language, perhaps with a region: nothing of it can be malformed, and the library takes longer than all other checks. */
+const PLAIN_TAG = /^[a-z]{2,3}(?:-[A-Z]{2})?$/;
+
+/** Whether the text is a well-formed BCP 47 language tag, such as `pt-BR`. */
+export function isLanguageTag(text: string): boolean {
+  if (PLAIN_TAG.test(text)) return true;
+  try {
+    return Intl.getCanonicalLocales(text).length === 1;
+  } catch {
+    // A malformed tag is a RangeError, and that is the answer.
+    return false;
+  }
+}
+
+function mergeSettings(settings: AgentSettings, draft: SettingsDraft | undefined): AgentSettings {
+  if (draft === undefined) return settings;
+  for (const [index, { number }] of (draft.transferTargets ?? []).entries()) {
+    checkTransferTarget(number, `settings.transferTargets.${index}.number`);
+  }
+  return { ...settings, ...given(draft) };
+}
+
+/** Countries are not looked at: the account's list may change, and decides at every transfer. */
+const TARGET_RULES: DialRules = {
+  allowedCountries: 'any',
+  homeNumber: null,
+  isOwnNumber: () => false,
+  isSimulated: true,
+};
+
+/**
+ * Checks a number that calls may be handed to.
+ *
+ * @param path Where it was written.
+ * @throws {ServiceError} UNPROCESSABLE when it is impossible, or no transfer could ever reach it.
+ */
+export function checkTransferTarget(text: string, path: string): void {
+  const number = parsePhoneNumber(text, path);
+  const decision = decideDial(number, TARGET_RULES);
+  if (decision.isAllowed) return;
+  throw new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${decision.reason}`);
+}

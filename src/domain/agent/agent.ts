@@ -1,0 +1,127 @@
+/** The configured voice agent, and the contract of the store that keeps agents. */
+import type { Environment } from '../account/account.ts';
+
+export interface TransferTarget {
+  /** What the model sees and says, such as `sales`. */
+  readonly label: string;
+  /** E.164. */
+  readonly number: string;
+}
+
+/** How a word is to be said that is written otherwise, such as a name. */
+export interface Pronunciation {
+  readonly written: string;
+  readonly spoken: string;
+}
+
+export interface AgentSettings {
+  readonly maxDurationSeconds: number;
+  readonly silenceTimeoutSeconds: number;
+  readonly interruptible: boolean;
+  /** Where `transfer_call` may go; empty denies. */
+  readonly transferTargets: readonly TransferTarget[];
+  /** Only the voice says them; transcripts keep the written form. */
+  readonly pronunciations: readonly Pronunciation[];
+}
+
+export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
+  maxDurationSeconds: 600,
+  silenceTimeoutSeconds: 10,
+  interruptible: true,
+  transferTargets: [],
+  pronunciations: [],
+};
+
+export type AgentStatus = 'active' | 'paused';
+
+/** Which way a change of an agent came: a customer's own key, or a person at the dashboard. */
+export type ChangedBy = 'api' | 'dashboard';
+
+export interface Agent {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly name: string;
+  readonly greeting: string;
+  readonly systemPrompt: string;
+  readonly voice: string;
+  readonly language: string;
+  /** E.164, or null when the agent is reached only by outbound, browser or sandbox. */
+  readonly phoneNumber: string | null;
+  readonly tools: readonly string[];
+  readonly settings: AgentSettings;
+  readonly status: AgentStatus;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** An agent with what it did today. */
+export interface AgentWithUsage extends Agent {
+  readonly totalCallsToday: number;
+  /** Rounded to 0.1. */
+  readonly totalMinutesToday: number;
+}
+
+/** Who is asking: nothing of another account or environment is ever found. */
+export interface Scope {
+  readonly accountId: string;
+  readonly environment: Environment;
+}
+
+/** An agent as lists show it: without its words, which may be long. */
+export type AgentSummary = Omit<AgentWithUsage, 'greeting' | 'systemPrompt' | 'tools' | 'settings'>;
+
+/** Which agents to list; all of them without a status. */
+export interface AgentQuery {
+  readonly status?: AgentStatus;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface AgentPage {
+  readonly agents: readonly AgentSummary[];
+  readonly total: number;
+}
+
+/** Keeps agents, and what each was like after every change: both in one transaction. */
+export interface AgentStore {
+  /**
+   * @param by `api` unless given.
+   * @throws {ServiceError} CONFLICT when another agent of the environment holds the phone number.
+   */
+  insert(agent: Agent, by?: ChangedBy): void;
+
+  /**
+   * Makes a version of it, unless nothing differs.
+   *
+   * @throws {ServiceError} CONFLICT as `insert`.
+   */
+  update(agent: Agent, by?: ChangedBy): void;
+
+  /** Its versions go with it. @throws {ServiceError} CONFLICT while the agent has a live call. */
+  delete(scope: Scope, agentId: string): void;
+
+  find(scope: Scope, agentId: string): Agent | undefined;
+
+  /** As `find`, with what the agent did since 00:00 UTC of `now`. */
+  findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
+
+  /** As `findWithUsage`, for whoever passes it on unread: the JSON of the agent as the interface shows it. */
+  findText(
+    scope: Scope,
+    agentId: string,
+    now: Date,
+  ): { readonly text: string; readonly updatedAt: Date } | undefined;
+
+  list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
+
+  /** As `list`, for whoever passes it on unread: each agent as the JSON of an item of the interface's list, with commas between. */
+  listText(
+    scope: Scope,
+    query: AgentQuery,
+    now: Date,
+  ): { readonly items: string; readonly total: number };
+
+  /** The agent that answers a called number, in the live environment, whichever account it is of. */
+  findByPhoneNumber(phoneNumber: string): Agent | undefined;
+}

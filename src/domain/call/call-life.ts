@@ -1,0 +1,107 @@
+/** How a call's record moves from state to state; pure */
+import type { Agent } from '../agent/agent.ts';
+import { type Call, type CallStatus, canMove, type EndReason } from './call.ts';
+
+/** What a call begins with; the rest of its record is empty. */
+export interface CallBeginning
+  extends Pick<Call, 'id' | 'direction' | 'from' | 'to'>,
+    Partial<Pick<Call, 'expiresAt' | 'metadata' | 'overrides' | 'scenario'>> {
+  readonly now: Date;
+}
+
+/** Makes the record of a call that waits in the queue. */
+export function newCall(agent: Agent, beginning: CallBeginning): Call {
+  const { now, expiresAt = null, metadata = {}, overrides = {}, ...rest } = beginning;
+  const { scenario = null, ...parties } = rest;
+  return {
+    ...parties,
+    accountId: agent.accountId,
+    environment: agent.environment,
+    agentId: agent.id,
+    status: 'queued',
+    createdAt: now,
+    startedAt: null,
+    answeredAt: null,
+    endedAt: null,
+    endReason: null,
+    failureReason: null,
+    sipStatus: null,
+    expiresAt,
+    durationSeconds: 0,
+    carrierCallSid: null,
+    recordingFile: null,
+    recordingTruncated: false,
+    summary: null,
+    sentiment: null,
+    sentimentScore: null,
+    intentDetected: null,
+    metadata,
+    overrides,
+    scenario,
+  };
+}
+
+/** Whole seconds from answer to end, rounded up because every started second counts; 0 when never answered. */
+export function durationSeconds(answeredAt: Date | null, endedAt: Date): number {
+  if (answeredAt === null) return 0;
+  return Math.max(0, Math.ceil((endedAt.getTime() - answeredAt.getTime()) / 1000));
+}
+
+/**
+ * Moves a call to its next status, with what changes at the same time.
+ *
+ * @throws {Error} when the table of moves does not have this one.
+ */
+export function moveCall(call: Call, status: CallStatus, changes: Partial<Call> = {}): Call {
+  if (!canMove(call.status, status)) {
+    throw new Error(`Cannot move call "${call.id}" to ${status}: it is ${call.status}`);
+  }
+  return { ...call, ...changes, status };
+}
+
+/** Why a call failed. */
+export interface Failure {
+  /** A sentence for customers. */
+  readonly reason: string;
+  /** The final status by which the far end refused our INVITE; null where there was none. */
+  readonly sipStatus: number | null;
+}
+
+/** For a call whose failure has no better explanation. */
+const FAILED_BY_END: Partial<Readonly<Record<EndReason, string>>> = {
+  no_answer: 'Nobody answered.',
+  busy: 'The line was busy.',
+};
+
+/**
+ * Ends a call: `completed` when it was answered and nothing broke, else `failed`. One that never started began when it was
+ * asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
+ *
+ * @throws {Error} when the call is over already.
+ */
+export function endCall(
+  call: Call,
+  facts: {
+    readonly endReason: EndReason;
+    readonly endedAt: Date;
+    readonly failure?: Failure | undefined;
+  },
+): Call {
+  const { endReason, failure } = facts;
+  const reason = failure?.reason ?? FAILED_BY_END[endReason] ?? 'The server failed.';
+  const startedAt = call.startedAt ?? call.createdAt;
+  const endedAt = latest(facts.endedAt, startedAt, call.answeredAt);
+  const isCompleted = call.answeredAt !== null && endReason !== 'error';
+  return moveCall(call, isCompleted ? 'completed' : 'failed', {
+    startedAt,
+    endedAt,
+    endReason,
+    failureReason: isCompleted ? null : reason,
+    sipStatus: isCompleted ? null : (failure?.sipStatus ?? null),
+    durationSeconds: durationSeconds(call.answeredAt, endedAt),
+  });
+}
+
+function latest(first: Date, ...others: readonly (Date | null)[]): Date {
+  return new Date(Math.max(first.getTime(), ...others.map((date) => date?.getTime() ?? 0)));
+}

@@ -1,0 +1,183 @@
+/** The record of a call that a customer sees, its states, and the contract of the store that keeps it. */
+import type { Notifier } from '../../lib/notifier.ts';
+import type { Environment } from '../account/account.ts';
+import type { Scope } from '../agent/agent.ts';
+import type { ServiceEvent } from '../webhook/service-event.ts';
+
+export type CallStatus = 'queued' | 'ringing' | 'in_progress' | 'completed' | 'failed';
+
+export type CallDirection = 'inbound' | 'outbound';
+
+export type EndReason =
+  | 'user_hangup'
+  | 'agent_hangup'
+  | 'timeout'
+  | 'transferred'
+  | 'error'
+  | 'no_answer'
+  | 'busy';
+
+const NEXT: Readonly<Record<CallStatus, readonly CallStatus[]>> = {
+  queued: ['ringing', 'failed'],
+  ringing: ['in_progress', 'completed', 'failed'],
+  in_progress: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+};
+
+export function canMove(from: CallStatus, to: CallStatus): boolean {
+  return NEXT[from].includes(to);
+}
+
+/** Whether a call has come to its end. */
+export function isOver(status: CallStatus): boolean {
+  return NEXT[status].length === 0;
+}
+
+export interface TranscriptEntry {
+  readonly role: 'agent' | 'user';
+  readonly text: string;
+  readonly at: Date;
+  /** From 0 to 1; on user entries. */
+  readonly confidence?: number;
+}
+
+export interface CallOverrides {
+  readonly greeting?: string;
+  readonly maxDurationSeconds?: number;
+  readonly systemPrompt?: string;
+  readonly voice?: string;
+  readonly language?: string;
+}
+
+export interface Call {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Scope['environment'];
+  readonly agentId: string;
+  readonly direction: CallDirection;
+  readonly status: CallStatus;
+  readonly from: string;
+  readonly to: string;
+  /** When the request or the INVITE came. */
+  readonly createdAt: Date;
+  /** When the call began: the INVITE for inbound, the dialling for outbound, the request where it was never dialled; null while queued. */
+  readonly startedAt: Date | null;
+  readonly answeredAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly endReason: EndReason | null;
+  /** Why it failed, or what keeps it in the queue: a sentence for customers. Null otherwise. */
+  readonly failureReason: string | null;
+  /** The final status by which the far end refused our INVITE; null where there was none. */
+  readonly sipStatus: number | null;
+  /** When a call that still waits in the queue is not wanted any more; null for incoming calls. */
+  readonly expiresAt: Date | null;
+  /** Whole seconds from answer to end, rounded up; 0 when never answered. */
+  readonly durationSeconds: number;
+  /** The carrier's identifier of the call: the SIP Call-ID. */
+  readonly carrierCallSid: string | null;
+  /** Path of the recording inside the data folder, null when there is none. */
+  readonly recordingFile: string | null;
+  /** Whether the recording ends before the call does, because the disk took no more. */
+  readonly recordingTruncated: boolean;
+  readonly summary: string | null;
+  readonly sentiment: 'positive' | 'neutral' | 'negative' | null;
+  readonly sentimentScore: number | null;
+  readonly intentDetected: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly overrides: CallOverrides;
+  /** Which party the sandbox lets ring in; null for every call that is not simulated, and for outbound ones. */
+  readonly scenario: string | null;
+}
+
+/** A call as lists show it. */
+export interface CallSummary extends Call {
+  readonly hasTranscript: boolean;
+}
+
+export interface CallQuery {
+  readonly agentId?: string;
+  readonly status?: CallStatus;
+  readonly direction?: CallDirection;
+  /** Inclusive. */
+  readonly startedFrom?: Date;
+  /** Exclusive. */
+  readonly startedBefore?: Date;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One line of a call's timeline, such as a turn with its latencies. */
+export interface TimelineEntry {
+  readonly at: Date;
+  readonly kind: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** As much of a queued call as is needed to choose the next one: a long queue is read often. */
+export type WaitingParty = Pick<Call, 'id' | 'from' | 'failureReason' | 'expiresAt'>;
+
+/** A call as the JSON that the interface shows, in parts. */
+export interface CallText {
+  /** An object: what lists show as well. */
+  readonly facts: string;
+  /** Objects with commas between, in the order of `CallStore.transcript`; null when nothing was said. */
+  readonly transcript: string | null;
+  /** A text in quotes, or `null`. */
+  readonly summary: string;
+  /** An object. */
+  readonly metadata: string;
+  readonly hasRecording: boolean;
+}
+
+/** Keeps calls. Every method is one transaction. */
+export interface CallStore {
+  /** Saves a new call together with the events that its creation causes. */
+  insert(call: Call, events: readonly ServiceEvent[]): void;
+
+  /**
+   * Saves the call's new state together with the events that it causes: both or neither.
+   *
+   * @throws {Error} when the stored status may not move to the new one.
+   */
+  update(call: Call, events: readonly ServiceEvent[]): void;
+
+  addTranscriptEntry(callId: string, entry: TranscriptEntry): void;
+
+  /** In the order in which they began to be spoken. */
+  transcript(callId: string): readonly TranscriptEntry[];
+
+  addTimelineEntry(callId: string, entry: TimelineEntry): void;
+
+  timeline(callId: string): readonly TimelineEntry[];
+
+  find(scope: Scope, callId: string): Call | undefined;
+
+  /** As `find`, for whoever passes it on unread. */
+  findText(scope: Scope, callId: string): CallText | undefined;
+
+  /** Finds a call of whichever account: for the bearer of a link whose signature has been checked. */
+  findById(callId: string): Call | undefined;
+
+  list(
+    scope: Scope,
+    query: CallQuery,
+  ): { readonly calls: readonly CallSummary[]; readonly total: number };
+
+  /** As `list`, for whoever passes it on unread: each call as the JSON of an item of the interface's list, with commas between. */
+  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number };
+
+  /** Calls that a process before this one left `ringing` or `in_progress`. */
+  findUnfinished(): readonly Call[];
+
+  /** Rings after a call was saved as `queued`. */
+  readonly queueBell: Notifier;
+
+  /** Outbound calls that wait to be placed, in the order in which they were asked for; their records are not read. */
+  waitingToDial(environment: Environment, limit: number): readonly WaitingParty[];
+
+  /** Calls that wait to be placed, in the order in which they were asked for. */
+  queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[];
+
+  countQueued(environment: Environment, direction: CallDirection): number;
+}

@@ -1,0 +1,73 @@
+/** Links to recordings that need no key: they expire, and cannot be made or changed without the secret; pure */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../service-error.ts';
+
+/** How long a link works unless said otherwise: a day. */
+export const LINK_LIFETIME_MS = 86_400_000;
+
+/** The two query parameters of a link, as they stand in the URL. */
+export interface LinkProof {
+  /** Unix seconds. */
+  readonly expires: string;
+  /** HMAC-SHA256, lowercase hexadecimal. */
+  readonly signature: string;
+}
+
+/** Makes the proof that whoever holds the link may hear the recording until `expiresAt`. */
+export function signRecordingLink(callId: string, expiresAt: Date, secret: string): LinkProof {
+  const expires = String(Math.floor(expiresAt.getTime() / 1000));
+  return { expires, signature: signatureOf(callId, expires, secret) };
+}
+
+/**
+ * Makes the whole link to a call's recording.
+ *
+ * @param options.publicUrl The server's address as customers reach it, without a slash at its end.
+ */
+export function recordingLink(
+  callId: string,
+  options: { readonly publicUrl: string; readonly secret: string; readonly expiresAt: Date },
+): string {
+  const { publicUrl, secret, expiresAt } = options;
+  // Digits and hexadecimal need no escaping.
+  const { expires, signature } = signRecordingLink(callId, expiresAt, secret);
+  return `${publicUrl}/api/calls/${callId}/recording?expires=${expires}&signature=${signature}`;
+}
+
+/** @throws {ServiceError} FORBIDDEN when the link was changed or has expired. */
+export function checkRecordingLink(
+  callId: string,
+  proof: LinkProof,
+  { secret, now }: { readonly secret: string; readonly now: Date },
+): void {
+  if (!isEqual(proof.signature, signatureOf(callId, proof.expires, secret))) {
+    throw new ServiceError('FORBIDDEN', 'Cannot open the recording: the link is not genuine');
+  }
+  if (isPast(proof.expires, now)) {
+    throw new ServiceError('FORBIDDEN', 'Cannot open the recording: the link has expired');
+  }
+}
+
+/** Whether `checkRecordingLink` lets the link through. */
+export function opensRecording(
+  callId: string,
+  { expires, signature }: LinkProof,
+  { secret, now }: { readonly secret: string; readonly now: Date },
+): boolean {
+  const isGenuine = isEqual(signature, signatureOf(callId, expires, secret));
+  return isGenuine && !isPast(expires, now);
+}
+
+function isPast(expires: string, now: Date): boolean {
+  return Number(expires) * 1000 <= now.getTime();
+}
+
+function signatureOf(callId: string, expires: string, secret: string): string {
+  return createHmac('sha256', secret).update(`recording\n${callId}\n${expires}`).digest('hex');
+}
+
+/** Compares in a time that does not tell how much of it was right. */
+function isEqual(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,49 @@
+/** The SIP messages of a call, as a ladder is drawn from them; and the contract of the store that keeps them. */
+import type { Call } from './call.ts';
+
+/** For whoever looks into trouble, and no longer than events: the text names who was called. */
+export const SIP_TRACES_KEPT_MS = 30 * 86_400_000;
+
+export interface SipTraceMessage {
+  readonly at: Date;
+  readonly direction: 'in' | 'out';
+  readonly transport: 'UDP' | 'TCP' | 'WS' | 'WSS';
+  /** Host and port it came from, IPv6 in brackets. */
+  readonly from: string;
+  readonly to: string;
+  /** The whole message without credentials and media keys; cut off where it was very long. */
+  readonly text: string;
+}
+
+export interface SipTrace {
+  /** In the order in which they came and went. */
+  readonly messages: readonly SipTraceMessage[];
+  /** Whether messages, or the ends of long ones, are missing. */
+  readonly isTruncated: boolean;
+}
+
+/** A trace that is to be kept. */
+export interface KeptSipTrace extends SipTrace {
+  readonly callId: string;
+  readonly keptAt: Date;
+}
+
+/** Keeps traces of calls that are over, beside the calls: what erases a call erases them. */
+export interface SipTraceStore {
+  /** Keeps all of them, or none; one that is kept already is replaced. Those of calls that there are no more are left out. */
+  keep(traces: readonly KeptSipTrace[]): void;
+
+  find(callId: string): SipTrace | undefined;
+}
+
+/** What the interface shows of a call. */
+export interface SipLadder extends SipTrace {
+  readonly source: 'engine' | 'none';
+  /** Why there is nothing, and where to look instead; null where there is. */
+  readonly note: string | null;
+}
+
+/** Finds the messages of calls, over or not. */
+export interface SipTraces {
+  of(call: Call): SipLadder;
+}

@@ -1,0 +1,70 @@
+/** Which telephone numbers there are, which account each belongs to, and which agent answers it. */
+import type { Scope } from '../agent/agent.ts';
+import type { HeldNumber, NumberHolders } from './number-holders.ts';
+import type { NumberAssignments, NumberOwners } from './number-owner.ts';
+import type { Trunks } from './trunk-state.ts';
+
+export interface ListedNumber {
+  /** E.164, or the beginning of numbers and a star. */
+  readonly number: string;
+  readonly trunks: readonly string[];
+  /** Account id of its owner; undefined where no trunk has it and it is not assigned. */
+  readonly owner: string | undefined;
+  /** Undefined where no agent of the asking account holds it. */
+  readonly holder: HeldNumber | undefined;
+  /** Whether any agent holds it, of this account or another. */
+  readonly isTaken: boolean;
+}
+
+interface NumberParts {
+  readonly trunks: Trunks;
+  readonly holders: NumberHolders;
+  readonly owners: NumberOwners;
+  readonly assignments: Pick<NumberAssignments, 'list'>;
+}
+
+/**
+ * The page of numbers that an account is shown: those of its agents, and in the live environment those of the trunks and
+ * of assignments that belong to it. No trunk leads to the sandbox.
+ *
+ * @param scope.isOperator shows the numbers of all accounts.
+ */
+export function numberPage(
+  parts: NumberParts,
+  scope: Scope & { readonly isOperator: boolean },
+  page: { readonly limit: number; readonly offset: number },
+): { readonly numbers: readonly ListedNumber[]; readonly total: number } {
+  const { trunks, holders, owners } = parts;
+  const isLive = scope.environment === 'live';
+  const ownerOf = owners.readAll();
+  const own = new Map(holders.ofScope(scope).map((held) => [held.number, held]));
+  const known = isLive ? [...trunks.numbers, ...parts.assignments.list().map(numberOf)] : [];
+  const shown = known.filter((number) => scope.isOperator || ownerOf(number) === scope.accountId);
+  const all = [...new Set([...shown, ...own.keys()])].sort();
+  const numbers = all.slice(page.offset, page.offset + page.limit).map((number): ListedNumber => {
+    const holder = own.get(number);
+    if (isLive) return { ...liveNumber(parts, scope, number), owner: ownerOf(number) };
+    return { number, trunks: [], owner: undefined, holder, isTaken: holder !== undefined };
+  });
+  return { numbers, total: all.length };
+}
+
+/** One number as an account is shown it in the live environment. */
+export function liveNumber(
+  { trunks, holders, owners }: NumberParts,
+  { accountId }: Pick<Scope, 'accountId'>,
+  number: string,
+): ListedNumber {
+  const holder = holders.liveHolderOf(number);
+  return {
+    number,
+    trunks: trunks.trunksOf(number),
+    owner: owners.ownerOf(number),
+    holder: holder?.accountId === accountId ? holder : undefined,
+    isTaken: holder !== undefined,
+  };
+}
+
+function numberOf({ number }: { readonly number: string }): string {
+  return number;
+}

@@ -1,0 +1,188 @@
+/** Which account a telephone number belongs to, and the contract of the store that keeps assignments. */
+import type { AccountStore } from '../account/account-store.ts';
+import type { Agent, Scope } from '../agent/agent.ts';
+import { ServiceError } from '../service-error.ts';
+import type { HeldNumber, NumberHolders } from './number-holders.ts';
+import { isPhoneNumber } from './phone-number.ts';
+import type { Trunks } from './trunk-state.ts';
+
+/** A number, or the beginning of numbers and a star, that the operator has given to an account. */
+export interface NumberAssignment {
+  readonly number: string;
+  readonly accountId: string;
+  readonly assignedAt: Date;
+  /** `upgrade`: an agent of the account held it before numbers belonged to accounts. */
+  readonly assignedBy: 'operator' | 'upgrade';
+}
+
+/** Keeps assignments. The writes may run inside of a transaction. */
+export interface NumberAssignments {
+  /** Of exactly this number, or beginning and star. */
+  find(number: string): NumberAssignment | undefined;
+
+  /** Sorted by number. */
+  list(): readonly NumberAssignment[];
+
+  /** Takes the place of an assignment of the same number. */
+  save(assignment: NumberAssignment): void;
+
+  /** @returns whether there was one. */
+  remove(number: string): boolean;
+}
+
+/** Account id of a number's owner; undefined where no trunk has the number and it is not assigned. */
+export type OwnerOf = (number: string) => string | undefined;
+
+/**
+ * Finds the owner of a number: by its assignment, that of the number before that of the longest beginning; else the
+ * account that its trunk names; else the first account.
+ */
+export class NumberOwners {
+  readonly #accounts: Pick<AccountStore, 'list'>;
+  readonly #assignments: Pick<NumberAssignments, 'find' | 'list'>;
+  readonly #trunks: Pick<Trunks, 'accountOf'>;
+  #firstId: string | undefined;
+
+  constructor(parts: {
+    readonly accounts: Pick<AccountStore, 'list'>;
+    readonly assignments: Pick<NumberAssignments, 'find' | 'list'>;
+    readonly trunks: Pick<Trunks, 'accountOf'>;
+  }) {
+    this.#accounts = parts.accounts;
+    this.#assignments = parts.assignments;
+    this.#trunks = parts.trunks;
+  }
+
+  /** The account that the others' numbers come from; it is never deleted. Undefined before it is made. */
+  get firstAccountId(): string | undefined {
+    this.#firstId ??= this.#accounts.list()[0]?.id;
+    return this.#firstId;
+  }
+
+  readonly ownerOf: OwnerOf = (number) =>
+    this.#ownerBy(number, (covering) => this.#assignments.find(covering)?.accountId);
+
+  /** As `ownerOf`, for many numbers at one moment: the assignments are read once. */
+  readAll(): OwnerOf {
+    const assigned = new Map(
+      this.#assignments.list().map(({ number, accountId }) => [number, accountId]),
+    );
+    return (number) => this.#ownerBy(number, (covering) => assigned.get(covering));
+  }
+
+  /** Whether agents and calls of the account may use the number. */
+  mayUse(accountId: string, number: string): boolean {
+    const owner = this.ownerOf(number);
+    return owner === undefined || owner === accountId;
+  }
+
+  /**
+   * Checks the number that an agent is to have. Numbers of the sandbox ring nowhere and belong to no account.
+   *
+   * @param held the agent's number so far: it may stay.
+   * @throws {ServiceError} UNPROCESSABLE when it belongs to another account.
+   */
+  requireOwn(scope: Scope, number: string | null, held: string | null = null): void {
+    if (number === null || number === held || scope.environment !== 'live') return;
+    if (!this.mayUse(scope.accountId, number)) throw notOwn('phoneNumber', number);
+  }
+
+  #ownerBy(number: string, assignedTo: OwnerOf): string | undefined {
+    for (const covering of coveringOf(number)) {
+      const accountId = assignedTo(covering);
+      if (accountId !== undefined) return accountId;
+    }
+    const named = this.#trunks.accountOf(number);
+    return named === undefined ? undefined : (named ?? this.firstAccountId);
+  }
+}
+
+/** An answer to the use of a number that belongs to another account. @param path of the field. */
+export function notOwn(path: string, number: string): ServiceError {
+  const why = 'it is not a number of this account';
+  return new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${why}`);
+}
+
+/** The agent, where its account may use its number: a trunk may have brought the number later. */
+export function entitled(agent: Agent | undefined, owners: NumberOwners): Agent | undefined {
+  if (agent === undefined || agent.phoneNumber === null) return agent;
+  return owners.mayUse(agent.accountId, agent.phoneNumber) ? agent : undefined;
+}
+
+interface Assigning {
+  readonly accounts: Pick<AccountStore, 'find'>;
+  readonly assignments: NumberAssignments;
+  readonly holders: Pick<NumberHolders, 'everyLive'>;
+  readonly owners: NumberOwners;
+}
+
+/**
+ * Gives a number, or all that begin alike, to an account. Run it as one transaction: what it throws must undo it.
+ *
+ * @throws {ServiceError} UNPROCESSABLE when the number is impossible or there is no such account, CONFLICT while a live
+ * agent of another account holds the number.
+ */
+export function assignNumber(
+  request: { readonly number: string; readonly accountId: string; readonly now: Date },
+  parts: Assigning,
+): void {
+  const { number, accountId, now } = request;
+  if (!isPhoneNumber(number) && !BEGINNING.test(number)) {
+    const expected = 'expected E.164, or its beginning and a star: +39061234*';
+    throw new ServiceError('UNPROCESSABLE', `Cannot assign "${shown(number)}": ${expected}`);
+  }
+  if (parts.accounts.find(accountId) === undefined) {
+    const why = 'there is no such account';
+    throw new ServiceError('UNPROCESSABLE', `Cannot assign to "${shown(accountId)}": ${why}`);
+  }
+  parts.assignments.save({ number, accountId, assignedAt: now, assignedBy: 'operator' });
+  refuseHeld(number, parts);
+}
+
+/**
+ * Takes an assignment away: the number is that of its trunk's account again. Run it as one transaction.
+ *
+ * @throws {ServiceError} NOT_FOUND when there is none, CONFLICT while a live agent holds the number whose account would
+ * lose it.
+ */
+export function unassignNumber(number: string, parts: Assigning): void {
+  if (!parts.assignments.remove(number)) {
+    const why = 'it is not assigned to an account';
+    throw new ServiceError('NOT_FOUND', `Cannot unassign "${shown(number)}": ${why}`);
+  }
+  refuseHeld(number, parts);
+}
+
+/** Live agents that hold a number of another account; they do not answer it. */
+export function strangersOn(parts: Pick<Assigning, 'holders' | 'owners'>): readonly HeldNumber[] {
+  const ownerOf = parts.owners.readAll();
+  return parts.holders.everyLive().filter(({ number, accountId }) => {
+    const owner = ownerOf(number);
+    return owner !== undefined && owner !== accountId;
+  });
+}
+
+const BEGINNING = /^(\+\d{0,14})?\*$/;
+
+const SHOWN_CHARS = 40;
+
+function shown(text: string): string {
+  return text.slice(0, SHOWN_CHARS);
+}
+
+function refuseHeld(changed: string, parts: Assigning): void {
+  const stranger = strangersOn(parts).find(({ number }) => coveringOf(number).includes(changed));
+  if (stranger === undefined) return;
+  const why = `an agent of another account holds ${stranger.number}; take it from that agent first`;
+  throw new ServiceError('CONFLICT', `Cannot change the account of "${changed}": ${why}`);
+}
+
+/** The number, and the beginnings with a star that cover it, longest first. */
+function coveringOf(number: string): readonly string[] {
+  const written = number.endsWith('*') ? number.slice(0, -1) : number;
+  const beginnings = Array.from(
+    { length: written.length + 1 },
+    (_, cut) => `${written.slice(0, written.length - cut)}*`,
+  );
+  return [number, ...beginnings];
+}

@@ -1,0 +1,140 @@
+/** Which outgoing calls may be asked for, how they join the queue, and how they leave it undialled; pure */
+import type { Account, Plan } from '../account/account.ts';
+import type { Agent } from '../agent/agent.ts';
+import type { Call, CallOverrides } from '../call/call.ts';
+import { callEndedEvent } from '../call/call-events.ts';
+import { endCall, newCall } from '../call/call-life.ts';
+import { given } from '../patch.ts';
+import { ServiceError } from '../service-error.ts';
+import type { ServiceEvent } from '../webhook/service-event.ts';
+import { type DialRules, decideDial, isShortNumber } from './dial-policy.ts';
+import { notOwn, type OwnerOf } from './number-owner.ts';
+import { parsePhoneNumber } from './phone-number.ts';
+
+export const OUTBOUND_LIMITS = {
+  metadataKeysMax: 50,
+  metadataBytesMax: 16_384,
+  /** Lists and objects in each other, `metadata` itself included. */
+  metadataDepthMax: 8,
+} as const;
+
+/** How long a call may wait in the queue before it fails, in seconds. */
+export const EXPIRES_IN_SECONDS = { min: 10, default: 600, max: 86_400 } as const;
+
+/** What a message repeats of a text that is not a number. */
+const SHOWN_CHARS = 32;
+
+/** An outgoing call as customers ask for it, of the right types and lengths. */
+export interface OutboundDraft {
+  readonly to: string;
+  readonly from?: string | undefined;
+  /** How long it may wait in the queue. */
+  readonly expiresInSeconds?: number | undefined;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+  readonly overrides?: Overrides | undefined;
+}
+
+type Overrides = { readonly [Name in keyof CallOverrides]: CallOverrides[Name] | undefined };
+
+/** What a request for a call is judged by. */
+export interface OutboundFacts {
+  readonly id: string;
+  readonly now: Date;
+  readonly agent: Agent;
+  readonly account: Account;
+  readonly hasTrunkFor: (from: string) => boolean;
+  /** Account id of a number's owner; undefined where it belongs to no account. */
+  readonly ownerOf: OwnerOf;
+  /** The live agent that has a number, whichever account it is of. */
+  readonly holderOf: (number: string) => Agent | undefined;
+}
+
+/** @throws {ServiceError} FORBIDDEN when the operator has turned outgoing calls off for the account's plan. */
+export function requireOutbound(account: Account, plansWithout: readonly Plan[]): void {
+  if (!plansWithout.includes(account.plan)) return;
+  throw new ServiceError(
+    'FORBIDDEN',
+    `Cannot start outbound calls: the plan "${account.plan}" does not have them`,
+  );
+}
+
+/**
+ * Makes the record of a call that waits to be dialled.
+ *
+ * @throws {ServiceError} CONFLICT when the agent is paused, UNPROCESSABLE when a number may not be used.
+ */
+export function queueCall(draft: OutboundDraft, facts: OutboundFacts): Call {
+  const { id, now, agent } = facts;
+  if (agent.status === 'paused') {
+    throw new ServiceError('CONFLICT', 'Cannot start the call: the agent is paused');
+  }
+  const from = callingNumber(draft, facts);
+  return newCall(agent, {
+    id,
+    now,
+    direction: 'outbound',
+    from,
+    to: calledNumber(draft.to, from, facts),
+    expiresAt: new Date(
+      now.getTime() + (draft.expiresInSeconds ?? EXPIRES_IN_SECONDS.default) * 1000,
+    ),
+    metadata: draft.metadata ?? {},
+    overrides: given(draft.overrides ?? {}),
+  });
+}
+
+/**
+ * Ends a call that still waits, because a customer hung it up: nobody answered it, for nobody was dialled.
+ *
+ * @returns the call and its `call.ended`, to be saved together.
+ */
+export function abandonQueued(
+  call: Call,
+  { now, eventId }: { readonly now: Date; readonly eventId: string },
+): { readonly call: Call; readonly events: readonly ServiceEvent[] } {
+  const failure = { reason: 'The call was hung up before it was dialled.', sipStatus: null };
+  const over = endCall(call, { endReason: 'no_answer', endedAt: now, failure });
+  return { call: over, events: [callEndedEvent(over, { id: eventId, now })] };
+}
+
+function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
+  const { agent, hasTrunkFor } = facts;
+  const isLive = agent.environment === 'live';
+  const text = draft.from ?? agent.phoneNumber;
+  if (text === null) {
+    throw unusable('Cannot start the call: from is missing, and the agent has no phoneNumber');
+  }
+  if (isShortNumber(text)) {
+    throw unusable(`${cannotUse('from', text)}: nobody calls from an emergency or short number`);
+  }
+  const from = parsePhoneNumber(text, 'from');
+  if (!isLive) return from;
+  const users = [facts.ownerOf(from), facts.holderOf(from)?.accountId];
+  if (users.some((user) => user !== undefined && user !== agent.accountId)) {
+    throw notOwn('from', from);
+  }
+  if (!hasTrunkFor(from)) throw unusable(`${cannotUse('from', from)}: no trunk has this number`);
+  return from;
+}
+
+function calledNumber(text: string, from: string, facts: OutboundFacts): string {
+  const { account, agent, holderOf } = facts;
+  const rules: DialRules = {
+    allowedCountries: account.allowedCountries ?? undefined,
+    homeNumber: from,
+    isOwnNumber: (number) => number === agent.phoneNumber || holderOf(number) !== undefined,
+    isSimulated: agent.environment === 'test',
+    mayBeUnassigned: true,
+  };
+  const decision = decideDial(text, rules);
+  if (!decision.isAllowed) throw unusable(`${cannotUse('to', text)}: ${decision.reason}`);
+  return decision.number;
+}
+
+function cannotUse(path: string, text: string): string {
+  return `Cannot use ${path} "${text.slice(0, SHOWN_CHARS)}"`;
+}
+
+function unusable(message: string): ServiceError {
+  return new ServiceError('UNPROCESSABLE', message);
+}

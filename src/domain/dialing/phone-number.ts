@@ -1,0 +1,33 @@
+/** Telephone numbers in E.164 form, checked once where they come in; pure */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { ServiceError } from '../service-error.ts';
+
+/** A number in E.164 form, of a length that its country has. */
+export type PhoneNumber = string & { readonly brand: 'PhoneNumber' };
+
+/** What a message repeats of a text that is not a number. */
+const SHOWN_CHARS = 32;
+
+const E164 = /^\+[1-9]\d{6,14}$/;
+
+/** Whether the text is E.164 and of a length that exists in the country of its calling code. */
+export function isPhoneNumber(text: string): text is PhoneNumber {
+  return E164.test(text) && parsePhoneNumberFromString(text)?.isPossible() === true;
+}
+
+/**
+ * Reads a telephone number as customers write it in JSON.
+ *
+ * @param path Where it was written, such as `phoneNumber`.
+ * @throws {ServiceError} UNPROCESSABLE when it is not E.164, or of an impossible length for its country.
+ * @see ITU-T E.164 section 6
+ */
+export function parsePhoneNumber(text: string, path: string): PhoneNumber {
+  if (!isPhoneNumber(text)) {
+    throw new ServiceError(
+      'UNPROCESSABLE',
+      `Cannot use ${path} "${text.slice(0, SHOWN_CHARS)}": expected a possible number in E.164 form, such as +390612345678`,
+    );
+  }
+  return text;
+}

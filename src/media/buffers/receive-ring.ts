@@ -1,0 +1,106 @@
+/** A caller's newest seconds of audio in memory shared by threads: one writer, any readers, no locks. */
+
+/** How much audio the ring keeps. */
+export const RING_MS = 4096;
+
+const RATE_HZ = 8000;
+const CAPACITY_SAMPLES = (RATE_HZ * RING_MS) / 1000;
+const HOLDER_AT = 16;
+const HEADER_BYTES = 24;
+
+/** What travels between threads; wrap it in a `ReceiveRing` on arrival. */
+export interface ReceiveRingBuffer {
+  readonly memory: SharedArrayBuffer;
+  /** Whose the memory is, counted from 0: calls have it one after the other. */
+  readonly holder: number;
+}
+
+/**
+ * PCM at 8 kHz, mono, signed 16-bit. A sample's **position** is its number since the ring was made; it only grows.
+ *
+ *     bytes 0..7   Float64: position after the newest sample (written by the media worker alone)
+ *     bytes 8..15  Float64: instant of that position, `Clock.nowMs()`
+ *     bytes 16..19 Int32: the holder
+ *     bytes 24..   the samples, position modulo the capacity
+ */
+export class ReceiveRing {
+  readonly buffer: ReceiveRingBuffer;
+  readonly #header: Float64Array;
+  readonly #holder: Int32Array;
+  readonly #samples: Int16Array;
+
+  constructor(buffer: ReceiveRingBuffer = ReceiveRing.allocate()) {
+    const { memory } = buffer;
+    this.buffer = buffer;
+    this.#header = new Float64Array(memory, 0, 2);
+    this.#holder = new Int32Array(memory, HOLDER_AT, 1);
+    this.#samples = new Int16Array(memory, HEADER_BYTES, CAPACITY_SAMPLES);
+  }
+
+  static allocate(): ReceiveRingBuffer {
+    const memory = new SharedArrayBuffer(HEADER_BYTES + CAPACITY_SAMPLES * 2);
+    return { memory, holder: 0 };
+  }
+
+  /**
+   * Gives the memory to another call. Its ring is empty, and what lies there from before has no position in it; from now on
+   * nothing is read by this one, in whichever thread. To be asked of the newest holder's ring, when nobody writes by it any more.
+   */
+  renew(): ReceiveRing {
+    const holder = this.buffer.holder + 1;
+    Atomics.store(this.#holder, 0, holder);
+    this.#header.fill(0);
+    return new ReceiveRing({ memory: this.buffer.memory, holder });
+  }
+
+  /** Position after the newest sample. */
+  get end(): number {
+    return this.#header[0] ?? 0;
+  }
+
+  /** Instant at which the newest sample was heard, `Clock.nowMs()`. */
+  get endAtMs(): number {
+    return this.#header[1] ?? 0;
+  }
+
+  /** Position of what was heard at `instantMs`, within what the ring still has. */
+  positionAt(instantMs: number): number {
+    const behind = Math.round(((this.endAtMs - instantMs) * RATE_HZ) / 1000);
+    return Math.min(this.end, Math.max(this.oldest, this.end - behind));
+  }
+
+  /** Oldest position that is still there. */
+  get oldest(): number {
+    return Math.max(0, this.end - CAPACITY_SAMPLES);
+  }
+
+  /** Adds samples. For the media worker alone. */
+  write(pcm: Int16Array, atMs: number): void {
+    const start = this.end;
+    const at = start % CAPACITY_SAMPLES;
+    if (at + pcm.length <= CAPACITY_SAMPLES) {
+      this.#samples.set(pcm, at);
+    } else {
+      for (let index = 0; index < pcm.length; index += 1) {
+        this.#samples[(start + index) % CAPACITY_SAMPLES] = pcm[index] ?? 0;
+      }
+    }
+    this.#header[1] = atMs;
+    this.#header[0] = start + pcm.length;
+  }
+
+  /**
+   * Copies what was heard from position `from` on, up to the newest; older than the ring is left out. Nothing once the
+   * memory is another call's.
+   */
+  read(from: number): Int16Array {
+    const end = this.end;
+    const start = Math.max(from, end - CAPACITY_SAMPLES, 0);
+    const pcm = new Int16Array(Math.max(0, end - start));
+    for (let index = 0; index < pcm.length; index += 1) {
+      pcm[index] = this.#samples[(start + index) % CAPACITY_SAMPLES] ?? 0;
+    }
+    // Asked after the copying: what the next holder hears is written after the holder.
+    return Atomics.load(this.#holder, 0) === this.buffer.holder ? pcm : new Int16Array(0);
+  }
+}

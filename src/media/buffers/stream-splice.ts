@@ -1,0 +1,58 @@
+/** Puts packets of another stream into one of ours: numbers and timestamps go on where ours stood, gaps included; pure */
+import { type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
+
+/** Where a stream of ours stands: the numbers of its next packet. */
+export interface StreamPlace {
+  /** 16 bits. */
+  readonly sequence: number;
+  /** 32 bits, in samples. */
+  readonly timestamp: number;
+}
+
+/** A source that jumps further than this, either way, has begun anew. */
+const JUMP_PACKETS_MAX = 1_000;
+
+export class StreamSplice {
+  #ssrc: number | undefined;
+  #sequenceShift = 0;
+  #timestampShift = 0;
+  /** How many of the numbers behind us are the other stream's, for packets that come late. */
+  #room = 0;
+
+  /** Says that our stream has gone on without the other one, whose next packet is joined anew. */
+  cut(): void {
+    this.#ssrc = undefined;
+  }
+
+  /**
+   * The numbers for a packet of the other stream. Loss and order stay as they were, so that whoever listens can tell.
+   *
+   * @param ours where our stream stands.
+   * @returns `isNew` for the first packet after a cut; undefined for one that came too late to have a place.
+   */
+  place(
+    packet: RtpPacket,
+    ours: StreamPlace,
+  ): (StreamPlace & { readonly isNew: boolean }) | undefined {
+    const isNew = packet.ssrc !== this.#ssrc || this.#hasJumped(packet, ours);
+    if (isNew) {
+      this.#ssrc = packet.ssrc;
+      this.#sequenceShift = ours.sequence - packet.sequence;
+      this.#timestampShift = ours.timestamp - packet.timestamp;
+      this.#room = 0;
+    }
+    const sequence = this.#sequenceOf(packet);
+    const ahead = sequenceDistance(ours.sequence, sequence);
+    if (ahead < -this.#room) return undefined;
+    this.#room = Math.min(JUMP_PACKETS_MAX, this.#room + Math.max(0, ahead + 1));
+    return { isNew, sequence, timestamp: (packet.timestamp + this.#timestampShift) >>> 0 };
+  }
+
+  #hasJumped(packet: RtpPacket, ours: StreamPlace): boolean {
+    return Math.abs(sequenceDistance(ours.sequence, this.#sequenceOf(packet))) > JUMP_PACKETS_MAX;
+  }
+
+  #sequenceOf({ sequence }: RtpPacket): number {
+    return (sequence + this.#sequenceShift) & 0xffff;
+  }
+}

@@ -1,0 +1,206 @@
+/** A media worker as the main thread sees it: starts it, routes messages to its lines, notices its death. */
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../../lib/logger.ts';
+import { SpeechRing } from '../buffers/speech-ring.ts';
+import type { SocketsReport } from '../sockets/line-sockets.ts';
+import { Alarm, newAlarmMemory } from '../worker/alarm.ts';
+import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
+
+export type StartWorker = (settings: WorkerStart) => Worker;
+
+/** What concerns one line; `gone` means that the worker died under it. */
+export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kind: 'gone' };
+
+/** How long a message may wait for others to go with: the greater, the shorter. */
+type Urgency = typeof SOON | typeof THIS_TURN | typeof AT_ONCE;
+
+/** Within `SOON_MS`. */
+const SOON = 1;
+/** At the end of this turn of the event loop. */
+const THIS_TURN = 2;
+/** What is heard later when it is told later. */
+const AT_ONCE = 3;
+
+/** One frame: with hundreds of replies under way, some ten pieces of speech share a wake-up. */
+const SOON_MS = 20;
+
+/** Speech that is wanted no sooner may wait: this thread may be held up for most of that, and nobody hears a gap. */
+const AHEAD_MS = 1000;
+
+const URGENCY: Readonly<Record<ToWorker['kind'], Urgency>> = {
+  open: THIS_TURN,
+  remote: AT_ONCE,
+  begin: THIS_TURN,
+  say: AT_ONCE,
+  finish: AT_ONCE,
+  drop: AT_ONCE,
+  resume: AT_ONCE,
+  interruptible: THIS_TURN,
+  digits: THIS_TURN,
+  record: THIS_TURN,
+  background: THIS_TURN,
+  feed: AT_ONCE,
+  mix: AT_ONCE,
+  stats: THIS_TURN,
+  tap: THIS_TURN,
+  close: THIS_TURN,
+  reclaim: THIS_TURN,
+  stop: AT_ONCE,
+};
+
+/** Time that a worker has to end recordings and exit. */
+const STOP_MS_MAX = 2000;
+
+/** Starts the thread on the file beside this one. */
+export const startMediaWorker: StartWorker = (settings) =>
+  new Worker(new URL('../worker/media-worker.ts', import.meta.url), { workerData: settings });
+
+export class MediaWorkerHandle {
+  readonly #worker: Worker;
+  readonly #alarm: Alarm;
+  readonly #speech = new SpeechRing();
+  readonly #log: Logger;
+  readonly #lines = new Map<number, (message: LineMessage) => void>();
+  readonly #busyLines = new Set<number>();
+  readonly #exited: Promise<void>;
+  readonly #ready = Promise.withResolvers<void>();
+  #sockets: SocketsReport | undefined;
+  #isStopping = false;
+  #batch: ToWorker[] = [];
+  #transfer: ArrayBuffer[] = [];
+  /** Of the sending that is on its way; 0 when there is none. */
+  #urgency: Urgency | 0 = 0;
+
+  constructor(options: {
+    readonly settings: WorkerSettings;
+    readonly startWorker: StartWorker;
+    readonly log: Logger;
+    /** Called when the thread has ended without having been told to. */
+    readonly onDied: () => void;
+  }) {
+    this.#log = options.log;
+    const alarm = newAlarmMemory();
+    this.#alarm = new Alarm(alarm);
+    this.#worker = options.startWorker({
+      ...options.settings,
+      ...{ alarm, speech: this.#speech.buffer },
+    });
+    this.#worker.on('message', (message: FromWorker) => this.#handle(message));
+    this.#worker.on('error', (error) => {
+      this.#log.error({ err: error }, 'media worker failed');
+    });
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        resolve();
+        this.#end();
+        if (!this.#isStopping) options.onDied();
+      });
+    });
+  }
+
+  /** Resolves when the thread can be asked; rejects when it ended before. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Which sockets the thread has; undefined before it is ready. */
+  get sockets(): SocketsReport | undefined {
+    return this.#sockets;
+  }
+
+  /** Lines that are open or opening; those whose ports drain cost nothing. */
+  get size(): number {
+    return this.#busyLines.size;
+  }
+
+  /** Says who hears what comes for a line. */
+  attach(line: number, listener: (message: LineMessage) => void): void {
+    this.#lines.set(line, listener);
+    this.#busyLines.add(line);
+  }
+
+  detach(line: number): void {
+    this.#lines.delete(line);
+    this.#busyLines.delete(line);
+  }
+
+  /** Sends a message, in order with all others. */
+  tell(message: ToWorker): void {
+    this.#send(message, URGENCY[message.kind]);
+  }
+
+  /**
+   * Sends speech, in order with all messages. The samples are copied: callers keep set phrases to say again.
+   *
+   * @param aheadMs how long what was said before will last.
+   */
+  say(speech: {
+    readonly line: number;
+    readonly generation: number;
+    readonly pcm: Int16Array;
+    readonly aheadMs: number;
+  }): void {
+    const { line, generation, pcm, aheadMs } = speech;
+    const urgency = aheadMs >= AHEAD_MS ? SOON : URGENCY.say;
+    if (this.#speech.write(pcm)) {
+      this.#send({ kind: 'say', line, generation, speech: pcm.length }, urgency);
+    } else {
+      const copy = pcm.slice();
+      this.#send({ kind: 'say', line, generation, speech: copy }, urgency, [copy.buffer]);
+    }
+  }
+
+  /** Waking a thread costs more than what it is told, so what can wait goes with what cannot, or together later. */
+  #send(message: ToWorker, urgency: Urgency, transfer: ArrayBuffer[] = []): void {
+    this.#batch.push(message);
+    this.#transfer.push(...transfer);
+    if (urgency <= this.#urgency) return;
+    this.#urgency = urgency;
+    if (urgency === AT_ONCE) queueMicrotask(() => this.#flush());
+    else if (urgency === THIS_TURN) setImmediate(() => this.#flush());
+    else setTimeout(() => this.#flush(), SOON_MS);
+  }
+
+  #flush(): void {
+    const isUrgent = this.#urgency === AT_ONCE;
+    this.#urgency = 0;
+    if (this.#batch.length === 0) return;
+    this.#worker.postMessage(this.#batch, this.#transfer);
+    if (isUrgent) this.#alarm.ring();
+    this.#batch = [];
+    this.#transfer = [];
+  }
+
+  /** Lets the worker end its recordings and exit, within 2 s. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.tell({ kind: 'stop' });
+    const limit = setTimeout(() => void this.#worker.terminate(), STOP_MS_MAX);
+    await this.#exited;
+    clearTimeout(limit);
+  }
+
+  #handle(message: FromWorker): void {
+    if (message.kind === 'ready') {
+      this.#noteReady(message);
+      return;
+    }
+    if (message.kind === 'closed') this.#busyLines.delete(message.line);
+    this.#lines.get(message.line)?.(message);
+  }
+
+  #noteReady({ priority, sockets }: Extract<FromWorker, { kind: 'ready' }>): void {
+    const level = sockets.isFallback ? 'warn' : 'info';
+    this.#log[level]({ priority, sockets }, 'media worker ready');
+    this.#sockets = sockets;
+    this.#ready.resolve();
+  }
+
+  #end(): void {
+    this.#ready.reject(new Error('Cannot start media worker: its thread ended'));
+    this.#ready.promise.catch(() => undefined);
+    for (const listener of [...this.#lines.values()]) listener({ kind: 'gone' });
+    this.#lines.clear();
+    this.#busyLines.clear();
+  }
+}

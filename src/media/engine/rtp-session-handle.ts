@@ -1,0 +1,225 @@
+/** The main thread's end of a line: turns the call's wishes into messages, and messages into events. */
+import type { Clock } from '../../lib/clock.ts';
+import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
+import type { AudioEvent, AudioStats, SoundTap } from '../audio-stream.ts';
+import { ReceiveRing } from '../buffers/receive-ring.ts';
+import type { LevelMeter } from '../dsp/level-meter.ts';
+import { SaidSpeech } from '../rtp-session/said-speech.ts';
+import type { ToWorker } from './media-protocol.ts';
+import type { MediaSession } from './media-session.ts';
+import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
+
+const NO_STATS: AudioStats = {
+  packetsReceived: 0,
+  packetsSent: 0,
+  packetsLost: 0,
+  packetsRejected: 0,
+  jitterMs: 0,
+};
+
+type Generational = Extract<ToWorker, { generation: number }>['kind'];
+
+export class RtpSessionHandle implements MediaSession {
+  readonly heard: ReceiveRing;
+  readonly meter: LevelMeter;
+  readonly tap: SoundTap = { open: () => this.#openTap(), close: () => this.#closeTap() };
+  readonly localPort: number;
+  readonly localAddress: string;
+  readonly #clock: Clock;
+  readonly #line: number;
+  readonly #worker: MediaWorkerHandle;
+  readonly #said = new SaidSpeech();
+  readonly #waiting = new Map<number, (stats: AudioStats) => void>();
+  readonly #closed = Promise.withResolvers<void>();
+  readonly #listeners: ((event: AudioEvent) => void)[] = [];
+  #stats = NO_STATS;
+  #requests = 0;
+  #played: ReceiveRing | undefined;
+  #isClosing = false;
+  #isHeld: boolean;
+  #hasArrived = false;
+  #agreed: AgreedMedia | undefined;
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly line: number;
+    readonly worker: MediaWorkerHandle;
+    readonly heard: ReceiveRing;
+    readonly meter: LevelMeter;
+    readonly localPort: number;
+    readonly localAddress: string;
+    /** Whether nothing is sent until `confirm`; false when not given. */
+    readonly isHeld?: boolean;
+  }) {
+    this.heard = options.heard;
+    this.meter = options.meter;
+    this.localPort = options.localPort;
+    this.localAddress = options.localAddress;
+    this.#clock = options.clock;
+    this.#line = options.line;
+    this.#worker = options.worker;
+    this.#isHeld = options.isHeld ?? false;
+  }
+
+  onEvent(listener: (event: AudioEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  setRemote(agreed: AgreedMedia): void {
+    this.#agreed = agreed;
+    const told = this.#isHeld ? { ...agreed, maySend: false } : agreed;
+    this.#tell({ kind: 'remote', line: this.#line, agreed: told });
+  }
+
+  confirm(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#agreed !== undefined) this.setRemote(this.#agreed);
+  }
+
+  get hasArrived(): boolean {
+    return this.#hasArrived;
+  }
+
+  begin(generation: number): void {
+    this.#tellOf('begin', generation);
+  }
+
+  say(generation: number, pcm: Int16Array): void {
+    if (this.#isClosing) return;
+    const aheadMs = this.#said.add(generation, pcm.length, this.#clock.nowMs());
+    this.#worker.say({ line: this.#line, generation, pcm, aheadMs });
+  }
+
+  finish(generation: number): void {
+    this.#tellOf('finish', generation);
+  }
+
+  drop(generation: number): void {
+    this.#tellOf('drop', generation);
+  }
+
+  resume(generation: number): void {
+    this.#tellOf('resume', generation);
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#tell({ kind: 'interruptible', line: this.#line, isInterruptible });
+  }
+
+  sendDigits(digits: string): void {
+    this.#tell({ kind: 'digits', line: this.#line, digits });
+  }
+
+  record(path: string): void {
+    // The worker may be busy: the recording begins when it was asked for.
+    this.#tell({ kind: 'record', line: this.#line, path, atMs: this.#clock.nowMs() });
+  }
+
+  setBackground(pcm: Int16Array | undefined): void {
+    this.#tell({ kind: 'background', line: this.#line, pcm });
+  }
+
+  feedFrom(other: MediaSession | undefined): void {
+    this.#tell({ kind: 'feed', line: this.#line, source: this.#near(other) });
+  }
+
+  mixWith(other: MediaSession | undefined): void {
+    this.#tell({ kind: 'mix', line: this.#line, other: this.#near(other) });
+  }
+
+  /** The newest figures; the last known ones once the line is closed. */
+  stats(): Promise<AudioStats> {
+    if (this.#isClosing) return Promise.resolve(this.#stats);
+    this.#requests += 1;
+    const request = this.#requests;
+    return new Promise((resolve) => {
+      this.#waiting.set(request, resolve);
+      this.#tell({ kind: 'stats', line: this.#line, request });
+    });
+  }
+
+  close(): Promise<void> {
+    if (!this.#isClosing) {
+      // The last figures travel ahead of the goodbye.
+      void this.stats();
+      this.#tell({ kind: 'close', line: this.#line });
+      this.#isClosing = true;
+    }
+    return this.#closed.promise;
+  }
+
+  /** Takes what the worker says of this line. */
+  handle(message: LineMessage): void {
+    switch (message.kind) {
+      case 'event':
+        if (message.event.kind === 'media-arrived') {
+          this.#hasArrived = true;
+          this.confirm();
+        }
+        this.#emit(message.event);
+        break;
+      case 'stats':
+        this.#stats = message.stats;
+        this.#waiting.get(message.request)?.(message.stats);
+        this.#waiting.delete(message.request);
+        break;
+      case 'fault':
+      case 'gone':
+        this.#lose();
+        break;
+      case 'closed':
+        this.#end();
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** The number of a line that this one can be joined with. */
+  #near(other: MediaSession | undefined): number | undefined {
+    if (other === undefined) return undefined;
+    if (other instanceof RtpSessionHandle && other.#worker === this.#worker) return other.#line;
+    throw new RangeError('Cannot join two lines: they are not on one thread');
+  }
+
+  #openTap(): ReceiveRing {
+    if (this.#played !== undefined) return this.#played;
+    this.#played = new ReceiveRing();
+    this.#tell({ kind: 'tap', line: this.#line, played: this.#played.buffer });
+    return this.#played;
+  }
+
+  #closeTap(): void {
+    if (this.#played === undefined) return;
+    this.#played = undefined;
+    this.#tell({ kind: 'tap', line: this.#line, played: null });
+  }
+
+  #emit(event: AudioEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** The line is gone without having been closed. */
+  #lose(): void {
+    const wasClosing = this.#isClosing;
+    this.#isClosing = true;
+    if (!wasClosing) this.#emit({ kind: 'media-lost' });
+    this.#end();
+  }
+
+  #tellOf(kind: Exclude<Generational, 'say'>, generation: number): void {
+    this.#tell({ kind, line: this.#line, generation });
+  }
+
+  #tell(message: ToWorker): void {
+    if (!this.#isClosing) this.#worker.tell(message);
+  }
+
+  /** Lets nobody wait for what will not come. */
+  #end(): void {
+    for (const resolve of this.#waiting.values()) resolve(this.#stats);
+    this.#waiting.clear();
+    this.#closed.resolve();
+  }
+}

@@ -1,0 +1,216 @@
+/** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
+import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
+import { EncodedBlock } from '../buffers/encoded-block.ts';
+import { BLOCK_SAMPLES, type SpeechBlock, SpeechMemory } from '../buffers/speech-memory.ts';
+import type { G711Law } from '../dsp/g711.ts';
+
+/** Longest reply that is kept ahead; what goes beyond it is refused. */
+export const PLAYOUT_MS_MAX = 120_000;
+
+const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
+
+export interface FinishedReply {
+  readonly generation: number;
+  readonly playedMs: number;
+  readonly isComplete: boolean;
+}
+
+/** A class, so that all of it lies in one piece of memory. */
+class Reply {
+  readonly generation: number;
+  /** The block that frames are taken from; undefined while nothing waits. */
+  block: SpeechBlock | undefined;
+  /** Samples of the block in hand that are gone: whole frames. */
+  offset = 0;
+  queuedSamples = 0;
+  playedSamples = 0;
+  hasEnd = false;
+  isPaused = false;
+  /** Samples in the last block, its gone ones included. */
+  filled = BLOCK_SAMPLES;
+  /** The blocks after the one in hand, in order; all but the last of all are full. */
+  readonly later: SpeechBlock[] = [];
+
+  constructor(generation: number) {
+    this.generation = generation;
+  }
+}
+
+/** The block in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const inHand = { block: new Int16Array(0), offset: 0, filled: 0 };
+
+/** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
+export class Playout {
+  readonly #memory: SpeechMemory;
+  #newest = Number.NEGATIVE_INFINITY;
+  #reply: Reply | undefined;
+  #encoded: EncodedBlock | undefined;
+
+  /** @param memory shared with other lines where there are many. A reply that is neither played nor dropped keeps its blocks. */
+  constructor(memory = new SpeechMemory()) {
+    this.#memory = memory;
+  }
+
+  /** The reply under way. */
+  get generation(): number | undefined {
+    return this.#reply?.generation;
+  }
+
+  get playedMs(): number {
+    return this.#reply === undefined ? 0 : toMs(this.#reply.playedSamples);
+  }
+
+  get isPaused(): boolean {
+    return this.#reply?.isPaused === true;
+  }
+
+  /** Whether the next `takeInto` would give audio. */
+  get hasAudio(): boolean {
+    const reply = this.#reply;
+    if (reply === undefined || reply.isPaused) return false;
+    return reply.queuedSamples >= (reply.hasEnd ? 1 : FRAME_SAMPLES);
+  }
+
+  /** Begins a reply; returns the one that it cut off. Ignored when the number is not a new one. */
+  begin(generation: number): FinishedReply | undefined {
+    if (generation <= this.#newest) return undefined;
+    const cutOff = this.#end(false);
+    this.#newest = generation;
+    this.#reply = new Reply(generation);
+    return cutOff;
+  }
+
+  /** Adds a copy of audio; returns whether all of it found room. Ignored for any reply but the one under way. */
+  say(generation: number, pcm: Int16Array): boolean {
+    const reply = this.#find(generation);
+    if (reply === undefined || reply.hasEnd || pcm.length === 0) return true;
+    const room = Math.min(pcm.length, SAMPLES_MAX - reply.queuedSamples);
+    this.#append(reply, room === pcm.length ? pcm : pcm.subarray(0, room));
+    return room === pcm.length;
+  }
+
+  /** Says that no more audio comes; returns the reply if it is over by that. */
+  finish(generation: number): FinishedReply | undefined {
+    const reply = this.#find(generation);
+    if (reply === undefined) return undefined;
+    reply.hasEnd = true;
+    return this.endIfPlayed();
+  }
+
+  /** Forgets the reply; returns it. */
+  drop(generation: number): FinishedReply | undefined {
+    return this.#find(generation) === undefined ? undefined : this.#end(false);
+  }
+
+  /** Forgets the reply, and takes no other one. */
+  clear(): void {
+    this.#newest = Number.POSITIVE_INFINITY;
+    this.#end(false);
+    if (this.#encoded !== undefined) this.#memory.releasePlace(this.#encoded.place);
+    this.#encoded = undefined;
+  }
+
+  /** Holds the rest back. */
+  pause(): void {
+    if (this.#reply !== undefined) this.#reply.isPaused = true;
+  }
+
+  resume(generation: number): void {
+    const reply = this.#find(generation);
+    if (reply !== undefined) reply.isPaused = false;
+  }
+
+  /**
+   * Takes the next 160 samples into `frame`, the last of a reply filled up with silence.
+   *
+   * @returns whether there were any.
+   */
+  takeInto(frame: Int16Array): boolean {
+    const reply = this.#reply;
+    if (reply?.block === undefined || !this.hasAudio) return false;
+    const { block, offset } = reply;
+    const length = Math.min(FRAME_SAMPLES, reply.queuedSamples);
+    // Sample by sample: for so few, a view costs more than the copy.
+    for (let index = 0; index < length; index += 1) frame[index] = block[offset + index] ?? 0;
+    if (length < FRAME_SAMPLES) frame.fill(0, length);
+    this.#skip(reply, length);
+    return true;
+  }
+
+  /**
+   * Takes the next 160 samples as G.711, into the words of `target` from `at` on.
+   *
+   * @returns whether there were any, all 160 of them; if not, `takeInto` may still have some.
+   */
+  takeEncoded(law: G711Law, target: Int32Array, at: number): boolean {
+    const reply = this.#reply;
+    if (reply?.block === undefined || reply.isPaused) return false;
+    if (reply.queuedSamples < FRAME_SAMPLES) return false;
+    this.#encoded ??= new EncodedBlock(this.#memory.claimPlace());
+    inHand.block = reply.block;
+    inHand.offset = reply.offset;
+    inHand.filled = reply.later.length === 0 ? reply.filled : BLOCK_SAMPLES;
+    this.#encoded.copy(law, inHand, target, at);
+    this.#skip(reply, FRAME_SAMPLES);
+    return true;
+  }
+
+  /** Ends the reply when its last frame has been taken; returns it. */
+  endIfPlayed(): FinishedReply | undefined {
+    const reply = this.#reply;
+    return reply?.hasEnd && reply.queuedSamples === 0 ? this.#end(true) : undefined;
+  }
+
+  #find(generation: number): Reply | undefined {
+    return this.#reply?.generation === generation ? this.#reply : undefined;
+  }
+
+  #append(reply: Reply, pcm: Int16Array): void {
+    for (let added = 0; added < pcm.length; ) {
+      const last = (reply.filled < BLOCK_SAMPLES && lastOf(reply)) || this.#extend(reply);
+      const part = pcm.subarray(added, added + BLOCK_SAMPLES - reply.filled);
+      last.set(part, reply.filled);
+      reply.filled += part.length;
+      added += part.length;
+    }
+    reply.queuedSamples += pcm.length;
+  }
+
+  #extend(reply: Reply): SpeechBlock {
+    const block = this.#memory.claim();
+    if (reply.block === undefined) reply.block = block;
+    else reply.later.push(block);
+    reply.filled = 0;
+    return block;
+  }
+
+  /** Goes on behind a frame, and gives its block back when that was the last of it. */
+  #skip(reply: Reply, length: number): void {
+    reply.queuedSamples -= length;
+    reply.playedSamples += length;
+    reply.offset += length;
+    if (reply.offset < BLOCK_SAMPLES) return;
+    if (reply.block !== undefined) this.#memory.release(reply.block);
+    this.#encoded?.forget();
+    reply.block = reply.later.shift();
+    reply.offset = 0;
+  }
+
+  #end(isComplete: boolean): FinishedReply | undefined {
+    const reply = this.#reply;
+    this.#reply = undefined;
+    if (reply === undefined) return undefined;
+    const { generation, playedSamples, block, later } = reply;
+    this.#encoded?.forget();
+    for (const kept of block === undefined ? later : [block, ...later]) this.#memory.release(kept);
+    return { generation, playedMs: toMs(playedSamples), isComplete };
+  }
+}
+
+function lastOf({ block, later }: Reply): SpeechBlock | undefined {
+  return later.at(-1) ?? block;
+}
+
+function toMs(samples: number): number {
+  return (samples * 1000) / LINE_RATE_HZ;
+}

@@ -1,0 +1,231 @@
+/** The listening half of a line: packets in, an unbroken stream of 20 ms frames and digits out. */
+import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf-receiver.ts';
+import { PacketInHand, type RtpPacket } from '../../rtp/packet.ts';
+import { Reception } from '../../rtp/reception.ts';
+import { type OrderedPacket, ReorderBuffer } from '../../rtp/reorder-buffer.ts';
+import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
+import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
+import { decodeG711Into } from '../dsp/g711.ts';
+
+/** The line that a receiver listens for. */
+export interface ListeningSession {
+  /** Hears the caller: sound in order, silence where there was none. The memory is used again afterwards. */
+  hear(pcm: Int16Array, atMs: number): void;
+
+  /** Takes a key of the caller. */
+  press(digit: PressedDigit): void;
+
+  /** Told `media-lost` once when no packet has come for 15 s, and again only after one has come. */
+  emit(event: AudioEvent): void;
+}
+
+/** Time without packets, not on hold, after which the caller's sound counts as lost. */
+export const MEDIA_LOST_MS = 15_000;
+
+/** A packet later than this is not merely delayed: from then on silence is written by the clock. */
+const OVERDUE_MS = 60;
+
+/** Silence by the clock stays so far behind it, since the packet that ends it is on its way. */
+const CLOCK_LAG_MS = 2 * FRAME_MS;
+
+/** Ticks further apart than this mean that our thread stood still, and that packets may wait in the socket. */
+const TICK_APART_MS_MAX = 2 * FRAME_MS + 1;
+
+/** After a longer stall of ours (a suspended machine) there is nothing to make up for. */
+const STALL_MS_MAX = 5000;
+
+/** A gap in the timestamps beyond this is a new count rather than silence. */
+const GAP_SAMPLES_MAX = 5 * LINE_RATE_HZ;
+
+/** A packet of more than this holds no telephone audio. */
+const PAYLOAD_BYTES_MAX = 1600;
+
+/** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const usualPcm = new Int16Array(FRAME_SAMPLES);
+
+const SILENCE = new Int16Array(FRAME_SAMPLES);
+
+const STATIC_PAYLOAD_TYPES: Readonly<Record<number, CodecName>> = { 0: 'PCMU', 8: 'PCMA' };
+
+/** Comfort noise: the sender says that it falls silent. @see RFC 3389 */
+const COMFORT_NOISE = 13;
+
+/** Wants packets that `SourceLock` has let through, and a tick every 20 ms. */
+export class RtpReceiver {
+  readonly reception = new Reception();
+  readonly #line: ListeningSession;
+  readonly #order = new ReorderBuffer();
+  /** Made by the first key: each thing to be fetched costs, with hundreds of lines. */
+  #digits: DtmfReceiver | undefined;
+  // What was agreed on lies here and not in an object of its own, for the same reason.
+  #isOpen = false;
+  #codec: CodecName = 'PCMU';
+  #payloadType: number | undefined;
+  #keyPayloadType: number | undefined;
+  /** On hold there is nothing to hear: music for those who wait is not the caller's voice. */
+  #isListening = false;
+  /** Instant up to which sound or silence has been passed on. */
+  #heardUntilMs = Number.NEGATIVE_INFINITY;
+  #lastPacketAtMs = Number.NEGATIVE_INFINITY;
+  #tickedAtMs = Number.NEGATIVE_INFINITY;
+  /** The instant of the ticks that made up for a stall of ours. */
+  #stalledAtMs = Number.NEGATIVE_INFINITY;
+  #isLost = false;
+  #isResting = false;
+  #isSilentByClock = false;
+  #silenceByClockSamples = 0;
+  /** NaN where any may follow: at the beginning of a stream. */
+  #nextTimestamp = Number.NaN;
+  #packetMs = FRAME_MS;
+
+  constructor(line: ListeningSession) {
+    this.#line = line;
+  }
+
+  /** Packets that came when their place had been filled already. */
+  get packetsLate(): number {
+    return this.#order.late;
+  }
+
+  /** When the far end last showed life. */
+  get lastPacketAtMs(): number {
+    return this.#lastPacketAtMs;
+  }
+
+  setRemote(agreed: AgreedMedia, nowMs: number): void {
+    if (!this.#isOpen) {
+      this.#isOpen = true;
+      this.#heardUntilMs = nowMs;
+      this.#tickedAtMs = nowMs;
+    }
+    this.#codec = agreed.codec;
+    this.#payloadType = agreed.payloadType;
+    this.#keyPayloadType = agreed.telephoneEventPayloadType;
+    this.#isListening = agreed.mayReceive && agreed.maySend;
+    this.#lastPacketAtMs = nowMs;
+    this.#isResting = false;
+  }
+
+  /** Whether the packet holds something that was agreed on: voice, keys, comfort noise. */
+  understands({ payloadType, payloadBytes }: PacketInHand): boolean {
+    if (payloadBytes === 0 || payloadBytes > PAYLOAD_BYTES_MAX) return false;
+    const isVoice = this.#codecOf(payloadType) !== undefined;
+    const isKey = payloadType === this.#keyPayloadType;
+    return isVoice || isKey || payloadType === COMFORT_NOISE;
+  }
+
+  /** What a packet holds that another line could send on; undefined for comfort noise. */
+  contentOf({ payloadType }: RtpPacket): CodecName | 'key' | undefined {
+    const isKey = payloadType === this.#keyPayloadType;
+    return isKey ? 'key' : this.#codecOf(payloadType);
+  }
+
+  receive(packet: PacketInHand, nowMs: number): void {
+    this.reception.count(packet, nowMs);
+    this.showLife(nowMs);
+    this.#isResting = packet.payloadType === COMFORT_NOISE;
+    if (this.#order.passes(packet)) this.#hear(packet, false, nowMs);
+    else this.#sort(packet, nowMs);
+  }
+
+  #sort(packet: PacketInHand, nowMs: number): void {
+    const { twice } = this.#order;
+    this.#hearAll(this.#order.accept(packet, nowMs), nowMs);
+    if (this.#order.twice > twice) this.reception.countTwice();
+  }
+
+  /** Notes that the far end is there, by whatever packet. */
+  showLife(nowMs: number): void {
+    this.#lastPacketAtMs = nowMs;
+    this.#isLost = false;
+  }
+
+  /** Gives up on late packets, fills silence in, notices loss. Called every 20 ms. */
+  tick(nowMs: number): void {
+    if (!this.#isOpen || this.#hasStalled(nowMs)) return;
+    this.#hearAll(this.#order.expire(nowMs), nowMs);
+    if (this.#digits !== undefined) this.#pressAll(this.#digits.expire(nowMs));
+    this.#fillByClock(nowMs);
+    const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
+    if (mayBeLost && nowMs - this.#lastPacketAtMs >= MEDIA_LOST_MS) {
+      this.#isLost = true;
+      this.#line.emit({ kind: 'media-lost' });
+    }
+  }
+
+  /**
+   * Whether what came lately may be unread still, so that nothing can be said of what is missing. Ticks that were
+   * missed are made up for at one instant; before the next instant the sockets are read.
+   */
+  #hasStalled(nowMs: number): boolean {
+    if (nowMs - this.#tickedAtMs > TICK_APART_MS_MAX) this.#stalledAtMs = nowMs;
+    this.#tickedAtMs = nowMs;
+    return nowMs === this.#stalledAtMs;
+  }
+
+  #codecOf(payloadType: number): CodecName | undefined {
+    if (payloadType === this.#payloadType) return this.#codec;
+    return STATIC_PAYLOAD_TYPES[payloadType];
+  }
+
+  #hearAll(packets: readonly OrderedPacket[], nowMs: number): void {
+    for (const { packet, isRestart } of packets) this.#hear(packet, isRestart, nowMs);
+  }
+
+  #pressAll(digits: readonly PressedDigit[]): void {
+    for (const digit of digits) this.#line.press(digit);
+  }
+
+  #hear(packet: PacketInHand | RtpPacket, isRestart: boolean, nowMs: number): void {
+    if (packet.payloadType === this.#keyPayloadType) {
+      this.#digits ??= new DtmfReceiver();
+      this.#pressAll(this.#digits.accept(packet, nowMs));
+      return;
+    }
+    const codec = this.#codecOf(packet.payloadType);
+    if (codec === undefined || !this.#isListening) return;
+    if (isRestart) this.#nextTimestamp = Number.NaN;
+    this.#fillGap(packet, nowMs);
+    const pcm = this.#decode(codec, packet);
+    this.#nextTimestamp = (packet.timestamp + pcm.length) >>> 0;
+    this.#packetMs = (pcm.length * 1000) / LINE_RATE_HZ;
+    this.#pass(pcm, nowMs);
+  }
+
+  /** Decodes into memory that is used again for the next packet. */
+  #decode(codec: CodecName, packet: PacketInHand | RtpPacket): Int16Array {
+    const isUsual = packet instanceof PacketInHand && packet.payloadBytes === FRAME_SAMPLES;
+    const pcm = isUsual ? usualPcm : new Int16Array(packet.payload.length);
+    // A key's tone beside its reports is no speech.
+    if (this.#digits?.isPressed) pcm.fill(0);
+    else if (isUsual) decodeG711Into(codec, packet.datagram, pcm, packet.payloadAt);
+    else decodeG711Into(codec, packet.payload, pcm);
+    return pcm;
+  }
+
+  /** Puts silence where the timestamps say that something is missing, less what the clock has put there already. */
+  #fillGap(packet: RtpPacket, nowMs: number): void {
+    const gap = (packet.timestamp - this.#nextTimestamp) | 0;
+    const missing = gap - this.#silenceByClockSamples;
+    this.#silenceByClockSamples = 0;
+    this.#isSilentByClock = false;
+    if (gap <= GAP_SAMPLES_MAX && missing > 0) this.#pass(new Int16Array(missing), nowMs);
+  }
+
+  #fillByClock(nowMs: number): void {
+    const isExpecting = this.#isListening && !this.#isSilentByClock;
+    const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : CLOCK_LAG_MS;
+    if (nowMs - this.#heardUntilMs < patienceMs || this.#order.isHolding) return;
+    this.#isSilentByClock = true;
+    this.#heardUntilMs = Math.max(this.#heardUntilMs, nowMs - STALL_MS_MAX);
+    while (nowMs - this.#heardUntilMs >= CLOCK_LAG_MS) {
+      this.#silenceByClockSamples += FRAME_SAMPLES;
+      this.#pass(SILENCE, this.#heardUntilMs + FRAME_MS);
+    }
+  }
+
+  #pass(pcm: Int16Array, atMs: number): void {
+    this.#heardUntilMs = atMs;
+    this.#line.hear(pcm, atMs);
+  }
+}

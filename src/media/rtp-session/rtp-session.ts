@@ -1,0 +1,250 @@
+/** One call's sound inside the media worker: both halves of the line, the recorder, and barge-in. */
+import type { PressedDigit } from '../../rtp/dtmf-receiver.ts';
+import { isRtcp, PacketInHand } from '../../rtp/packet.ts';
+import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
+import { type Source, SourceLock } from '../../rtp/source-lock.ts';
+import type { AudioEvent, AudioStats } from '../audio-stream.ts';
+import type { ReceiveRing } from '../buffers/receive-ring.ts';
+import type { VoiceChange } from '../dsp/energy-detector.ts';
+import { levelDbfs, SILENCE_DBFS } from '../dsp/level.ts';
+import type { LevelMeter } from '../dsp/level-meter.ts';
+import { WavRecorder } from '../recording/wav-recorder.ts';
+import type { DatagramListener } from '../sockets/line-sockets.ts';
+import { CallerAudio } from './caller-audio.ts';
+import { RtcpReports, sendReport } from './rtcp-reports.ts';
+import { type ListeningSession, RtpReceiver } from './rtp-receiver.ts';
+import { RtpSender, SILENT_FRAME } from './rtp-sender.ts';
+import type { LineNetwork, RtpSessionOptions } from './rtp-session-options.ts';
+import { SoundFeed } from './sound-feed.ts';
+import type { TalkingSession } from './talking-session.ts';
+
+/** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
+const packet = new PacketInHand();
+
+/** Driven by datagrams, by the wheel, and by what the main thread asks for. Reads no clock: instants are given. */
+export class RtpSession implements DatagramListener, ListeningSession, TalkingSession {
+  readonly #options: RtpSessionOptions;
+  readonly #network: LineNetwork;
+  readonly #meter: LevelMeter;
+  readonly #lock = new SourceLock();
+  readonly #receiver = new RtpReceiver(this);
+  readonly #ear: CallerAudio;
+  readonly #sender: RtpSender;
+  readonly #reports: RtcpReports;
+  #agreed: AgreedMedia | undefined;
+  #recorder: WavRecorder | undefined;
+  #tap: ReceiveRing | undefined;
+  #isInterruptible = false;
+  #malformed = 0;
+  #hasArrived = false;
+  #feed: SoundFeed | undefined;
+
+  constructor(options: RtpSessionOptions) {
+    this.#options = options;
+    this.#network = options.network;
+    this.#meter = options.meter;
+    const { wheel, nextUint32, heard, meter } = options;
+    this.#ear = new CallerAudio({ heard, meter, onVoice: (change) => this.#noteVoice(change) });
+    this.#sender = new RtpSender(this, { wheel, nextUint32 });
+    const { reception } = this.#receiver;
+    this.#reports = new RtcpReports({ sender: this.#sender, reception, nextUint32 });
+  }
+
+  /** Joins it with other lines. Few lines have one: each thing to be fetched costs. */
+  get feed(): SoundFeed {
+    this.#feed ??= new SoundFeed(this.#sender);
+    return this.#feed;
+  }
+
+  /** Takes what signalling agreed on; the line joins the wheel by it. */
+  setRemote(agreed: AgreedMedia, nowMs: number): void {
+    const { wheel, trusted } = this.#options;
+    if (this.#agreed === undefined) wheel.add(this);
+    this.#agreed = agreed;
+    const { address, port } = agreed;
+    // The old way to say hold names no address to expect anything from.
+    if (address !== '0.0.0.0') this.#lock.expect({ address, port, ...trusted }, nowMs);
+    this.#receiver.setRemote(agreed, nowMs);
+    this.#sender.setRemote(agreed);
+  }
+
+  onDatagram(datagram: Uint8Array, source: Source, nowMs: number): void {
+    try {
+      this.onRtp(datagram, source, nowMs);
+    } catch (error) {
+      this.#options.onFault(error);
+    }
+  }
+
+  /** Counts a frame that was due and did not leave. */
+  onUnsent(datagram: Uint8Array): void {
+    if (!isRtcp(datagram)) this.#sender.countUnsent(datagram);
+  }
+
+  onRtp(datagram: Uint8Array, source: Source, nowMs: number): void {
+    if (!packet.read(datagram)) {
+      if (isRtcp(datagram)) this.onRtcp(datagram, source, nowMs);
+      else this.#malformed += 1;
+    } else if (!this.#receiver.understands(packet)) {
+      this.#malformed += 1;
+    } else if (this.#lock.accept(source, packet, nowMs)) {
+      if (!this.#hasArrived) this.#noteArrival();
+      if (this.#feed?.hasSink) this.#feed.pass(packet, this.#receiver.contentOf(packet), nowMs);
+      this.#receiver.receive(packet, nowMs);
+    }
+  }
+
+  /** Takes a report of the far end's host, from whichever port. */
+  onRtcp(datagram: Uint8Array, source: Source, nowMs: number): void {
+    if (source.address !== this.#lock.target?.address || !isRtcp(datagram)) {
+      this.#malformed += 1;
+      return;
+    }
+    this.#receiver.showLife(nowMs);
+    this.#reports.receive(datagram, nowMs);
+  }
+
+  setBackground(pcm: Int16Array | undefined): void {
+    this.#sender.setBackground(pcm);
+  }
+
+  begin(generation: number): void {
+    this.#sender.report(this.#sender.playout.begin(generation));
+  }
+
+  /** Adds to the reply; returns false when it had no room for all of it. */
+  say(generation: number, pcm: Int16Array, nowMs: number): boolean {
+    const hadRoom = this.#sender.playout.say(generation, pcm);
+    this.#sender.startTalking(nowMs);
+    return hadRoom;
+  }
+
+  finish(generation: number, nowMs: number): void {
+    this.#sender.report(this.#sender.playout.finish(generation));
+    this.#sender.startTalking(nowMs);
+  }
+
+  drop(generation: number): void {
+    this.#sender.report(this.#sender.playout.drop(generation));
+  }
+
+  resume(generation: number, nowMs: number): void {
+    this.#sender.playout.resume(generation);
+    this.#sender.startTalking(nowMs);
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#isInterruptible = isInterruptible;
+  }
+
+  sendDigits(digits: string): void {
+    this.#sender.sendDigits(digits);
+  }
+
+  /** @param startedAtMs where the recording begins: sound that comes later has silence before it. */
+  record(path: string, startedAtMs: number): void {
+    this.#recorder ??= new WavRecorder({
+      path,
+      startedAtMs,
+      onFailed: (failure) => this.emit({ kind: 'recording-failed', ...failure }),
+    });
+  }
+
+  /** From now on, what is played goes into this ring as well; none ends that. */
+  tap(played: ReceiveRing | undefined): void {
+    this.#tap = played;
+  }
+
+  stats(): AudioStats {
+    const { packetsReceived, packetsLost, jitterMs } = this.#receiver.reception;
+    return {
+      packetsReceived,
+      packetsLost,
+      jitterMs,
+      packetsSent: this.#sender.packetsSent,
+      packetsRejected: this.#lock.rejected + this.#malformed,
+      details: this.#agreed && {
+        codec: this.#agreed.codec,
+        packetsLate: this.#receiver.packetsLate,
+        packetsUnsent: this.#sender.packetsUnsent,
+        remote: this.#reports.remote.figures,
+      },
+    };
+  }
+
+  /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */
+  ride(nowMs: number): void {
+    this.#receiver.tick(nowMs);
+    this.#sender.tick(nowMs, this.#receiver.lastPacketAtMs);
+    const report = this.#reports.due(nowMs);
+    if (report !== undefined) this.#transmitReport(report);
+  }
+
+  /** Leaves the wheel, says goodbye, and resolves when the recording is whole. */
+  async close(nowMs: number): Promise<void> {
+    this.#options.wheel.remove(this);
+    this.#feed?.stop();
+    this.#sender.playout.clear();
+    if (this.#sender.packetsSent > 0) this.#transmitReport(this.#reports.goodbye(nowMs));
+    await this.#recorder?.close();
+  }
+
+  hear(pcm: Int16Array, atMs: number): void {
+    this.#recorder?.add('caller', pcm, atMs);
+    if (this.#feed === undefined) {
+      this.#ear.hear(pcm, atMs);
+      return;
+    }
+    this.#feed.forwarded(pcm, atMs);
+    this.#ear.hear(this.#feed.hear(pcm), atMs);
+  }
+
+  press(digit: PressedDigit): void {
+    this.#feed?.press(digit.digit);
+    this.emit({ kind: 'digit', ...digit });
+  }
+
+  emit(event: AudioEvent): void {
+    this.#options.emit(event);
+  }
+
+  transmit(datagram: Uint8Array): void {
+    const { target } = this.#lock;
+    if (target !== undefined) this.#network.sendRtp(datagram, target);
+  }
+
+  get isOverheard(): boolean {
+    return this.#recorder !== undefined || this.#tap !== undefined || this.#meter.isOn;
+  }
+
+  overhear(pcm: Int16Array, nowMs: number): void {
+    this.#recorder?.add('agent', pcm, nowMs);
+    this.#tap?.write(pcm, nowMs);
+    if (!this.#meter.isOn) return;
+    this.#meter.note('agent', pcm === SILENT_FRAME ? SILENCE_DBFS : levelDbfs(pcm));
+  }
+
+  #noteArrival(): void {
+    this.#hasArrived = true;
+    this.emit({ kind: 'media-arrived' });
+  }
+
+  #noteVoice(change: VoiceChange): void {
+    this.emit(change);
+    if (change.kind === 'voice-started') this.#pauseForCaller();
+  }
+
+  /** Stops talking at once; what is left is kept until the turn machine says resume or drop. */
+  #pauseForCaller(): void {
+    const { playout } = this.#sender;
+    const { generation, playedMs, isPaused } = playout;
+    if (!this.#isInterruptible || generation === undefined || playedMs === 0 || isPaused) return;
+    playout.pause();
+    this.emit({ kind: 'playout-paused', generation, playedMs });
+  }
+
+  #transmitReport(report: Uint8Array): void {
+    const { target } = this.#lock;
+    sendReport(report, { target, agreed: this.#agreed, network: this.#network });
+  }
+}

@@ -1,0 +1,216 @@
+/** `/dashboard/…`: setting the operator's password, signing in and out, and the keys that the page asks the API with. */
+import { serialize } from 'hono/utils/cookie';
+import { z } from 'zod';
+import type { ApiContext, ApiDeps } from '../api/api-env.ts';
+import type { ApiAnswer } from '../api/http/api-answer.ts';
+import type { CheckedRoutes } from '../api/http/checked-routes.ts';
+import { clientAddressOf, clientOf } from '../api/http/client-address.ts';
+import { noBody } from '../api/http/no-body.ts';
+import {
+  PASSWORD_CHARS_MAX,
+  PASSWORD_CHARS_MIN,
+  SESSION_LIFE_MS,
+} from '../domain/account/operator.ts';
+import { ServiceError } from '../domain/service-error.ts';
+import { trustNoProxy } from '../domain/trusted-proxies.ts';
+import type { Dashboard } from './dashboard.ts';
+import {
+  bodyOf,
+  COOKIE,
+  changingSessionOf,
+  cookieOf,
+  dashboardBody,
+  sameOrigin,
+  sessionOf,
+} from './dashboard-requests.ts';
+import type { OperatorSession } from './operator-sessions.ts';
+import { addPageRoutes } from './page-routes.ts';
+import { addPhoneRoutes } from './phone-routes.ts';
+
+/** What is shown as a password may be anything; only one that is set must keep the rules. */
+const shown = z.string().max(PASSWORD_CHARS_MAX);
+const chosen = shown.min(PASSWORD_CHARS_MIN);
+
+const setupSchema = z.strictObject({ token: z.string().max(200), password: chosen });
+const loginSchema = z.strictObject({ password: shown });
+const changeSchema = z.strictObject({ current: shown, next: chosen });
+const keySchema = z.strictObject({
+  accountId: z.string().max(100),
+  environment: z.enum(['live', 'test']),
+});
+
+/** What the routes share. */
+interface Parts {
+  readonly dashboard: Dashboard;
+  readonly deps: ApiDeps;
+}
+
+/** None of it is in the OpenAPI document: it is no interface for customers. */
+export function addDashboardRoutes(api: CheckedRoutes, deps: ApiDeps, dashboard: Dashboard): void {
+  const parts = { dashboard, deps };
+  api.guard('/dashboard', sameOrigin(deps.publicUrl));
+  api.guard('/dashboard', dashboardBody);
+  addEntry(api, parts);
+  addSession(api, parts);
+  addPhoneRoutes(api, deps, dashboard);
+  addPageRoutes(api, dashboard.files);
+}
+
+function addEntry(api: CheckedRoutes, parts: Parts): void {
+  const { dashboard, deps } = parts;
+  const { password, link } = dashboard;
+
+  api.get('/dashboard/state', (context) =>
+    context.json({ isSetUp: password.record !== undefined, version: deps.version }, 200),
+  );
+
+  api.post('/dashboard/setup', async (context) => {
+    const given = bodyOf(context, setupSchema);
+    if (!link.isGood(given.token)) {
+      throw new ServiceError(
+        'UNAUTHORIZED',
+        'Cannot set the password: the link is used, old or wrong; the server prints a new one when it starts',
+      );
+    }
+    const isFirst = password.record === undefined;
+    const record = isFirst ? await password.set(given.password, undefined) : undefined;
+    if (record === undefined) {
+      throw new ServiceError('CONFLICT', 'Cannot set the password: there is one already');
+    }
+    link.close();
+    dashboard.guard.signedIn(clientOfRequest(context, deps));
+    deps.log.info({ requestId: context.requestId }, 'dashboard: password set');
+    return welcome(context, parts, record);
+  });
+
+  api.post('/dashboard/login', async (context) => {
+    const given = bodyOf(context, loginSchema);
+    const record = await recordOf(context, parts, given.password);
+    if (record !== undefined) return welcome(context, parts, record);
+    throw new ServiceError('UNAUTHORIZED', 'Cannot sign in: the password is wrong');
+  });
+}
+
+function addSession(api: CheckedRoutes, parts: Parts): void {
+  const { dashboard, deps } = parts;
+  const { sessions, keys, password } = dashboard;
+
+  api.get('/dashboard/session', (context) =>
+    context.json(sessionView(sessionOf(context, sessions), deps), 200),
+  );
+
+  api.post('/dashboard/key', (context) => {
+    const { hash } = changingSessionOf(context, sessions);
+    const scope = bodyOf(context, keySchema);
+    if (deps.accounts.find(scope.accountId) === undefined) {
+      throw new ServiceError('NOT_FOUND', 'Cannot make a key: there is no such account');
+    }
+    const { keyText, expiresAt } = keys.make(hash, scope);
+    return context.json({ key: keyText, expiresAt: expiresAt.toISOString() }, 200);
+  });
+
+  api.post('/dashboard/logout', noBody, (context) => {
+    sessions.end(changingSessionOf(context, sessions).hash);
+    context.addHeader('Set-Cookie', cookieFor('', deps.publicUrl, 0));
+    return context.body(null, 204);
+  });
+
+  api.post('/dashboard/password', async (context) => {
+    const { hash } = changingSessionOf(context, sessions);
+    const { current, next } = bodyOf(context, changeSchema);
+    const known = await recordOf(context, parts, current);
+    // Not 401: the page would take the session for over.
+    if (known === undefined) {
+      throw new ServiceError('FORBIDDEN', 'Cannot change the password: the current one is wrong');
+    }
+    const record = await password.set(next, known);
+    if (record === undefined) {
+      throw new ServiceError('CONFLICT', 'Cannot change the password: it has just been changed');
+    }
+    sessions.moveTo(hash, record);
+    deps.log.info({ requestId: context.requestId }, 'dashboard: password changed');
+    return context.body(null, 204);
+  });
+}
+
+/**
+ * Checks a password, held back where there were too many wrong ones.
+ *
+ * @returns the record of the password that it is; undefined when it is wrong.
+ * @throws {ServiceError} RATE_LIMITED, SERVICE_UNAVAILABLE, or CONFLICT when none has been set.
+ */
+async function recordOf(
+  context: ApiContext,
+  { dashboard, deps }: Parts,
+  given: string,
+): Promise<string | undefined> {
+  const { guard, password } = dashboard;
+  const { record } = password;
+  if (record === undefined) {
+    throw new ServiceError(
+      'CONFLICT',
+      'Cannot sign in: no password has been set; open the link that the server printed at its start',
+    );
+  }
+  const client = clientOfRequest(context, deps);
+  refuseTooManyTries(context, guard.waitMs(client));
+  const takeBack = guard.begin(client);
+  const isRight = await password.isRight(given, record).catch((error: unknown) => {
+    takeBack();
+    throw error;
+  });
+  if (!isRight) {
+    const requestId = context.requestId;
+    deps.log.warn({ requestId, client }, 'dashboard: wrong password');
+    return undefined;
+  }
+  takeBack();
+  guard.signedIn(client);
+  return record;
+}
+
+function refuseTooManyTries(context: ApiContext, waitMs: number): void {
+  if (waitMs === 0) return;
+  const waitSeconds = Math.ceil(waitMs / 1000);
+  context.header('Retry-After', String(waitSeconds));
+  throw new ServiceError(
+    'RATE_LIMITED',
+    `Cannot check the password: too many were wrong; the next try is possible in ${waitSeconds} s`,
+  );
+}
+
+function clientOfRequest(context: ApiContext, { isTrustedProxy = trustNoProxy }: ApiDeps): string {
+  const remoteAddress = context.request.remoteAddress;
+  const forwardedFor = context.request.header('x-forwarded-for');
+  return clientOf(clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy));
+}
+
+/** Opens a session in the place of the one that the browser had. */
+function welcome(context: ApiContext, { dashboard, deps }: Parts, record: string): ApiAnswer {
+  const { sessions } = dashboard;
+  const before = sessions.use(cookieOf(context));
+  if (before !== undefined) sessions.end(before.hash);
+  const { session, cookie } = sessions.open(record);
+  context.addHeader('Set-Cookie', cookieFor(cookie, deps.publicUrl, SESSION_LIFE_MS / 1000));
+  return context.json(sessionView(session, deps), 200);
+}
+
+/** Where PUBLIC_URL has a path, a proxy has put the dashboard below it. */
+function cookieFor(value: string, publicUrl: string, maxAgeSeconds: number): string {
+  const { protocol, pathname } = new URL(publicUrl);
+  const path = `${pathname.replace(/\/$/, '')}/dashboard`;
+  const secure = protocol === 'https:';
+  const options = {
+    path,
+    httpOnly: true,
+    sameSite: 'Strict',
+    secure,
+    maxAge: maxAgeSeconds,
+  } as const;
+  return serialize(COOKIE, value, options);
+}
+
+function sessionView({ csrfToken }: OperatorSession, { accounts }: ApiDeps) {
+  const known = accounts.list().map(({ id, name, plan }) => ({ id, name, plan }));
+  return { csrfToken, accounts: known, isSetUp: true };
+}

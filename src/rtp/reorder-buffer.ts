@@ -1,0 +1,154 @@
+/** Puts packets back in the order they were sent, waiting a little for late ones and never for good; pure */
+import { keptCopy, type RtpPacket, sequenceDistance } from './packet.ts';
+
+/** A packet in its place. */
+export interface OrderedPacket {
+  readonly packet: RtpPacket;
+  /** The first of a new stream: its timestamp has nothing to do with the one before. */
+  readonly isRestart: boolean;
+}
+
+/** Packets kept back while one before them is missing; 40 ms of audio. */
+const HELD_MAX = 2;
+/** Time after which a missing packet is given up even when no further ones come. */
+const HELD_MS_MAX = 60;
+/** A jump forward of so much is a new count, not loss. RFC 3550, A.1. */
+const DROPOUT_MAX = 3000;
+/** A packet so far behind is of a new count, not late. RFC 3550, A.1. */
+const MISORDER_MAX = 100;
+
+const NONE: readonly OrderedPacket[] = [];
+
+/** One for all, so that nothing has to be fetched for each line to see that it is empty. */
+const NONE_HELD: readonly Held[] = [];
+const NONE_MISSING: readonly number[] = [];
+
+interface Held {
+  readonly packet: RtpPacket;
+  readonly arrivedAtMs: number;
+}
+
+/**
+ * Packets in order pass at once. After a gap, up to two are kept back until the missing one comes or 60 ms are over.
+ * Another SSRC, or a jump in the count, is a new stream and is taken as it comes: `SourceLock` has vouched for the
+ * sender, and a carrier that moves a call starts anew in the middle of it.
+ */
+export class ReorderBuffer {
+  /** NaN, which no packet has, before the first one. */
+  #ssrc = Number.NaN;
+  /** Sequence number that comes next, 16 bits. */
+  #next = 0;
+  #held = NONE_HELD;
+  /** Sequence numbers of the newest packets that were given up; one that comes yet is late, any other behind came twice. */
+  #missing = NONE_MISSING;
+  #late = 0;
+  #twice = 0;
+
+  /** Packets that were thrown away because their turn was over. */
+  get late(): number {
+    return this.#late;
+  }
+
+  /** Packets that were thrown away because they had come before. */
+  get twice(): number {
+    return this.#twice;
+  }
+
+  /** Whether packets wait for one before them. */
+  get isHolding(): boolean {
+    return this.#held.length > 0;
+  }
+
+  /** Takes the packet whose turn it is, as nearly all are. @returns false when it is another one, for `accept`. */
+  passes(packet: RtpPacket): boolean {
+    if (packet.sequence !== this.#next || packet.ssrc !== this.#ssrc || this.isHolding)
+      return false;
+    this.#next = (packet.sequence + 1) & 0xffff;
+    return true;
+  }
+
+  /** Takes a packet; returns those whose turn has come. Late and repeated ones are dropped. */
+  accept(packet: RtpPacket, nowMs: number): readonly OrderedPacket[] {
+    const distance = sequenceDistance(this.#next, packet.sequence);
+    if (packet.ssrc !== this.#ssrc || distance > DROPOUT_MAX || distance < -MISORDER_MAX) {
+      return this.#restart(packet);
+    }
+    if (distance < 0 || this.#isHeld(packet.sequence)) {
+      this.#countUseless(packet.sequence);
+      return NONE;
+    }
+    if (distance === 0) {
+      const passed = this.#pass(packet);
+      return this.isHolding ? [passed, ...this.#passHeld()] : [passed];
+    }
+    const held = [...this.#held, { packet: keptCopy(packet), arrivedAtMs: nowMs }];
+    this.#held = held.sort((one, other) => this.#distance(one) - this.#distance(other));
+    return this.#held.length > HELD_MAX ? this.#giveUpMissing() : [];
+  }
+
+  /** Returns what waited too long for a missing packet. Call it about every 20 ms. */
+  expire(nowMs: number): readonly OrderedPacket[] {
+    if (!this.isHolding) return NONE;
+    const isOver = this.#held.some(({ arrivedAtMs }) => nowMs - arrivedAtMs >= HELD_MS_MAX);
+    return isOver ? this.#giveUpMissing() : [];
+  }
+
+  #countUseless(sequence: number): void {
+    if (this.#missing.includes(sequence)) {
+      this.#missing = this.#missing.filter((missing) => missing !== sequence);
+      this.#late += 1;
+    } else {
+      this.#twice += 1;
+    }
+  }
+
+  #restart(packet: RtpPacket): readonly OrderedPacket[] {
+    const leftOver = this.#held.map((held) => ({ packet: held.packet, isRestart: false }));
+    this.#held = NONE_HELD;
+    this.#missing = NONE_MISSING;
+    this.#ssrc = packet.ssrc;
+    this.#next = (packet.sequence + 1) & 0xffff;
+    return [...leftOver, { packet, isRestart: true }];
+  }
+
+  #pass(packet: RtpPacket): OrderedPacket {
+    this.#next = (packet.sequence + 1) & 0xffff;
+    return { packet, isRestart: false };
+  }
+
+  /** Passes the held packets that now follow without a gap. */
+  #passHeld(): OrderedPacket[] {
+    const passed: OrderedPacket[] = [];
+    for (
+      let [first] = this.#held;
+      first !== undefined && first.packet.sequence === this.#next;
+      [first] = this.#held
+    ) {
+      passed.push(this.#pass(first.packet));
+      this.#held = this.#held.slice(1);
+    }
+    return passed;
+  }
+
+  #giveUpMissing(): readonly OrderedPacket[] {
+    const [first] = this.#held;
+    if (first === undefined) return [];
+    this.#held = this.#held.slice(1);
+    this.#giveUp(this.#distance(first));
+    return [this.#pass(first.packet), ...this.#passHeld()];
+  }
+
+  /** Gives up the next so many packets. What is further behind than the newest hundred is of a new count anyway. */
+  #giveUp(packets: number): void {
+    const given = Array.from({ length: packets }, (_, index) => (this.#next + index) & 0xffff);
+    this.#missing = [...this.#missing, ...given].slice(-MISORDER_MAX);
+  }
+
+  #isHeld(sequence: number): boolean {
+    return this.#held.some(({ packet }) => packet.sequence === sequence);
+  }
+
+  #distance(held: Held): number {
+    return sequenceDistance(this.#next, held.packet.sequence);
+  }
+}

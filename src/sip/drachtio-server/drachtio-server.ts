@@ -1,0 +1,164 @@
+/** Serves drachtio's client protocol on a user agent, so that an unmodified drachtio-srf drives it. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import type { Clock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { SipMessage } from '../message/message.ts';
+import type { ServerInvite } from '../server-invite.ts';
+import type { ServerRequest } from '../server-request.ts';
+import type { Flow } from '../transport/flow.ts';
+import { formatEndpoint } from '../transport/flow.ts';
+import type { UserAgent } from '../user-agent.ts';
+import type { LogIn } from './application-connection.ts';
+import { ApplicationConnection } from './application-connection.ts';
+import type { ApplicationLink } from './application-link.ts';
+import type { SessionCounts } from './application-session.ts';
+import { ApplicationSession } from './application-session.ts';
+import type { CredentialsFor } from './credentials-for.ts';
+import { refuse } from './incoming-calls.ts';
+
+/** The server version whose behaviour is served; from v0.8.2 on the client may ping. */
+const SERVER_VERSION = 'v0.8.30';
+
+/** One application, and a few that are still to be turned away. */
+const CONNECTIONS_MAX = 8;
+
+export interface DrachtioServerOptions {
+  /** Started by its owner before the front, and stopped after it. */
+  readonly userAgent: UserAgent;
+
+  /** What the application must say first. */
+  readonly secret: string;
+
+  /** Where to listen; loopback when not given, for the protocol is not encrypted. */
+  readonly address?: string;
+
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+
+  /** Lets the engine answer challenges (MD5 and SHA-256) instead of the application (MD5 alone). */
+  readonly credentialsFor?: CredentialsFor;
+
+  /** Called before each INVITE outside of dialogs goes on the wire, retries with credentials included. */
+  readonly onInvite?: (invite: SipMessage, flow: Flow) => void;
+}
+
+/**
+ * A drachtio server as far as one application needs it: the verbs `authenticate`, `ping`, `route`,
+ * `remove_route` and `sip`; any other is refused.
+ *
+ * One application at a time: another is refused while the first is connected. With none, new calls
+ * get 503 and Retry-After. When the application disconnects, its calls end, for nobody is left to
+ * hold them: ringing ones are refused, outgoing ones cancelled, and each dialog ended by BYE.
+ */
+export class DrachtioServer {
+  readonly #options: DrachtioServerOptions;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #session: ApplicationSession | undefined;
+  #lastEnd: Promise<void> = Promise.resolve();
+
+  constructor(options: DrachtioServerOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger ?? silentLogger;
+    this.#server = createServer((socket) => this.#welcome(socket));
+    this.#server.maxConnections = CONNECTIONS_MAX;
+  }
+
+  /** @throws when the port cannot be listened on. */
+  async start(): Promise<void> {
+    const { address = '127.0.0.1', port, userAgent } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, address, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+    userAgent.on('invite', this.#offer);
+    userAgent.on('request', this.#deliver);
+  }
+
+  /** Ends the application's calls and closes the port. Safe to call twice. */
+  async stop(): Promise<void> {
+    const { userAgent } = this.#options;
+    userAgent.off('invite', this.#offer);
+    userAgent.off('request', this.#deliver);
+    this.#endSession();
+    for (const socket of this.#sockets) socket.destroy();
+    await this.#lastEnd;
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The port it listens on; 0 before `start` and after `stop`. */
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** What the application has in progress; undefined where none is connected. */
+  get counts(): SessionCounts | undefined {
+    return this.#session?.counts;
+  }
+
+  readonly #offer = (invite: ServerInvite): void => {
+    if (this.#session === undefined) refuse(invite);
+    else this.#session.offer(invite);
+  };
+
+  readonly #deliver = (request: ServerRequest): void => {
+    if (this.#session === undefined) request.respond(481);
+    else this.#session.deliver(request);
+  };
+
+  #welcome(socket: Socket): void {
+    this.#sockets.add(socket);
+    void new ApplicationConnection({
+      socket,
+      clock: this.#clock,
+      logger: this.#logger,
+      logIn: (secret, link) => this.#logIn(secret, link),
+      onClosed: (session) => {
+        this.#sockets.delete(socket);
+        if (session !== undefined && session === this.#session) this.#endSession();
+      },
+    });
+  }
+
+  #logIn(secret: string, link: ApplicationLink): LogIn {
+    const { credentialsFor, onInvite, userAgent } = this.#options;
+    if (!isSame(secret, this.#options.secret)) return { refusal: 'wrong secret' };
+    if (this.#session !== undefined) return { refusal: 'another application is connected' };
+
+    const parts = { userAgent, link, clock: this.#clock, credentialsFor, onInvite };
+    const session = new ApplicationSession(parts);
+    this.#session = session;
+    const addresses = userAgent.addresses.map(
+      (address) => `${address.protocol.toLowerCase()}/${formatEndpoint(address)}`,
+    );
+    this.#logger.debug({ addresses }, 'application connected');
+    return { session, details: [addresses.join(','), SERVER_VERSION] };
+  }
+
+  #endSession(): void {
+    if (this.#session === undefined) return;
+    const { counts } = this.#session;
+    this.#lastEnd = this.#session.end();
+    this.#session = undefined;
+    this.#logger.debug({ counts }, 'application disconnected');
+  }
+}
+
+/** Compares in a time that does not tell how much was right. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

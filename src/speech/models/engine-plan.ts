@@ -1,0 +1,137 @@
+/** Which models to try for a job, and how to tell what came of it. */
+import type { EngineReport } from '../hearing/hearing.ts';
+import type { EngineOrder } from '../hearing/hearing-messages.ts';
+import type { LoadOutcome } from './load-outcome.ts';
+import type { SpeechEngine } from './speech-engine.ts';
+
+/** How an operator chose. */
+export interface EngineChoice {
+  readonly job: 'vad' | 'stt' | 'turn';
+  /** The setting: `auto`, the engine's own name, or the name of the way to do without. */
+  readonly setting: string;
+  readonly engine: SpeechEngine;
+  /** Engines that do the same job, tried after it, best first. */
+  readonly others?: readonly SpeechEngine[];
+  /** Threads of computing of each process; default 1. */
+  readonly threads?: number;
+  readonly modelsDir: string;
+  /** Where our own tiny models lie. */
+  readonly tinyDir: string;
+  /** What does the job without a model. */
+  readonly without: 'energy' | 'none' | 'off';
+  /** Whether the job is rather left undone than done by our own tiny model. */
+  readonly isNeverTiny?: boolean;
+}
+
+export interface EnginePlan {
+  readonly choice: EngineChoice;
+  /** By model, which engine it belongs to. */
+  readonly engineOf: ReadonlyMap<string, SpeechEngine>;
+  readonly installed: readonly string[];
+  readonly tiny: readonly string[];
+  /** Null when nothing is to be tried. */
+  readonly order: EngineOrder | null;
+}
+
+/** What our own models are, for the one who reads the log. */
+const TINY_LIMITS: Readonly<Record<EngineChoice['job'], string>> = {
+  vad: 'our own tiny model stands in, trained on synthetic voices only',
+  stt: 'our own tiny model stands in, which knows a closed set of phrases only',
+  turn: 'our own tiny model stands in, which is wrong one time in five: the words count for more',
+};
+
+/** Looks for models: those installed first, then our own tiny ones. */
+export function planEngine(choice: EngineChoice): EnginePlan {
+  const { setting, modelsDir, tinyDir, threads, without } = choice;
+  const nothing = { choice, engineOf: new Map(), installed: [], tiny: [], order: null };
+  if (setting === without) return nothing;
+  const engines = enginesOf(choice);
+  // An engine asked for by name stands or falls with what is installed; a stand-in would hide the failure.
+  const mayBeTiny = setting === AUTO && choice.isNeverTiny !== true;
+  const installed = engines.flatMap((engine) => engine.find(modelsDir));
+  const tiny = engines.flatMap((engine) => engine.find(tinyDir));
+  // They are the same where an operator has named the folder of the tiny ones.
+  const models = [...new Set(mayBeTiny ? [...installed, ...tiny] : installed)];
+  const [engine] = engines;
+  if (engine === undefined || models.length === 0) return { ...nothing, installed, tiny };
+  const engineOf = new Map(
+    engines.flatMap((one) =>
+      [...one.find(modelsDir), ...one.find(tinyDir)].map((model) => [model, one] as const),
+    ),
+  );
+  const order = { moduleUrl: engine.moduleUrl, models, ...extrasOf(engine, engineOf, threads) };
+  return { choice, engineOf, installed, tiny, order };
+}
+
+/** The setting that leaves the choice to what is installed. */
+const AUTO = 'auto';
+
+function enginesOf({ setting, engine, others = [] }: EngineChoice): readonly SpeechEngine[] {
+  const all = [engine, ...others];
+  return setting === AUTO
+    ? all.filter(({ isOnRequest }) => isOnRequest !== true)
+    : all.filter(({ name }) => name === setting);
+}
+
+/** What an order says only where it is not as usual. */
+function extrasOf(
+  engine: SpeechEngine,
+  engineOf: ReadonlyMap<string, SpeechEngine>,
+  threads: number | undefined,
+): Pick<EngineOrder, 'modules' | 'threads'> {
+  const modules = [...engineOf]
+    .filter(([, other]) => other !== engine)
+    .map(([model, { moduleUrl }]) => [model, moduleUrl] as const);
+  return {
+    ...(modules.length > 0 && { modules: Object.fromEntries(modules) }),
+    ...(threads !== undefined && { threads }),
+  };
+}
+
+/**
+ * Tells which engine does the job, and why.
+ *
+ * @throws {Error} when an engine was asked for by name and none of its models could be loaded.
+ */
+export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
+  const { job, setting, without } = plan.choice;
+  if (setting === without) {
+    const reason = `${job.toUpperCase()}=${setting} was set`;
+    return { job, engine: without, reason, isFallback: false, standIn: 'no_model' };
+  }
+  const instead = job === 'turn' && outcome.model === null ? ['the words alone tell its end'] : [];
+  const why = [...absenceOf(plan), ...outcome.failures, ...instead];
+  if (outcome.model === null) {
+    if (setting !== AUTO) throw new Error(why.join('; '));
+    const reason = why.join('; ');
+    const report = { job, engine: without, reason, isFallback: true } as const;
+    return { ...report, standIn: 'no_model', ...replacementOf(plan, outcome) };
+  }
+  const drawbacks = outcome.drawback === undefined ? [] : [outcome.drawback];
+  const isTiny = plan.tiny.includes(outcome.model);
+  const reason = isTiny ? TINY_LIMITS[job] : `"${outcome.model}" is installed`;
+  return {
+    job,
+    engine: plan.engineOf.get(outcome.model)?.name ?? plan.choice.engine.name,
+    reason: [...why, reason, ...drawbacks].join('; '),
+    isFallback: isTiny || outcome.failures.length > 0,
+    ...(isTiny && { standIn: 'tiny_model' }),
+    ...(!isTiny && outcome.failures.length > 0 && { standIn: 'second_choice' }),
+    ...replacementOf(plan, outcome),
+  };
+}
+
+function replacementOf({ choice }: EnginePlan, outcome: LoadOutcome) {
+  if (outcome.failures.length === 0) return {};
+  return { replacement: { engine: choice.engine.name, how: outcome.failures.join('; ') } };
+}
+
+function absenceOf({ choice, installed }: EnginePlan): readonly string[] {
+  if (installed.length > 0) return [];
+  const engines = enginesOf(choice);
+  const names = engines.map(({ name }) => name).join(' or ');
+  // Of several, the usual command fetches one.
+  const [only, ...others] = engines;
+  const command = (others.length === 0 ? only?.fetchCommand : undefined) ?? 'npm run models';
+  return [`no ${names} model in "${choice.modelsDir}" ("${command}" downloads one)`];
+}

@@ -1,0 +1,181 @@
+/** Whisper as a recogniser: features grow with the audio, one encoder run and a greedy decoder at each request. */
+import type { RecognizedWord } from '../../hearing/hearing.ts';
+import { VoicedSpan } from '../../vad/voiced-span.ts';
+import { isRepetitive } from '../decoding/repetition.ts';
+import { FULL_WINDOW_FRAMES, LogMel } from '../features/log-mel.ts';
+import { MODEL_RATE_HZ } from '../features/mel-filters.ts';
+import { Upsampler } from '../features/upsampler.ts';
+import type {
+  Recognition,
+  Recognizer,
+  RecognizerOptions,
+  UtteranceStream,
+} from '../pool/recognizer.ts';
+import { agreedWords, type SpokenTimes, wordsOf } from '../pool/word-groups.ts';
+import { tokenStarts } from './attention-times.ts';
+import { type DecodedWindow, decodeWindow } from './whisper-decoding.ts';
+import { loadWhisperModel, type WhisperModel } from './whisper-model.ts';
+
+/** Less than this is no word. */
+const AUDIO_MS_MIN = 100;
+
+/**
+ * Whisper was trained on 30 s and loses its way in windows that end with the last word.
+ *
+ * @see whisper.cpp issues 1855 and 1951
+ */
+const WINDOW_FRAMES_MIN = 500;
+const WINDOW_MARGIN_FRAMES = 250;
+
+/** OpenAI's threshold for trying again. */
+const MEAN_LOG_PROBABILITY_MIN = -1;
+
+/** Half of Whisper's places for text, less the mark before them. */
+const PROMPT_TOKENS_MAX = 223;
+
+/**
+ * Loads a Whisper export.
+ *
+ * Words have times: by the alignment heads where the export gives `cross_attentions.*` and `generation_config.json`
+ * names the heads; else the stretch in which somebody is loud is shared out by the words' letters.
+ *
+ * @param modelPath its folder.
+ * @throws {ModelFileError}
+ */
+export async function openRecognizer(
+  modelPath: string,
+  { threads = 1 }: RecognizerOptions = {},
+): Promise<Recognizer> {
+  const model = await loadWhisperModel(modelPath, threads);
+  const { fixedBecause } = model.encoder;
+  return {
+    ...(fixedBecause !== null && { drawback: drawbackOf(fixedBecause) }),
+    open: ({ language, prompt = '' }) =>
+      new WhisperStream(model, knownLanguage(model, language), promptTokens(model, prompt)),
+    close: () => model.close(),
+  };
+}
+
+function drawbackOf(why: string): string {
+  return `it hears 30 s at a time however short they are, which is slow, because ${why}: take the "_quantized" files of an export by optimum`;
+}
+
+/** `en` of `en-US`; undefined when the model does not know it. */
+function knownLanguage(model: WhisperModel, language: string): string | undefined {
+  const code = language.split('-')[0]?.toLowerCase() ?? '';
+  return model.config.languageTokens.has(code) ? code : undefined;
+}
+
+function promptTokens({ tokenizer }: WhisperModel, prompt: string): readonly number[] {
+  const text = prompt.trim();
+  if (text === '' || !tokenizer.canEncode) return [];
+  return tokenizer.encode(` ${text}`).slice(0, PROMPT_TOKENS_MAX);
+}
+
+/** How one attempt goes about it. */
+interface Attempt {
+  readonly frames: number;
+  readonly prompt: readonly number[];
+  readonly draft: readonly number[];
+}
+
+class WhisperStream implements UtteranceStream {
+  readonly #model: WhisperModel;
+  readonly #language: string | undefined;
+  readonly #prompt: readonly number[];
+  readonly #upsampler = new Upsampler();
+  readonly #mel: LogMel;
+  readonly #voiced = new VoicedSpan();
+  /** What the newest answer said: most of it will be said again. */
+  #draft: readonly number[] = [];
+  #words: readonly RecognizedWord[] = [];
+
+  constructor(model: WhisperModel, language: string | undefined, prompt: readonly number[]) {
+    this.#model = model;
+    this.#language = language;
+    this.#prompt = prompt;
+    this.#mel = new LogMel({ melCount: model.config.melCount });
+  }
+
+  push(pcm: Int16Array): void {
+    this.#mel.push(this.#upsampler.push(pcm));
+    this.#voiced.push(pcm);
+  }
+
+  async transcribe(request: {
+    readonly isFinal: boolean;
+    readonly signal: AbortSignal;
+  }): Promise<Recognition> {
+    const { isFinal, signal } = request;
+    const audioMs = (this.#mel.samples * 1000) / MODEL_RATE_HZ;
+    if (audioMs < AUDIO_MS_MIN) return nothingHeard(this.#language ?? 'en', audioMs);
+
+    const isFree = this.#model.encoder.fixedBecause === null;
+    const frames = isFree ? shortWindow(this.#mel.frames) : FULL_WINDOW_FRAMES;
+    const attempt = { frames, prompt: this.#prompt, draft: this.#draft };
+    const decoded = await this.#decode(attempt, audioMs, signal);
+    const mayTryHarder = frames < FULL_WINDOW_FRAMES || this.#prompt.length > 0;
+    if (!isFinal || !mayTryHarder || !this.#isDoubtful(decoded)) {
+      return this.#recognition(decoded, audioMs);
+    }
+    const harder = { frames: FULL_WINDOW_FRAMES, prompt: [], draft: [] };
+    const again = await this.#decode(harder, audioMs, signal);
+    return this.#recognition(this.#isBetter(again, decoded) ? again : decoded, audioMs);
+  }
+
+  async #decode(attempt: Attempt, audioMs: number, signal: AbortSignal): Promise<DecodedWindow> {
+    const { frames, prompt, draft } = attempt;
+    signal.throwIfAborted();
+    const encoded = await this.#model.encoder.encode(this.#mel.features(frames));
+    const language = this.#language;
+    return decodeWindow(this.#model, encoded, { language, prompt, draft, audioMs, signal });
+  }
+
+  #isDoubtful(decoded: DecodedWindow): boolean {
+    return (
+      decoded.meanLogProbability < MEAN_LOG_PROBABILITY_MIN || isRepetitive(this.#textOf(decoded))
+    );
+  }
+
+  #isBetter(decoded: DecodedWindow, other: DecodedWindow): boolean {
+    const [repeats, otherRepeats] = [decoded, other].map((one) => isRepetitive(this.#textOf(one)));
+    if (repeats !== otherRepeats) return otherRepeats === true;
+    return decoded.meanLogProbability > other.meanLogProbability;
+  }
+
+  #textOf({ tokens }: DecodedWindow): string {
+    return this.#model.tokenizer.decode(tokens.map(({ id }) => id)).trim();
+  }
+
+  #recognition(decoded: DecodedWindow, audioMs: number): Recognition {
+    const { tokens, meanLogProbability, language, noSpeechProbability } = decoded;
+    const words = wordsOf(this.#model.tokenizer, tokens, this.#timesOf(decoded));
+    const agreed = agreedWords(words, this.#words);
+    this.#draft = tokens.map(({ id }) => id);
+    this.#words = words;
+    return {
+      text: this.#textOf(decoded),
+      words,
+      confidence: Math.exp(meanLogProbability),
+      language,
+      noSpeechProbability,
+      agreedWords: agreed,
+      audioMs,
+    };
+  }
+
+  #timesOf({ attentions }: DecodedWindow): SpokenTimes {
+    const { span } = this.#voiced;
+    if (attentions.length === 0) return { kind: 'span', ...span };
+    const heads = this.#model.config.alignmentHeads.length;
+    return { kind: 'tokens', startsMs: tokenStarts(attentions, heads, span) };
+  }
+}
+
+function shortWindow(frames: number): number {
+  return Math.min(FULL_WINDOW_FRAMES, Math.max(WINDOW_FRAMES_MIN, frames + WINDOW_MARGIN_FRAMES));
+}
+
+function nothingHeard(language: string, audioMs: number): Recognition {
+  return { text: '', words: [], confidence: 0, language, noSpeechProbability: 1, audioMs };
+}

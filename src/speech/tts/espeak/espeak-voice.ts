@@ -1,0 +1,75 @@
+/** Finds espeak-ng's nearest voice for the voice that an agent names; pure */
+import type { VoiceBook } from '../voices/voice-book.ts';
+import { genderOf, hashOf } from '../voices/voice-choice.ts';
+import { languageOf, parseVoiceName } from '../voices/voice-name.ts';
+
+/** A voice as espeak-ng's command line names it. */
+export interface EspeakVoice {
+  /** File and variant, such as `gmw/en-US+f3`. */
+  readonly name: string;
+  readonly wordsPerMinute: number;
+  /** What the speech is amplified by. */
+  readonly gainDb: number;
+}
+
+/** The words of the command line that speaks UTF-8 text to standard output, but for where the text is. */
+export function espeakArguments({ name, wordsPerMinute }: EspeakVoice): string[] {
+  return ['-v', name, '-s', String(wordsPerMinute), '-b', '1', '--stdout'];
+}
+
+export interface EspeakVoiceChoice {
+  readonly voice: EspeakVoice;
+  /** False when espeak-ng does not speak the language and the fallback language stands in. */
+  readonly hasLanguage: boolean;
+}
+
+/**
+ * Chooses a voice. The language decides how words are read: where the agent's language is another one
+ * than the voice's, the agent's wins. The speaker's name decides who reads: always the same variant for
+ * the same name.
+ */
+export function chooseEspeakVoice(
+  request: { readonly voice: string; readonly language: string },
+  book: VoiceBook,
+): EspeakVoiceChoice {
+  const { languages, fallbackLanguage, wordsPerMinute } = book.espeak;
+  const file = espeakFile(request, book);
+  const variant = variantFor(parseVoiceName(request.voice)?.speaker ?? request.voice, book);
+  const name = `${file ?? languages[fallbackLanguage] ?? 'en'}+${variant.name}`;
+  return {
+    voice: { name, wordsPerMinute, gainDb: variant.gainDb },
+    hasLanguage: file !== undefined,
+  };
+}
+
+function espeakFile(
+  request: { readonly voice: string; readonly language: string },
+  { espeak }: VoiceBook,
+): string | undefined {
+  const voice = parseVoiceName(request.voice);
+  const language = languageOf(request.language);
+  const isVoiceAtHome = voice !== null && (language === '' || language === voice.language);
+  const locale = isVoiceAtHome ? voice.locale : canonicalLocale(request.language);
+  return ownValue(espeak.locales, locale) ?? ownValue(espeak.languages, languageOf(locale));
+}
+
+/** `es-mx` as `es-MX`. */
+function canonicalLocale(tag: string): string {
+  const [, region] = /[-_]([A-Za-z]{2}|\d{3})$/.exec(tag) ?? [];
+  return region === undefined ? tag : `${languageOf(tag)}-${region.toUpperCase()}`;
+}
+
+function variantFor(speaker: string, { names, espeak }: VoiceBook) {
+  const hash = hashOf(speaker);
+  const variants = espeak.variants[genderOf(speaker, names) ?? (hash % 2 ? 'male' : 'female')];
+  const variant = variants[(hash >>> 1) % variants.length];
+  if (variant === undefined) {
+    throw new RangeError('Cannot choose a voice: the voice book lists no variants');
+  }
+  return variant;
+}
+
+/** Names come from customers: `constructor` is not a language. */
+function ownValue(table: Readonly<Record<string, string>>, key: string): string | undefined {
+  return Object.hasOwn(table, key) ? table[key] : undefined;
+}

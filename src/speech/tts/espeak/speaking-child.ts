@@ -1,0 +1,81 @@
+/** The process in which espeak-ng is run or loaded; started by `SpeakingProcess`, ends with it. */
+import { systemClock } from '../../../lib/clock.ts';
+import type { SpeakingReply, SpeakingRequest } from '../pool/speaking-messages.ts';
+import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-messages.ts';
+import { EspeakProgram } from './espeak-program.ts';
+import { EspeakWasm } from './espeak-wasm.ts';
+import type { SentenceEngine } from './sentence-engine.ts';
+import { SentenceJob } from './sentence-job.ts';
+
+// The WASM build makes an error object for each file it looks for in vain, with a trace that nobody reads.
+Error.stackTraceLimit = 0;
+
+const order: SpeakingOrder = JSON.parse(process.argv[2] ?? 'null');
+const engine = openEngine(order.engine);
+const cancels = new Map<number, () => void>();
+
+const begun = begin();
+process.on('message', (message: SpeakingRequest<Sentence>) => begun.then(() => take(message)));
+process.once('disconnect', () => engine.stop().finally(() => process.exit(0)));
+// A terminal sends Ctrl-C to the whole group; this process goes when the server lets go of it.
+process.on('SIGINT', () => undefined);
+
+function openEngine(choice: EspeakEngine): SentenceEngine {
+  return choice.kind === 'program'
+    ? new EspeakProgram({ ...choice, clock: systemClock })
+    : new EspeakWasm({ moduleName: choice.moduleName });
+}
+
+async function begin(): Promise<void> {
+  try {
+    await engine.start();
+    await proveSpeech();
+    reply({ kind: 'ready' });
+  } catch (error) {
+    reply({ kind: 'unready', reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Says a word to nobody: finds missing voice files now, and has all code run once before it matters. */
+function proveSpeech(): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let hasSound = false;
+  const hear = (message: SpeakingReply) => {
+    hasSound ||= message.kind === 'audio';
+    if (message.kind === 'failed') {
+      reject(new Error(message.reason));
+    } else if (message.kind === 'ended') {
+      hasSound ? resolve() : reject(new Error('it spoke a word without a sound'));
+    }
+  };
+  const sentence = { text: 'Ready.', voice: order.firstVoice, pauseAfterMs: 0 };
+  engine.speak(sentence, new SentenceJob({ id: 0, sentence, reply: hear, over: () => undefined }));
+  return promise;
+}
+
+function take(message: SpeakingRequest<Sentence>): void {
+  switch (message.kind) {
+    case 'speak':
+      speak(message.id, message.sentence);
+      break;
+    case 'cancel':
+      cancels.get(message.id)?.();
+      cancels.delete(message.id);
+      break;
+    case 'warm':
+      engine.warm(message.voice);
+      break;
+    default:
+      message satisfies never;
+  }
+}
+
+function speak(id: number, sentence: Sentence): void {
+  const job = new SentenceJob({ id, sentence, reply, over: () => cancels.delete(id) });
+  cancels.set(id, engine.speak(sentence, job));
+}
+
+function reply(message: SpeakingReply): void {
+  // The server may let go at any moment; then nobody waits for what could not be sent.
+  process.send?.(message, undefined, undefined, () => undefined);
+}

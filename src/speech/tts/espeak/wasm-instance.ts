@@ -1,0 +1,180 @@
+/** espeak-ng's WASM build, which is the command-line program with its files in memory, run as often as wanted. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Sentence } from './espeak-messages.ts';
+import { espeakArguments } from './espeak-voice.ts';
+import { type LinearMemory, MemoryBefore } from './wasm-memory.ts';
+import { type MemoryFiles, WasmVoiceFiles } from './wasm-voice-files.ts';
+
+const TEXT_FILE = 'sentence.txt';
+
+/** Written at once; the first pieces come as small as the program's own. */
+const PIECE_BYTES = 4096;
+
+/** Input, output and complaints, which stay open. */
+const STANDARD_STREAMS = 3;
+
+interface Program {
+  readonly FS: MemoryFiles;
+  _main(argumentCount: number, argumentsAt: number): number;
+  _fflush(stream: number): number;
+}
+
+interface Exports {
+  readonly memory: LinearMemory;
+  stackAlloc(bytes: number): number;
+  stackSave(): number;
+  stackRestore(at: number): void;
+}
+
+/** The npm package: its factory, and its WASM compiled once for all instances. */
+export interface EspeakModule {
+  readonly create: (settings: object) => Promise<Program>;
+  readonly compiled: object;
+}
+
+/** TypeScript has these names only in its library for browsers. */
+const { WebAssembly: webAssembly } = globalThis as unknown as {
+  readonly WebAssembly: {
+    compile(bytes: Uint8Array): Promise<object>;
+    readonly Instance: new (module: object, imports: object) => { readonly exports: object };
+  };
+};
+
+/** The npm package is one module that makes instances, and one file of WASM beside it, 18 MB, compiled in about 30 ms. */
+export async function loadModule(moduleName: string): Promise<EspeakModule> {
+  const script = createRequire(import.meta.url).resolve(moduleName);
+  const { default: create }: { default: EspeakModule['create'] } = await import(
+    pathToFileURL(script).href
+  );
+  const wasm = await readFile(join(dirname(script), 'espeak-ng.wasm'));
+  return { create, compiled: await webAssembly.compile(wasm) };
+}
+
+export class EspeakInstance {
+  readonly #program: Program;
+  readonly #exports: Exports;
+  readonly #output: Output;
+  readonly #voices: WasmVoiceFiles;
+  readonly #before: MemoryBefore;
+
+  private constructor(program: Program, exports: Exports, output: Output) {
+    this.#program = program;
+    this.#exports = exports;
+    this.#output = output;
+    this.#voices = new WasmVoiceFiles(program.FS);
+    this.#before = new MemoryBefore(exports.memory);
+  }
+
+  /** Loads everything that does not depend on the text: 80 ms and more. */
+  static async make({ create, compiled }: EspeakModule): Promise<EspeakInstance> {
+    const output = new Output();
+    let exports: Exports | undefined;
+    const program = await create({
+      noInitialRun: true,
+      stdout: (byte: number) => output.write(byte),
+      printErr: (line: string) => output.complain(line),
+      instantiateWasm: (imports: object, use: (instance: object, module: object) => void) => {
+        const instance = new webAssembly.Instance(compiled, imports);
+        exports = instance.exports as unknown as Exports;
+        use(instance, compiled);
+        return instance.exports;
+      },
+    });
+    if (exports === undefined) {
+      throw new Error('Cannot load espeak-ng: its WASM build made no instance');
+    }
+    return new EspeakInstance(program, exports, output);
+  }
+
+  /** Whether it can run once more; false after a text for which the memory had to grow. */
+  get isUsable(): boolean {
+    return !this.#before.isOutgrown;
+  }
+
+  /**
+   * Speaks, and returns when all is said: 10 to 20 ms a sentence.
+   *
+   * @throws {Error} with what espeak-ng complained of; the instance is not to be used again.
+   */
+  speak(sentence: Sentence, wave: (bytes: Uint8Array) => void): void {
+    const { text, voice } = sentence;
+    this.write(espeakArguments(voice), { text, voice: voice.name }, wave);
+  }
+
+  /**
+   * Runs the program once, and gives what it writes to standard output.
+   *
+   * @param voice as in the words.
+   * @throws {Error} with what espeak-ng complained of; the instance is not to be used again.
+   */
+  write(
+    words: readonly string[],
+    { text, voice }: { readonly text: string; readonly voice: string },
+    output: (bytes: Uint8Array) => void,
+  ): void {
+    const { FS: files } = this.#program;
+    this.#before.putBack();
+    this.#voices.show(voice);
+    files.writeFile(TEXT_FILE, text);
+    this.#output.begin(output);
+    const exitCode = this.#main(['espeak-ng', ...words, '-f', TEXT_FILE]);
+    this.#program._fflush(0);
+    this.#output.flush();
+    for (const stream of files.streams.slice(STANDARD_STREAMS)) {
+      if (stream) files.close(stream);
+    }
+    if (exitCode !== 0) {
+      throw new Error(this.#output.complaint || `espeak-ng ended with ${exitCode}`);
+    }
+  }
+
+  /** Calls `main(argc, argv)`, its words on the program's own stack. */
+  #main(words: readonly string[]): number {
+    const stack = this.#exports.stackSave();
+    const at = words.map((word) => {
+      const bytes = Buffer.from(`${word}\0`);
+      const address = this.#exports.stackAlloc(bytes.length);
+      new Uint8Array(this.#exports.memory.buffer).set(bytes, address);
+      return address;
+    });
+    const argumentsAt = this.#exports.stackAlloc(4 * (at.length + 1));
+    new Uint32Array(this.#exports.memory.buffer).set([...at, 0], argumentsAt / 4);
+    const exitCode = this.#program._main(words.length, argumentsAt);
+    this.#exports.stackRestore(stack);
+    return exitCode;
+  }
+}
+
+/** Gathers what the program writes, byte by byte, into pieces. */
+class Output {
+  readonly #piece = new Uint8Array(PIECE_BYTES);
+  #length = 0;
+  #wave: (bytes: Uint8Array) => void = () => undefined;
+  complaint = '';
+
+  /** Forgets what was written before. */
+  begin(wave: (bytes: Uint8Array) => void): void {
+    this.#wave = wave;
+    this.#length = 0;
+    this.complaint = '';
+  }
+
+  write(byte: number): void {
+    this.#piece[this.#length++] = byte;
+    if (this.#length === PIECE_BYTES) {
+      this.flush();
+    }
+  }
+
+  flush(): void {
+    this.#wave(this.#piece.subarray(0, this.#length));
+    this.#length = 0;
+  }
+
+  complain(line: string): void {
+    this.complaint = `${this.complaint} ${line}`.trim().slice(0, 200);
+  }
+}

@@ -1,0 +1,41 @@
+/** The port of a neural voice detector: one run scores the newest window of every call. */
+
+/** One call's window for a tick. Its `memory` belongs to the detector. */
+export interface DetectorStream {
+  /** Forgets the audio heard so far. */
+  reset(): void;
+}
+
+export interface Vad {
+  /** 8000 or 16000: what `score` takes. */
+  readonly rateHz: 8000 | 16_000;
+
+  /** Samples in one window, 32 ms. */
+  readonly windowSamples: number;
+
+  /** What it does worse than it could, and why; absent where there is nothing to say. */
+  readonly drawback?: string;
+
+  /** Opens one call's memory. */
+  open(): DetectorStream;
+
+  /**
+   * Scores one window of each call given, in one run.
+   *
+   * @param windows mono, -1..1, `windowSamples` each, in the order they were heard; a call occurs once.
+   * @returns chance of speech for each, from 0 to 1, in the same order.
+   * @throws {RangeError} when a window has another length.
+   */
+  score(
+    windows: readonly { readonly stream: DetectorStream; readonly pcm: Float32Array }[],
+  ): Promise<readonly number[]>;
+
+  /** Lets go of the model. Call it when no `score` is under way. */
+  close(): Promise<void>;
+}
+
+/** What the module of an engine that detects voice exports. */
+export interface VadModule {
+  /** @throws {Error} naming the file, what is wrong with it and the remedy. */
+  openVoiceDetector(modelPath: string): Promise<Vad>;
+}

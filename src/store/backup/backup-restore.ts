@@ -1,0 +1,183 @@
+/** Brings a backup back, with nobody working on the database, and without losing what was there. */
+import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { type Database, openDatabase } from '../sqlite/database.ts';
+import { build } from '../sqlite/schema.ts';
+import { SqliteLeftovers } from '../sqlite/sqlite-leftovers.ts';
+import { syncFile } from './backup-database.ts';
+import { eraseAgain, type KnownErasures, readErasures } from './backup-erasures.ts';
+import { lockDatabase } from './backup-lock.ts';
+import { BACKUP_DATABASE, type BackupManifest, readManifest } from './backup-manifest.ts';
+import { endWaitingCalls } from './backup-queue.ts';
+import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
+
+const NO_THREAD = { checkpointer: () => undefined };
+
+const LOG_SUFFIXES = ['-wal', '-shm'] as const;
+
+/** A database is up to three files while it is in use, or after a crash. */
+const SUFFIXES = ['', ...LOG_SUFFIXES] as const;
+
+/** There is a database where the backup is to go. */
+export class DatabasePresentError extends Error {
+  override readonly name = 'DatabasePresentError';
+}
+
+export interface Restored {
+  readonly manifest: BackupManifest;
+  readonly recordings: CarriedRecordings;
+  /** Where the database from before lies; null when there was none. */
+  readonly keptAs: string | null;
+  /** Steps that brought the backup to this version's schema. */
+  readonly migrations: readonly string[];
+  /** Live calls that waited to be dialled and were ended. */
+  readonly callsEnded: number;
+  /** Calls that were erased since the backup, and are erased again. */
+  readonly callsErased: number;
+  /** Whether the database from before could be read for that; null when there was none. */
+  readonly erasuresRead: boolean | null;
+}
+
+/**
+ * Puts a backup in the place of the database. What was there is kept beside it as `<file>.before-restore`.
+ *
+ * @param options.mayReplace whether there may be a database already.
+ * @param options.keepQueue whether calls that wait to be dialled go on waiting: a server then dials those of the last
+ * day, though they may have been dialled after the backup was made.
+ * @throws {DatabaseInUseError} while a server works on it.
+ * @throws {DatabasePresentError}
+ * @throws {Error} when the backup is damaged or of a newer version. After an error the database is as it was.
+ */
+export async function restoreBackup(options: {
+  /** The backup. */
+  readonly folder: string;
+  readonly databaseFile: string;
+  readonly dataFolder: string;
+  readonly mayReplace: boolean;
+  readonly keepQueue: boolean;
+  /** Another database whose erasures are applied as well, such as that of a newer backup. */
+  readonly erasuresFrom?: string | undefined;
+  readonly now: Date;
+}): Promise<Restored> {
+  const { folder, databaseFile, mayReplace } = options;
+  const lock = lockDatabase(databaseFile);
+  try {
+    if (existsSync(databaseFile) && !mayReplace) {
+      throw new DatabasePresentError(
+        `Cannot restore to "${databaseFile}": there is a database already`,
+      );
+    }
+    const manifest = await readManifest(folder);
+    const incoming = `${databaseFile}.restoring`;
+    const broughtIn = await bringIn(incoming, { ...options, manifest });
+    const keptAs = setAside(databaseFile);
+    renameSync(incoming, databaseFile);
+    return { manifest, keptAs, ...broughtIn };
+  } finally {
+    lock.release();
+  }
+}
+
+/** Copies everything beside the old database, and opens the new one once: a newer version's is refused here. */
+async function bringIn(
+  incoming: string,
+  from: Parameters<typeof restoreBackup>[0] & { readonly manifest: BackupManifest },
+): Promise<Omit<Restored, 'manifest' | 'keptAs'>> {
+  removeDatabase(incoming);
+  try {
+    copyFileSync(join(from.folder, BACKUP_DATABASE), incoming);
+    chmodSync(incoming, 0o600);
+    const settled = await settle(incoming, from);
+    syncFile(incoming);
+    const recordings = await carryRecordings({
+      database: incoming,
+      from: from.folder,
+      to: from.dataFolder,
+      mode: from.manifest.recordings.included ? 'copy' : 'none',
+    });
+    // Whoever only reads leaves an empty log behind.
+    for (const suffix of LOG_SUFFIXES) rmSync(`${incoming}${suffix}`, { force: true });
+    return { ...settled, recordings };
+  } catch (error) {
+    removeDatabase(incoming);
+    throw error;
+  }
+}
+
+async function settle(
+  incoming: string,
+  from: Parameters<typeof restoreBackup>[0],
+): Promise<Omit<Restored, 'manifest' | 'keptAs' | 'recordings'>> {
+  const { keepQueue, now, databaseFile, erasuresFrom } = from;
+  const ofNewer = erasuresFrom === undefined ? [] : [readErasures(erasuresFrom)];
+  const ofBefore = erasuresBefore(databaseFile);
+  const { database, migrations } = await openDatabase({ file: incoming });
+  try {
+    forgetDialogs(database);
+    const callsEnded = keepQueue ? 0 : endWaitingCalls(database, now);
+    const known = [...ofNewer, ...(ofBefore ? [ofBefore] : [])];
+    const erased = known.map((erasures) => eraseAgain(database, erasures));
+    const callsErased = erased.reduce((sum, count) => sum + count, 0);
+    if (callsErased > 0) new SqliteLeftovers(database, NO_THREAD).compact();
+    const erasuresRead = ofBefore === null ? null : ofBefore !== undefined;
+    return { migrations, callsEnded, callsErased, erasuresRead };
+  } finally {
+    database.close();
+  }
+}
+
+/** Null where there is no database, undefined where it cannot be read: a damaged one may be the reason to restore. */
+function erasuresBefore(databaseFile: string): KnownErasures | null | undefined {
+  if (!existsSync(databaseFile)) return null;
+  try {
+    return readErasures(databaseFile);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A server ends the dialogs that it finds: here these are calls that the server of the backup may still have. */
+function forgetDialogs(database: Database): void {
+  const remove = database.prepare(() => build.deleteFrom('open_dialogs'));
+  database.write(() => remove.run({}));
+}
+
+function removeDatabase(file: string): void {
+  for (const suffix of SUFFIXES) rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** Gives the old files another name, all with the same ending, so that SQLite still knows them as one database. */
+function setAside(databaseFile: string): string | null {
+  const present = SUFFIXES.filter((suffix) => existsSync(`${databaseFile}${suffix}`));
+  if (present.length === 0) return null;
+  foldLog(databaseFile);
+  const keptAs = freeName(`${databaseFile}.before-restore`);
+  for (const suffix of present) {
+    const part = `${databaseFile}${suffix}`;
+    if (existsSync(part)) renameSync(part, `${keptAs}${suffix}`);
+  }
+  return keptAs;
+}
+
+/** Brings what the log holds into the database: should the process die between two renames, nothing is torn apart. */
+function foldLog(databaseFile: string): void {
+  if (!existsSync(databaseFile)) return;
+  try {
+    const sqlite = new Sqlite(databaseFile, { fileMustExist: true });
+    try {
+      sqlite.pragma('wal_checkpoint(TRUNCATE)');
+    } finally {
+      sqlite.close();
+    }
+  } catch {
+    // A damaged database may be the very reason to restore: it is set aside as it is.
+  }
+}
+
+function freeName(name: string): string {
+  if (!existsSync(name)) return name;
+  let number = 2;
+  while (existsSync(`${name}-${number}`)) number += 1;
+  return `${name}-${number}`;
+}

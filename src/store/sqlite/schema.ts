@@ -1,0 +1,226 @@
+/** The tables as Kysely knows them. Instants are Unix milliseconds, objects and lists are JSON text. */
+import {
+  DummyDriver,
+  type Generated,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type {
+  ErasedCallRow,
+  ErasureRow,
+  LeftoverRow,
+  NotedErasureRow,
+} from '../accounts/erasure-rows.ts';
+import type { AnalysisJobRow, CallDayRow, IntentDayRow } from '../accounts/usage-rows.ts';
+import type { OpenDialogRow } from '../calls/dialog-rows.ts';
+import type { CallQualityRow } from '../calls/quality-rows.ts';
+import type {
+  OutboxCursorRow,
+  WebhookAttemptRow,
+  WebhookDeliveryRow,
+  WebhookEndpointRow,
+} from '../webhooks/webhook-rows.ts';
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly minutes_included: number;
+  readonly transfer_targets: string;
+  readonly allowed_countries: string | null;
+  readonly recordings_days: number | null;
+  readonly transcripts_days: number | null;
+  readonly calls_days: number | null;
+  readonly created_at: number;
+}
+
+export interface SigningSecretRow {
+  readonly account_id: string;
+  readonly environment: string;
+  readonly secret: string;
+  readonly created_at: number;
+  readonly previous_secret: string | null;
+  readonly rotated_at: number | null;
+  readonly prepared_secret: string | null;
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly prefix: string;
+  readonly last_four: string;
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface AgentRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly name: string;
+  readonly greeting: string;
+  readonly system_prompt: string;
+  readonly voice: string;
+  readonly language: string;
+  readonly phone_number: string | null;
+  readonly tools: string;
+  readonly settings: string;
+  readonly status: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+export interface AgentVersionRow
+  extends Omit<AgentRow, 'id' | 'account_id' | 'environment' | 'created_at' | 'updated_at'> {
+  readonly agent_id: string;
+  readonly version: number;
+  readonly at: number;
+  readonly changed_by: string;
+  readonly changed: string;
+}
+
+export interface NumberAssignmentRow {
+  readonly number: string;
+  readonly account_id: string;
+  readonly assigned_at: number;
+  readonly assigned_by: string;
+}
+
+export interface CallRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly agent_id: string;
+  readonly direction: string;
+  readonly status: string;
+  readonly from_number: string;
+  readonly to_number: string;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly answered_at: number | null;
+  readonly ended_at: number | null;
+  readonly end_reason: string | null;
+  readonly failure_reason: string | null;
+  readonly sip_status: number | null;
+  readonly expires_at: number | null;
+  readonly duration_seconds: number;
+  readonly carrier_call_sid: string | null;
+  readonly recording_file: string | null;
+  readonly recording_truncated: number;
+  readonly summary: string | null;
+  readonly sentiment: string | null;
+  readonly sentiment_score: number | null;
+  readonly intent_detected: string | null;
+  readonly metadata: string;
+  readonly overrides: string;
+  readonly scenario: string | null;
+  /** When it started, or was asked for while it has not: what lists are sorted and filtered by. */
+  readonly sort_at: number;
+}
+
+export interface TranscriptRow {
+  readonly call_id: string;
+  readonly role: string;
+  readonly text: string;
+  readonly at: number;
+  readonly confidence: number | null;
+}
+
+export interface TimelineRow {
+  readonly call_id: string;
+  readonly at: number;
+  readonly kind: string;
+  readonly details: string;
+}
+
+export interface SipTraceRow {
+  readonly call_id: string;
+  readonly messages: string;
+  readonly is_truncated: number;
+  readonly kept_at: number;
+}
+
+export interface EventRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly kind: string;
+  readonly call_id: string | null;
+  readonly created_at: number;
+  readonly body: string;
+}
+
+export interface IdempotencyRow {
+  readonly account_id: string;
+  readonly environment: string;
+  readonly method: string;
+  readonly path: string;
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: string | null;
+  readonly created_at: number;
+}
+
+export interface RateCountRow {
+  readonly subject: string;
+  readonly window_start: number;
+  readonly requests: number;
+}
+
+export interface SecretRow {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface Tables {
+  accounts: AccountRow;
+  signing_secrets: SigningSecretRow;
+  api_keys: ApiKeyRow;
+  agents: AgentRow;
+  agent_versions: AgentVersionRow;
+  number_assignments: NumberAssignmentRow;
+  /** `words_erased` is 1 once transcript and summary are gone. */
+  calls: CallRow & { readonly words_erased: Generated<number> };
+  /** `position` is given by the database, in the order of saying. */
+  transcript_entries: TranscriptRow & { readonly position: Generated<number> };
+  timeline_entries: TimelineRow & { readonly position: Generated<number> };
+  sip_traces: SipTraceRow;
+  /** The outbox, in the order of happening. */
+  events: EventRow & { readonly position: Generated<number> };
+  call_days: CallDayRow;
+  intent_days: IntentDayRow;
+  analysis_jobs: AnalysisJobRow;
+  idempotency_keys: IdempotencyRow;
+  /** `after_position` is the newest event at its making, given by a trigger. */
+  webhook_endpoints: WebhookEndpointRow & { readonly after_position: Generated<number> };
+  webhook_deliveries: WebhookDeliveryRow;
+  webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
+  outbox_cursors: OutboxCursorRow;
+  open_dialogs: OpenDialogRow;
+  call_qualities: CallQualityRow;
+  rate_counts: RateCountRow;
+  secrets: SecretRow;
+  erasures: ErasureRow;
+  erased_calls: ErasedCallRow;
+  noted_erasures: NotedErasureRow;
+  erasure_leftovers: LeftoverRow;
+  probes: { readonly id: number; readonly probed_at: number };
+}
+
+/** Builds SQL and never runs it: statements are prepared once and run by better-sqlite3 itself. */
+export const build = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});

@@ -1,0 +1,114 @@
+/** Several SIP servers as one carrier: a new call goes out through a healthy one, calls come in through them all. */
+import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { Carrier, CarrierReport, IncomingCall } from '../../carrier.ts';
+import type { TrunkLine } from '../../trunks/trunk-line.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { WeightedTurns } from '../../trunks/weighted-turns.ts';
+import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
+import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
+import type { OutgoingRequest } from './outgoing-calls.ts';
+
+/** What a member is told of the others. */
+export type PoolTies = Required<Pick<DrachtioCarrierOptions, 'mayRegister' | 'onLost'>>;
+
+export interface CarrierPoolMember {
+  readonly weight: number;
+  /** Makes the carrier, tied to the pool. */
+  readonly open: (ties: PoolTies) => DrachtioCarrier;
+}
+
+export class CarrierPool implements Carrier {
+  readonly #carriers: readonly DrachtioCarrier[];
+  readonly #turns: WeightedTurns<DrachtioCarrier>;
+  /** Carriers would ring every server that a trunk is registered from, so it is one at a time. */
+  #registrar: DrachtioCarrier | undefined;
+
+  /** @param members at least one. */
+  constructor(members: readonly CarrierPoolMember[]) {
+    const seats = members.map(({ weight, open }) => {
+      const server: DrachtioCarrier = open({
+        mayRegister: () => this.#mayRegister(server),
+        onLost: () => this.#onLost(server),
+      });
+      return { server, weight };
+    });
+    this.#carriers = seats.map(({ server }) => server);
+    this.#turns = new WeightedTurns(seats);
+  }
+
+  /** @throws {Error} when a server refuses the secret; one that is out of reach is tried again for ever. */
+  async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
+    await Promise.all(this.#carriers.map((carrier) => carrier.start(onIncoming)));
+  }
+
+  /** Registers trunks again at once, where they are registered: our address has changed. */
+  register(): void {
+    this.#registrar?.register();
+  }
+
+  drain(): void {
+    for (const carrier of this.#carriers) carrier.drain();
+  }
+
+  /** Resolves when no call is left, also none of two parties that were joined. */
+  async whenEmpty(): Promise<void> {
+    await Promise.all(this.#carriers.map((carrier) => carrier.whenEmpty()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#carriers.map((carrier) => carrier.stop()));
+  }
+
+  place(request: OutgoingRequest): SrfOutgoingCall {
+    // A registered trunk knows us by the server that registered it; the others take calls from each.
+    const carrier = this.#first.isRegistered(request.from)
+      ? this.#registrar
+      : this.#turns.next(({ isConnected }) => isConnected);
+    return (carrier ?? this.#first).place(request);
+  }
+
+  hasTrunkFor(from: string): boolean {
+    return this.#first.hasTrunkFor(from);
+  }
+
+  /** The line that calls from this number take; undefined when no trunk has the number. */
+  lineOf(from: string): TrunkLine | undefined {
+    return (this.#registrar ?? this.#first).lineOf(from);
+  }
+
+  /** With several servers, one that is out of reach makes nothing unready while another works. */
+  reports(): readonly CarrierReport[] {
+    const listeners = this.#carriers.map((carrier) => carrier.listenerReport());
+    const isAnyReady = listeners.some(({ isReady }) => isReady);
+    return [
+      ...listeners.map((report) => ({ ...report, isReady: isAnyReady })),
+      ...(this.#registrar ?? this.#first)
+        .trunkReports()
+        .map((report) => ({ ...report, kind: 'trunk' as const })),
+    ];
+  }
+
+  /** How the trunk is, as it is reached from the server that registers, or else from any that is connected. */
+  trunkStatusOf(trunk: Trunk): TrunkStatus {
+    const carrier = this.#registrar ?? this.#carriers.find(({ isConnected }) => isConnected);
+    return (carrier ?? this.#first).trunkStatusOf(trunk);
+  }
+
+  get #first(): DrachtioCarrier {
+    const [first] = this.#carriers;
+    if (first === undefined) throw new RangeError('Cannot use a pool of no SIP servers');
+    return first;
+  }
+
+  #mayRegister(carrier: DrachtioCarrier): boolean {
+    this.#registrar ??= carrier;
+    return this.#registrar === carrier;
+  }
+
+  /** Another server registers in place of the one that is lost. */
+  #onLost(carrier: DrachtioCarrier): void {
+    if (this.#registrar !== carrier) return;
+    this.#registrar = this.#carriers.find(({ isConnected }) => isConnected);
+    this.#registrar?.register();
+  }
+}

@@ -1,0 +1,36 @@
+/** What a SIP server and its trunks look like to an operator; pure */
+import type { CarrierReport } from '../../carrier.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import type { SipAddress } from './srf-link.ts';
+import { hostPortOf } from './trunk-address.ts';
+
+export interface ListenerState {
+  readonly name: string;
+  readonly isConnected: boolean;
+  readonly isDraining: boolean;
+  readonly addresses: readonly SipAddress[];
+  /** Why there is no connection. */
+  readonly problem: string;
+}
+
+export function listenerReport(state: ListenerState): CarrierReport {
+  const places = state.addresses.map(({ transport, hostPort }) => `${transport} ${hostPort}`);
+  const listening = places.length === 0 ? 'ready' : `listening on ${places.join(' and ')}`;
+  return {
+    name: state.name,
+    isReady: state.isConnected && !state.isDraining,
+    state: state.isConnected ? listening : state.problem,
+  };
+}
+
+/** Of a trunk that needs no registration. @param problem why it takes no calls; undefined where it does. */
+export function staticTrunkReport(
+  { name, proxy }: Trunk,
+  problem: string | undefined,
+): CarrierReport {
+  return {
+    name: `trunk ${name}`,
+    isReady: problem === undefined,
+    state: problem ?? `calls go to ${hostPortOf(proxy)}, without registration`,
+  };
+}

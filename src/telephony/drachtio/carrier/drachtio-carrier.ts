@@ -1,0 +1,281 @@
+/** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
+import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { Carrier, CarrierReport, IncomingCall } from '../../carrier.ts';
+import { CarrierError } from '../../carrier.ts';
+import { within } from '../../limit.ts';
+import type { MediaGateway } from '../../media-gateway.ts';
+import { numberOfUri } from '../../trunks/number.ts';
+import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
+import type { TrunkLine } from '../../trunks/trunk-line.ts';
+import { TrunkTable } from '../../trunks/trunk-table.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
+import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
+import { listenerReport } from './carrier-reports.ts';
+import type { AnswerChallenge } from './challenge.ts';
+import type { OpenDialogJournal, ServerWay } from './open-dialog-journal.ts';
+import { type EndInvite, invitesOver } from './orphaned-calls.ts';
+import { OrphanedLegs } from './orphaned-legs.ts';
+import { OurContacts } from './our-contacts.ts';
+import {
+  OutgoingCalls,
+  type OutgoingCallsOptions,
+  type OutgoingRequest,
+} from './outgoing-calls.ts';
+import { refuse, SourceAcl } from './source-acl.ts';
+import type { SrfAnswer, SrfClient, SrfRequest } from './srf.ts';
+import { reasonOf } from './srf.ts';
+import { SrfLink } from './srf-link.ts';
+import { TrunkLines } from './trunk-lines.ts';
+import { TrunkRegistrations } from './trunk-registrations.ts';
+
+/** How long the last words of a server that stops may take. */
+const GOODBYE_MS = 2_000;
+
+export interface DrachtioCarrierOptions {
+  /** Where drachtio's client protocol is served. */
+  readonly host: string;
+  readonly port: number;
+  readonly secret: string;
+  readonly trunks: readonly Trunk[];
+  readonly media: MediaGateway;
+  /** Which address of ours far ends are told; the local one when not given. */
+  readonly addresses?: AdvertisedAddresses;
+  /** Answers the carriers' challenges where the server passes them on; the embedded engine answers them itself. */
+  readonly answerChallenge?: AnswerChallenge;
+  /** Where the media gateway needs the connection too; made here when not given. */
+  readonly srf?: SrfClient;
+  /** Who may ring, where that is not for the trunks to say. */
+  readonly mayRing?: (sourceAddress: string) => boolean;
+  /** What reports call the server; `sip` when not given. */
+  readonly name?: string;
+  /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
+  readonly lines?: TrunkLines;
+  /** Where calls are written down for a process after this one; nowhere when not given. */
+  readonly book?: OpenDialogJournal;
+  /** Ends orphaned INVITEs, where the engine itself reports each INVITE to `book`; default: by drachtio's protocol. */
+  readonly endInvite?: EndInvite;
+  /** Whether this server is the one that trunks are registered from, asked whenever it is connected; else always. */
+  readonly mayRegister?: () => boolean;
+  /** Calls whoever callers are handed over to, where no trunk of this carrier can; they are never asked by REFER. */
+  readonly callThrough?: OutgoingCallsOptions['callThrough'];
+  /** Called when the connection is lost. */
+  readonly onLost?: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export class DrachtioCarrier implements Carrier {
+  readonly #options: DrachtioCarrierOptions;
+  readonly #table: TrunkTable;
+  readonly #lines: TrunkLines;
+  readonly #link: SrfLink;
+  readonly #contacts: OurContacts;
+  readonly #registrations: TrunkRegistrations;
+  readonly #door: SourceAcl;
+  /** Calls from their first sign to their last, answered or not. */
+  readonly #incoming = new Set<SrfIncomingCall>();
+  readonly #outgoing: OutgoingCalls;
+  readonly #stranded: OrphanedLegs;
+  readonly #way: ServerWay;
+  /** To be told when the next call is over. */
+  #waiting: (() => void)[] = [];
+  #onIncoming: (call: IncomingCall) => void = () => {};
+
+  constructor(options: DrachtioCarrierOptions) {
+    this.#options = options;
+    this.#table = new TrunkTable(options.trunks);
+    this.#lines = options.lines ?? new TrunkLines();
+    this.#door = new SourceAcl({ ...options, table: this.#table });
+    this.#stranded = new OrphanedLegs(options);
+    this.#link = new SrfLink(options, {
+      connected: () => this.#onConnected(),
+      lost: () => this.#onLost(),
+    });
+    const { srf } = this.#link;
+    this.#contacts = new OurContacts({ ...options, listening: () => this.#link.addresses });
+    const contacts = this.#contacts;
+    const { endInvite = invitesOver(srf, options.clock) } = options;
+    this.#way = { name: this.#name, srf, endInvite };
+    this.#outgoing = new OutgoingCalls({
+      ...options,
+      srf,
+      contacts,
+      server: this.#name,
+      doesEngineTell: options.endInvite !== undefined,
+      table: this.#table,
+      lines: this.#lines,
+      book: options.book,
+      answerChallenge: options.answerChallenge,
+      callThrough: options.callThrough,
+      onResponse: (trunk) => this.#registrations.heardOfCall(trunk),
+      onOver: () => this.#onCallOver(),
+    });
+    this.#registrations = new TrunkRegistrations({ ...options, contacts, link: this.#link });
+    this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
+    this.#link.srf.options((request, answer) => this.#door.answerOptions(request, answer));
+  }
+
+  async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
+    this.#onIncoming = onIncoming;
+    if (this.#table.trunks.length === 0 && this.#options.mayRing === undefined) {
+      this.#options.log.warn({}, 'no SIP trunk is set up: only this machine itself may ring');
+    }
+    await this.#link.start();
+  }
+
+  /** Whether the server takes our commands. */
+  get isConnected(): boolean {
+    return this.#link.isConnected;
+  }
+
+  /** Registers the trunks from this server, when it was another's job so far. */
+  register(): void {
+    if (this.#link.isConnected) this.#registrations.start();
+  }
+
+  drain(): void {
+    this.#door.drain();
+  }
+
+  /** Resolves when no call is left, also none of two parties that were joined. */
+  async whenEmpty(): Promise<void> {
+    while (this.#incoming.size > 0 || this.#outgoing.all.length > 0) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#door.drain();
+    const ended = Promise.allSettled([
+      this.#registrations.stop(),
+      ...[...this.#incoming, ...this.#outgoing.all].map((call) => call.end()),
+    ]);
+    // Peers that agree do so at once; the others have been told, and are not waited for.
+    await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
+    this.#options.book?.lost(this.#way);
+    this.#link.stop();
+    this.#stranded.stop();
+    this.#door.stop();
+  }
+
+  /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
+  place(request: OutgoingRequest): SrfOutgoingCall {
+    const { isConnected, problem } = this.#link;
+    // A hung server would carry the command out whenever it resumes.
+    if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
+    return this.#outgoing.place(request);
+  }
+
+  hasTrunkFor(from: string): boolean {
+    return this.#table.ofOutgoing(from) !== undefined;
+  }
+
+  /** Whether calls from this number need a registration of ours with the carrier. */
+  isRegistered(from: string): boolean {
+    return this.#table.ofOutgoing(from)?.register === true;
+  }
+
+  /** The line that calls from this number take; undefined when no trunk has the number. */
+  lineOf(from: string): TrunkLine | undefined {
+    const trunk = this.#table.ofOutgoing(from);
+    if (trunk === undefined) return undefined;
+    const isUncertain = this.#registrations.isUncertain(trunk);
+    const problem = isUncertain ? undefined : this.#registrations.problemOf(trunk);
+    return this.#lines.lineOf(trunk, { problem, isUncertain });
+  }
+
+  reports(): readonly CarrierReport[] {
+    return [this.listenerReport(), ...this.trunkReports()];
+  }
+
+  /** Of the server alone. */
+  listenerReport(): CarrierReport {
+    const { isConnected, addresses, problem } = this.#link;
+    const { isDraining } = this.#door;
+    return listenerReport({ name: this.#name, isConnected, isDraining, addresses, problem });
+  }
+
+  /** How the trunk is, as it is reached from this server. */
+  trunkStatusOf(trunk: Trunk): TrunkStatus {
+    return this.#registrations.statusOf(trunk);
+  }
+
+  /** Of the trunks, as they are reached from this server. */
+  trunkReports(): readonly CarrierReport[] {
+    return this.#registrations.reports();
+  }
+
+  get #name(): string {
+    return this.#options.name ?? 'sip';
+  }
+
+  #onInvite(request: SrfRequest, answer: SrfAnswer): void {
+    const trunk = this.#table.ofIncoming(request.source_address, numberOfUri(request.uri));
+    const refusal = this.#door.refusalOf(request);
+    const release = refusal === undefined ? this.#lines.take(trunk) : undefined;
+    if (release === undefined) {
+      refuse(answer, refusal ?? 503);
+      return;
+    }
+    const { media, addresses, clock, log, book } = this.#options;
+    const call: SrfIncomingCall = new SrfIncomingCall({
+      srf: this.#link.srf,
+      server: this.#name,
+      request,
+      answer,
+      trunk,
+      media,
+      addresses,
+      contacts: this.#contacts,
+      clock,
+      log,
+      book,
+      callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
+      ...(this.#options.callThrough && { transferBy: 'bridge' }),
+      onOver: () => {
+        release();
+        this.#incoming.delete(call);
+        this.#onCallOver();
+      },
+    });
+    this.#incoming.add(call);
+    this.#announce(call);
+  }
+
+  #onCallOver(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const tell of waiting) tell();
+  }
+
+  #announce(call: SrfIncomingCall): void {
+    try {
+      this.#onIncoming(call);
+    } catch (error) {
+      this.#options.log.error({ why: reasonOf(error) }, 'could not take an incoming call');
+      call.reject(500);
+    }
+  }
+
+  #onConnected(): void {
+    const { log, book, mayRegister } = this.#options;
+    // The engine of calls from browsers listens nowhere.
+    const level = this.#link.addresses.length === 0 ? 'debug' : 'info';
+    log[level]({ carrier: this.#name, state: this.listenerReport().state }, 'SIP is ready');
+    book?.connected(this.#way);
+    this.#stranded.connected();
+    if (mayRegister?.() ?? true) this.register();
+  }
+
+  #onLost(): void {
+    this.#registrations.suspend(this.#link.problem);
+    this.#options.book?.lost(this.#way);
+    this.#stranded.lost([...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []));
+    for (const call of this.#outgoing.all) call.lost(this.#link.problem);
+    for (const call of this.#incoming) call.lost();
+    this.#options.onLost?.();
+  }
+}

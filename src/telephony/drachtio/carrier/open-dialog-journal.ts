@@ -1,0 +1,230 @@
+/** Journal of open SIP dialogs on disk; ends dialogs whose process, or whose connection to the SIP server, is gone. */
+import type { DialogStore, OpenDialog } from '../../../domain/call/open-dialog.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { TRANSACTION_MS, within } from '../../limit.ts';
+import {
+  answeredDialog,
+  callersInvite,
+  callingDialog,
+  idOf,
+  type OwnSide,
+  openDialogOf,
+  type SentInvite,
+  uriOf,
+} from './dialog-facts.ts';
+import { type EndInvite, sayBye } from './orphaned-calls.ts';
+import type { SrfClient, SrfDialog, SrfRequest } from './srf.ts';
+import { reasonOf } from './srf.ts';
+
+/** So many calls are ended at a time: a server that comes back shall take new calls too. */
+const ENDS_AT_ONCE = 20;
+
+export interface OpenDialogJournalOptions {
+  readonly store: DialogStore;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** One SIP server and the connection to it. */
+export interface ServerWay {
+  /** As reports name the server. */
+  readonly name: string;
+  readonly srf: SrfClient;
+  readonly endInvite: EndInvite;
+}
+
+/** Handle of a dialog in the journal. */
+export interface JournalEntry {
+  /** Empty before the INVITE of an outgoing call. */
+  readonly id: string;
+  /** The far end knows that the call is over. Safe to call twice. */
+  forget(): void;
+  /** The call is over for us alone: the far end is told as soon as some server is there. */
+  orphan(): void;
+}
+
+/** One for all connections to SIP servers. Made before the first call, for what it finds then are orphans. */
+export class OpenDialogJournal {
+  readonly #options: OpenDialogJournalOptions;
+  /** Dialogs without an owner, whose far ends do not know yet that they are over. */
+  readonly #orphans: OpenDialog[];
+  /** Unanswered outgoing calls, by Call-ID. */
+  readonly #calling = new Map<string, CallingDialog>();
+  /** Connected servers. BYE goes by any of them, CANCEL and refusals by the transaction's own. */
+  readonly #ways = new Set<ServerWay>();
+  #lanes = 0;
+
+  /** @throws {StoreError} when the database cannot be read. */
+  constructor(options: OpenDialogJournalOptions) {
+    this.#options = options;
+    this.#orphans = [...options.store.all()];
+  }
+
+  /** Legs of orphaned dialogs on media servers. */
+  get orphanChannels(): readonly string[] {
+    return this.#orphans.flatMap(({ channels }) => channels);
+  }
+
+  /** Drops orphaned INVITEs of servers that are not configured any more. @param names of the configured SIP servers. */
+  useServers(names: readonly string[]): void {
+    for (const orphan of this.#orphans.filter(({ invite }) => invite !== null)) {
+      const { server = '', direction = 'out' } = orphan.invite ?? {};
+      if (names.includes(server)) continue;
+      this.#orphans.splice(this.#orphans.indexOf(orphan), 1);
+      this.#forget(orphan);
+      this.#options.log.warn(
+        { server, direction },
+        'cannot end an unanswered call: its SIP server is not configured',
+      );
+    }
+  }
+
+  /** Saves an incoming INVITE, so that a later process can refuse it. */
+  ring(invite: SrfRequest, facts: OwnSide & { readonly server: string }): JournalEntry {
+    const { server, ...own } = facts;
+    return this.#save({ ...this.#callers(invite, own), invite: callersInvite(invite, server) });
+  }
+
+  /** Writes the dialog down that our 200 will begin, so that there is no moment in which only the far end knows of it. */
+  expect(invite: SrfRequest, facts: OwnSide): JournalEntry {
+    return this.#save(this.#callers(invite, facts));
+  }
+
+  /** Announces an outgoing call; each `sent` saves its INVITE. */
+  begin(sipCallId: string, channels: readonly string[]): JournalEntry {
+    const calling = new CallingDialog({
+      save: (sent) => {
+        const openedAt = this.#options.clock.now();
+        return this.#save(callingDialog(sent, { sipCallId, channels, openedAt }));
+      },
+      onOver: () => this.#calling.delete(sipCallId),
+    });
+    this.#calling.set(sipCallId, calling);
+    return calling;
+  }
+
+  /** Saves an outgoing INVITE; a retry with credentials replaces the first. Ignores calls that were not announced. */
+  sent(sipCallId: string, sent: SentInvite): void {
+    this.#calling.get(sipCallId)?.sent(sent);
+  }
+
+  /** Saves an answered dialog. @param expected what was saved of it before; a server may have chosen another tag. */
+  keep(dialog: SrfDialog, channels: readonly string[], expected?: JournalEntry): JournalEntry {
+    const isSame = expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag);
+    if (expected !== undefined && isSame && dialog.type === 'uas') return expected;
+    if (!isSame) expected?.forget();
+    this.#calling.delete(dialog.sip.callId);
+    return this.#save(openDialogOf(dialog, channels, this.#options.clock.now()));
+  }
+
+  /** Ends the orphans that this server can end; gives each up after 32 s without an answer. */
+  connected(way: ServerWay): void {
+    this.#ways.add(way);
+    const calls = this.#orphans.length;
+    if (calls > 0) this.#options.log.warn({ calls }, 'ending orphaned calls');
+    this.#endOrphans();
+  }
+
+  /** A server is not there any more: orphans wait for it, or go by way of another. Safe to call twice. */
+  lost(way: ServerWay): void {
+    this.#ways.delete(way);
+  }
+
+  #callers(invite: SrfRequest, facts: OwnSide): OpenDialog {
+    const sipCallId = invite.get('call-id') ?? '';
+    const remoteTarget = uriOf(invite.get('contact') ?? '');
+    const openedAt = this.#options.clock.now();
+    return answeredDialog(invite, { ...facts, sipCallId, remoteTarget, openedAt, invite: null });
+  }
+
+  #save(open: OpenDialog): JournalEntry {
+    this.#try('could not write a call down', () => this.#options.store.save(open));
+    return {
+      id: open.id,
+      forget: () => this.#forget(open),
+      orphan: () => {
+        this.#orphans.push(open);
+        this.#endOrphans();
+      },
+    };
+  }
+
+  #endOrphans(): void {
+    const lanes = Math.min(ENDS_AT_ONCE - this.#lanes, this.#orphans.length);
+    for (let count = 0; count < lanes; count += 1) void this.#endInTurn();
+  }
+
+  async #endInTurn(): Promise<void> {
+    this.#lanes += 1;
+    for (;;) {
+      const at = this.#orphans.findIndex((orphan) => this.#wayFor(orphan) !== undefined);
+      const [orphan] = at < 0 ? [] : this.#orphans.splice(at, 1);
+      const way = orphan && this.#wayFor(orphan);
+      if (orphan === undefined || way === undefined) break;
+      await this.#end(way, orphan);
+    }
+    this.#lanes -= 1;
+  }
+
+  #wayFor({ invite }: OpenDialog): ServerWay | undefined {
+    const ways = [...this.#ways];
+    return invite === null ? ways[0] : ways.find(({ name }) => name === invite.server);
+  }
+
+  async #end({ srf, endInvite }: ServerWay, orphan: OpenDialog): Promise<void> {
+    const { clock, log } = this.#options;
+    const { invite } = orphan;
+    try {
+      const ending = invite === null ? sayBye(srf, orphan) : endInvite(invite, orphan);
+      await within<unknown>(clock, TRANSACTION_MS, ending);
+    } catch (error) {
+      // The far end's own timers end the call.
+      log.warn({ why: reasonOf(error) }, 'an orphaned call could not be ended');
+    }
+    this.#forget(orphan);
+  }
+
+  #forget({ id }: OpenDialog): void {
+    this.#try('could not forget a call', () => this.#options.store.remove(id));
+  }
+
+  /** A call goes on when the disk fails. */
+  #try(failure: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.log.error({ err: error }, failure);
+    }
+  }
+}
+
+/** An outgoing call before its answer, on disk from its INVITE on. */
+class CallingDialog implements JournalEntry {
+  readonly #save: (sent: SentInvite) => JournalEntry;
+  readonly #onOver: () => void;
+  #kept: JournalEntry | undefined;
+
+  constructor(options: { save: (sent: SentInvite) => JournalEntry; onOver: () => void }) {
+    this.#save = options.save;
+    this.#onOver = options.onOver;
+  }
+
+  get id(): string {
+    return this.#kept?.id ?? '';
+  }
+
+  sent(sent: SentInvite): void {
+    this.#kept = this.#save(sent);
+  }
+
+  forget(): void {
+    this.#onOver();
+    this.#kept?.forget();
+  }
+
+  orphan(): void {
+    this.#onOver();
+    this.#kept?.orphan();
+  }
+}

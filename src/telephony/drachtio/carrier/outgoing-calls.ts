@@ -1,0 +1,119 @@
+/** The calls that go out over one SIP server, each through the trunk whose number it is from. */
+import { randomUUID } from 'node:crypto';
+import type { MediaSession } from '../../../media/engine/media-session.ts';
+import type { Carrier } from '../../carrier.ts';
+import { CarrierError } from '../../carrier.ts';
+import { isDialable, isE164 } from '../../trunks/number.ts';
+import type { TrunkTable } from '../../trunks/trunk-table.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
+import type { CallSecond, SecondCall } from '../transfer/transfer.ts';
+import type { TrunkLines } from './trunk-lines.ts';
+
+/** Whoever is handed over listens to the ringing meanwhile. */
+const SECOND_RINGS_MS_MAX = 30_000;
+
+/** A call to place; `hearer` is the line that hears what comes before the answer. */
+export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
+  readonly hearer?: MediaSession | undefined;
+};
+
+export interface OutgoingCallsOptions
+  extends Pick<
+    OutgoingCallOptions,
+    | 'srf'
+    | 'server'
+    | 'doesEngineTell'
+    | 'media'
+    | 'addresses'
+    | 'contacts'
+    | 'clock'
+    | 'log'
+    | 'book'
+    | 'answerChallenge'
+  > {
+  readonly table: TrunkTable;
+  readonly lines: TrunkLines;
+  /** Called whenever a trunk's proxy responds to an INVITE. */
+  readonly onResponse: (trunk: Trunk) => void;
+  /** Called when a call has come to its end. */
+  readonly onOver: () => void;
+  /** Calls second parties where there is no trunk of our own. */
+  readonly callThrough: ((request: OutgoingRequest) => SecondCall) | undefined;
+}
+
+export class OutgoingCalls {
+  readonly #options: OutgoingCallsOptions;
+  readonly #calls = new Set<SrfOutgoingCall>();
+
+  constructor(options: OutgoingCallsOptions) {
+    this.#options = options;
+  }
+
+  /** From their first sign to their last, answered or not. */
+  get all(): readonly SrfOutgoingCall[] {
+    return [...this.#calls];
+  }
+
+  /** @throws {CarrierError} 404 when no trunk has the number, 503 when its lines are all in use. */
+  place(request: OutgoingRequest): SrfOutgoingCall {
+    const trunk = this.#options.table.ofOutgoing(request.from);
+    // Numbers stay out of the messages, since errors are logged.
+    if (trunk === undefined) {
+      throw new CarrierError('Cannot place the call: no trunk has the number it is from', 404);
+    }
+    return this.#placeThrough(trunk, request);
+  }
+
+  /**
+   * How whoever is on a call gets a second one.
+   *
+   * @param ours our own number on that call: the second one is from it too.
+   * @param trunk of that call, for numbers that no trunk calls out from.
+   * @returns undefined where no trunk is there.
+   */
+  secondFor(ours: string, trunk: Trunk | undefined): CallSecond | undefined {
+    const { table, callThrough } = this.#options;
+    const timing = { ringingTimeoutMs: SECOND_RINGS_MS_MAX };
+    const way = table.ofOutgoing(ours) ?? trunk;
+    if (way !== undefined) {
+      const from = fromOf(ours, way);
+      return (to, hearer) => this.#placeThrough(way, { from, to, hearer, ...timing });
+    }
+    if (callThrough === undefined) return undefined;
+    return (to, hearer) => callThrough({ from: ours, to, hearer, ...timing });
+  }
+
+  #placeThrough(trunk: Trunk, request: OutgoingRequest): SrfOutgoingCall {
+    const { lines } = this.#options;
+    if (!isDialable(request.to)) throw new CarrierError('Cannot place the call: to no number', 484);
+    const release = lines.take(trunk);
+    if (release === undefined) {
+      throw new CarrierError(
+        `Cannot call through trunk "${trunk.name}": all lines are in use`,
+        503,
+      );
+    }
+    const call: SrfOutgoingCall = new SrfOutgoingCall({
+      ...this.#options,
+      ...request,
+      trunk,
+      callId: randomUUID(),
+      callSecond: this.secondFor(request.from, trunk),
+      onResponse: () => this.#options.onResponse(trunk),
+      onOver: () => {
+        release();
+        this.#calls.delete(call);
+        this.#options.onOver();
+      },
+    });
+    this.#calls.add(call);
+    return call;
+  }
+}
+
+/** A carrier that rings a name, or whatever, is called back from a number that it knows. */
+function fromOf(ours: string, trunk: Trunk): string {
+  if (isE164(ours)) return ours;
+  return trunk.callerId ?? trunk.numbers.find(isE164) ?? trunk.username ?? trunk.name;
+}

@@ -1,0 +1,72 @@
+/** Decides who may ring at all, before anybody is told of the call. */
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { TrunkTable } from '../../trunks/trunk-table.ts';
+import { RefusalLog } from './refusal-log.ts';
+import type { SrfAnswer, SrfRequest } from './srf.ts';
+
+/** What carriers are told to wait before they try again here. */
+const RETRY_AFTER_SECONDS = 30;
+
+const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY, PRACK';
+
+export class SourceAcl {
+  readonly #mayRing: (sourceAddress: string) => boolean;
+  readonly #refusals: RefusalLog;
+  #isDraining = false;
+
+  constructor(options: {
+    readonly table: TrunkTable;
+    /** Asked in the place of the trunks, where it is given. */
+    readonly mayRing?: (sourceAddress: string) => boolean;
+    readonly clock: Clock;
+    readonly log: Logger;
+  }) {
+    const { table, mayRing = (sourceAddress) => table.isAllowed(sourceAddress) } = options;
+    this.#mayRing = mayRing;
+    this.#refusals = new RefusalLog(options);
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  stop(): void {
+    this.#isDraining = true;
+    this.#refusals.stop();
+  }
+
+  /** Status to refuse an INVITE with; undefined when it may come in. */
+  refusalOf(request: SrfRequest): number | undefined {
+    if (!this.#mayRing(request.source_address)) {
+      this.#refusals.count(request.source_address);
+      return 403;
+    }
+    if (this.#isDraining) return 503;
+    // A dialog that we do not know, such as one of a process before this one. RFC 3261, 12.2.2.
+    if (!request.isNewInvite) return 481;
+    return request.has('contact') ? undefined : 400;
+  }
+
+  /** Carriers ask by OPTIONS whether to send calls here. */
+  answerOptions(request: SrfRequest, answer: SrfAnswer): void {
+    const isAllowed = this.#mayRing(request.source_address);
+    if (!isAllowed || this.#isDraining) refuse(answer, isAllowed ? 503 : 403);
+    else answer.send(200, { headers: { Allow: ALLOWED_METHODS, Accept: 'application/sdp' } });
+  }
+}
+
+/** Refuses; with 503, which is a 500 to carriers otherwise, says when to try again. RFC 3261, 21.5.4. */
+export function refuse(
+  answer: SrfAnswer,
+  status: number,
+  retryAfterSeconds = status === 503 ? RETRY_AFTER_SECONDS : undefined,
+): void {
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
+  answer.send(status, { headers });
+}

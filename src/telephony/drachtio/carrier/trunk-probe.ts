@@ -1,0 +1,183 @@
+/** Asks the proxy of a trunk without registration by OPTIONS whether it is there. */
+import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { CarrierReport } from '../../carrier.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { staticTrunkReport } from './carrier-reports.ts';
+import type { SrfClient, SrfSentRequest } from './srf.ts';
+import { reasonOf } from './srf.ts';
+import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
+
+/** Over UDP the request has gone out four times by then. RFC 3261, 17.1.2.2. */
+const ANSWER_MS_MAX = 4_000;
+
+/** One lost request of a busy proxy is no failure. */
+const MISSES_MAX = 2;
+
+/** From the first miss to the request that decides. */
+const RETRY_MS = 1_000;
+
+/** Spreads the first requests to many trunks. */
+const FIRST_MS_MAX = 2_000;
+
+/** Each interval is shorter or longer by up to this share, so that requests to many trunks stay spread. */
+const JITTER = 0.1;
+
+export interface TrunkProbeOptions {
+  readonly srf: SrfClient;
+  readonly trunk: Trunk;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/**
+ * The proxy counts as alive until two requests in a row got no answer. Every SIP response is one, also 401, 404 and 405;
+ * except 503, which both SIP servers give for a proxy that they cannot reach, and 408, which they give after 32 s of silence.
+ * A late response counts as well: the server repeats a request over UDP for 32 s, so that a proxy that comes back is
+ * noticed within 4 s.
+ *
+ * Some carriers ignore OPTIONS. A proxy that has never answered and is silent is reported as down, and calls are tried all
+ * the same, one at a time: a response to INVITE shows that it is alive and ignores OPTIONS.
+ *
+ * @see RFC 3261 section 11, and 8.1.3.1 for 408 and 503
+ */
+export class TrunkProbe {
+  readonly #options: TrunkProbeOptions;
+  #isRunning = false;
+  #isDown = false;
+  #misses = 0;
+  /** Counts the requests: only the newest can be missed. */
+  #newest = 0;
+  #problem = '';
+  /** Whether the proxy is known to answer OPTIONS, so that its silence means something. */
+  #hasAnswered = false;
+  /** It has answered INVITE and never OPTIONS. */
+  #ignoresOptions = false;
+  #isSilent = false;
+  #stopTimer: () => void = () => {};
+
+  constructor(options: TrunkProbeOptions) {
+    this.#options = options;
+  }
+
+  get trunk(): Trunk {
+    return this.#options.trunk;
+  }
+
+  /** Asks soon, and again at each interval. Call it again when the server has been out of reach. */
+  start(): void {
+    if (this.trunk.optionsIntervalSeconds === 0) return;
+    this.#isRunning = true;
+    this.#askIn(FIRST_MS_MAX * this.#options.random());
+  }
+
+  /** Asks nothing until `start`; what is known of the proxy is kept. Safe to call twice. */
+  stop(): void {
+    this.#isRunning = false;
+    this.#stopTimer();
+  }
+
+  report(): CarrierReport {
+    const { trunk } = this.#options;
+    const report = staticTrunkReport(trunk, this.#isDown ? this.#problem : undefined);
+    return this.#ignoresOptions
+      ? { ...report, state: `${report.state}; it ignores OPTIONS` }
+      : report;
+  }
+
+  /** Whether nothing but its silence to OPTIONS, which it has never answered, speaks against the proxy. */
+  get isUncertain(): boolean {
+    return this.#isDown && this.#isSilent && !this.#hasAnswered;
+  }
+
+  /** The proxy has answered an INVITE. */
+  heardOfCall(): void {
+    this.#ignoresOptions = !this.#hasAnswered && (this.#ignoresOptions || this.#misses > 0);
+    this.#alive();
+  }
+
+  status(): TrunkStatus {
+    const { isReady, state: detail } = this.report();
+    return { state: isReady ? 'ready' : 'failed', detail, expiresAt: null };
+  }
+
+  #askIn(delayMs: number): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#options.clock.after(delayMs, () => this.#ask());
+  }
+
+  #askLater(): void {
+    const { random, trunk } = this.#options;
+    this.#askIn(trunk.optionsIntervalSeconds * 1000 * (1 + JITTER * (2 * random() - 1)));
+  }
+
+  #ask(): void {
+    const { clock, srf, trunk } = this.#options;
+    this.#newest += 1;
+    const request = this.#newest;
+    const silence = `no answer to OPTIONS from ${hostPortOf(trunk.proxy)}`;
+    this.#stopTimer = clock.after(ANSWER_MS_MAX, () => this.#missed(silence, true));
+    const uri = registrarUriOf(trunk);
+    const headers = { From: `<sip:${domainOf(trunk)}>`, To: `<${uri}>` };
+    const parts = { method: 'OPTIONS', headers, proxy: proxyUriOf(trunk) };
+    try {
+      srf.request(uri, parts, (error, sent?: SrfSentRequest) => {
+        if (sent !== undefined) sent.on('response', ({ status }) => this.#heard(status, request));
+        else this.#refused(`the SIP server cannot send OPTIONS: ${reasonOf(error)}`, request);
+      });
+    } catch (error) {
+      // Without a connection to the server, drachtio-srf throws.
+      this.#refused(`the SIP server cannot send OPTIONS: ${reasonOf(error)}`, request);
+    }
+  }
+
+  #heard(status: number, request: number): void {
+    if (!this.#isRunning || status === 408) return;
+    const { trunk } = this.#options;
+    if (status === 503) {
+      this.#refused(
+        `${hostPortOf(trunk.proxy)} is out of reach or answers OPTIONS with 503`,
+        request,
+      );
+      return;
+    }
+    this.#hasAnswered = true;
+    this.#ignoresOptions = false;
+    this.#alive();
+    this.#askLater();
+  }
+
+  #alive(): void {
+    const { log, trunk } = this.#options;
+    if (this.#isDown) log.info({ trunk: trunk.name }, 'trunk answers again');
+    this.#isDown = false;
+    this.#misses = 0;
+  }
+
+  #refused(why: string, request: number): void {
+    if (this.#isRunning && request === this.#newest) this.#missed(why, false);
+  }
+
+  #missed(why: string, isSilent: boolean): void {
+    // What comes of this request now is late.
+    this.#newest += 1;
+    if (isSilent && this.#ignoresOptions) {
+      this.#askLater();
+      return;
+    }
+    this.#misses += 1;
+    this.#problem = why;
+    this.#isSilent = isSilent;
+    if (this.#misses < MISSES_MAX) {
+      this.#askIn(RETRY_MS);
+      return;
+    }
+    const { log, trunk } = this.#options;
+    if (!this.#isDown) log.warn({ trunk: trunk.name, why }, 'trunk is down');
+    this.#isDown = true;
+    this.#askLater();
+  }
+}

@@ -1,0 +1,211 @@
+/** Keeps a trunk registered with its carrier, so that the carrier knows where to bring calls. */
+import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { CarrierReport } from '../../carrier.ts';
+import { TRANSACTION_MS, within } from '../../limit.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { type AnswerChallenge, secondTry } from './challenge.ts';
+import type { SrfClient, SrfResponse, SrfSentRequest } from './srf.ts';
+import { reasonOf } from './srf.ts';
+import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
+
+const RETRY_MS_MIN = 5_000;
+const RETRY_MS_MAX = 300_000;
+
+/** Leaves room for the tries with credentials in between. */
+const SEQUENCE_STEP = 10;
+
+/** The part of the granted time after which we register anew, so that one lost try does no harm. */
+const REFRESH_SHARE = 0.6;
+
+/** Goodbye is a courtesy: the process does not wait long for it. */
+const GOODBYE_MS = 2_000;
+
+export interface TrunkRegistrationOptions {
+  readonly srf: SrfClient;
+  readonly trunk: Trunk;
+  /** Host and port that the carrier is to call, such as `192.0.2.1:5060`, and the parameters of that URI. */
+  readonly contactHostPort: () => Promise<string>;
+  readonly newCallId: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Undefined where the server answers challenges. */
+  readonly answerChallenge: AnswerChallenge | undefined;
+}
+
+/** @see RFC 3261 section 10.2 */
+export class TrunkRegistration {
+  readonly #options: TrunkRegistrationOptions;
+  /** One for all its life, with a growing CSeq, as a registrar expects. RFC 3261, 10.2. */
+  readonly #callId: string;
+  #sequence = 0;
+  #expiresSeconds: number;
+  #retryMs = RETRY_MS_MIN;
+  #isRunning = false;
+  #isRegistered = false;
+  #hasFailed = false;
+  #expiresAt: Date | null = null;
+  #problem = 'not registered yet';
+  /** Our Contact as it went out: the server puts the address in that the carrier sees. */
+  #sentContact = '';
+  #stopTimer: () => void = () => {};
+
+  constructor(options: TrunkRegistrationOptions) {
+    this.#options = options;
+    this.#callId = options.newCallId();
+    this.#expiresSeconds = options.trunk.registerExpiresSeconds;
+  }
+
+  get trunk(): Trunk {
+    return this.#options.trunk;
+  }
+
+  /** Registers now, and anew whenever needed. Call it again when the server has been out of reach. */
+  start(): void {
+    this.#isRunning = true;
+    this.#stopTimer();
+    void this.#register();
+  }
+
+  /** The way to the carrier is lost: nothing is tried until `start`. */
+  suspend(why: string): void {
+    this.#isRunning = false;
+    this.#isRegistered = false;
+    this.#hasFailed = false;
+    this.#problem = why;
+    this.#stopTimer();
+  }
+
+  /** Takes the registration back. Safe to call twice. */
+  async stop(): Promise<void> {
+    const wasRegistered = this.#isRegistered;
+    this.suspend('stopped');
+    if (!wasRegistered) return;
+    await within(this.#options.clock, GOODBYE_MS, this.#exchange(0)).catch((error: unknown) => {
+      this.#options.log.debug({ why: reasonOf(error) }, 'nobody answered the farewell REGISTER');
+    });
+  }
+
+  report(): CarrierReport {
+    const { trunk } = this.#options;
+    const place = hostPortOf(trunk.proxy);
+    const state = this.#isRegistered
+      ? `registered with ${place}`
+      : `not registered with ${place}: ${this.#problem}`;
+    return { name: `trunk ${trunk.name}`, isReady: this.#isRegistered, state };
+  }
+
+  status(): TrunkStatus {
+    const isRegistered = this.#isRegistered;
+    const waiting = this.#isRunning ? 'registering' : 'unregistered';
+    const missing = this.#hasFailed ? 'failed' : waiting;
+    return {
+      state: isRegistered ? 'ready' : missing,
+      detail: this.report().state,
+      expiresAt: isRegistered ? this.#expiresAt : null,
+    };
+  }
+
+  async #register(): Promise<void> {
+    try {
+      const response = await this.#exchange(this.#expiresSeconds);
+      if (this.#isRunning) this.#take(response);
+    } catch (error) {
+      if (this.#isRunning) this.#retryLater(reasonOf(error));
+    }
+  }
+
+  #take(response: SrfResponse): void {
+    const { status } = response;
+    const secondsMin = Number(response.get('min-expires'));
+    if (status >= 200 && status < 300) {
+      this.#granted(response);
+    } else if (status === 423 && secondsMin > this.#expiresSeconds && secondsMin <= 86_400) {
+      this.#expiresSeconds = secondsMin;
+      this.start();
+    } else {
+      const retryAfterMs = Number.parseInt(response.get('retry-after') ?? '0', 10) * 1000 || 0;
+      this.#retryLater(`the carrier answered ${status}`, retryAfterMs);
+    }
+  }
+
+  #granted(response: SrfResponse): void {
+    if (!this.#isRegistered)
+      this.#options.log.info({ trunk: this.#options.trunk.name }, 'registered');
+    this.#isRegistered = true;
+    this.#hasFailed = false;
+    this.#retryMs = RETRY_MS_MIN;
+    const seconds = grantedSeconds(response, this.#sentContact);
+    const lifeMs = Math.max(10, seconds ?? this.#expiresSeconds) * 1000;
+    this.#expiresAt = new Date(this.#options.clock.now().getTime() + lifeMs);
+    this.#wait(lifeMs * REFRESH_SHARE);
+  }
+
+  #retryLater(why: string, retryAfterMs = 0): void {
+    this.#isRegistered = false;
+    this.#hasFailed = true;
+    this.#problem = why;
+    const waitMs = Math.min(RETRY_MS_MAX, Math.max(this.#retryMs, retryAfterMs));
+    this.#retryMs = Math.min(RETRY_MS_MAX, this.#retryMs * 2);
+    const { log, trunk } = this.#options;
+    log.warn({ trunk: trunk.name, why, waitMs }, 'could not register');
+    this.#wait(waitMs);
+  }
+
+  #wait(delayMs: number): void {
+    this.#stopTimer();
+    this.#stopTimer = this.#options.clock.after(delayMs, () => void this.#register());
+  }
+
+  /** One REGISTER and its final response. */
+  async #exchange(expiresSeconds: number): Promise<SrfResponse> {
+    const { trunk, contactHostPort } = this.#options;
+    const hostPort = await contactHostPort();
+    // A challenge takes a number too, by whoever answers it.
+    this.#sequence += SEQUENCE_STEP;
+    const address = `<sip:${trunk.username}@${domainOf(trunk)}>`;
+    const headers = {
+      'Call-ID': this.#callId,
+      CSeq: `${this.#sequence} REGISTER`,
+      From: address,
+      To: address,
+      Contact: `<sip:${trunk.username}@${hostPort}>`,
+      Expires: String(expiresSeconds),
+    };
+    return this.#send(headers, true);
+  }
+
+  /** Sends REGISTER, and once more with the password where that is asked for. */
+  async #send(headers: Record<string, string>, isFirst: boolean): Promise<SrfResponse> {
+    const { srf, trunk, clock, answerChallenge } = this.#options;
+    const sent = Promise.withResolvers<SrfSentRequest>();
+    const answered = new Promise<SrfResponse>((resolve, reject) => {
+      const parts = { method: 'REGISTER', headers, proxy: proxyUriOf(trunk) };
+      srf.request(registrarUriOf(trunk), parts, (error, request?: SrfSentRequest) => {
+        if (request === undefined) return reject(new Error(reasonOf(error)));
+        sent.resolve(request);
+        request.on('response', (response) => response.status >= 200 && resolve(response));
+      });
+    });
+    const response = await within(clock, TRANSACTION_MS + 1_000, answered);
+    const refused = await sent.promise;
+    this.#sentContact = addressIn(refused.get('contact') ?? headers.Contact ?? '');
+    const again = isFirst ? secondTry({ refused, response, headers, answerChallenge }) : undefined;
+    return again === undefined ? response : this.#send(again, false);
+  }
+}
+
+/** How long the carrier keeps our Contact: its own `expires` first, then the Expires header. RFC 3261, 10.3. */
+function grantedSeconds(response: SrfResponse, sentContact: string): number | undefined {
+  const contacts = (response.get('contact') ?? '').split(',');
+  const ours = contacts.find((each) => addressIn(each) === sentContact) ?? contacts[0] ?? '';
+  const [, own] = /;\s*expires\s*=\s*"?(\d{1,9})/i.exec(ours) ?? [];
+  const seconds = Number.parseInt(own ?? response.get('expires') ?? '', 10);
+  return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+/** User, host and port of the URI in a Contact, without its parameters. */
+function addressIn(contact: string): string {
+  return /sips?:([^;>\s]+)/i.exec(contact)?.[1] ?? '';
+}

@@ -1,0 +1,60 @@
+/** Tells apart the keys of a far end that sends each of them twice: in its sound (RFC 4733) and by SIP INFO; pure */
+
+/** A key that is held down comes by one way when it is pressed, by the other when it is let go. */
+const APART_MS_MAX = 5_000;
+
+/** More keys than anyone presses meanwhile. */
+const WAITING_MAX = 32;
+
+interface Key {
+  readonly digit: string;
+  readonly atMs: number;
+}
+
+/** One for each leg. A key is to be told to it once for each way that it comes by. */
+export class DtmfMethods {
+  /** Keys that came by one way alone so far. */
+  readonly #onlyInSound: Key[] = [];
+  readonly #onlyByInfo: Key[] = [];
+  /** Whoever has sent one key both ways sends all of them so. */
+  #sendsBoth = false;
+
+  /**
+   * Takes a key that came by INFO. What a far end that sends both ways has in its sound is kept rather than this: it
+   * crosses to other parties by itself.
+   *
+   * @param atMs the time by a clock that never goes back.
+   * @returns whether it is a key of its own.
+   */
+  byInfo(digit: string, atMs: number): boolean {
+    if (this.#sendsBoth) return false;
+    if (takeFrom(this.#onlyInSound, digit, atMs)) this.#sendsBoth = true;
+    else keepIn(this.#onlyByInfo, { digit, atMs });
+    return !this.#sendsBoth;
+  }
+
+  /**
+   * Takes a key that came in the sound, where it may have been overtaken by its INFO.
+   *
+   * @param atMs the time by a clock that never goes back.
+   * @returns whether it is a key of its own.
+   */
+  inSound(digit: string, atMs: number): boolean {
+    const isTwin = takeFrom(this.#onlyByInfo, digit, atMs);
+    if (isTwin) this.#sendsBoth = true;
+    else if (!this.#sendsBoth) keepIn(this.#onlyInSound, { digit, atMs });
+    return !isTwin;
+  }
+}
+
+/** Takes out the oldest such key, if it is not too old to be the same press. */
+function takeFrom(keys: Key[], digit: string, atMs: number): boolean {
+  const at = keys.findIndex((key) => key.digit === digit && atMs - key.atMs <= APART_MS_MAX);
+  if (at >= 0) keys.splice(at, 1);
+  return at >= 0;
+}
+
+function keepIn(keys: Key[], key: Key): void {
+  keys.push(key);
+  if (keys.length > WAITING_MAX) keys.shift();
+}

@@ -1,0 +1,65 @@
+/** Sends a request inside a dialog, and waits for its answer no longer than SIP does. */
+import type { Clock } from '../../../lib/clock.ts';
+import { TRANSACTION_MS, within } from '../../limit.ts';
+import type {
+  SrfClient,
+  SrfDialog,
+  SrfMessageParts,
+  SrfResponse,
+  SrfSentRequest,
+} from '../carrier/srf.ts';
+import { codeOf, reasonOf } from '../carrier/srf.ts';
+
+/** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
+const PROBE_MS_MAX = 2_000;
+
+/** The word at which the server puts in the dialog's own target. */
+const WHEREVER_IT_GOES = 'sip:placeholder';
+
+export interface DialogPeer {
+  readonly srf: SrfClient;
+  readonly dialog: SrfDialog;
+  readonly clock: Clock;
+}
+
+/**
+ * Resolves with the final response, whichever it is.
+ *
+ * @throws {Error} when the dialog is over, the server is out of reach, or no answer comes within 32 s.
+ */
+export function sendInDialog(
+  peer: DialogPeer,
+  method: string,
+  parts: SrfMessageParts = {},
+): Promise<SrfResponse> {
+  return within(peer.clock, TRANSACTION_MS, exchange(peer, { ...parts, method }));
+}
+
+/** Asks whether server or far end have forgotten the dialog. Settles within seconds, and never rejects. */
+export async function isDialogGone(peer: DialogPeer): Promise<boolean> {
+  try {
+    const { status } = await within(peer.clock, PROBE_MS_MAX, sendInDialog(peer, 'OPTIONS'));
+    return status === 481;
+  } catch (error) {
+    return codeOf(error) === 'ENODIALOG';
+  }
+}
+
+async function exchange(
+  { srf, dialog }: DialogPeer,
+  request: SrfMessageParts & { readonly method: string },
+): Promise<SrfResponse> {
+  try {
+    return await dialog.request(request);
+  } catch (error) {
+    // A dialog clings to the connection that it began on; the server knows it on a later one too.
+    if (codeOf(error) !== 'ESOCKETDESTROYED') throw error;
+    return new Promise((resolve, reject) => {
+      const parts = { ...request, stackDialogId: dialog.id };
+      srf.request(WHEREVER_IT_GOES, parts, (failure, sent?: SrfSentRequest) => {
+        if (sent === undefined) reject(new Error(reasonOf(failure), { cause: failure }));
+        else sent.on('response', (response) => response.status >= 200 && resolve(response));
+      });
+    });
+  }
+}

@@ -1,0 +1,282 @@
+/** A call that a carrier brings us over drachtio, until it is answered or refused. */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { AnswerOptions, IncomingCall, Leg } from '../../carrier.ts';
+import { CarrierError } from '../../carrier.ts';
+import { TRANSACTION_MS, within } from '../../limit.ts';
+import type { MediaEndpoint, MediaGateway } from '../../media-gateway.ts';
+import { MediaError } from '../../media-gateway.ts';
+import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
+import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
+import { sourcesOf } from '../../trunks/trunk-table.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { withTag } from '../carrier/dialog-facts.ts';
+import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
+import type { OurContacts } from '../carrier/our-contacts.ts';
+import { refuse } from '../carrier/source-acl.ts';
+import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from '../carrier/srf.ts';
+import { isTransactionGone, reasonOf, sdpOf } from '../carrier/srf.ts';
+import { domainOf, hostOfUri } from '../carrier/trunk-address.ts';
+import type { CallSecond } from '../transfer/transfer.ts';
+import { SrfLeg } from './srf-leg.ts';
+
+/** 64 bits; RFC 3261, 19.3 asks for 32. */
+const TAG_BYTES = 8;
+
+const GAVE_UP = 'the caller has given up';
+
+export interface IncomingCallOptions {
+  readonly srf: SrfClient;
+  /** Name of the SIP server in reports. */
+  readonly server: string;
+  readonly request: SrfRequest;
+  readonly answer: SrfAnswer;
+  /** Undefined for a call of this machine itself while there are no trunks. */
+  readonly trunk: Trunk | undefined;
+  readonly media: MediaGateway;
+  readonly addresses?: AdvertisedAddresses | undefined;
+  /** The server's own Contact when not given. */
+  readonly contacts?: OurContacts | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly book: OpenDialogJournal | undefined;
+  readonly callSecond?: CallSecond | undefined;
+  /** How the caller is handed over, where no trunk says. */
+  readonly transferBy?: Trunk['transfer'] | undefined;
+  /** Called once, when the call has come to its end in whatever way. */
+  readonly onOver: () => void;
+}
+
+export class SrfIncomingCall implements IncomingCall {
+  readonly carrierCallSid: string;
+  readonly from: string;
+  readonly to: string;
+  readonly #options: IncomingCallOptions;
+  #state: 'ringing' | 'answering' | 'answered' | 'cancelled' | 'rejected' = 'ringing';
+  /** Our To tag, chosen here so that it is saved before the server sends it. */
+  readonly #localTag = randomBytes(TAG_BYTES).toString('hex');
+  #leg: SrfLeg | undefined;
+  /** In the journal from the first response on. */
+  #kept: JournalEntry | undefined;
+  #onCancelled: () => void = () => {};
+
+  constructor(options: IncomingCallOptions) {
+    const { request, trunk } = options;
+    this.#options = options;
+    this.carrierCallSid = request.get('call-id') ?? '';
+    this.from = callerOf(request, trunk);
+    this.to = calledNumberOf(request, trunk);
+    request.on('cancel', () => this.cancelled());
+  }
+
+  onCancelled(listener: () => void): void {
+    this.#onCancelled = listener;
+    if (this.#state === 'cancelled') listener();
+  }
+
+  /** From the moment of its 200. */
+  get leg(): SrfLeg | undefined {
+    return this.#leg;
+  }
+
+  /** The caller has given up. */
+  cancelled(): void {
+    if (this.#state !== 'ringing' && this.#state !== 'answering') return;
+    const wasRinging = this.#state === 'ringing';
+    this.#state = 'cancelled';
+    if (wasRinging) this.#over();
+    this.#onCancelled();
+  }
+
+  /** Ends an unanswered call because the SIP server is out of reach; the journal refuses it when the server is back. */
+  lost(): void {
+    this.#kept?.orphan();
+    this.#kept = undefined;
+    this.cancelled();
+  }
+
+  reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
+    if (this.#state === 'ringing') this.#refuse(sipStatus, options);
+    // Our 200 is out, and no ACK has come: BYE is what is left.
+    else if (this.#state === 'answering') void this.#leg?.hangUp();
+  }
+
+  /** Ends the call in whatever state it is: the server stops. */
+  async end(): Promise<void> {
+    if (this.#state === 'ringing') this.#refuse(503);
+    await this.#leg?.hangUp();
+  }
+
+  ring(): void {
+    if (this.#state !== 'ringing') return;
+    this.#writeDown();
+    this.#options.answer.send(180, { headers: this.#own });
+  }
+
+  async answer({ headers = {} }: AnswerOptions = {}): Promise<Leg> {
+    if (this.#state !== 'ringing') throw this.#error(GAVE_UP, 487);
+    this.#state = 'answering';
+    this.#writeDown();
+    const endpoint = await this.#openMedia();
+    try {
+      if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
+      const leg = await this.#accept(endpoint, headers);
+      this.#state = 'answered';
+      return leg;
+    } catch (error) {
+      await endpoint.close();
+      this.#over();
+      if (error instanceof CarrierError) throw error;
+      throw this.#error(reasonOf(error), statusOf(error), error);
+    }
+  }
+
+  /** A CANCEL, or a lost connection, may come at any await. */
+  get #hasEnded(): boolean {
+    return this.#state === 'cancelled';
+  }
+
+  async #openMedia(): Promise<MediaEndpoint> {
+    const { media, request, trunk, addresses } = this.#options;
+    const remoteSdp = sdpOf(request);
+    const signallingAddress = request.source_address;
+    try {
+      return await media.open({
+        signallingAddress,
+        advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
+        isHeld: true,
+        ...(remoteSdp !== '' && { remoteSdp }),
+        ...(trunk && { codecs: trunk.codecs, carrier: sourcesOf(trunk) }),
+      });
+    } catch (error) {
+      const sipStatus = statusOf(error);
+      if (this.#hasEnded) this.#over();
+      else this.#refuse(sipStatus);
+      throw this.#error(reasonOf(error), sipStatus, error);
+    }
+  }
+
+  async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
+    const { request, trunk, book } = this.#options;
+    const { channels = [] } = endpoint;
+    // Saved before our 200 leaves.
+    this.#kept = book?.expect(request, { localTag: this.#localTag, channels });
+    const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#own } };
+    const leg = await this.#createDialog(parts, (dialog) => {
+      const expected = this.#kept;
+      this.#kept = undefined;
+      this.#leg = new SrfLeg({
+        ...this.#options,
+        dialog,
+        endpoint,
+        expected,
+        referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
+        transferBy: trunk?.transfer ?? this.#options.transferBy,
+        isAnswerAwaited: sdpOf(request) === '',
+        isConfirmationAwaited: true,
+      });
+      return this.#leg;
+    });
+    try {
+      await leg.negotiated;
+      await leg.confirmed;
+    } catch (error) {
+      await leg.hangUp();
+      throw error;
+    }
+    return leg;
+  }
+
+  /** Our Contact, and our tag in To where there is a journal. */
+  get #own(): Record<string, string> {
+    const { request, trunk, contacts, book } = this.#options;
+    const { source_address: farEnd, protocol: transport } = request;
+    return {
+      ...contacts?.headers(farEnd, { trunk, transport }),
+      ...(book !== undefined && { To: withTag(request.get('to') ?? '', this.#localTag) }),
+    };
+  }
+
+  #writeDown(): void {
+    const { request, book, server } = this.#options;
+    this.#kept ??= book?.ring(request, { localTag: this.#localTag, channels: [], server });
+  }
+
+  /** A leg removes its own journal entry. */
+  #over(): void {
+    this.#kept?.forget();
+    this.#options.onOver();
+  }
+
+  /**
+   * Listeners have to be on the dialog within the callback: the next request, read from the same packet of the
+   * connection, is handed out before any promise is.
+   */
+  async #createDialog(
+    parts: Parameters<SrfClient['createUAS']>[2],
+    adopt: (dialog: SrfDialog) => SrfLeg,
+  ): Promise<SrfLeg> {
+    const { srf, request, answer, clock } = this.#options;
+    const created = new Promise<SrfLeg>((resolve, reject) => {
+      srf.createUAS(request, answer, parts, (error, dialog) => {
+        const isGivenUp = this.#hasEnded || isTransactionGone(error);
+        if (dialog !== undefined) resolve(adopt(dialog));
+        else if (isGivenUp) reject(this.#error(GAVE_UP, 487, error));
+        else reject(this.#error(reasonOf(error), 500, error));
+      });
+    });
+    try {
+      return await within(clock, TRANSACTION_MS, created);
+    } catch (error) {
+      // A dialog that comes too late has nobody to talk to.
+      created.then((leg) => leg.hangUp()).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  #refuse(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
+    this.#state = 'rejected';
+    refuse(this.#options.answer, sipStatus, options.retryAfterSeconds);
+    this.#over();
+  }
+
+  #error(why: string, sipStatus: number, cause?: unknown): CarrierError {
+    return new CarrierError(
+      `Cannot answer call "${this.carrierCallSid}": ${why}`,
+      sipStatus,
+      cause === undefined ? {} : { cause },
+    );
+  }
+}
+
+/** 500 is a failure of ours; what the far end describes and nobody can use is its own. */
+function statusOf(error: unknown): number {
+  return error instanceof MediaError ? error.sipStatus : 500;
+}
+
+/**
+ * Who rings. P-Asserted-Identity is a carrier's word, so it is believed from a trunk only; where the caller wants it kept
+ * secret it is told to nobody. RFC 3325, 5 and 7.
+ */
+function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
+  const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
+  const asserted = trunk && !isSecret ? request.get('P-Asserted-Identity') : undefined;
+  const number = asserted === undefined ? '' : numberOfHeader(asserted);
+  if (isE164(number)) return number;
+  return numberOfHeader(request.get('from') ?? '') || 'anonymous';
+}
+
+/** Carriers that we register with ring the registered name; the number dialled is then in To alone. */
+export function calledNumberOf(request: SrfRequest, trunk: Trunk | undefined): string {
+  const number = numberOfUri(request.uri);
+  const isOurName = trunk?.username !== undefined && number === trunk.username;
+  if (isE164(number) && !isOurName) return number;
+  const inTo = numberOfHeader(request.get('to') ?? '');
+  return isE164(inTo) ? inTo : withPlus(number, trunk);
+}
+
+/** Many carriers leave out the plus; the trunk's own numbers tell that it belongs there. */
+function withPlus(number: string, trunk: Trunk | undefined): string {
+  return trunk?.numbers.includes(`+${number}`) ? `+${number}` : number;
+}

@@ -1,0 +1,292 @@
+/** A call that we place through a trunk over drachtio, until it is answered or has come to nothing. */
+import { isIP } from 'node:net';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { MediaSession } from '../../../media/engine/media-session.ts';
+import type { OutgoingCall } from '../../carrier.ts';
+import { CarrierError } from '../../carrier.ts';
+import { TRANSACTION_MS } from '../../limit.ts';
+import type { MediaEndpoint, MediaGateway } from '../../media-gateway.ts';
+import { MediaError } from '../../media-gateway.ts';
+import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
+import { sourcesOf } from '../../trunks/trunk-table.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { type AnswerChallenge, secondTry } from '../carrier/challenge.ts';
+import { headOf } from '../carrier/dialog-facts.ts';
+import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
+import type { OurContacts } from '../carrier/our-contacts.ts';
+import type { SrfClient, SrfDialog, SrfResponse, SrfSentInvite } from '../carrier/srf.ts';
+import { reasonOf, responseOf } from '../carrier/srf.ts';
+import { domainOf, proxyUriOf, targetUriOf } from '../carrier/trunk-address.ts';
+import type { CallSecond } from '../transfer/transfer.ts';
+import { EarlySession } from './early-session.ts';
+import { SrfLeg } from './srf-leg.ts';
+
+export interface OutgoingCallOptions {
+  readonly srf: SrfClient;
+  /** Name of the SIP server in reports. */
+  readonly server: string;
+  /** Whether the engine itself reports each INVITE to `book`. */
+  readonly doesEngineTell: boolean;
+  readonly trunk: Trunk;
+  readonly from: string;
+  readonly to: string;
+  readonly callId: string;
+  readonly ringingTimeoutMs: number;
+  /** The line that hears what comes before the answer; ours is opened near it. */
+  readonly hearer?: MediaSession | undefined;
+  readonly media: MediaGateway;
+  readonly addresses?: AdvertisedAddresses | undefined;
+  /** The server's own Contact when not given. */
+  readonly contacts?: OurContacts | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Undefined where the server answers challenges. */
+  readonly answerChallenge: AnswerChallenge | undefined;
+  readonly book: OpenDialogJournal | undefined;
+  readonly callSecond?: CallSecond | undefined;
+  /** Called whenever the trunk's proxy responds. */
+  readonly onResponse?: () => void;
+  /** Called once, when the call has come to its end in whatever way. */
+  readonly onOver: () => void;
+}
+
+/** What is known of a call that failed. */
+interface FailureFacts {
+  readonly cause?: unknown;
+  /** The far end's final status. */
+  readonly refusedWith?: number;
+}
+
+export class SrfOutgoingCall implements OutgoingCall {
+  readonly carrierCallSid: string;
+  readonly answered: Promise<SrfLeg>;
+  readonly #options: OutgoingCallOptions;
+  readonly #answered = Promise.withResolvers<SrfLeg>();
+  #state: 'calling' | 'cancelled' | 'over' = 'calling';
+  #sent: SrfSentInvite | undefined;
+  /** In the journal from the INVITE to the answer. */
+  #kept: JournalEntry | undefined;
+  #leg: SrfLeg | undefined;
+  #endpoint: MediaEndpoint | undefined;
+  /** Where the call goes; empty where its name leads nowhere. */
+  #farEnd = '';
+  #hasRung = false;
+  #onRinging: () => void = () => {};
+  #stopTimer: () => void;
+
+  constructor(options: OutgoingCallOptions) {
+    this.#options = options;
+    this.carrierCallSid = options.callId;
+    this.answered = this.#answered.promise;
+    this.answered.catch(() => undefined);
+    this.#stopTimer = options.clock.after(options.ringingTimeoutMs, () => this.cancel());
+    void this.#begin();
+  }
+
+  /** From the moment of its answer. */
+  get leg(): SrfLeg | undefined {
+    return this.#leg;
+  }
+
+  onRinging(listener: () => void): void {
+    this.#onRinging = listener;
+    if (this.#hasRung) listener();
+  }
+
+  cancel(): void {
+    if (this.#leg !== undefined) return void this.#leg.hangUp();
+    if (this.#state !== 'calling') return;
+    this.#state = 'cancelled';
+    this.#stopTimer();
+    // The far end answers CANCEL with 487; one that never does shall not keep us waiting.
+    this.#stopTimer = this.#options.clock.after(TRANSACTION_MS, () => this.fail('cancelled', 487));
+    this.#sent?.cancel();
+  }
+
+  /** Ends the call in whatever state it is: the server stops. */
+  async end(): Promise<void> {
+    if (this.#state !== 'over') this.#sent?.cancel();
+    this.fail('the server stops', 503);
+    await this.#leg?.hangUp();
+  }
+
+  /** Ends an unanswered call because the SIP server is out of reach; the journal cancels it when the server is back. */
+  lost(why: string): void {
+    if (this.#state === 'over') return;
+    this.#kept?.orphan();
+    this.#kept = undefined;
+    this.fail(why, 503);
+  }
+
+  /** Ends the call that has no answer yet. */
+  fail(why: string, sipStatus: number, facts: FailureFacts = {}): void {
+    if (this.#state === 'over') return;
+    this.#end();
+    this.#kept?.forget();
+    this.#reject(why, sipStatus, facts);
+    this.#closePort();
+    this.#options.onOver();
+  }
+
+  #closePort(): void {
+    this.#endpoint?.close().catch((error: unknown) => {
+      this.#options.log.warn({ why: reasonOf(error) }, 'could not close a port');
+    });
+  }
+
+  async #begin(): Promise<void> {
+    const { media, trunk, hearer, addresses } = this.#options;
+    try {
+      const signallingAddress = (await addresses?.proxyAddressOf(trunk)) ?? addressOf(trunk);
+      this.#farEnd = signallingAddress;
+      this.#endpoint = await media.open({
+        signallingAddress,
+        advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
+        carrier: sourcesOf(trunk),
+        codecs: trunk.codecs,
+        near: hearer,
+      });
+      // It failed meanwhile, and had no port to close yet.
+      if (this.#state === 'over') return void this.#closePort();
+      hearer?.feedFrom(this.#endpoint.line);
+      const { book, callId } = this.#options;
+      this.#kept = book?.begin(callId, this.#endpoint.channels ?? []);
+    } catch (error) {
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      return this.fail(reasonOf(error), sipStatus, { cause: error });
+    }
+    if (this.#state === 'calling') this.#invite(this.#endpoint, this.#firstHeaders(), true);
+    else this.fail('cancelled', 487);
+  }
+
+  #firstHeaders(): Record<string, string> {
+    const { trunk, from, callId, contacts } = this.#options;
+    const { transport } = trunk.proxy;
+    const caller = `<sip:${trunk.callerId ?? from}@${domainOf(trunk)}>`;
+    return {
+      ...contacts?.headers(this.#farEnd, { trunk, transport }),
+      ...{ 'Call-ID': callId, From: caller, 'P-Asserted-Identity': caller },
+    };
+  }
+
+  #invite(endpoint: MediaEndpoint, headers: Record<string, string>, isFirst: boolean): void {
+    const { srf, trunk, to, log } = this.#options;
+    const early = new EarlySession({ endpoint, log });
+    const progress = {
+      cbRequest: (_: unknown, request?: SrfSentInvite) => this.#onSent(request),
+      cbProvisional: (response: SrfResponse) => this.#onProvisional(early, response),
+    };
+    const parts = {
+      localSdp: endpoint.localSdp,
+      headers,
+      proxy: proxyUriOf(trunk),
+    };
+    try {
+      srf.createUAC(targetUriOf(trunk, to), parts, progress, (error, dialog) => {
+        if (dialog !== undefined) this.#onDialog(endpoint, early, dialog);
+        else {
+          const again = isFirst ? this.#secondTry(error, headers) : undefined;
+          if (again === undefined) this.#onRefused(error);
+          else this.#invite(endpoint, again, false);
+        }
+      });
+    } catch (error) {
+      // Without a connection to the server, drachtio-srf throws.
+      this.fail('the SIP server is out of reach', 503, { cause: error });
+    }
+  }
+
+  #onSent(request: SrfSentInvite | undefined): void {
+    if (request === undefined) return;
+    this.#sent = request;
+    if (this.#state !== 'calling') request.cancel();
+    const { book, callId, server, doesEngineTell } = this.#options;
+    if (doesEngineTell) return;
+    const { stackTxnId: transactionId, source_address: address } = request;
+    // drachtio-server needs only the name of the transaction.
+    const peer = { protocol: 'UDP', address, port: 0 };
+    const head = headOf(request.raw);
+    const invite = { direction: 'out', server, transactionId, head, peer } as const;
+    book?.sent(callId, { message: request, invite });
+  }
+
+  #onProvisional(early: EarlySession, response: SrfResponse): void {
+    this.#options.onResponse?.();
+    if (this.#state !== 'calling' || response.status === 100) return;
+    early.heard(response, this.#sent);
+    if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
+    this.#hasRung = true;
+    this.#onRinging();
+  }
+
+  /** Headers for another try with the trunk's password; undefined where it cannot help. */
+  #secondTry(error: unknown, headers: Record<string, string>): Record<string, string> | undefined {
+    const response = responseOf(error);
+    const refused = this.#sent;
+    if (this.#state !== 'calling' || response === undefined || !refused) return undefined;
+    const { answerChallenge } = this.#options;
+    return secondTry({ refused, response, headers, answerChallenge });
+  }
+
+  #onRefused(error: unknown): void {
+    const status = responseOf(error)?.status;
+    // The SIP server itself says 408 and 503 of a proxy out of reach. RFC 3261, 8.1.3.1.
+    if (status !== undefined && status !== 408 && status !== 503) this.#options.onResponse?.();
+    if (status === undefined) this.fail(reasonOf(error), 503, { cause: error });
+    else this.fail(`it answered ${status}`, status, { cause: error, refusedWith: status });
+  }
+
+  /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
+  #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
+    const { trunk } = this.#options;
+    this.#options.onResponse?.();
+    const expected = this.#kept;
+    this.#kept = undefined;
+    const leg = new SrfLeg({
+      ...this.#options,
+      dialog,
+      endpoint,
+      expected,
+      referDomain: domainOf(trunk),
+      transferBy: trunk.transfer,
+      isAnswerAwaited: false,
+    });
+    this.#leg = leg;
+    const isWanted = this.#state === 'calling';
+    const hasFailed = this.#state === 'over';
+    this.#end();
+    if (isWanted) void this.#settle(early, dialog, leg);
+    else {
+      // The answer has crossed our CANCEL, or comes after we had given up.
+      void leg.hangUp();
+      if (!hasFailed) this.#reject('cancelled', 487);
+    }
+  }
+
+  async #settle(early: EarlySession, dialog: SrfDialog, leg: SrfLeg): Promise<void> {
+    try {
+      await early.settle(dialog);
+      this.#answered.resolve(leg);
+    } catch (error) {
+      void leg.hangUp();
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      this.#reject(reasonOf(error), sipStatus, { cause: error });
+    }
+  }
+
+  #end(): void {
+    this.#state = 'over';
+    this.#stopTimer();
+  }
+
+  #reject(why: string, sipStatus: number, facts: FailureFacts = {}): void {
+    const message = `Cannot call through trunk "${this.#options.trunk.name}": ${why}`;
+    this.#answered.reject(new CarrierError(message, sipStatus, facts));
+  }
+}
+
+/** Where calls go, so that RTP may come from there too; unknown of a proxy by name that nobody has looked up. */
+function addressOf({ proxy }: Trunk): string {
+  return isIP(proxy.host) === 0 ? '' : proxy.host;
+}

@@ -1,0 +1,197 @@
+/** Finds somebody else for a far end: by REFER, or by a second call whose sound is joined with the first. */
+import type { Logger } from '../../../lib/logger.ts';
+import type { MediaSession } from '../../../media/engine/media-session.ts';
+import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../../carrier.ts';
+import { connectSound, type MediaEndpoint, MediaError, mixSound } from '../../media-gateway.ts';
+import { ringbackFor } from '../../ringback.ts';
+import { isDialable } from '../../trunks/number.ts';
+import type { Trunk } from '../../trunks/trunks.ts';
+import { reasonOf } from '../carrier/srf.ts';
+import { announce } from '../leg/announcement.ts';
+import type { DialogPeer } from '../leg/in-dialog-request.ts';
+import { type ReferNotice, Referral } from './referral.ts';
+
+/** The leg of a second call, which can be joined with the first. */
+export interface SecondLeg extends Leg {
+  readonly endpoint: MediaEndpoint;
+}
+
+/** A second call, made so that what is heard of it before its answer goes to the first. */
+export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
+  readonly answered: Promise<SecondLeg>;
+}
+
+/**
+ * Calls a second party.
+ *
+ * @param hearer the line that hears what comes before the answer; the call's own line is opened near it.
+ * @throws {CarrierError} when no trunk can.
+ */
+export type CallSecond = (number: string, hearer: MediaSession) => SecondCall;
+
+export interface TransferRequestOptions extends DialogPeer {
+  readonly endpoint: MediaEndpoint;
+  readonly log: Logger;
+  /** Where numbers of a REFER live: the domain behind the `@`. */
+  readonly referDomain: string;
+  readonly transferBy: Trunk['transfer'];
+  /** Undefined where there is no trunk to call through. */
+  readonly callSecond: CallSecond | undefined;
+}
+
+/** One attempt. Once only. */
+export class TransferRequest {
+  readonly #options: TransferRequestOptions;
+  readonly #number: string;
+  readonly #stopped = Promise.withResolvers<never>();
+  #referral: Referral | undefined;
+  #second: SecondCall | undefined;
+  #isStopped = false;
+
+  /** @throws {CarrierError} 484 when it is no number. */
+  constructor(options: TransferRequestOptions, number: string) {
+    if (!isDialable(number)) throw failure('the target is not a number', 484);
+    this.#options = options;
+    this.#number = number;
+    this.#stopped.promise.catch(() => undefined);
+  }
+
+  /** Whether the far end has agreed to go by itself. */
+  get isReferred(): boolean {
+    return this.#referral?.isAccepted === true;
+  }
+
+  /**
+   * Resolves when the other party is there.
+   *
+   * @returns its leg, joined with this one; undefined where the far end calls it by itself.
+   * @throws {CarrierError} when it was refused or failed.
+   */
+  async run({ announcement }: TransferOptions): Promise<SecondLeg | undefined> {
+    const { transferBy, log } = this.#options;
+    if (transferBy === 'bridge' || announcement !== undefined) {
+      return this.#bridge(announcement, connectSound);
+    }
+    try {
+      await this.#refer();
+      return undefined;
+    } catch (error) {
+      if (transferBy === 'refer' || !this.#isRefused || !this.#mayBridge) throw error;
+      log.info({ why: reasonOf(error) }, 'REFER was refused, the caller is put through by us');
+      return this.#bridge(undefined, connectSound);
+    }
+  }
+
+  /**
+   * Resolves when the other party is there, and no REFER is ever sent for it.
+   *
+   * @returns its leg, mixed with this one and the agent.
+   * @throws {CarrierError} when it was refused or failed.
+   */
+  bringIn({ announcement }: TransferOptions): Promise<SecondLeg> {
+    return this.#bridge(announcement, mixSound);
+  }
+
+  /** Takes what the far end tells of a REFER. */
+  notified(notice: ReferNotice): void {
+    this.#referral?.notified(notice);
+  }
+
+  /** The far end has left by its own will: where it was to go by itself, it has. */
+  farEndLeft(): void {
+    this.#referral?.farEndLeft();
+  }
+
+  /** Gives up: the call is over. */
+  stop(): void {
+    this.#referral?.stop();
+    this.#stop(failure('the call is over', 481));
+    this.#second?.cancel();
+  }
+
+  #stop(why: CarrierError): void {
+    this.#isStopped = true;
+    this.#stopped.reject(why);
+  }
+
+  /** A carrier that does not do REFER says so in its answer, rather than in what it tells of the outcome. */
+  get #isRefused(): boolean {
+    return this.#referral?.isRefused === true;
+  }
+
+  get #mayBridge(): boolean {
+    return this.#options.callSecond !== undefined;
+  }
+
+  async #refer(): Promise<void> {
+    this.#referral = new Referral(
+      this.#options,
+      `sip:${this.#number}@${this.#options.referDomain}`,
+    );
+    await this.#referral.run();
+  }
+
+  async #bridge(
+    announcement: TransferOptions['announcement'],
+    connect: typeof connectSound,
+  ): Promise<SecondLeg> {
+    const { endpoint, callSecond, transferBy } = this.#options;
+    if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
+    if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
+    // REFER may be refused because the call ended meanwhile: nobody is left to be put through.
+    if (this.#isStopped) throw failure('the call is over', 481);
+    const { line } = endpoint;
+    const second = callSecond(this.#number, line);
+    this.#second = second;
+    second.onRinging(() => line.setBackground(ringbackFor(this.#number)));
+    try {
+      const leg = await second.answered;
+      try {
+        await this.#join(leg, announcement, connect);
+      } catch (error) {
+        void leg.hangUp();
+        throw error;
+      }
+      return leg;
+    } finally {
+      line.setBackground(undefined);
+    }
+  }
+
+  async #join(
+    leg: SecondLeg,
+    announcement: TransferOptions['announcement'],
+    connect: typeof connectSound,
+  ): Promise<void> {
+    const { endpoint } = this.#options;
+    leg.onReleased(() => this.#stop(failure('the other party has hung up', 480)));
+    // What is said to the other party alone is not for the caller's ears.
+    endpoint.line.feedFrom(undefined);
+    try {
+      const steps = async () => {
+        if (announcement !== undefined) await this.#announce(leg, announcement());
+        if (!this.#isStopped) connect(endpoint, leg.endpoint);
+      };
+      await Promise.race([this.#stopped.promise, steps()]);
+    } catch (error) {
+      if (error instanceof CarrierError) throw error;
+      const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
+      throw failure(reasonOf(error), sipStatus, error);
+    }
+  }
+
+  async #announce(leg: SecondLeg, words: AsyncIterable<Int16Array>): Promise<void> {
+    const { clock, log } = this.#options;
+    try {
+      await announce(leg.audio, words, clock);
+    } catch (error) {
+      // The caller and whoever has picked up can still talk to each other.
+      log.warn({ why: reasonOf(error) }, 'a caller is put through without an announcement');
+    }
+  }
+}
+
+function failure(why: string, sipStatus: number, cause?: unknown): CarrierError {
+  const options = cause === undefined ? {} : { cause };
+  return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus, options);
+}

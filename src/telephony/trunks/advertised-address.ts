@@ -1,0 +1,80 @@
+/** Decides which address of ours a far end is told to send SIP and RTP to; pure */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { rangeOfAddress } from '../../domain/webhook/address-range.ts';
+
+export const ADVERTISED_ADDRESS_EXPECTED = 'expected an IPv4 address or a host name';
+
+/** RFC 3927: one cable, never through a NAT. */
+const LINK_LOCAL = listOf(['169.254.0.0/16']);
+
+/** All addresses, groups of hosts, and what is reserved: no far end can send there. */
+const UNREACHABLE = listOf(['0.0.0.0/8', '224.0.0.0/3']);
+
+const NAME = /^(?=.{1,253}$)(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*\.?$/;
+
+/** Whether the text can be `PUBLIC_ADDRESS` or a trunk's `advertisedAddress`. */
+export function isAdvertisable(text: string): boolean {
+  if (isIPv4(text)) return !UNREACHABLE.check(text, 'ipv4');
+  return NAME.test(text) && !/^[\d.]+$/.test(text);
+}
+
+export interface AddressChoice {
+  /** IP address of the far end; empty where it is not known, which counts as outside. */
+  readonly farEnd: string;
+  /** The networks that this machine's own interfaces are in. */
+  readonly ownNetworks: BlockList;
+  /** IPv4 that the far end's trunk has of its own. */
+  readonly trunkAddress: string | undefined;
+  /** IPv4 of `PUBLIC_ADDRESS`. */
+  readonly publicAddress: string | undefined;
+}
+
+/**
+ * Chooses the address.
+ *
+ * | Far end | Address |
+ * |---|---|
+ * | this machine, link-local, a network of our interfaces | local |
+ * | other private networks: RFC 1918, shared (CGNAT, RFC 6598) | the trunk's, else local |
+ * | outside | the trunk's, else the public one, else local |
+ *
+ * @returns undefined for the local address: the one that our packets to the far end leave from.
+ */
+export function advertisedAddressFor(choice: AddressChoice): string | undefined {
+  const { farEnd, ownNetworks, trunkAddress, publicAddress } = choice;
+  const place = placeOfFarEnd(farEnd, ownNetworks);
+  switch (place) {
+    case 'neighbour':
+      return undefined;
+    case 'private':
+      return trunkAddress;
+    case 'outside':
+      return trunkAddress ?? publicAddress;
+    default:
+      return place satisfies never;
+  }
+}
+
+/** Where a far end is, seen from this machine: the three lines of the table above. */
+export type FarEndPlace = 'neighbour' | 'private' | 'outside';
+
+/** Tells the place by the IP address; an IPv6 address counts as a neighbour's, because what is advertised is IPv4. */
+export function placeOfFarEnd(address: string, ownNetworks: BlockList): FarEndPlace {
+  const farEnd = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (isIP(farEnd) === 6) return 'neighbour';
+  if (!isIPv4(farEnd)) return 'outside';
+  const range = rangeOfAddress(farEnd);
+  const isBesideUs = [LINK_LOCAL, ownNetworks].some((list) => list.check(farEnd, 'ipv4'));
+  if (range === 'loopback' || isBesideUs) return 'neighbour';
+  return range === 'private' ? 'private' : 'outside';
+}
+
+/** Makes a list of IPv4 networks in CIDR form. */
+export function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    list.addSubnet(address, Number(bits), 'ipv4');
+  }
+  return list;
+}

@@ -1,0 +1,185 @@
+/** The addresses that far ends see of us: `PUBLIC_ADDRESS` and those of trunks, names looked up again and again. */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { ReadinessCheck } from '../../domain/call/readiness.ts';
+import { rangeOfAddress } from '../../domain/webhook/address-range.ts';
+import { cached } from '../../lib/cached.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import { within } from '../limit.ts';
+import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';
+import { sourcesOf } from './trunk-table.ts';
+import type { Trunk } from './trunks.ts';
+
+/** How long a call may reach the wrong address after a dynamic one has changed. */
+const LOOK_UP_MS = 30_000;
+
+/** The system's resolver has no limit that is worth the name. */
+const ANSWER_MS_MAX = 5_000;
+
+const INTERFACES_MS = 10_000;
+
+/** Looks a name up; empty where it has no IPv4 address, or nobody answers. */
+export type LookUp = (name: string) => Promise<readonly string[]>;
+
+/** Where a trunk's proxy is, by RFC 3263; empty where its name leads nowhere. */
+export type LocateProxy = (trunk: Trunk) => Promise<readonly string[]>;
+
+export interface OurAddressesOptions {
+  /** `PUBLIC_ADDRESS`. */
+  readonly publicAddress: string | undefined;
+  readonly trunks: readonly Trunk[];
+  readonly locateProxy: LocateProxy;
+  /** The system's resolver when not given. */
+  readonly lookUp?: LookUp;
+  /** Called when a name has another address than before: registrations hold the old one. */
+  readonly onChange?: () => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What calls need to know. */
+export type AdvertisedAddresses = Pick<
+  OurAddresses,
+  'advertisedTo' | 'isOutside' | 'proxyAddressOf'
+>;
+
+export class OurAddresses {
+  readonly #options: OurAddressesOptions;
+  /** The newest address of each name. */
+  readonly #addresses = new Map<string, string>();
+  readonly #names: readonly string[];
+  readonly #proxies = new WeakMap<Trunk, { addresses: readonly string[]; untilMs: number }>();
+  readonly #ownNetworks: () => ReturnType<typeof listOf>;
+  #isRunning = false;
+  #cancelNext: () => void = () => {};
+
+  constructor(options: OurAddressesOptions) {
+    this.#options = options;
+    const { publicAddress, trunks, clock } = options;
+    const all = [publicAddress, ...trunks.map(({ advertisedAddress }) => advertisedAddress)];
+    this.#names = [...new Set(all.flatMap((text) => text ?? []))].filter(
+      (text) => isIP(text) === 0,
+    );
+    this.#ownNetworks = cached(ownNetworks, { keptMs: INTERFACES_MS, clock });
+  }
+
+  /** Resolves when every name has been looked up once, found or not; each is looked up again every half minute. */
+  async start(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    await this.#lookUpAll();
+  }
+
+  /** Safe to call twice. */
+  stop(): void {
+    this.#isRunning = false;
+    this.#cancelNext();
+  }
+
+  /**
+   * The address of ours that a far end is to be told, in SIP and in SDP.
+   *
+   * @param farEnd its IP address; empty where it is not known, which counts as outside.
+   * @param trunk that the call belongs to; without one, the trunk whose carrier has that address.
+   * @returns IPv4; undefined for the local address, the one that our packets to the far end leave from.
+   */
+  advertisedTo(farEnd: string, trunk = this.#trunkAt(farEnd)): string | undefined {
+    return advertisedAddressFor({
+      farEnd,
+      ownNetworks: this.#ownNetworks(),
+      trunkAddress: this.#addressOf(trunk?.advertisedAddress),
+      publicAddress: this.#addressOf(this.#options.publicAddress),
+    });
+  }
+
+  /** Whether a far end is in none of our own or other private networks; one that is not known counts as outside. */
+  isOutside(farEnd: string): boolean {
+    return placeOfFarEnd(farEnd, this.#ownNetworks()) === 'outside';
+  }
+
+  /** Whether a far end is told an address that it cannot send to: a private one, from outside. */
+  isLost(farEnd: string, told: string): boolean {
+    return this.isOutside(farEnd) && rangeOfAddress(told) === 'private';
+  }
+
+  /** The IP address that calls through a trunk go to; empty where its name leads nowhere. */
+  async proxyAddressOf(trunk: Trunk): Promise<string> {
+    const { host } = trunk.proxy;
+    if (isIP(host) !== 0) return host;
+    const { clock, locateProxy } = this.#options;
+    const known = this.#proxies.get(trunk);
+    if (known !== undefined && clock.nowMs() < known.untilMs) return known.addresses[0] ?? '';
+    const found = await this.#inTime(locateProxy(trunk));
+    const addresses = found.length > 0 ? found : (known?.addresses ?? []);
+    this.#proxies.set(trunk, { addresses, untilMs: clock.nowMs() + LOOK_UP_MS });
+    return addresses[0] ?? '';
+  }
+
+  /** What `/readyz` says: a name without an address means calls without sound. Undefined without `PUBLIC_ADDRESS`. */
+  check(): ReadinessCheck | undefined {
+    const { publicAddress } = this.#options;
+    if (publicAddress === undefined) return undefined;
+    const address = this.#addressOf(publicAddress);
+    const isName = isIP(publicAddress) === 0;
+    const found = isName ? `${publicAddress} is ${address}` : publicAddress;
+    const state = address === undefined ? `cannot find the address of "${publicAddress}"` : found;
+    return { name: 'public address', isOk: address !== undefined, state };
+  }
+
+  #addressOf(text: string | undefined): string | undefined {
+    return text === undefined || isIP(text) !== 0 ? text : this.#addresses.get(text);
+  }
+
+  /** Of those trunks alone that have an address of their own. */
+  #trunkAt(farEnd: string): Trunk | undefined {
+    const family = isIP(farEnd);
+    if (family === 0) return undefined;
+    return this.#options.trunks.find(
+      (trunk) =>
+        trunk.advertisedAddress !== undefined &&
+        (trunk.proxy.host === farEnd ||
+          this.#proxies.get(trunk)?.addresses.includes(farEnd) ||
+          sourcesOf(trunk).check(farEnd, family === 4 ? 'ipv4' : 'ipv6')),
+    );
+  }
+
+  async #lookUpAll(): Promise<void> {
+    const before = new Map(this.#addresses);
+    await Promise.all(this.#names.map((name) => this.#lookUpName(name)));
+    if (!this.#isRunning || this.#names.length === 0) return;
+    this.#cancelNext = this.#options.clock.after(LOOK_UP_MS, () => void this.#lookUpAll());
+    const hasChanged = this.#names.some((name) => before.get(name) !== this.#addresses.get(name));
+    if (hasChanged && before.size > 0) this.#options.onChange?.();
+  }
+
+  async #lookUpName(name: string): Promise<void> {
+    const { log, lookUp = systemLookUp } = this.#options;
+    const found = await this.#inTime(lookUp(name));
+    const known = this.#addresses.get(name);
+    // Of several the same one as before: resolvers turn their order.
+    const address = known !== undefined && found.includes(known) ? known : found[0];
+    if (address === undefined) {
+      log.warn({ name, address: known }, 'could not look up our public address');
+    } else if (address !== known) {
+      this.#addresses.set(name, address);
+      log.info({ name, address }, 'public address found');
+    }
+  }
+
+  async #inTime(found: Promise<readonly string[]>): Promise<readonly string[]> {
+    // Late is the same as not found: the next look-up comes soon.
+    return await within(this.#options.clock, ANSWER_MS_MAX, found).catch(() => []);
+  }
+}
+
+const systemLookUp: LookUp = async (name) => {
+  const found = await lookup(name, { all: true, family: 4 }).catch(() => []);
+  return found.map(({ address }) => address);
+};
+
+function ownNetworks(): ReturnType<typeof listOf> {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return listOf(all.flatMap(({ family, cidr }) => (family === 'IPv4' && cidr ? [cidr] : [])));
+}

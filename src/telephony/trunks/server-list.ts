@@ -1,0 +1,49 @@
+/** Reads a list of servers as an operator writes it: `10.0.0.1:9022*3,10.0.0.2`; pure */
+import { urlHost } from '../../lib/url-host.ts';
+
+/** One of several servers that do the same work. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Its share of the new calls, in proportion to the others'. */
+  readonly weight: number;
+}
+
+const SERVER = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]{1,253})(?::(\d{1,5}))?(?:\*(\d{1,3}))?$/;
+const SERVERS_MAX = 32;
+
+/** Whether `parseServers` can read it. */
+export function isServerList(text: string): boolean {
+  const entries = text.split(',');
+  return entries.length <= SERVERS_MAX && entries.every((entry) => readServer(entry, 1) !== null);
+}
+
+/**
+ * Reads the list.
+ *
+ * @param defaultPort for servers that name none.
+ * @throws {RangeError} when it is no such list.
+ */
+export function parseServers(text: string, defaultPort: number): readonly ServerAddress[] {
+  return text.split(',').map((entry) => {
+    const server = readServer(entry, defaultPort);
+    if (server === null)
+      throw new RangeError(`Cannot read server "${entry.trim()}": expected host:port*weight`);
+    return server;
+  });
+}
+
+/** How logs and `/readyz` call a server. */
+export function placeOf({ host, port }: Pick<ServerAddress, 'host' | 'port'>): string {
+  return `${urlHost(host)}:${port}`;
+}
+
+function readServer(entry: string, defaultPort: number): ServerAddress | null {
+  const match = SERVER.exec(entry.trim());
+  if (match === null) return null;
+  const [, host = '', portText, weightText] = match;
+  const port = Number(portText ?? defaultPort);
+  const weight = Number(weightText ?? 1);
+  if (port < 1 || port > 65_535 || weight < 1) return null;
+  return { host: host.replace(/^\[|\]$/g, ''), port, weight };
+}

@@ -1,0 +1,152 @@
+/** A call from a browser, known by the agent that it is for; it ends with the connection that it came by. */
+import { CALL_ID_HEADER } from '../../domain/call/browser-phone.ts';
+import type { AudioStream } from '../../media/audio-stream.ts';
+import type {
+  AnswerOptions,
+  IncomingCall,
+  Leg,
+  ReleaseCause,
+  ThreeWayCall,
+  TransferOptions,
+  TransferOutcome,
+} from '../carrier.ts';
+
+export interface BrowserCallOptions {
+  /** The call as SIP knows it. */
+  readonly incoming: IncomingCall;
+  readonly from: string;
+  readonly to: string;
+  /** Called once, when the call has come to its end in whatever way. */
+  readonly onOver: () => void;
+}
+
+export class BrowserCall implements IncomingCall {
+  readonly carrierCallSid: string;
+  readonly from: string;
+  readonly to: string;
+  readonly #options: BrowserCallOptions;
+  #leg: Leg | undefined;
+  #isOver = false;
+  #isCancelled = false;
+  /** Set when the connection is gone, or the call is to end before it was answered. */
+  #isGivenUp = false;
+  #onCancelled: () => void = () => {};
+
+  constructor(options: BrowserCallOptions) {
+    const { incoming } = options;
+    this.#options = options;
+    this.carrierCallSid = incoming.carrierCallSid;
+    this.from = options.from;
+    this.to = options.to;
+    incoming.onCancelled(() => this.#cancelled());
+  }
+
+  onCancelled(listener: () => void): void {
+    this.#onCancelled = listener;
+    if (this.#isCancelled) listener();
+  }
+
+  reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
+    this.#options.incoming.reject(sipStatus, options);
+    this.#over();
+  }
+
+  ring(): void {
+    this.#options.incoming.ring();
+  }
+
+  /** The page is told which call is its own. */
+  async answer({ callId }: AnswerOptions = {}): Promise<Leg> {
+    const headers = callId === undefined ? {} : { [CALL_ID_HEADER]: callId };
+    try {
+      const leg = await this.#options.incoming.answer({ headers });
+      this.#leg = leg;
+      const ours = new BrowserLeg(leg, {
+        isLost: () => this.#isGivenUp,
+        onReleased: () => this.#over(),
+      });
+      if (this.#isGivenUp) void leg.hangUp();
+      return ours;
+    } catch (error) {
+      this.#over();
+      throw error;
+    }
+  }
+
+  /** Ends the call in whatever state it is. Resolves when the browser has agreed. */
+  async hangUp(): Promise<void> {
+    if (this.#isOver) return;
+    if (this.#leg !== undefined) return this.#leg.hangUp();
+    this.#isGivenUp = true;
+    this.#options.incoming.reject(480);
+  }
+
+  /** The connection is gone: nobody will ever answer our BYE. */
+  lose(): void {
+    this.#isGivenUp = true;
+    if (this.#leg === undefined) this.#options.incoming.reject(480);
+    else void this.#leg.hangUp();
+  }
+
+  #cancelled(): void {
+    this.#isCancelled = true;
+    this.#over();
+    this.#onCancelled();
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.onOver();
+  }
+}
+
+/** A leg whose end by a closed tab counts as the caller's own. */
+class BrowserLeg implements Leg {
+  readonly #leg: Leg;
+  readonly #isLost: () => boolean;
+  #cause: ReleaseCause | undefined;
+  #listener: (cause: ReleaseCause) => void = () => {};
+
+  constructor(
+    leg: Leg,
+    options: { readonly isLost: () => boolean; readonly onReleased: () => void },
+  ) {
+    this.#leg = leg;
+    this.#isLost = options.isLost;
+    leg.onReleased((cause) => {
+      this.#cause = this.#isLost() ? { kind: 'far-end' } : cause;
+      options.onReleased();
+      this.#listener(this.#cause);
+    });
+  }
+
+  get audio(): AudioStream {
+    return this.#leg.audio;
+  }
+
+  onReleased(listener: (cause: ReleaseCause) => void): void {
+    this.#listener = listener;
+    if (this.#cause !== undefined) listener(this.#cause);
+  }
+
+  onDigit(listener: (digit: string) => void): void {
+    this.#leg.onDigit(listener);
+  }
+
+  record(path: string): void {
+    this.#leg.record(path);
+  }
+
+  hangUp(): Promise<void> {
+    return this.#leg.hangUp();
+  }
+
+  transfer(number: string, options?: TransferOptions): Promise<TransferOutcome> {
+    return this.#leg.transfer(number, options);
+  }
+
+  bringIn(number: string, options?: TransferOptions): Promise<ThreeWayCall> {
+    return this.#leg.bringIn(number, options);
+  }
+}

@@ -1,0 +1,149 @@
+/** One browser call's media: a connection in the thread of browser calls, and a line of the media engine behind it. */
+import { randomInt } from 'node:crypto';
+import type { Clock } from '../../lib/clock.ts';
+import type { MediaSession } from '../../media/engine/media-session.ts';
+import type { Direction } from '../../rtp/sdp.ts';
+import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
+import { within } from '../limit.ts';
+import type { MediaEndpoint } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import { type BrowserOffer, directionFor, readOffer, withOurSide } from './browser-sdp.ts';
+import { GatedAudio } from './gated-audio.ts';
+import type { UdpPlace } from './relay-protocol.ts';
+import type { CallMessage, RelayThread } from './relay-thread.ts';
+
+/** ICE and DTLS take less than a second where there is a way at all. */
+const CONNECT_MS_MAX = 15_000;
+
+const CLOSE_MS_MAX = 2_000;
+
+export interface WeriftEndpointOptions {
+  readonly thread: RelayThread;
+  /** What the thread calls this call. */
+  readonly call: number;
+  readonly session: MediaSession;
+  readonly relay: UdpPlace;
+  readonly offer: BrowserOffer;
+  /** The thread's answer to it. */
+  readonly answer: string;
+  readonly clock: Clock;
+  /** Called once, when the endpoint is closed. */
+  readonly onClosed: () => void;
+}
+
+export class WeriftEndpoint implements MediaEndpoint {
+  readonly audio: GatedAudio;
+  readonly #options: WeriftEndpointOptions;
+  readonly #sessionId = randomInt(1, 2 ** 47);
+  readonly #connectionEnded = Promise.withResolvers<void>();
+  readonly #cancelTimeout: () => void;
+  #offer: BrowserOffer;
+  #version = 1;
+  #localSdp: string;
+  #isOfferPending = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: WeriftEndpointOptions) {
+    const { thread, call, session, clock } = options;
+    this.#options = options;
+    this.#offer = options.offer;
+    this.audio = new GatedAudio(session);
+    this.#localSdp = this.#describe(directionFor(options.offer));
+    this.#cancelTimeout = clock.after(CONNECT_MS_MAX, () => this.audio.lose());
+    session.setRemote(this.#agreed());
+    thread.attach(call, (message) => this.#hear(message));
+  }
+
+  get line(): MediaSession {
+    return this.#options.session;
+  }
+
+  get localSdp(): string {
+    return this.#localSdp;
+  }
+
+  async negotiate(remoteSdp: string): Promise<string> {
+    const offer = readOffer(remoteSdp);
+    if (offer.connection !== this.#offer.connection) {
+      throw new MediaError('Cannot change the session: the browser wants another connection', 488);
+    }
+    this.#offer = offer;
+    this.#options.session.setRemote(this.#agreed());
+    if (this.#isOfferPending) this.#isOfferPending = false;
+    else this.#say(directionFor(offer));
+    return this.#localSdp;
+  }
+
+  offer(): string {
+    this.#isOfferPending = true;
+    this.#say('sendrecv');
+    return this.#localSdp;
+  }
+
+  record(path: string): void {
+    this.#options.session.record(path);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    const { thread, call, session, clock, onClosed } = this.#options;
+    this.#cancelTimeout();
+    thread.tell({ kind: 'close', call });
+    const ended = within(clock, CLOSE_MS_MAX, this.#connectionEnded.promise);
+    // A thread that is busy or dead frees the ports when it can; the recording is whole all the same.
+    await Promise.all([session.close(), ended.catch(() => undefined)]);
+    thread.detach(call);
+    onClosed();
+  }
+
+  #hear(message: CallMessage): void {
+    switch (message.kind) {
+      case 'connected':
+        this.#cancelTimeout();
+        this.audio.open();
+        break;
+      case 'lost':
+      case 'gone':
+        this.audio.lose();
+        if (message.kind === 'gone') this.#connectionEnded.resolve();
+        break;
+      case 'closed':
+        this.#connectionEnded.resolve();
+        break;
+      default:
+        break;
+    }
+  }
+
+  #agreed(): AgreedMedia {
+    const { address, port } = this.#options.relay;
+    const { telephoneEventPayloadType, doesListen, doesSpeak } = this.#offer;
+    return {
+      address,
+      port,
+      rtcpPort: port,
+      isRtcpMuxed: true,
+      codec: 'PCMU',
+      payloadType: 0,
+      ...(telephoneEventPayloadType !== undefined && { telephoneEventPayloadType }),
+      maySend: doesListen,
+      mayReceive: doesSpeak,
+    };
+  }
+
+  /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
+  #say(direction: Direction): void {
+    if (this.#describe(direction) === this.#localSdp) return;
+    this.#version += 1;
+    this.#localSdp = this.#describe(direction);
+  }
+
+  #describe(direction: Direction): string {
+    const ours = { sessionId: this.#sessionId, version: this.#version, direction };
+    return withOurSide(this.#options.answer, ours);
+  }
+}

@@ -1,0 +1,191 @@
+/** The media gateway that faces browsers: WebRTC by werift in a thread of its own, started by the first call. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { MediaEngine } from '../../media/engine/media-engine.ts';
+import type { MediaSession } from '../../media/engine/media-session.ts';
+import { OverdueError, within } from '../limit.ts';
+import type { MediaGateway } from '../media-gateway.ts';
+import { MediaError } from '../media-gateway.ts';
+import { type BrowserOffer, readOffer } from './browser-sdp.ts';
+import type { RelaySettings, UdpPlace } from './relay-protocol.ts';
+import { RelayThread, type StartRelay, startRelay } from './relay-thread.ts';
+import { WeriftEndpoint } from './werift-endpoint.ts';
+
+/** A thread that is well answers an offer in 50 ms. */
+const OPEN_MS_MAX = 5_000;
+
+/** Nobody keeps a thread with its memory for a call of last week. */
+const IDLE_MS = 60_000;
+
+/** What the gateway needs of the media engine, which others start and stop. */
+export type LineOpener = Pick<MediaEngine, 'open'>;
+
+export interface WeriftGatewayOptions {
+  readonly engine: LineOpener;
+  readonly ports: RelaySettings['ports'];
+  /** IPv4 addresses by which browsers may come, best first; asked for every call. */
+  readonly addresses: () => Promise<readonly string[]>;
+  readonly callsMax: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Starts the thread; the real one unless a test says otherwise. */
+  readonly startRelay?: StartRelay;
+}
+
+export class WeriftGateway implements MediaGateway {
+  readonly #options: WeriftGatewayOptions;
+  #thread: RelayThread | undefined;
+  #calls = 0;
+  #opened = 0;
+  #problem: string | undefined;
+  #isStopped = false;
+  #cancelIdle: () => void = () => {};
+
+  constructor(options: WeriftGatewayOptions) {
+    this.#options = options;
+  }
+
+  /** Starts nothing: the thread comes with the first call. */
+  start(): Promise<void> {
+    this.#isStopped = false;
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelIdle();
+    await this.#thread?.stop();
+  }
+
+  /** Why the last call could not be had; undefined while all is well. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Calls that have a line or get one. */
+  get size(): number {
+    return this.#calls;
+  }
+
+  /** @throws {MediaError} 488 also for a call without an offer: a browser always brings one. */
+  async open(options: {
+    readonly remoteSdp?: string;
+    readonly near?: MediaSession | undefined;
+  }): Promise<WeriftEndpoint> {
+    const { remoteSdp, near } = options;
+    if (remoteSdp === undefined) {
+      throw new MediaError('Cannot set up sound: a browser must bring an offer', 488);
+    }
+    // Read first: what cannot be understood shall not cost a port.
+    const offer = readOffer(remoteSdp);
+    if (this.#isStopped || this.#calls >= this.#options.callsMax) {
+      throw new MediaError('Cannot set up sound: no more browser calls are taken', 503);
+    }
+    this.#calls += 1;
+    try {
+      return await this.#openCall(offer, near);
+    } catch (error) {
+      this.#release();
+      throw error instanceof MediaError ? error : this.#failed(error);
+    }
+  }
+
+  async #openCall(offer: BrowserOffer, near?: MediaSession): Promise<WeriftEndpoint> {
+    const { engine, addresses, clock } = this.#options;
+    const thread = await this.#running();
+    const session = await engine.open({ signallingAddress: '127.0.0.1', near });
+    this.#opened += 1;
+    const call = this.#opened;
+    try {
+      const asked = ask(thread, { call, offer, session, addresses: await addresses() });
+      const { answer, relay } = await within(clock, OPEN_MS_MAX, asked);
+      this.#problem = undefined;
+      const parts = { thread, call, session, relay, offer, answer, clock };
+      return new WeriftEndpoint({ ...parts, onClosed: () => this.#release() });
+    } catch (error) {
+      thread.detach(call);
+      thread.tell({ kind: 'close', call });
+      await session.close();
+      // Whoever says nothing at all says nothing to the other calls either.
+      if (error instanceof OverdueError) await thread.stop();
+      throw error;
+    }
+  }
+
+  async #running(): Promise<RelayThread> {
+    this.#cancelIdle();
+    this.#thread ??= this.#startThread();
+    const thread = this.#thread;
+    try {
+      await thread.ready;
+    } catch (error) {
+      await thread.stop();
+      throw error;
+    }
+    return thread;
+  }
+
+  #startThread(): RelayThread {
+    const { ports, clock, log } = this.#options;
+    const thread = new RelayThread({
+      settings: { ports },
+      startRelay: this.#options.startRelay ?? startRelay,
+      clock,
+      onEnded: (reason) => {
+        if (this.#thread === thread) this.#thread = undefined;
+        if (this.#calls > 0 && !this.#isStopped)
+          log.error({ reason, calls: this.#calls }, 'browser calls are lost');
+      },
+    });
+    return thread;
+  }
+
+  #release(): void {
+    this.#calls -= 1;
+    if (this.#calls > 0 || this.#isStopped) return;
+    this.#cancelIdle = this.#options.clock.after(IDLE_MS, () => {
+      const thread = this.#thread;
+      this.#thread = undefined;
+      void thread?.stop();
+    });
+  }
+
+  #failed(cause: unknown): MediaError {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    this.#problem = why;
+    return new MediaError(`Cannot set up sound for a browser: ${why}`, 503, { cause });
+  }
+}
+
+/** Has the thread answer an offer. @throws {Error} with its reason when it does not. */
+function ask(
+  thread: RelayThread,
+  {
+    call,
+    offer,
+    session,
+    addresses,
+  }: {
+    readonly call: number;
+    readonly offer: BrowserOffer;
+    readonly session: MediaSession;
+    readonly addresses: readonly string[];
+  },
+): Promise<{ readonly answer: string; readonly relay: UdpPlace }> {
+  return new Promise((resolve, reject) => {
+    thread.attach(call, (message) => {
+      if (message.kind === 'opened') resolve(message);
+      else if (message.kind === 'refused') reject(new Error(message.reason));
+      else if (message.kind === 'gone') reject(new Error('its thread ended'));
+    });
+    const { localAddress, localPort: port } = session;
+    thread.tell({
+      kind: 'open',
+      call,
+      offer: offer.sdp,
+      telephoneEventPayloadType: offer.telephoneEventPayloadType,
+      line: { address: localAddress === '0.0.0.0' ? '127.0.0.1' : localAddress, port },
+      addresses,
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { RetentionRounds } from '../../src/compose/retention.ts';
+import { PRUNED_ROWS_MAX } from '../../src/domain/account/retention.ts';
+import { StoreError } from '../../src/domain/store-error.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const MINUTE_MS = 60_000;
+
+type Pruning = number | Error;
+
+/** Rounds over a store whose calls end as told, the last of them again and again. */
+function openRounds(prunings: readonly Pruning[]) {
+  const clock = new FakeClock();
+  const prunedAtMs: number[] = [];
+  const logged: string[] = [];
+  const prune = (now: Date) => {
+    prunedAtMs.push(now.getTime());
+    const pruning = prunings[prunedAtMs.length - 1] ?? prunings.at(-1) ?? 0;
+    if (pruning instanceof Error) throw pruning;
+    return pruning;
+  };
+  const log: Logger = {
+    ...silentLogger,
+    warn: () => logged.push('warn'),
+    error: () => logged.push('error'),
+  };
+  const rounds = new RetentionRounds({ retention: { prune }, clock, log });
+  return { clock, rounds, prunedAtMs, logged };
+}
+
+test('RetentionRounds prunes soon after the start and then every ten minutes', () => {
+  const { clock, rounds, prunedAtMs } = openRounds([0]);
+
+  rounds.start();
+  clock.advance(25 * MINUTE_MS);
+
+  expect(prunedAtMs).toEqual([50, 600_050, 1_200_050]);
+});
+
+test('RetentionRounds goes on at once while batches are full', () => {
+  const { clock, rounds, prunedAtMs } = openRounds([PRUNED_ROWS_MAX, PRUNED_ROWS_MAX, 999, 0]);
+
+  rounds.start();
+  clock.advance(MINUTE_MS);
+
+  expect(prunedAtMs).toEqual([50, 100, 150]);
+});
+
+test.each([
+  ['of the store', new StoreError('Cannot use the database "x": it is locked', 'locked'), 'warn'],
+  ['of ours', new TypeError('not a number'), 'error'],
+])('RetentionRounds logs an error %s, and tries again at the next round', (_case, error, level) => {
+  const { clock, rounds, prunedAtMs, logged } = openRounds([error, 0]);
+
+  rounds.start();
+  clock.advance(15 * MINUTE_MS);
+
+  expect(logged).toEqual([level]);
+  expect(prunedAtMs).toEqual([50, 600_050]);
+});
+
+test('RetentionRounds stops for good, also when stopped twice', () => {
+  const { clock, rounds, prunedAtMs } = openRounds([PRUNED_ROWS_MAX]);
+  rounds.start();
+  clock.advance(120);
+
+  rounds.stop();
+  rounds.stop();
+  clock.advance(60 * MINUTE_MS);
+
+  expect(prunedAtMs).toEqual([50, 100]);
+  expect(clock.waiting).toBe(0);
+});

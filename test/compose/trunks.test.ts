@@ -1,0 +1,59 @@
+/** What the interface learns of the operator's trunks, and what it never does. */
+import { expect, test } from 'vitest';
+import { operatorTrunks } from '../../src/compose/trunks.ts';
+import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
+
+const SETTINGS = [
+  {
+    name: 'acme',
+    proxy: 'sip.example.com:5070;transport=tcp',
+    username: 'joe-the-user',
+    password: 'the-password',
+    realm: 'the-realm',
+    register: true,
+    numbers: ['+390612345678', '+39069*'],
+    maxCalls: 4,
+  },
+  { name: 'other', proxy: '[2001:db8::1]', codecs: ['PCMA'], numbers: ['+390699'.padEnd(13, '1')] },
+];
+
+const TRUNKS = parseTrunks(JSON.stringify(SETTINGS));
+
+test('operatorTrunks tells how each trunk is, without user name and password', () => {
+  const expiresAt = new Date(5000);
+  const trunks = operatorTrunks(TRUNKS, {
+    statusOf: () => ({ state: 'ready', detail: 'registered', expiresAt }),
+    callsOn: ({ name }) => (name === 'acme' ? 3 : 0),
+  });
+
+  expect(trunks.list()).toEqual([
+    {
+      name: 'acme',
+      account: null,
+      proxy: 'sip.example.com:5070',
+      transport: 'tcp',
+      state: 'ready',
+      detail: 'registered',
+      expiresAt,
+      numbers: ['+390612345678', '+39069*'],
+      codecs: ['PCMU', 'PCMA'],
+      callsInProgress: 3,
+      callsMax: 4,
+    },
+    expect.objectContaining({ name: 'other', proxy: '[2001:db8::1]', callsMax: null }),
+  ]);
+  expect(JSON.stringify(trunks.list())).not.toMatch(/the-password|joe-the-user|the-realm/);
+});
+
+test('operatorTrunks says before the start that there is none yet', () => {
+  const trunks = operatorTrunks(TRUNKS, { statusOf: () => undefined, callsOn: () => 0 });
+
+  expect(trunks.list()[0]).toMatchObject({ state: 'unregistered', expiresAt: null });
+});
+
+test('operatorTrunks lists every number once, and the trunks that bring its calls', () => {
+  const trunks = operatorTrunks(TRUNKS, { statusOf: () => undefined, callsOn: () => 0 });
+
+  expect(trunks.numbers).toEqual(['+390612345678', '+39069*', '+390699111111']);
+  expect(trunks.trunksOf('+390699111111')).toEqual(['acme', 'other']);
+});

@@ -1,0 +1,93 @@
+/** The dashboard's keys in memory: how long they live, and how many a session has. */
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { hashOfKey } from '../../src/domain/account/api-key.ts';
+import { KEYS_A_SESSION_MAX, OPERATOR_KEY_LIFE_MS } from '../../src/domain/account/operator.ts';
+import { SessionKeys } from '../../src/operator/session-keys.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;
+
+function openKeys() {
+  const clock = new FakeClock();
+  const dead = new Set<string>();
+  let made = 0;
+  const keys = new SessionKeys({
+    clock,
+    random: (count) => randomBytes(count),
+    newId: (prefix) => {
+      made += 1;
+      return `${prefix}_${made}`;
+    },
+    isSessionAlive: (session) => !dead.has(session),
+  });
+  const make = (session: string) => hashOfKey(keys.make(session, SCOPE).keyText);
+  return { clock, dead, keys, make };
+}
+
+test('SessionKeys makes a key of the environment, which says when it dies', () => {
+  const { clock, keys } = openKeys();
+  clock.advance(5);
+
+  const { keyText, expiresAt } = keys.make('session', SCOPE);
+  const apiKey = keys.findByHash(hashOfKey(keyText));
+
+  expect(keyText).toMatch(/^svc_test_/);
+  expect(expiresAt.getTime()).toBe(5 + OPERATOR_KEY_LIFE_MS);
+  expect(apiKey).toMatchObject({ ...SCOPE, id: 'key_1', name: 'Dashboard' });
+});
+
+test('SessionKeys: a key dies after its life, and not before', () => {
+  const { clock, keys, make } = openKeys();
+  const hash = make('session');
+
+  clock.advance(OPERATOR_KEY_LIFE_MS - 1);
+  const before = [keys.findByHash(hash) !== undefined, keys.isAlive('key_1')];
+  clock.advance(1);
+
+  expect(before).toEqual([true, true]);
+  expect([keys.findByHash(hash), keys.isAlive('key_1')]).toEqual([undefined, false]);
+});
+
+test('SessionKeys: keys die with their session, those of others live', () => {
+  const { dead, keys, make } = openKeys();
+  const [own, other] = [make('session'), make('other')];
+
+  dead.add('session');
+
+  expect([keys.findByHash(own), keys.isAlive('key_1')]).toEqual([undefined, false]);
+  expect([keys.findByHash(other)?.id, keys.isAlive('key_2')]).toEqual(['key_2', true]);
+});
+
+test('SessionKeys takes away the oldest key of a session for the 21st, and none of another', () => {
+  const { keys, make } = openKeys();
+  const other = make('other');
+  const own = Array.from({ length: KEYS_A_SESSION_MAX }, () => make('session'));
+  const before = own.every((hash) => keys.findByHash(hash) !== undefined);
+
+  const last = make('session');
+
+  const alive = [...own, last, other].map((hash) => keys.findByHash(hash) !== undefined);
+  expect(before).toBe(true);
+  expect(alive).toEqual([false, ...Array(KEYS_A_SESSION_MAX + 1).fill(true)]);
+  // The first one was `key_1`, of the other session.
+  expect([keys.isAlive('key_1'), keys.isAlive('key_2')]).toEqual([true, false]);
+});
+
+test('SessionKeys: keys that have died take no room', () => {
+  const { clock, keys, make } = openKeys();
+  for (let made = 0; made < KEYS_A_SESSION_MAX - 1; made += 1) make('session');
+  clock.advance(1);
+  const young = make('session');
+  clock.advance(OPERATOR_KEY_LIFE_MS - 1);
+
+  const others = Array.from({ length: KEYS_A_SESSION_MAX - 1 }, () => make('session'));
+
+  expect([young, ...others].every((hash) => keys.findByHash(hash) !== undefined)).toBe(true);
+});
+
+test('SessionKeys knows no other key', () => {
+  const { keys } = openKeys();
+
+  expect([keys.findByHash('none'), keys.isAlive('none')]).toEqual([undefined, false]);
+});
