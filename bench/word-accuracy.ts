@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
-import { EspeakWave } from '../src/speech/tts/espeak/espeak-wave.ts';
+import { EspeakWave } from '../src/speech/tts/espeak/sentence-job.ts';
 import { seededChance } from '../test/support/onnx-file.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
 import { openOurEar, type RecognizerEar } from './lib/recognizer-ears.ts';

@@ -1,7 +1,7 @@
 /** Phrases of the closed set as strangers say them: espeak-ng's voices that no model of ours was trained on. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { EspeakWave } from '../../src/speech/tts/espeak/espeak-wave.ts';
+import { EspeakWave } from '../../src/speech/tts/espeak/sentence-job.ts';
 import { seededChance } from '../../test/support/sip-mutants.ts';
 import { type Chance, type Phrase, pick, samplePhrase } from './phrases.ts';
 

@@ -3,7 +3,7 @@
  * that bring them to `LOUDNESS_DBFS`: `node models/train/voice-gains.ts`, into `models/voices.json`.
  */
 import { execFileSync } from 'node:child_process';
-import { EspeakWave } from '../../src/speech/tts/espeak/espeak-wave.ts';
+import { EspeakWave } from '../../src/speech/tts/espeak/sentence-job.ts';
 import { LOUDNESS_DBFS } from '../../src/speech/tts/pool/voice-line.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 

@@ -1,14 +1,29 @@
 /** The operator's commands: `npm run admin -- …`. Works on the server's database, whether the server runs or not. */
-import { Command, CommanderError } from 'commander';
-import { ConfigError, readProcessConfig } from '../config/config.ts';
+import { Argument, Command, CommanderError } from 'commander';
+import { ConfigError, readProcessConfig, readSettingsFile } from '../config/config.ts';
+import type { Environment, SigningSecrets } from '../domain/account/account.ts';
+import { newSigningSecret } from '../domain/account/api-key.ts';
+import type { Scope } from '../domain/agent/agent.ts';
+import { assignNumber, NumberOwners, unassignNumber } from '../domain/dialing/number-owner.ts';
+import { PASSWORD_SECRET } from '../operator/operator-password.ts';
+import { TrunkNumbers } from '../telephony/trunks/trunk-numbers.ts';
+import { parseTrunks } from '../telephony/trunks/trunks.ts';
 import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';
-import { type Console, UsageError } from './admin-command.ts';
+import {
+  accountOf,
+  atDesk,
+  type Console,
+  type Desk,
+  environmentOption,
+  patiently,
+  type Result,
+  showing,
+  table,
+  UsageError,
+} from './admin-command.ts';
 import { addEraseCommands } from './admin-erase.ts';
 import { addKeyCommands } from './admin-keys.ts';
-import { addNumberCommands } from './admin-numbers.ts';
-import { addOperatorCommands } from './admin-operator.ts';
-import { addSecretCommands } from './admin-secrets.ts';
 import { addWebhookCommands } from './admin-webhooks.ts';
 
 const EXIT_FAILED = 1;
@@ -59,4 +74,222 @@ try {
   await program().parseAsync();
 } catch (error) {
   process.exitCode = statusOf(error);
+}
+
+/** `admin operator …`: the one who signs in to the dashboard. */
+function addOperatorCommands(root: Command, console: Console): void {
+  const operator = root.command('operator').description('the password of the dashboard');
+  const command = operator
+    .command('reset')
+    .description(
+      'forgets the password; the next start of the server prints a link that sets a new one',
+    );
+  showing(command, console, () => atDesk(console, reset));
+}
+
+/** A server that runs ends its sessions by itself: theirs is no longer the password. */
+function reset({ store }: Desk): Result {
+  const { secrets } = store;
+  const known = secrets.find(PASSWORD_SECRET);
+  const wasSet = known !== undefined;
+  if (!patiently(() => secrets.exchange(PASSWORD_SECRET, known, undefined))) {
+    throw new Error('Cannot forget the password: it was changed at the same moment; try again');
+  }
+  const news = wasSet
+    ? 'The password is forgotten, and everybody is signed out.'
+    : 'There was no password.';
+  const text = `${news}\nStart the server again: it prints a link that sets one.`;
+  return { text, json: { wasSet } };
+}
+
+interface AssignOptions {
+  readonly account?: string;
+}
+
+/** `admin number …`: which account each telephone number belongs to. */
+function addNumberCommands(root: Command, console: Console): void {
+  const number = root.command('number').description('telephone numbers and their accounts');
+
+  const list = number.command('list').description('lists numbers, whose they are and who answers');
+  showing(list, console, () => atDesk(console, (desk) => listNumbers(desk, trunksOf(console))));
+
+  const assign = number.command('assign').description('gives a number to an account');
+  assign.addArgument(numberArgument());
+  assign.option('--account <id>', 'whose; may be left out where there is only one');
+  showing<AssignOptions>(assign, console, (options, text = '') =>
+    atDesk(console, (desk) => {
+      const { id } = accountOf(desk, options.account);
+      const request = { number: text, accountId: id, now: desk.now };
+      change(desk, trunksOf(console), (parts) => assignNumber(request, parts));
+      return { text: `${text} belongs to ${id}.`, json: { number: text, accountId: id } };
+    }),
+  );
+
+  const unassign = number.command('unassign').description('takes an assignment back');
+  unassign.addArgument(numberArgument());
+  showing(unassign, console, (_options, text = '') =>
+    atDesk(console, (desk) => {
+      const trunks = trunksOf(console);
+      change(desk, trunks, (parts) => unassignNumber(text, parts));
+      const owner = ownersOf(desk, trunks).ownerOf(text) ?? null;
+      const whose = owner === null ? 'no account: no trunk has it' : owner;
+      return { text: `${text} belongs to ${whose}.`, json: { number: text, accountId: owner } };
+    }),
+  );
+}
+
+function listNumbers(desk: Desk, trunks: TrunkNumbers): Result {
+  const { numberAssignments, numberHolders } = desk.store;
+  const assignments = new Map(numberAssignments.list().map((one) => [one.number, one]));
+  const holders = new Map(numberHolders.everyLive().map((held) => [held.number, held]));
+  const ownerOf = ownersOf(desk, trunks).readAll();
+  const numbers = [...new Set([...trunks.all, ...assignments.keys(), ...holders.keys()])].sort();
+  const facts = numbers.map((number) => ({
+    number,
+    accountId: ownerOf(number) ?? null,
+    assignedBy: assignments.get(number)?.assignedBy ?? null,
+    trunks: trunks.trunksOf(number),
+    agentId: holders.get(number)?.agentId ?? null,
+    agentAccountId: holders.get(number)?.accountId ?? null,
+  }));
+  const head = ['NUMBER', 'ACCOUNT', 'ASSIGNED BY', 'TRUNKS', 'AGENT', 'ITS ACCOUNT'];
+  const rows = facts.map((one) => [
+    one.number,
+    one.accountId ?? '-',
+    one.assignedBy ?? '-',
+    one.trunks.join(',') || '-',
+    one.agentId ?? '-',
+    one.agentAccountId ?? '-',
+  ]);
+  return { text: table([head, ...rows], 'There are no numbers.'), json: facts };
+}
+
+type NumberParts = Parameters<typeof assignNumber>[1];
+
+function change(desk: Desk, trunks: TrunkNumbers, work: (parts: NumberParts) => void): void {
+  const { accounts, numberAssignments, numberHolders, together } = desk.store;
+  const parts = {
+    accounts,
+    assignments: numberAssignments,
+    holders: numberHolders,
+    owners: ownersOf(desk, trunks),
+  };
+  patiently(() => together(() => work(parts)));
+}
+
+function ownersOf({ store }: Desk, trunks: TrunkNumbers): NumberOwners {
+  const { accounts, numberAssignments: assignments } = store;
+  return new NumberOwners({ accounts, assignments, trunks });
+}
+
+/** @throws {Error} naming the trunk file and what is wrong in it. */
+function trunksOf(console: Console): TrunkNumbers {
+  const { SIP_TRUNKS } = console.config();
+  return new TrunkNumbers(parseTrunks(readSettingsFile(SIP_TRUNKS), SIP_TRUNKS));
+}
+
+function numberArgument(): Argument {
+  return new Argument('<number>', 'E.164, or the beginning of numbers and a star: +39061234*');
+}
+
+interface SecretOptions {
+  readonly account?: string;
+  readonly environment: Environment;
+  readonly show?: boolean;
+}
+
+/** `admin secret …`: the secrets that webhook deliveries are signed with. */
+function addSecretCommands(root: Command, console: Console): void {
+  const secret = root.command('secret').description('signing secrets of webhooks');
+  const add = (
+    name: string,
+    description: string,
+    work: (desk: Desk, options: SecretOptions) => Result,
+  ) => {
+    const command = secret.command(name).description(description);
+    command.option('--account <id>', 'whose; may be left out where there is only one');
+    command.requiredOption('--environment <name>', 'live or test', environmentOption);
+    command.option('--show', 'show the secret itself');
+    showing<SecretOptions>(command, console, (options) =>
+      atDesk(console, (desk) => work(desk, options)),
+    );
+  };
+  add('show', 'shows the current secret, the prepared one and the previous one', show);
+  add('prepare', 'makes a new secret, which signs beside the current one', prepare);
+  add(
+    'activate',
+    'makes the prepared secret the current one; the old one signs for 24 h',
+    activate,
+  );
+  add('drop-prepared', 'ends the prepared secret', (desk, options) =>
+    drop(desk, options, 'prepared'),
+  );
+  add('drop-previous', 'ends the previous secret before its 24 h are over', (desk, options) =>
+    drop(desk, options, 'previous'),
+  );
+}
+
+function prepare(desk: Desk, options: SecretOptions): Result {
+  const scope = scopeOf(desk, options);
+  const secret = newSigningSecret(desk.random);
+  const secrets = patiently(() =>
+    desk.store.accounts.prepareSigningSecret(scope, secret, desk.now),
+  );
+  const news = 'A new secret is prepared. Give it to the receivers, then run "secret activate".';
+  return resultOf(news, scope.accountId, { secrets, options });
+}
+
+function activate(desk: Desk, options: SecretOptions): Result {
+  const scope = scopeOf(desk, options);
+  const secrets = patiently(() => desk.store.accounts.activateSigningSecret(scope, desk.now));
+  return resultOf('The prepared secret is the current one.', scope.accountId, { secrets, options });
+}
+
+function drop(desk: Desk, options: SecretOptions, which: 'prepared' | 'previous'): Result {
+  const scope = scopeOf(desk, options);
+  const secrets = patiently(() => desk.store.accounts.dropSigningSecret(scope, which, desk.now));
+  return resultOf(`There is no ${which} secret now.`, scope.accountId, { secrets, options });
+}
+
+function scopeOf(desk: Desk, options: SecretOptions): Scope {
+  return { accountId: accountOf(desk, options.account).id, environment: options.environment };
+}
+
+function show(desk: Desk, options: SecretOptions): Result {
+  const { id } = accountOf(desk, options.account);
+  const secrets = desk.store.accounts.signingSecrets(id, options.environment, desk.now);
+  if (secrets === undefined) throw new Error(`The account "${id}" has no signing secret`);
+  return resultOf('', id, { secrets, options });
+}
+
+function resultOf(
+  news: string,
+  accountId: string,
+  { secrets, options }: { secrets: SigningSecrets; options: SecretOptions },
+): Result {
+  const shown = (secret: string | null) =>
+    secret === null || options.show ? secret : masked(secret);
+  const json = {
+    accountId,
+    environment: options.environment,
+    signingSecret: shown(secrets.current),
+    preparedSecret: shown(secrets.prepared),
+    previousSecret: shown(secrets.previous),
+    previousValidUntil: secrets.previousUntil,
+  };
+  const lines = [
+    news,
+    `signing secret (${options.environment})  ${json.signingSecret}`,
+    json.preparedSecret === null ? '' : `prepared  ${json.preparedSecret}`,
+    json.previousSecret === null
+      ? ''
+      : `previous, until ${secrets.previousUntil?.toISOString()}  ${json.previousSecret}`,
+    options.show ? '' : 'To see it: npm run admin -- secret show --environment … --show',
+  ];
+  return { text: lines.filter((line) => line !== '').join('\n'), json };
+}
+
+/** Enough to tell two secrets apart. */
+function masked(secret: string): string {
+  return `whsec_…${secret.slice(-4)}`;
 }

@@ -1,17 +1,21 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
-
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../api/api.ts';
 import { HttpServer } from '../api/http/http-server.ts';
 import type { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';
 import type { CallParts } from '../call/session/call-parts.ts';
+import { type Config, ConfigError } from '../config/config.ts';
+import { isSigningSecret } from '../domain/account/api-key.ts';
+import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts';
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import { idMaker, type NewId } from '../domain/ids.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
+import type { Logger } from '../lib/logger.ts';
 import { randomPool } from '../lib/random-pool.ts';
 import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
+import type { Store } from '../store/store.ts';
 import { LiveAdmission } from './admission.ts';
 import { recordingSecretOf, startAnalysis } from './analysis.ts';
 import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
@@ -19,17 +23,17 @@ import { liveCallParts, liveDialer, liveRouter } from './calls.ts';
 import { openDashboard, setupUrlOf } from './dashboard.ts';
 import { startTightening } from './data-folder.ts';
 import { type ErasureRounds, openEraser } from './erasure.ts';
-import { firstStart } from './first-start.ts';
 import { startGreetings } from './greetings.ts';
 import { Health } from './health.ts';
 import { openLive } from './live.ts';
+import type { Notice } from './notice.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
 import type { AppParts } from './parts.ts';
 import { recover } from './recovery.ts';
 import { startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
 import { openSipTraces, type SipTraceKeeper } from './sip-trace.ts';
-import { readyNotice, setupNotice } from './startup-banner.ts';
+import { bootstrapNotice, readyNotice, setupNotice } from './startup-banner.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
 
 /** For those who waited for the start. */
@@ -241,4 +245,51 @@ export class App {
       version,
     });
   }
+}
+
+const SETTINGS = {
+  liveKey: 'BOOTSTRAP_LIVE_KEY',
+  testKey: 'BOOTSTRAP_TEST_KEY',
+  signingSecret: 'WEBHOOK_SIGNING_SECRET',
+} as const;
+
+/**
+ * Makes the first account, or warns of settings that only a first start reads.
+ *
+ * @returns what the operator must be shown, at once: keys are kept as hashes only.
+ * @throws {ConfigError} when the signing secret of a first start is none.
+ */
+function firstStart(parts: {
+  readonly config: Config;
+  readonly store: Pick<Store, 'accounts' | 'apiKeys'>;
+  readonly newId: NewId;
+  readonly log: Logger;
+}): Notice | undefined {
+  const { config, store, newId, log } = parts;
+  const { accounts, apiKeys } = store;
+  const now = systemClock.now();
+  const settings = {
+    liveKey: config.BOOTSTRAP_LIVE_KEY,
+    testKey: config.BOOTSTRAP_TEST_KEY,
+    signingSecret: config.WEBHOOK_SIGNING_SECRET,
+  };
+  if (accounts.count() === 0) {
+    checkSigningSecret(settings.signingSecret);
+    const secrets = bootstrap({ accounts, settings, newId, random: randomBytes, now });
+    return secrets && bootstrapNotice(secrets, config);
+  }
+  for (const name of settingsWithoutEffect({ accounts, apiKeys, settings, now })) {
+    const remedy = `npm run admin -- ${name === 'signingSecret' ? 'secret' : 'key create'}`;
+    const fields = { setting: SETTINGS[name], remedy };
+    log.warn(fields, 'setting has no effect: it counts at the first start only, which is over');
+  }
+  return undefined;
+}
+
+/** Here and not with the other settings: an installation that has such a secret must go on starting. */
+function checkSigningSecret(secret: string | undefined): void {
+  if (secret === undefined || isSigningSecret(secret)) return;
+  throw new ConfigError(
+    'Cannot start with these settings:\n  WEBHOOK_SIGNING_SECRET: expected whsec_ and at least 16 bytes in Base64, such as the output of: echo "whsec_$(openssl rand -base64 24)"',
+  );
 }

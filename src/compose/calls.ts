@@ -1,22 +1,29 @@
 /** Composition root: what the calls of the live environment are made from. */
-
 import type { CallRegistry } from '../call/call-registry.ts';
 import { InboundRouter } from '../call/inbound-router.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
-import type { CallParts } from '../call/session/call-parts.ts';
+import type { CallParts, TalkingParty, TalkOptions } from '../call/session/call-parts.ts';
 import { TransferCap } from '../call/session/transfer-cap.ts';
+import { transferRulesOf } from '../call/session/transfer-rules-of.ts';
 import type { Config } from '../config/config.ts';
+import { Conversation } from '../conversation/conversation.ts';
+import { countryOfNumber } from '../conversation/endpointing/dictation.ts';
+import { phrasesFor } from '../conversation/reply/phrases.ts';
+import type { Account } from '../domain/account/account.ts';
+import type { Agent } from '../domain/agent/agent.ts';
 import { entitled, type NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
+import { UNCOUNTED } from '../lib/metrics/language-model-metrics.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
+import { toolboxFor } from '../tool/toolbox.ts';
+import type { TransferRules } from '../tool/transfer-policy.ts';
 import type { LiveAdmission } from './admission.ts';
 import { openRecordings } from './recordings.ts';
 import type { SpeechParts } from './speech.ts';
-import { openTalk } from './talk.ts';
 import type { Telephony } from './telephony.ts';
 
 export function liveCallParts(from: {
@@ -77,4 +84,69 @@ export function liveDialer(from: {
     registry,
     findAgent: (scope, agentId) => store.agents.find(scope, agentId),
   });
+}
+
+/**
+ * Opens an ear on the call and a conversation over it.
+ *
+ * @param account whose agent it is; without one, transfers go by what the agent says alone.
+ */
+function openTalk(
+  speech: SpeechParts,
+  options: TalkOptions,
+  account: Account | undefined,
+): TalkingParty {
+  const { agent, audio, brief, control, log, onEvent } = options;
+  const transferRules = transferRulesOf(agent, brief, account);
+  const ear = speech.hearing.open({
+    heard: audio.heard,
+    language: brief.language,
+    prompt: namesOf(agent, transferRules),
+  });
+  // Said on every call of this agent: the next one hears it at once.
+  const { language, pronunciations = [] } = brief;
+  const spoken = { voice: brief.voice, language, pronunciations };
+  for (const text of [brief.greeting, phrasesFor(language).filler]) {
+    speech.synthesizer.prepare({ text, ...spoken }).catch((error: unknown) => {
+      log.warn({ err: error }, 'set phrase could not be prepared');
+    });
+  }
+  const country = countryOfNumber(agent.phoneNumber);
+  const conversation = new Conversation({
+    brief,
+    audio,
+    ear,
+    hasVoiceDetector: speech.hearing.hasVoiceDetector,
+    turnTrust: speech.hearing.turnTrust,
+    ...(country === undefined ? {} : { country }),
+    synthesizer: speech.synthesizer,
+    model: speech.model,
+    tools: toolboxFor({
+      names: agent.tools,
+      clock: systemClock,
+      transferRules,
+    }),
+    control,
+    clock: systemClock,
+    log,
+    onEvent,
+    counts: speech.counts ?? UNCOUNTED,
+    ...speech.turnTaking,
+  });
+  return {
+    start: () => conversation.start(),
+    digit: (digit) => conversation.digit(digit),
+    handingOver: (isUnderWay) => conversation.handingOver(isUnderWay),
+    company: (isThere) => conversation.company(isThere),
+    announcement: (summary) => conversation.announcement(summary),
+    stop: () => {
+      conversation.stop();
+      ear.close();
+    },
+  };
+}
+
+/** Names that callers are likely to say, as a sentence that a recogniser is told before it listens. */
+function namesOf({ name }: Agent, { targets }: TransferRules): string {
+  return `${[...new Set([name, ...targets.map(({ label }) => label)])].join(', ')}.`;
 }

@@ -1,28 +1,27 @@
 /** Composition root: the telephone network, by whichever SIP and media the settings choose. */
-
 import { type Config, readSettingsFile } from '../config/config.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
 import type { ReadinessCheck } from '../domain/call/readiness.ts';
-import type { Trunks } from '../domain/dialing/trunk-state.ts';
+import type { TrunkState, TrunkStatus, Trunks } from '../domain/dialing/trunk-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';
 import { CallTraces } from '../sip/trace/call-traces.ts';
-import type { CarrierReport, IncomingCall } from '../telephony/carrier.ts';
-import { CarrierError } from '../telephony/carrier.ts';
+import { CarrierError, type CarrierReport, type IncomingCall } from '../telephony/carrier.ts';
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
+import { hostPortOf } from '../telephony/drachtio/carrier/trunk-address.ts';
 import { TrunkLines } from '../telephony/drachtio/carrier/trunk-lines.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import type { TrunkLine } from '../telephony/trunks/trunk-line.ts';
+import { TrunkNumbers } from '../telephony/trunks/trunk-numbers.ts';
 import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import { parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses } from './addresses.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';
-import { operatorTrunks } from './trunks.ts';
 
 interface Options {
   readonly config: Config;
@@ -161,4 +160,42 @@ export class Telephony {
         new DrachtioCarrier({ ...parts, ...ties, trunks: this.#trunks, lines: this.#lines }),
     };
   }
+}
+
+const NOT_STARTED: TrunkStatus = {
+  state: 'unregistered',
+  detail: 'telephony has not been started',
+  expiresAt: null,
+};
+
+/** @param now.statusOf undefined before the start. */
+export function operatorTrunks(
+  trunks: readonly Trunk[],
+  now: {
+    readonly statusOf: (trunk: Trunk) => TrunkStatus | undefined;
+    readonly callsOn: (trunk: Trunk) => number;
+  },
+): Trunks {
+  const numbers = new TrunkNumbers(trunks);
+  return {
+    list: () => trunks.map((trunk) => stateOf(trunk, now)),
+    numbers: numbers.all,
+    trunksOf: (number) => numbers.trunksOf(number),
+    accountOf: (number) => numbers.accountOf(number),
+  };
+}
+
+function stateOf(trunk: Trunk, now: Parameters<typeof operatorTrunks>[1]): TrunkState {
+  const { name, account = null, proxy, numbers, codecs, maxCalls } = trunk;
+  return {
+    ...(now.statusOf(trunk) ?? NOT_STARTED),
+    name,
+    account,
+    proxy: hostPortOf(proxy),
+    transport: proxy.transport,
+    numbers,
+    codecs,
+    callsInProgress: now.callsOn(trunk),
+    callsMax: maxCalls ?? null,
+  };
 }

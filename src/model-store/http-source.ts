@@ -1,7 +1,6 @@
 /** Gets files over HTTP with undici, following redirects by rules of our own. */
 import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
-import { declaredCommitOf, declaredSumOf, type Headers } from './declared-sum.ts';
 import type { ExpectedSum } from './file-sum.ts';
 import { ModelsError } from './models-error.ts';
 
@@ -125,4 +124,41 @@ function singleHeaders(headers: Readonly<Record<string, string | string[] | unde
       Array.isArray(value) ? value[0] : value,
     ]),
   );
+}
+
+/** Header names in lower case. */
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads the sum out of an answer's headers.
+ *
+ * Large files: `x-linked-etag` is their SHA-256. Small ones lie in git itself: the `etag` is the SHA-1 of the git blob. Any
+ * other server's `etag` says nothing about the bytes; a hub is known by `x-repo-commit`.
+ *
+ * @returns null when none is declared.
+ * @see huggingface_hub, `get_hf_file_metadata`; git, "blob" objects
+ */
+function declaredSumOf(headers: Headers): ExpectedSum | null {
+  const linked = unquoted(headers['x-linked-etag']);
+  const bytes = lengthIn(headers['x-linked-size']);
+  if (/^[0-9a-f]{64}$/.test(linked)) return { algorithm: 'sha256', hex: linked, bytes };
+  const isHub = headers['x-repo-commit'] !== undefined;
+  const etag = linked === '' && isHub ? unquoted(headers.etag) : linked;
+  const gitBytes = bytes ?? lengthIn(headers['content-length']);
+  if (!/^[0-9a-f]{40}$/.test(etag) || gitBytes === null) return null;
+  return { algorithm: 'git-sha1', hex: etag, bytes: gitBytes };
+}
+
+/** The commit that the hub answered for; null when it says none. */
+function declaredCommitOf(headers: Headers): string | null {
+  const commit = headers['x-repo-commit'];
+  return commit !== undefined && /^[0-9a-f]{40}$/.test(commit) ? commit : null;
+}
+
+function unquoted(etag: string | undefined): string {
+  return (etag ?? '').replace(/^W\//, '').replaceAll('"', '').toLowerCase();
+}
+
+function lengthIn(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }

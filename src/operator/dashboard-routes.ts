@@ -11,6 +11,7 @@ import {
   PASSWORD_CHARS_MIN,
   SESSION_LIFE_MS,
 } from '../domain/account/operator.ts';
+import { BROWSER_DOMAIN } from '../domain/call/browser-phone.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { trustNoProxy } from '../domain/trusted-proxies.ts';
 import type { Dashboard } from './dashboard.ts';
@@ -25,7 +26,7 @@ import {
 } from './dashboard-requests.ts';
 import type { OperatorSession } from './operator-sessions.ts';
 import { addPageRoutes } from './page-routes.ts';
-import { addPhoneRoutes } from './phone-routes.ts';
+import { PHONE_PATH } from './phone-sockets.ts';
 
 /** What is shown as a password may be anything; only one that is set must keep the rules. */
 const shown = z.string().max(PASSWORD_CHARS_MAX);
@@ -213,4 +214,41 @@ function cookieFor(value: string, publicUrl: string, maxAgeSeconds: number): str
 function sessionView({ csrfToken }: OperatorSession, { accounts }: ApiDeps) {
   const known = accounts.list().map(({ id, name, plan }) => ({ id, name, plan }));
   return { csrfToken, accounts: known, isSetUp: true };
+}
+
+const id = z.string().max(100);
+const phoneSchema = z.strictObject({
+  accountId: id,
+  environment: z.enum(['live', 'test']),
+  agentId: id,
+});
+
+/** `POST /dashboard/phone`: a ticket for one connection that may call one agent from the browser. */
+function addPhoneRoutes(api: CheckedRoutes, deps: ApiDeps, { sessions, tickets }: Dashboard): void {
+  api.post('/dashboard/phone', (context) => {
+    const { hash: sessionHash } = changingSessionOf(context, sessions);
+    const { agentId, ...scope } = bodyOf(context, phoneSchema);
+    if (deps.agents.find(scope, agentId) === undefined) {
+      throw new ServiceError(
+        'AGENT_NOT_FOUND',
+        'Cannot call the agent: the account has no such agent in this environment',
+      );
+    }
+    const { text, expiresAt } = tickets.issue({ scope, agentId, sessionHash });
+    const issued = {
+      ticket: text,
+      expiresAt: expiresAt.toISOString(),
+      url: `${socketBaseOf(context, deps.publicUrl)}${PHONE_PATH}?ticket=${text}`,
+      uri: `sip:${agentId}@${BROWSER_DOMAIN}`,
+      domain: BROWSER_DOMAIN,
+    };
+    return context.json(issued, 200);
+  });
+}
+
+/** The page's own origin as a WebSocket's; below PUBLIC_URL's path only where the page came by PUBLIC_URL. */
+function socketBaseOf(context: ApiContext, publicUrl: string): string {
+  const origin = context.request.header('origin');
+  const isPublic = origin === undefined || origin === new URL(publicUrl).origin;
+  return (isPublic ? publicUrl : origin).replace(/^http/, 'ws');
 }

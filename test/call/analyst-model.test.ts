@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  RubbishError,
-  readAnswer,
-  SUMMARY_CHARS_MAX,
-} from '../../src/call/analysis/analysis-answer.ts';
 import { plainAnalysis } from '../../src/call/analysis/analysis-fallback.ts';
 import {
   analysisRequest,
   intentsToChooseFrom,
   TRANSCRIPT_CHARS_MAX,
 } from '../../src/call/analysis/analysis-prompt.ts';
+import {
+  RubbishError,
+  readAnswer,
+  SUMMARY_CHARS_MAX,
+} from '../../src/call/analysis/analysis-request.ts';
 import { moodOf } from '../../src/call/analysis/lexicon-sentiment.ts';
 import { DEFAULT_INTENTS } from '../../src/domain/call/analysis.ts';
 import type { TranscriptEntry } from '../../src/domain/call/call.ts';

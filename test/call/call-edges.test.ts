@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { lookedAt, OPEN } from '../../src/call/admission/admission.ts';
 import type { Loads } from '../../src/call/admission/headroom.ts';
 import { cutTo } from '../../src/call/analysis/analysis-text.ts';
-import { deadlineMs, retryWaitMs } from '../../src/call/analysis/analyst-times.ts';
+import { deadlineMs, retryWaitMs } from '../../src/call/analysis/analyst.ts';
 import { CallRegistry } from '../../src/call/call-registry.ts';
 import { LevelRounds } from '../../src/call/live/level-rounds.ts';
 import { DialLines } from '../../src/call/outbound/dial-lines.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { liveRouter } from '../../src/compose/calls.ts';
 import { checkNumbers, openNumberOwners } from '../../src/compose/numbers.ts';
-import { operatorTrunks } from '../../src/compose/trunks.ts';
+import { operatorTrunks } from '../../src/compose/telephony.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { parseTrunks, TrunkSettingsError } from '../../src/telephony/trunks/trunks.ts';
 import { openCallWorld } from '../call/support/call-world.ts';

@@ -1,6 +1,6 @@
 /** What the interface learns of the operator's trunks, and what it never does. */
 import { expect, test } from 'vitest';
-import { operatorTrunks } from '../../src/compose/trunks.ts';
+import { operatorTrunks } from '../../src/compose/telephony.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 const SETTINGS = [

@@ -1,7 +1,6 @@
 /** Long calls in a small window: what is summed up, when, and what happens when it cannot be. */
 import { expect, test } from 'vitest';
-import { HistoryKeeper } from '../../src/conversation/history/history-keeper.ts';
-import { lengthOf } from '../../src/conversation/history/history-plan.ts';
+import { HistoryKeeper, lengthOf } from '../../src/conversation/history/history-keeper.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';

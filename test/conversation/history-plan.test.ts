@@ -6,7 +6,7 @@ import {
   lengthOfTools,
   roomFor,
   verbatimFrom,
-} from '../../src/conversation/history/history-plan.ts';
+} from '../../src/conversation/history/history-keeper.ts';
 import {
   readSummary,
   SUMMARY_CHARS_MAX,

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
-import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
-import { strictLines } from '../../src/llm/ollama/strict-lines.ts';
+import { OllamaModel, strictLines } from '../../src/llm/ollama/ollama-model.ts';
 import { collect, QUESTION, requestOf, TRANSFER } from './language-model.contract.ts';
 import { describeServedModel } from './served-model.contract.ts';
 import { type ModelServer, startModelServer } from './support/model-server.ts';

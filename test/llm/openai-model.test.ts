@@ -1,11 +1,15 @@
 /** The OpenAI-compatible adapter against a server that speaks that protocol. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { readChunk, ToolCallJoiner } from '../../src/llm/openai/chat-completion.ts';
-import { OpenAiModel } from '../../src/llm/openai/openai-model.ts';
-import { readEvents } from '../../src/llm/openai/server-sent-events.ts';
+import {
+  OpenAiModel,
+  readChunk,
+  readEvents,
+  ToolCallJoiner,
+} from '../../src/llm/openai/openai-model.ts';
 import { collect, QUESTION, requestOf, TRANSFER } from './language-model.contract.ts';
 import { describeServedModel } from './served-model.contract.ts';
 import { type ModelServer, startModelServer } from './support/model-server.ts';

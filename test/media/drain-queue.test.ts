@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DrainQueue } from '../../src/media/engine/drain-queue.ts';
+import { DrainQueue } from '../../src/media/engine/media-engine.ts';
 import type { ToWorker } from '../../src/media/engine/media-protocol.ts';
 
 /** A worker that answers for its lines: `true` frees the ports, `false` keeps them. */

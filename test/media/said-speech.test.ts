@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SaidSpeech } from '../../src/media/rtp-session/said-speech.ts';
+import { SaidSpeech } from '../../src/media/engine/rtp-session-handle.ts';
 
 const SECOND = 8000;
 

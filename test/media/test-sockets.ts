@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { LineSocket, LineSockets } from '../../src/media/sockets/line-sockets.ts';
 import { LinuxSockets } from '../../src/media/sockets/linux/linux-sockets.ts';
-import { NodeSockets } from '../../src/media/sockets/node-sockets.ts';
+import { NodeSockets } from '../../src/media/sockets/open-sockets.ts';
 import { Alarm, newAlarmMemory } from '../../src/media/worker/alarm.ts';
 import type { Source } from '../../src/rtp/source-lock.ts';
 

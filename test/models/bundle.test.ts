@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeBundle } from '../../src/model-store/bundle-write.ts';
+import { writeBundle } from '../../src/model-store/bundle-runs.ts';
 import { LOCK_FILE, ModelLock } from '../../src/model-store/model-lock.ts';
 import { planFiles } from '../../src/model-store/plan.ts';
 import {

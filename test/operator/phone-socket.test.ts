@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
-import { PhoneSocket } from '../../src/operator/phone-socket.ts';
+import { PhoneSocket } from '../../src/operator/phone-sockets.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 /** A WebSocket that writes down what is asked of it. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, test } from 'vitest';
-import { parseAuthFields } from '../../src/sip/digest/digest-challenge.ts';
+import { parseAuthFields } from '../../src/sip/digest/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { makeResponse } from '../../src/sip/message/response.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';

@@ -3,11 +3,15 @@ import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import { parseAuthFields } from '../../src/sip/digest/digest-challenge.ts';
+import { parseAuthFields } from '../../src/sip/digest/digest.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import type { FrontWorld } from '../support/front-world.ts';
-import { openFrontWorld, rememberingCredentials, sdp } from '../support/front-world.ts';
+import {
+  type FrontWorld,
+  openFrontWorld,
+  rememberingCredentials,
+  sdp,
+} from '../support/front-world.ts';
 
 const CREDENTIALS = { username: 'zoë', password: 'sesame' };
 

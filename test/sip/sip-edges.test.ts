@@ -4,7 +4,7 @@ import { canonicalName, lineStart, wireName } from '../../src/sip/message/header
 import { parseNameAddr } from '../../src/sip/message/name-addr.ts';
 import { parseUri, uriScheme } from '../../src/sip/message/uri.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
-import { PendingOctets } from '../../src/sip/parser/pending-octets.ts';
+import { PendingOctets } from '../../src/sip/parser/stream-framer.ts';
 import { request } from './messages.ts';
 
 const text = (bytes: Buffer | undefined) => bytes?.toString();

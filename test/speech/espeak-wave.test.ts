@@ -1,7 +1,7 @@
 /** How the WAV that espeak-ng writes becomes what is heard on the line. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { EspeakWave } from '../../src/speech/tts/espeak/espeak-wave.ts';
+import { EspeakWave } from '../../src/speech/tts/espeak/sentence-job.ts';
 
 const RATE_HZ = 22_050;
 

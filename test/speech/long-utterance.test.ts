@@ -1,6 +1,6 @@
 /** Utterances that outgrow the recogniser's 30 s. */
 import { expect, test } from 'vitest';
-import { LongUtterance } from '../../src/speech/stt/pool/long-utterance.ts';
+import { LongUtterance } from '../../src/speech/hearing/call-listener.ts';
 import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
 import { UtteranceAudio } from '../../src/speech/stt/pool/utterance-audio.ts';
 import { FakeClock } from '../support/fake-clock.ts';

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { MOONSHINE_LEAST, writeMoonshine } from '../../bench/lib/moonshine-sized.ts';
 import { moonshineEngine } from '../../src/speech/stt/moonshine/moonshine-engine.ts';
-import { openRecognizer } from '../../src/speech/stt/moonshine/moonshine-recognizer.ts';
-import { PieceTokenizer } from '../../src/speech/stt/moonshine/piece-tokenizer.ts';
+import {
+  openRecognizer,
+  PieceTokenizer,
+} from '../../src/speech/stt/moonshine/moonshine-recognizer.ts';
 import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 import { hearingWith } from './whole-ear.ts';

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openTurnDetector } from '../../src/speech/turn-detection/smart-turn-detector.ts';
+import {
+  openTurnDetector,
+  smartTurnFeatures,
+} from '../../src/speech/turn-detection/smart-turn-detector.ts';
 import { smartTurnEngine } from '../../src/speech/turn-detection/smart-turn-engine.ts';
-import { smartTurnFeatures } from '../../src/speech/turn-detection/smart-turn-features.ts';
 import { float32, onnxModel } from '../support/onnx-file.ts';
 
 const TINY = join(import.meta.dirname, '../../models/tiny');

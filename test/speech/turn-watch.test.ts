@@ -1,7 +1,7 @@
 /** Which pauses the turn detector is asked about, and when. */
 import { expect, test } from 'vitest';
 import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
-import { TurnWatch } from '../../src/speech/turn-detection/turn-watch.ts';
+import { TurnWatch } from '../../src/speech/hearing/hearing-loop.ts';
 
 function watchEars() {
   const asked: number[] = [];

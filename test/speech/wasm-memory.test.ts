@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MemoryBefore } from '../../src/speech/tts/espeak/wasm-memory.ts';
+import { MemoryBefore } from '../../src/speech/tts/espeak/wasm-instance.ts';
 
 /** As WebAssembly.Memory: growing it makes another buffer. */
 function memoryOf(bytes: readonly number[]) {

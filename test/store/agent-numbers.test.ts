@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { type RawBuilder, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { prepareAgentReads } from '../../src/store/agents/agent-statements.ts';
+import { prepareAgentReads } from '../../src/store/agents/sqlite-agent-store.ts';
 import type { Database } from '../../src/store/sqlite/database.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { openTestStore } from '../support/test-store.ts';

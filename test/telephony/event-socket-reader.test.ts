@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   EventSocketError,
   EventSocketReader,
-} from '../../src/telephony/freeswitch/event-socket-reader.ts';
+} from '../../src/telephony/freeswitch/event-socket.ts';
 
 test('EventSocketReader puts messages together, however they are cut', () => {
   const text =

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
 import type { Answer } from '../../src/webhook/answer.ts';
-import { AnswerReader } from '../../src/webhook/answer-reader.ts';
+import { AnswerReader } from '../../src/webhook/http-sender.ts';
 
 /** A reader whose request has begun, what it answered, and how often it ended the request. */
 function openReader() {

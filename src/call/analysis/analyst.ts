@@ -1,15 +1,20 @@
 /** Finds out what ended calls were about, and tells customers with `call.transcribed`, whatever the model does. */
-import type { AnalysisJob, CallAnalysis } from '../../domain/call/analysis.ts';
-import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
+
+import type { Environment } from '../../domain/account/account.ts';
+import type { AgentStore } from '../../domain/agent/agent.ts';
+import type { AnalysisJob, AnalysisStore, CallAnalysis } from '../../domain/call/analysis.ts';
+import type { Call, CallStore, TranscriptEntry } from '../../domain/call/call.ts';
+import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/store-error.ts';
-import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
+import type { EventStore, ServiceEvent } from '../../domain/webhook/service-event.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 import type { AnalysisResult } from '../../lib/metrics/analysis-metrics.ts';
+import type { LanguageModel } from '../../llm/language-model.ts';
 import { transcribedEvent } from './analysis-event.ts';
 import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
 import { intentsToChooseFrom } from './analysis-prompt.ts';
 import { askForAnalysis } from './analysis-request.ts';
-import type { AnalystParts } from './analyst-parts.ts';
-import { deadlineMs, retryWaitMs } from './analyst-times.ts';
 
 /** Each is one request to a model that also has calls in progress to answer. */
 const ASKING_MAX = 4;
@@ -247,4 +252,39 @@ export class Analyst {
   #remainingMs(job: AnalysisJob): number {
     return deadlineMs(job, this.#startedAtMs) - this.#parts.clock.now().getTime();
   }
+}
+
+/** Waits after the first and the second failed try; there is no fourth try. */
+const RETRY_WAITS_MS = [2000, 5000] as const;
+
+/** After a call's end: the contract has 30 s, and the event has still to be written and sent. */
+const DEADLINE_MS = 27_000;
+
+/** A call that ended before this process started has its one try in this time. */
+const DEADLINE_AFTER_START_MS = 10_000;
+
+/** How long to wait after one more failed try, in milliseconds; undefined when there is no further one. */
+export function retryWaitMs({ attempts }: AnalysisJob): number | undefined {
+  return RETRY_WAITS_MS[attempts];
+}
+
+/** Until when the language model may be asked, in milliseconds since 1970. */
+export function deadlineMs({ endedAt }: AnalysisJob, startedAtMs: number): number {
+  return Math.max(endedAt.getTime() + DEADLINE_MS, startedAtMs + DEADLINE_AFTER_START_MS);
+}
+
+/** What an analyst works with: ports and parts that the composition root fills in. */
+interface AnalystParts {
+  readonly environment: Environment;
+  readonly model: LanguageModel;
+  readonly analyses: AnalysisStore;
+  readonly calls: Pick<CallStore, 'findById' | 'transcript' | 'addTimelineEntry'>;
+  readonly events: Pick<EventStore, 'listByCall'>;
+  readonly agents: Pick<AgentStore, 'find'>;
+  /** Makes the link that goes into the event. */
+  readonly recordingLink: (callId: string, now: Date) => string;
+  readonly metrics: { analysed(result: AnalysisResult, sinceEndMs: number): void };
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly log: Logger;
 }

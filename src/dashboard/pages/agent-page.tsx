@@ -1,12 +1,12 @@
 /** One agent: made, changed, paused, deleted. */
 import { useState } from 'preact/hooks';
-import { type AgentDraft, TOOLS } from '../agent-draft.ts';
+import { type AgentDraft, agentWith, TOOLS } from '../agent-draft.ts';
 import { isMissing, messageUnder } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
-import { ChangeConflict } from '../parts/change-conflict.tsx';
 import { ChatButton } from '../parts/chat-dialog.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
+import { Differences } from '../parts/differences.tsx';
 import { CheckField, ChecksField, TextField, type TextFieldProps } from '../parts/field.tsx';
 import { Missing } from '../parts/missing.tsx';
 import { Page, Problem, Shown } from '../parts/page.tsx';
@@ -223,5 +223,32 @@ function Settings(form: FormParts) {
         onChecked={(isInterruptible) => change({ isInterruptible })}
       />
     </>
+  );
+}
+
+/** Shown when somebody else saved the agent meanwhile: both versions, and what to do. */
+function ChangeConflict(props: {
+  /** The agent as the server has it. */
+  readonly theirs: Agent;
+  /** The form as it is. */
+  readonly mine: AgentDraft;
+  readonly onKeepMine: () => void;
+  readonly onTakeTheirs: () => void;
+}) {
+  const { theirs, mine } = props;
+  return (
+    <div class="problem" role="alert">
+      <p>{t('conflict.text')}</p>
+      <p class="muted small">{t('conflict.legend')}</p>
+      <Differences before={theirs} after={agentWith(theirs, mine)} />
+      <div class="actions">
+        <button type="button" class="main" onClick={props.onKeepMine}>
+          {t('conflict.keepMine')}
+        </button>
+        <button type="button" onClick={props.onTakeTheirs}>
+          {t('conflict.takeTheirs')}
+        </button>
+      </div>
+    </div>
   );
 }

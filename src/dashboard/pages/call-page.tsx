@@ -2,23 +2,21 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { isMissing } from '../api-error.ts';
 import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
-import { client, language, t } from '../app-state.ts';
+import { client, formats, language, t } from '../app-state.ts';
 import { BROWSER_BOARD } from '../browser-board.ts';
+import type { CallQuality } from '../call-types.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
 import { CallEvents } from '../parts/call-events.tsx';
-import { DeleteCall } from '../parts/delete-call.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
 import { FactList } from '../parts/fact-list.tsx';
 import { Heard } from '../parts/heard.tsx';
 import { LevelMeters } from '../parts/level-meters.tsx';
 import { Missing } from '../parts/missing.tsx';
-import { Instant, Page, Section, Shown, State } from '../parts/page.tsx';
-import { Quality } from '../parts/quality.tsx';
+import { Instant, Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SipLadder } from '../parts/sip-ladder.tsx';
-import { Timeline } from '../parts/timeline.tsx';
-import { ToolTable } from '../parts/tool-table.tsx';
 import { useAgents } from '../parts/use-agents.ts';
 import { useLive } from '../parts/use-live.ts';
 import { useLoad } from '../parts/use-load.ts';
@@ -156,4 +154,132 @@ function LiveWords(props: { readonly loaded: CallDetail; readonly onChanged: () 
       <Words entries={call?.transcript ?? []} hearing={call?.hearing ?? ''} />
     </Section>
   );
+}
+
+/** Erases a call that is over, and goes back to the list. */
+function DeleteCall({ callId }: { readonly callId: string }) {
+  const remove = async () => {
+    await client.api(`api/calls/${encodeURIComponent(callId)}`, { method: 'DELETE' });
+    location.hash = '#/calls';
+  };
+  return (
+    <ConfirmButton
+      label={t('call.delete')}
+      question={t('call.deleteQuestion')}
+      done={t('call.deleted')}
+      onConfirm={remove}
+    />
+  );
+}
+
+/** What the agent did besides talking. */
+function ToolTable(props: {
+  readonly entries: readonly TimelineEntry[];
+  readonly originMs: number;
+}) {
+  const runs = props.entries.filter(({ kind }) => kind === 'tool');
+  const heads = [t('timeline.at'), t('tools.name'), t('tools.outcome'), t('tools.took')];
+  return (
+    <Section title={t('tools.title')}>
+      {runs.length === 0 ? (
+        <p class="empty">{t('tools.none')}</p>
+      ) : (
+        <Table label={t('tools.title')} heads={heads}>
+          {runs.map(({ timestamp, details }, index) => (
+            <tr key={`${timestamp} ${index}`}>
+              <td class="number">{clockText((Date.parse(timestamp) - props.originMs) / 1000)}</td>
+              <td>{wordOf(language.value, 'tool', String(details.name))}</td>
+              <td>{wordOf(language.value, 'outcome', String(details.outcome))}</td>
+              <td class="number">{formats.value.count(Math.round(Number(details.tookMs)))} ms</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+/** What happened on a call, step by step, as the server wrote it down. */
+function Timeline(props: {
+  readonly entries: readonly TimelineEntry[];
+  readonly originMs: number;
+}) {
+  const { entries, originMs } = props;
+  const heads = [
+    t('timeline.at'),
+    t('timeline.instant'),
+    t('timeline.kind'),
+    t('timeline.details'),
+  ];
+  return (
+    <Section title={t('timeline.title')}>
+      {entries.length === 0 ? (
+        <p class="empty">{t('timeline.none')}</p>
+      ) : (
+        <Table label={t('timeline.title')} heads={heads}>
+          {entries.map(({ timestamp, kind, details }, index) => (
+            <tr key={`${timestamp} ${kind} ${index}`}>
+              <td class="number">{clockText((Date.parse(timestamp) - originMs) / 1000)}</td>
+              <td>
+                <Instant at={timestamp} />
+              </td>
+              <td>{kind}</td>
+              <td class="small">
+                {Object.entries(details)
+                  .map(([name, value]) => `${name} ${plain(value)}`)
+                  .join(', ')}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  );
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** @param props.status of the call: each change has brought figures. */
+function Quality({ callId, status }: { readonly callId: string; readonly status: string }) {
+  const loaded = useLoad(
+    (signal) => client.api<CallQuality>(`api/calls/${callId}/quality`, { signal }),
+    [callId, status],
+  );
+  return (
+    <Section title={t('quality.title')}>
+      <Shown loaded={loaded}>{(quality) => <Figures quality={quality} />}</Shown>
+    </Section>
+  );
+}
+
+function Figures({ quality: { codec, local, remote, mos } }: { readonly quality: CallQuality }) {
+  if (local === null && remote === null && mos === null) {
+    return <p class="empty">{t('quality.none')}</p>;
+  }
+  const { count, decimal } = formats.value;
+  const figure = (value: number | null | undefined, unit = '') =>
+    value === null || value === undefined ? '–' : `${decimal(value)}${unit}`;
+  const figures = [
+    [t('quality.mos'), mos === null ? '–' : `${decimal(mos)} (${t(`quality.${wordOfMos(mos)}`)})`],
+    [t('quality.codec'), codec ?? '–'],
+    [t('quality.received'), local === null ? '–' : count(local.packetsReceived)],
+    [t('quality.lost'), figure(local?.packetsLost)],
+    [t('quality.late'), figure(local?.packetsLate)],
+    [t('quality.loss'), figure(local?.lossPercent, ' %')],
+    [t('quality.jitter'), figure(local?.jitterMs, ' ms')],
+    [t('quality.sent'), local === null ? '–' : count(local.packetsSent)],
+    [t('quality.unsent'), figure(local?.packetsUnsent)],
+    [t('quality.farLoss'), figure(remote?.lossPercent, ' %')],
+    [t('quality.farJitter'), figure(remote?.jitterMs, ' ms')],
+    [t('quality.roundTrip'), figure(remote?.roundTripMs, ' ms')],
+  ] as const;
+  return <FactList class="facts" facts={figures} />;
+}
+
+/** Users satisfied, some dissatisfied, many dissatisfied. @see ITU-T G.107, Annex B */
+function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
+  if (mos >= 4.03) return 'good';
+  return mos >= 3.6 ? 'fair' : 'poor';
 }

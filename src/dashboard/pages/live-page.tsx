@@ -1,14 +1,16 @@
 /** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { formats, t } from '../app-state.ts';
 import { BROWSER_BOARD } from '../browser-board.ts';
-import { isOver } from '../live-state.ts';
+import { isOver, type LiveCall } from '../live-state.ts';
 import { MeterBoard } from '../meter-board.ts';
-import { LiveCard } from '../parts/live-card.tsx';
-import { Page } from '../parts/page.tsx';
+import { CallControls } from '../parts/call-controls.tsx';
+import { LevelMeters } from '../parts/level-meters.tsx';
+import { Page, State } from '../parts/page.tsx';
 import { SimulateButton } from '../parts/simulate.tsx';
 import { useAgents } from '../parts/use-agents.ts';
 import { useLive } from '../parts/use-live.ts';
+import { Words } from '../parts/words.tsx';
 
 export function LivePage() {
   const [board] = useState(() => new MeterBoard(BROWSER_BOARD));
@@ -37,5 +39,47 @@ export function LivePage() {
         ))}
       </div>
     </Page>
+  );
+}
+
+/** The whole transcript is on the call's own page; here many calls stand beside each other. */
+const WORDS_SHOWN = 40;
+
+interface LiveCardProps {
+  readonly call: LiveCall;
+  readonly agentName: string;
+  readonly board: MeterBoard;
+}
+
+/** Drawn anew only when something of this call has changed, however much happens on the others. */
+function LiveCard({ call, agentName, board }: LiveCardProps) {
+  return useMemo(
+    () => <Card call={call} agentName={agentName} board={board} />,
+    [call, agentName, board],
+  );
+}
+
+function Card({ call, agentName, board }: LiveCardProps) {
+  const title = `${call.from} → ${call.to}`;
+  return (
+    <article class="card live-card" aria-label={title}>
+      <header>
+        <a class="number" href={`#/calls/${call.id}`}>
+          {title}
+        </a>
+        <State of={call.status} />
+        <span class="muted">{agentName}</span>
+      </header>
+      {isOver(call) ? null : <LevelMeters callId={call.id} board={board} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <section class="live-words" tabIndex={0} aria-label={t('words.label')}>
+        <Words entries={call.transcript.slice(-WORDS_SHOWN)} hearing={call.hearing} />
+      </section>
+      {isOver(call) ? null : (
+        <footer class="actions">
+          <CallControls callId={call.id} isAnswered={call.status === 'in_progress'} />
+        </footer>
+      )}
+    </article>
   );
 }

@@ -1,10 +1,9 @@
 /** What was said and heard on a call that is over: its recording on a time line, and the words that follow it. */
 import { useComputed } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallDetail, TimelineEntry, TranscriptEntry } from '../api-types.ts';
 import { t } from '../app-state.ts';
 import { currentEntry, waterfallOf } from '../waterfall.ts';
-import { FollowedWords } from './followed-words.tsx';
 import { Section } from './page.tsx';
 import { SoundLine } from './sound-line.tsx';
 import { type Player, usePlayer } from './use-player.ts';
@@ -88,4 +87,53 @@ function Followed(props: {
 function recordingPath({ id, recordingUrl }: CallDetail): string {
   const { search } = new URL(recordingUrl ?? '', location.href);
   return `api/calls/${encodeURIComponent(id)}/recording${search}`;
+}
+
+/** Of the box, that stays above the entry. */
+const ABOVE = 0.3;
+
+/** The transcript in a box that scrolls along with what is being heard, unless the reader has scrolled away. */
+function FollowedWords(props: {
+  readonly entries: readonly TranscriptEntry[];
+  readonly current: number;
+  readonly onSeek: (index: number) => void;
+}) {
+  const { entries, current, onSeek } = props;
+  const box = useRef<HTMLElement>(null);
+  /** Where we have scrolled to ourselves: any other place is the reader's doing. */
+  const ownTop = useRef(0);
+  const [isFollowing, setFollowing] = useState(true);
+  useEffect(() => {
+    const element = box.current;
+    const entry = element?.querySelector<HTMLElement>('[aria-current]') ?? null;
+    if (element === null || entry === null || !isFollowing) return;
+    const top = entry.offsetTop - element.clientHeight * ABOVE;
+    element.scrollTop = top;
+    ownTop.current = element.scrollTop;
+  }, [current, isFollowing]);
+  const look = () => {
+    const top = box.current?.scrollTop ?? 0;
+    if (Math.abs(top - ownTop.current) > 2) setFollowing(false);
+  };
+  const label = t('words.label');
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <section class="followed" ref={box} tabIndex={0} aria-label={label} onScroll={look}>
+        <Words
+          entries={entries}
+          current={current}
+          onSeek={(index) => {
+            setFollowing(true);
+            onSeek(index);
+          }}
+        />
+      </section>
+      {isFollowing || current === -1 ? null : (
+        <button type="button" onClick={() => setFollowing(true)}>
+          {t('words.follow')}
+        </button>
+      )}
+    </>
+  );
 }

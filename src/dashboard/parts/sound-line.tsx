@@ -1,16 +1,24 @@
 /** A recording on a time line: its sound, the turns below it, where it is being heard, and what moves it. */
-import { useComputed } from '@preact/signals';
-import { useState } from 'preact/hooks';
-import { client, t } from '../app-state.ts';
+import { useComputed, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { client, formats, t } from '../app-state.ts';
 import type { RecordingPeaks } from '../call-types.ts';
 import { clockText } from '../format.ts';
-import { moved, msAt, type Stretch, shareAt, showing, wholeOf, zoomed } from '../time-line.ts';
+import {
+  moved,
+  msAt,
+  type Stretch,
+  shareAt,
+  showing,
+  shown,
+  ticksOf,
+  wholeOf,
+  zoomed,
+} from '../time-line.ts';
 import type { TurnBars } from '../waterfall.ts';
 import { pointsFor } from '../wave-shape.ts';
 import { SelectField } from './field.tsx';
 import { Problem } from './page.tsx';
-import { Playhead } from './playhead.tsx';
-import { Ruler, TurnLane } from './turn-lane.tsx';
 import { useLoad } from './use-load.ts';
 import type { Player } from './use-player.ts';
 import { Waves } from './waves.tsx';
@@ -150,5 +158,105 @@ function Clock({ player, durationMs }: { readonly player: Player; readonly durat
     <span class="number">
       {at.value} / {clockText(durationMs / 1000)}
     </span>
+  );
+}
+
+/** Further than sound goes from one frame to the next: somebody has moved it. */
+const JUMP_MS = 1000;
+
+/** The line that shows where a recording is being heard. */
+function Playhead(props: {
+  readonly stretch: Stretch;
+  readonly player: Player;
+  /** Told when the sound goes on beyond the stretch, or is moved out of it; not when the reader looks elsewhere. */
+  readonly onLeft: (atMs: number) => void;
+}) {
+  const line = useRef<HTMLDivElement>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const last = useRef({ atMs: 0, isInside: true });
+  const place = (atMs: number) => {
+    const share = shareAt(latest.current.stretch, atMs);
+    const isInside = share >= 0 && share <= 1;
+    last.current = { atMs, isInside };
+    if (line.current === null) return;
+    line.current.hidden = !isInside;
+    // A transform moves it without laying the page out anew.
+    line.current.style.transform = `translateX(${(share * 100).toFixed(3)}%)`;
+  };
+  useSignalEffect(() => {
+    const atMs = props.player.atMs.value;
+    const before = last.current;
+    place(atMs);
+    const hasMoved = before.isInside || Math.abs(atMs - before.atMs) > JUMP_MS;
+    if (hasMoved && !last.current.isInside) latest.current.onLeft(atMs);
+  });
+  useEffect(() => place(props.player.atMs.peek()), [props.stretch.fromMs, props.stretch.toMs]);
+  return <div class="playhead" ref={line} aria-hidden="true" />;
+}
+
+const TICKS = 8;
+
+const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
+
+/** What lies beside the sound on the same time line: its ruler, and where the time of each turn went. */
+function Ruler({ stretch }: { readonly stretch: Stretch }) {
+  return (
+    <svg class="ruler" aria-hidden="true">
+      {ticksOf(stretch, TICKS).map(({ atMs, text }) => {
+        const share = shareAt(stretch, atMs);
+        const x = percent(share);
+        return (
+          <g key={atMs}>
+            <line x1={x} x2={x} y1="14" y2="20" class="tick" />
+            <text x={x} y="11" class={edgeOf(share)}>
+              {text}
+            </text>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** A text at an edge would be cut in half. */
+function edgeOf(share: number): string {
+  if (share < 0.03) return 'tick-text tick-first';
+  return share > 0.97 ? 'tick-text tick-last' : 'tick-text';
+}
+
+/** Places are shares of the width, which is the canvas's: both have the same parent, and no margin. */
+function TurnLane(props: { readonly stretch: Stretch; readonly turns: readonly TurnBars[] }) {
+  if (props.turns.length === 0) return null;
+  return (
+    <svg class="turn-lane" role="img" aria-label={t('timing.onLine')}>
+      {props.turns.map((turn) => (
+        <TurnOnLine key={turn.turn} turn={turn} stretch={props.stretch} />
+      ))}
+    </svg>
+  );
+}
+
+function TurnOnLine({ turn, stretch }: { readonly turn: TurnBars; readonly stretch: Stretch }) {
+  return (
+    <g>
+      {turn.spans.map(({ name, fromMs, toMs }) => {
+        const part = shown(stretch, { fromMs: turn.atMs + fromMs, toMs: turn.atMs + toMs });
+        if (part === undefined) return null;
+        const text = `${clockText(turn.atMs / 1000)} · ${t(`span.${name}`)}: ${formats.value.count(toMs - fromMs)} ms`;
+        return (
+          <rect
+            key={name}
+            x={percent(part.from)}
+            width={percent(part.to - part.from)}
+            y="4"
+            height="16"
+            class={`span-${name}`}
+          >
+            <title>{text}</title>
+          </rect>
+        );
+      })}
+    </g>
   );
 }

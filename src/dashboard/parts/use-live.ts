@@ -1,11 +1,11 @@
 /** The live view as a page follows it, from when it comes to when it goes. */
 import { useEffect, useState } from 'preact/hooks';
+import type { ApiClient } from '../api-client.ts';
 import { client, complain, t } from '../app-state.ts';
 import { levelsOf, transferFailureOf } from '../live-news.ts';
 import { afterEvent, type LiveState, NOTHING_LIVE } from '../live-state.ts';
-import { followLive } from '../live-stream.ts';
 import type { MeterBoard } from '../meter-board.ts';
-import type { SseEvent } from '../sse.ts';
+import { type SseEvent, SseParser } from '../sse.ts';
 
 /** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
 const DRAW_MS = 80;
@@ -70,4 +70,66 @@ function drawnTogether(draw: (events: readonly SseEvent[]) => void): {
     },
     stop: () => clearTimeout(timer),
   };
+}
+
+const WAIT_MS_FIRST = 1000;
+const WAIT_MS_MAX = 30_000;
+
+/** Comments come every 15 s; a stream that is silent for so long is dead. */
+const SILENT_MS_MAX = 45_000;
+
+interface LiveListener {
+  readonly onEvent: (event: SseEvent) => void;
+  readonly onConnected: (isConnected: boolean) => void;
+}
+
+/** Runs until `signal` is aborted. */
+async function followLive(
+  client: ApiClient,
+  query: { readonly callId?: string; readonly levels?: 'true' },
+  listener: LiveListener,
+  signal: AbortSignal,
+): Promise<void> {
+  let waitMs = WAIT_MS_FIRST;
+  while (!signal.aborted) {
+    try {
+      const response = await client.open('api/live/calls', { query, signal });
+      listener.onConnected(true);
+      waitMs = WAIT_MS_FIRST;
+      await read(response, listener, signal);
+    } catch {
+      // Whatever it was, the next try shows whether it lasts.
+    }
+    if (signal.aborted) return;
+    listener.onConnected(false);
+    await pause(waitMs, signal);
+    waitMs = Math.min(waitMs * 2, WAIT_MS_MAX);
+  }
+}
+
+async function read(
+  response: Response,
+  { onEvent }: LiveListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (reader === undefined) return;
+  const parser = new SseParser();
+  while (!signal.aborted) {
+    const timer = setTimeout(() => void reader.cancel(), SILENT_MS_MAX);
+    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    if (done) return;
+    for (const event of parser.push(value)) onEvent(event);
+  }
+  await reader.cancel();
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

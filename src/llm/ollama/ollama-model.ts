@@ -1,17 +1,17 @@
 /** A language model served by Ollama, through its own npm client. */
-import { type ChatResponse, Ollama } from 'ollama';
+import { type ChatResponse, type Message, Ollama, type Tool } from 'ollama';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
 import {
   ANSWER_TOKENS_MAX,
+  type ChatMessage,
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
+  type ToolDescription,
 } from '../language-model.ts';
 import { CHECK_TIMEOUT_MS, DEFAULT_CONTEXT_TOKENS, fetchFromServer } from '../model-server.ts';
-import { toOllamaMessage, toOllamaTool } from './ollama-message.ts';
-import { strictLines } from './strict-lines.ts';
 
 export class OllamaModel implements LanguageModel {
   readonly name: string;
@@ -136,5 +136,61 @@ export class OllamaModel implements LanguageModel {
     const problem = error instanceof LanguageModelError ? error.message : late;
     const remedy = 'start it with "ollama serve", or set OLLAMA_HOST';
     return new LanguageModelError(`${problem}; ${remedy}`, { cause: error });
+  }
+}
+
+/** @see Ollama API, "Generate a chat completion" */
+function toOllamaMessage(message: ChatMessage): Message {
+  if (message.role === 'tool') {
+    return { role: 'tool', content: message.content, tool_name: message.name };
+  }
+  const { role, content } = message;
+  if (role !== 'assistant' || message.toolCalls === undefined) return { role, content };
+  return {
+    role,
+    content,
+    tool_calls: message.toolCalls.map((call) => ({
+      function: { name: call.name, arguments: { ...call.arguments } },
+    })),
+  };
+}
+
+function toOllamaTool({ name, description, parameters }: ToolDescription): Tool {
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+/** A line is one token and its wrapping; a server that sends more than this at once is not Ollama. */
+const LINE_LENGTH_MAX = 1_000_000;
+
+/** Checks a streamed answer line by line as it is read. Other answers pass as they are. */
+export function strictLines(response: Response, server: string): Response {
+  const isStream = response.headers.get('content-type')?.includes('ndjson') ?? false;
+  if (!isStream || response.body === null) return response;
+
+  const decoder = new TextDecoder();
+  let rest = '';
+  const check = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      if (lines.every(isJson) && rest.length <= LINE_LENGTH_MAX) controller.enqueue(chunk);
+      else controller.error(new LanguageModelError(`Cannot use ${server}: its answer is no JSON`));
+    },
+    flush(controller) {
+      if (isJson(rest)) return;
+      controller.error(new LanguageModelError(`Cannot use ${server}: its answer was cut off`));
+    },
+  });
+  return new Response(response.body.pipeThrough(check), response);
+}
+
+function isJson(line: string): boolean {
+  if (line.trim() === '') return true;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    // A line that cannot be read is the very thing asked about.
+    return false;
   }
 }

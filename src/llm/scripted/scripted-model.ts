@@ -1,9 +1,13 @@
 /** A language model that is a rule book: for the demo, the sandbox, the tests, and where no model is installed. */
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { LanguageModel, ModelEvent, ModelRequest } from '../language-model.ts';
-import { analyse } from './analysis.ts';
-import type { RuleBook } from './rule-book.ts';
-import { answerTo } from './rule-match.ts';
+import type {
+  ChatMessage,
+  LanguageModel,
+  ModelEvent,
+  ModelRequest,
+  ToolDescription,
+} from '../language-model.ts';
+import { compile, type Rule, type RuleBook } from './rule-book.ts';
 
 export class ScriptedModel implements LanguageModel {
   readonly name: string;
@@ -64,4 +68,195 @@ export class ScriptedModel implements LanguageModel {
       signal.addEventListener('abort', stop, { once: true });
     });
   }
+}
+
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+}
+
+interface Findings {
+  readonly summary: string;
+  readonly intent: string;
+  readonly sentiment: 'positive' | 'neutral' | 'negative';
+}
+
+const GOOD = /\b(thank|thanks|great|perfect|good|gracias|please)\b/gi;
+const BAD = /\b(wrong|complain\w*|bad|terrible|angry|never|problem|lost|don't understand|malo)\b/gi;
+
+const SCORES = { positive: 0.9, neutral: 0.5, negative: 0.1 } as const;
+
+/** Makes a value that follows the schema, as far as schemas are used here, and says what the words say. */
+function analyse(book: RuleBook, request: ModelRequest): unknown {
+  const words = request.messages
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => content)
+    .join('\n');
+  return valueFor('', (request.schema ?? {}) as Schema, findingsOf(book, words));
+}
+
+function findingsOf(book: RuleBook, words: string): Findings {
+  const lines = words.split('\n').map(callersPart);
+  const intents = lines.flatMap((line) => (line === '' ? [] : (intentOf(book, line) ?? [])));
+  const mood = (words.match(GOOD)?.length ?? 0) - 2 * (words.match(BAD)?.length ?? 0);
+  const first = lines.find((line) => /\p{L}/u.test(line)) ?? '';
+  return {
+    summary: first === '' ? 'The caller said nothing.' : `The caller said: ${first}`,
+    intent: intents[0] ?? 'other',
+    sentiment: mood > 0 ? 'positive' : mood < 0 ? 'negative' : 'neutral',
+  };
+}
+
+/** Of a line "user: words" the words; of a line of the agent nothing. */
+function callersPart(line: string): string {
+  const match = /^\s*(user|caller|agent|assistant)\s*:\s*(.*)$/i.exec(line);
+  if (match === null) return line.trim();
+  return /^(user|caller)$/i.test(match[1] ?? '') ? (match[2] ?? '') : '';
+}
+
+function valueFor(name: string, schema: Schema, findings: Findings): unknown {
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
+  if (schema.enum !== undefined) return choiceFor(name, schema.enum, findings);
+  switch (type) {
+    case 'number':
+    case 'integer':
+      return numberFor(name, schema, findings, type === 'integer');
+    case 'boolean':
+      return false;
+    case 'array':
+      return [];
+    case 'null':
+      return null;
+    case 'string':
+      return textFor(name, findings).slice(0, schema.maxLength);
+    default:
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([key, part]) => [
+          key,
+          valueFor(key, part, findings),
+        ]),
+      );
+  }
+}
+
+function choiceFor(name: string, choices: readonly unknown[], findings: Findings): unknown {
+  const wanted = textFor(name, findings);
+  return choices.find((choice) => choice === wanted) ?? choices.at(-1);
+}
+
+function textFor(name: string, findings: Findings): string {
+  if (/sentiment|mood/i.test(name)) return findings.sentiment;
+  return /intent|topic|label/i.test(name) ? findings.intent : findings.summary;
+}
+
+function numberFor(name: string, schema: Schema, findings: Findings, isWhole: boolean): number {
+  const { minimum = 0, maximum = 1 } = schema;
+  const share = /sentiment|score|mood/i.test(name) ? SCORES[findings.sentiment] : 0;
+  const value = minimum + (maximum - minimum) * share;
+  return isWhole ? Math.round(value) : value;
+}
+
+/** What the scripted model says to one request. */
+interface ScriptedAnswer {
+  readonly text: string;
+  readonly call?: {
+    readonly name: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+  };
+}
+
+interface Scene {
+  /** What the caller said last; empty when a tool has spoken since. */
+  readonly words: string;
+  readonly agentsWords: string;
+  readonly allAgentsWords: string;
+  /** Name of the tool whose result came last. */
+  readonly tool: string | undefined;
+  readonly tools: readonly ToolDescription[];
+}
+
+/** Finds the rule that answers a conversation, and fills it in */
+function answerTo(book: RuleBook, request: ModelRequest): ScriptedAnswer {
+  const scene = sceneOf(request);
+  const rule = book.rules.find((one) => applies(one, scene));
+  if (rule === undefined) return { text: book.otherwise.say };
+
+  const text = filled(rule.say ?? '', rule, scene);
+  if (rule.call === undefined) return { text };
+  return {
+    text,
+    call: { name: rule.call.tool, arguments: filledArguments(rule.call, scene.tools) },
+  };
+}
+
+/** The intent of the rule that a sentence of the caller matches by its words alone. */
+function intentOf(book: RuleBook, words: string): string | undefined {
+  const withWords = book.rules.filter(({ when }) => when.regex ?? when.words);
+  return withWords.find(({ when, intent }) => intent && matchesWords(when, words))?.intent;
+}
+
+function sceneOf({ messages, tools }: ModelRequest): Scene {
+  const last = messages.at(-1);
+  const said = messages.filter(isAgentsSpeech).map(({ content }) => content);
+  return {
+    words: last?.role === 'user' ? last.content : '',
+    agentsWords: said.at(-1) ?? '',
+    allAgentsWords: said.join('\n'),
+    tool: last?.role === 'tool' ? last.name : undefined,
+    tools: tools ?? [],
+  };
+}
+
+function isAgentsSpeech(message: ChatMessage): boolean {
+  return message.role === 'assistant' && message.content !== '';
+}
+
+function applies(rule: Rule, scene: Scene): boolean {
+  const { when, call } = rule;
+  if (when.tool !== scene.tool) return false;
+  if (call !== undefined && !scene.tools.some(({ name }) => name === call.tool)) return false;
+  if (rule.once && scene.allAgentsWords.includes(headOf(rule))) return false;
+  if (when.after !== undefined && !compile(when.after).test(scene.agentsWords)) return false;
+  return matchesWords(when, scene.words);
+}
+
+function matchesWords(when: Rule['when'], words: string): boolean {
+  if (when.regex !== undefined && !compile(when.regex).test(words)) return false;
+  const spoken = new Set(words.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? []);
+  return when.words?.every((word) => spoken.has(word.toLowerCase())) ?? true;
+}
+
+/** What every filling of the rule's text begins with; enough to see that it was said. */
+function headOf({ say, id }: Rule): string {
+  return say?.split('{')[0] || id;
+}
+
+function filled(text: string, rule: Rule, scene: Scene): string {
+  const groups = rule.when.regex ? compile(rule.when.regex).exec(scene.words)?.groups : undefined;
+  const whole = text
+    .replace(/\{(\w+)\}/g, (_whole, name: string) =>
+      name === 'last' ? scene.agentsWords : (groups?.[name] ?? ''),
+    )
+    .replace(/\s+([,.?!])/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return whole.charAt(0).toUpperCase() + whole.slice(1);
+}
+
+function filledArguments(
+  call: NonNullable<Rule['call']>,
+  tools: readonly ToolDescription[],
+): Record<string, unknown> {
+  const parameters = tools.find(({ name }) => name === call.tool)?.parameters as
+    | { readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] }>> }
+    | undefined;
+  const choose = (name: string, value: unknown) =>
+    value === '{first}' ? (parameters?.properties?.[name]?.enum?.[0] ?? '') : value;
+  return Object.fromEntries(
+    Object.entries(call.arguments).map(([name, value]) => [name, choose(name, value)]),
+  );
 }

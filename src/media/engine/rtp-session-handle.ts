@@ -1,10 +1,9 @@
 /** The main thread's end of a line: turns the call's wishes into messages, and messages into events. */
 import type { Clock } from '../../lib/clock.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
-import type { AudioEvent, AudioStats, SoundTap } from '../audio-stream.ts';
+import { type AudioEvent, type AudioStats, LINE_RATE_HZ, type SoundTap } from '../audio-stream.ts';
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
-import { SaidSpeech } from '../rtp-session/said-speech.ts';
 import type { ToWorker } from './media-protocol.ts';
 import type { MediaSession } from './media-session.ts';
 import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
@@ -221,5 +220,20 @@ export class RtpSessionHandle implements MediaSession {
     for (const resolve of this.#waiting.values()) resolve(this.#stats);
     this.#waiting.clear();
     this.#closed.resolve();
+  }
+}
+
+/** One line's. A reply may begin later than it is said, and may be paused, but is never played faster. */
+export class SaidSpeech {
+  #generation = Number.NaN;
+  #lastsUntilMs = 0;
+
+  /** Adds to a reply. @returns for how many milliseconds what was said of it before lasts, at the least. */
+  add(generation: number, samples: number, nowMs: number): number {
+    const isBegun = generation === this.#generation;
+    const aheadMs = isBegun ? Math.max(0, this.#lastsUntilMs - nowMs) : 0;
+    this.#generation = generation;
+    this.#lastsUntilMs = nowMs + aheadMs + (samples * 1000) / LINE_RATE_HZ;
+    return aheadMs;
   }
 }

@@ -1,19 +1,19 @@
 /** Requests that the application sends, inside dialogs and outside of them. */
 import { randomUUID } from 'node:crypto';
+import { urlHost } from '../../lib/url-host.ts';
 import type { ClientInvite } from '../client-invite.ts';
 import type { Dialog } from '../dialog/dialog.ts';
+import { DigestClient } from '../digest/digest.ts';
 import { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
-import type { OutgoingReinvite } from '../outgoing.ts';
+import type { OutgoingReinvite, OutgoingRequest } from '../outgoing.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { ApplicationLink } from './application-link.ts';
-import type { ApplicationMessage } from './application-message.ts';
-import { partsOf } from './application-message.ts';
+import { type ApplicationMessage, headerOf, partsOf } from './application-message.ts';
 import type { CredentialsFor } from './credentials-for.ts';
 import type { DialogRegister } from './dialog-register.ts';
-import { outgoingOptions } from './outgoing-options.ts';
 
 /** More requests in progress than one application could mean. */
 const OUTSTANDING_MAX = 10_000;
@@ -209,4 +209,61 @@ function requestOf(message: ApplicationMessage, response: SipMessage): SipMessag
     request.add(name, response.get(name) ?? '');
   }
   return request;
+}
+
+interface OutgoingWish {
+  readonly message: ApplicationMessage;
+
+  /** A SIP URI or `host:port`; empty for the request's own way. */
+  readonly proxy: string;
+  readonly userAgent: UserAgent;
+  readonly credentialsFor: CredentialsFor | undefined;
+}
+
+/** The client writes `localhost` where it does not know who and where it is. */
+const LOCALHOST = /(sips?:(?:[^@\s<>]*@)?)localhost(?::\d+)?(?=[;>\s]|$)/i;
+
+/** All but the method. */
+function outgoingOptions(wish: OutgoingWish): Omit<OutgoingRequest, 'method'> {
+  const { message, proxy, userAgent, credentialsFor } = wish;
+  const from = headerOf(message, 'from');
+  const to = headerOf(message, 'to');
+  const callId = headerOf(message, 'call-id');
+  const sequence = Number.parseInt(headerOf(message, 'cseq') ?? '', 10);
+  const route = routeOf(message, proxy);
+  return {
+    ...partsOf(message),
+    uri: message.uri,
+    ...(from !== undefined && {
+      from: withHost(from, urlHost(userAgent.ownEndpoint?.address ?? 'localhost')),
+    }),
+    ...(to !== undefined && { to: withHost(to, hostOf(message.uri)) }),
+    ...(callId !== undefined && { callId }),
+    ...(sequence > 0 && { sequence }),
+    ...(route.length > 0 && { route }),
+    ...(credentialsFor !== undefined && {
+      digest: new DigestClient({
+        credentialsFor: (realm) => credentialsFor(realm, message.uri, from),
+      }),
+    }),
+  };
+}
+
+function withHost(address: string, host: string): string {
+  return address.replace(LOCALHOST, (_, start: string) => `${start}${host}`);
+}
+
+function hostOf(uri: string): string {
+  return /^[a-z]+:(?:[^@]*@)?([^;?]+)/i.exec(uri)?.[1] ?? 'localhost';
+}
+
+/** The way by the proxy, then by the Route lines that the application wrote itself. */
+function routeOf(message: ApplicationMessage, proxy: string): string[] {
+  const own = message.headers.filter(([name]) => name === 'route').map(([, value]) => value);
+  return proxy === '' ? own : [`<${asLooseRouter(proxy)}>`, ...own];
+}
+
+function asLooseRouter(proxy: string): string {
+  const uri = /^sips?:/i.test(proxy) ? proxy : `sip:${proxy}`;
+  return /;lr(?:[;=]|$)/i.test(uri) ? uri : `${uri};lr`;
 }

@@ -1,13 +1,11 @@
 /** A SIP message as the engine holds it: start line, headers in order, body; pure */
-import type { CSeq } from './cseq.ts';
-import { parseCSeq } from './cseq.ts';
+
+import { consistsOf, endOfRun, parseDecimal, skipSpace, TOKEN } from './char-class.ts';
 import { splitList } from './header-list.ts';
 import { isWireText, lineStart, wireName } from './header-name.ts';
-import type { NameAddr } from './name-addr.ts';
-import { parseNameAddr } from './name-addr.ts';
+import { type NameAddr, parseNameAddr } from './name-addr.ts';
 import { SipError } from './sip-error.ts';
-import type { Via } from './via.ts';
-import { parseVia } from './via.ts';
+import { parseVia, type Via } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -225,4 +223,30 @@ function parseFirstVia(line: string): Via {
 function sound(part: string, text: string): string {
   if (isWireText(text)) return text;
   throw new TypeError(`Cannot write SIP message: its "${part}" holds a line break or wide text`);
+}
+
+/** The number and method that tell one request of a dialog from the next */
+interface CSeq {
+  readonly seq: number;
+  readonly method: string;
+}
+
+/** @see RFC 3261 section 8.1.1.5: less than 2 to the power of 31 */
+const SEQ_MAX = 0x7fffffff;
+
+/**
+ * Reads a CSeq value.
+ *
+ * @throws {SipError} 400 when the text is none.
+ */
+function parseCSeq(text: string): CSeq {
+  const numberStart = skipSpace(text, 0);
+  const numberEnd = endOfRun(text, TOKEN, numberStart);
+  const seq = parseDecimal(text.slice(numberStart, numberEnd), SEQ_MAX);
+  const method = text.slice(skipSpace(text, numberEnd)).trimEnd();
+  const isSpaced = skipSpace(text, numberEnd) > numberEnd;
+  if (seq === undefined || !isSpaced || !consistsOf(method, TOKEN)) {
+    throw new SipError(400, 'Bad CSeq');
+  }
+  return { seq, method };
 }

@@ -1,12 +1,18 @@
 /** Reads a whole message from octets, strictly; pure */
 import { BadMessageError } from '../message/bad-message-error.ts';
-import { parseDecimal } from '../message/char-class.ts';
-import { SipMessage } from '../message/message.ts';
+import { consistsOf, isSpace, parseDecimal, TOKEN } from '../message/char-class.ts';
+import { canonicalName } from '../message/header-name.ts';
+import { type HeaderLine, SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/sip-error.ts';
+import { parseUri } from '../message/uri.ts';
+import { isVersion } from '../message/via.ts';
 import { checkHeaders } from './parser-check.ts';
-import { readHeaderLines } from './parser-header-lines.ts';
-import { HEAD_BYTES_MAX, MESSAGE_BYTES_MAX } from './parser-limits.ts';
-import { readStartLine } from './parser-start-line.ts';
+import {
+  HEAD_BYTES_MAX,
+  HEADER_BYTES_MAX,
+  HEADER_LINES_MAX,
+  MESSAGE_BYTES_MAX,
+} from './parser-limits.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
 
@@ -92,4 +98,117 @@ function skipLineBreaks(bytes: Buffer): number {
   let start = 0;
   while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2;
   return start;
+}
+
+/**
+ * Reads a Request-Line or Status-Line into the message.
+ *
+ * @throws {SipError} 400 or 505 for a request that can be answered, with its method set; 0 for
+ * what is no request, or no SIP at all.
+ * @see RFC 3261 sections 7.1 and 7.2
+ */
+function readStartLine(line: string, message: SipMessage): void {
+  if (line.slice(0, 4).toUpperCase() === 'SIP/') readStatusLine(line, message);
+  else readRequestLine(line, message);
+}
+
+function readStatusLine(line: string, message: SipMessage): void {
+  const isSound = line.slice(3, 8) === '/2.0 ' && (line.length === 11 || line.charAt(11) === ' ');
+  const status = parseDecimal(line.slice(8, 11), 699);
+  if (!isSound || status === undefined || status < 100) throw new SipError(0, 'Bad Status-Line');
+  message.status = status;
+  message.reason = line.slice(12);
+  if (/[\r\n]/.test(message.reason)) throw new SipError(0, 'Bad Status-Line');
+}
+
+function readRequestLine(line: string, message: SipMessage): void {
+  const methodEnd = line.indexOf(' ');
+  const uriEnd = line.lastIndexOf(' ');
+  if (methodEnd === -1 || !consistsOf(line, TOKEN, 0, methodEnd)) {
+    throw new SipError(0, 'Bad Request-Line');
+  }
+  message.method = line.slice(0, methodEnd);
+  message.uri = line.slice(methodEnd + 1, uriEnd);
+
+  const version = line.slice(uriEnd + 1);
+  const isSip = version.slice(0, 4).toUpperCase() === 'SIP/' && isVersion(version.slice(4));
+  if (!isSip) throw new SipError(400, 'Bad Request-Line');
+  if (version.slice(4) !== '2.0') throw new SipError(505, 'Version Not Supported');
+  checkRequestUri(message.uri);
+}
+
+/** Schemes that the engine does not serve are left to `checkRequest`: the message is sound. */
+function checkRequestUri(uri: string): void {
+  let headers = '';
+  const fault = faultOf(() => {
+    headers = parseUri(uri).headers;
+  });
+  const isSound = headers === '' && (fault === undefined || fault.status === 416);
+  if (!isSound) throw new SipError(400, 'Bad Request-URI');
+}
+
+/**
+ * Reads the lines of `head` from `start` into the message. Lines that are no header are left out.
+ *
+ * @returns the first thing that was wrong, if anything was.
+ * @see RFC 3261 section 7.3.1
+ */
+function readHeaderLines(head: string, start: number, message: SipMessage): SipError | undefined {
+  let fault: SipError | undefined;
+  let lineCount = 0;
+  for (let at = start; at < head.length; ) {
+    const end = endOfFolded(head, at);
+    const header = readHeader(head, at, end);
+    if (header === undefined || end - at > HEADER_BYTES_MAX) {
+      fault ??= new SipError(400, 'Bad Header Line');
+    } else if (++lineCount > HEADER_LINES_MAX) {
+      return fault ?? new SipError(400, 'Too Many Header Lines');
+    } else message.headers.push(header);
+    at = end + 2;
+  }
+  return fault;
+}
+
+/** Where the header that begins at `start` ends: the CRLF that no folded line follows. */
+function endOfFolded(head: string, start: number): number {
+  for (let from = start; ; ) {
+    const end = head.indexOf('\r\n', from);
+    if (end === -1) return head.length;
+    if (!isSpace(head.charCodeAt(end + 2))) return end;
+    from = end + 2;
+  }
+}
+
+/** One header; undefined where the text is none. */
+function readHeader(head: string, start: number, end: number): HeaderLine | undefined {
+  const colon = head.indexOf(':', start);
+  if (colon === -1 || colon >= end) return undefined;
+  let nameEnd = colon;
+  while (nameEnd > start && isSpace(head.charCodeAt(nameEnd - 1))) nameEnd--;
+  if (!consistsOf(head, TOKEN, start, nameEnd)) return undefined;
+
+  const value = readValue(head, colon + 1, end);
+  return value === undefined ? undefined : [canonicalName(head.slice(start, nameEnd)), value];
+}
+
+/** The value between two places, each fold one space, as the grammar reads it; undefined where a bare line break is in it. */
+function readValue(head: string, start: number, end: number): string | undefined {
+  const text = trimmed(head, start, end);
+  if (!text.includes('\r') && !text.includes('\n')) return text;
+  if (!text.includes('\r\n')) return undefined;
+  const unfolded = text
+    .split('\r\n')
+    .map((line) => trimmed(line, 0, line.length))
+    .join(' ')
+    .trim();
+  return /[\r\n]/.test(unfolded) ? undefined : unfolded;
+}
+
+/** Unlike `trim`, leaves line breaks that stand alone where they are. */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
 }

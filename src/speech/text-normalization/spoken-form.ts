@@ -2,7 +2,7 @@
 import type { Pronunciation, WordEnds } from '../tts/pool/synthesizer.ts';
 import type { Rule } from './language-pack.ts';
 import { languageRules } from './language-rules.ts';
-import { lexiconRule } from './lexicon.ts';
+import { alternatives } from './quantity-rules.ts';
 
 /** Longer texts are left as they are from here on. */
 const WRITTEN_CHARACTERS_MAX = 8000;
@@ -146,4 +146,33 @@ function at(points: readonly Point[], x: number): number {
   const width = end.x - start.x;
   if (width === 0 || x > end.x) return end.y;
   return start.y + ((end.y - start.y) * (x - start.x)) / width;
+}
+
+const rules = new WeakMap<readonly Pronunciation[], Rule>();
+
+/**
+ * Whole words only. Case matters where the written form has capitals: `us` is not `US`. Longer forms go before shorter
+ * ones, so that `New York Times` is not `New York` and a word.
+ */
+function lexiconRule(pronunciations: readonly Pronunciation[]): Rule {
+  const known = rules.get(pronunciations);
+  if (known !== undefined) return known;
+  const rule = makeRule(pronunciations);
+  rules.set(pronunciations, rule);
+  return rule;
+}
+
+function makeRule(pronunciations: readonly Pronunciation[]): Rule {
+  const exact = new Map<string, string>();
+  const anyCase = new Map<string, string>();
+  for (const { written, spoken } of pronunciations) {
+    const hasCapitals = written !== written.toLowerCase();
+    if (hasCapitals) exact.set(written, spoken);
+    else anyCase.set(written, spoken);
+  }
+  const names = alternatives(pronunciations.map(({ written }) => written));
+  return {
+    pattern: new RegExp(`(?<![\\p{L}\\p{N}])(?:${names})(?![\\p{L}\\p{N}])`, 'giu'),
+    say: ({ parts: [match = ''] }) => exact.get(match) ?? anyCase.get(match.toLowerCase()) ?? null,
+  };
 }

@@ -1,9 +1,10 @@
 /** Adds calls up by day as they change, in the transaction that changes them: what totals and analytics read. */
 
+import { sql } from 'kysely';
 import type { CallDayRow, IntentDayRow } from '../accounts/usage-rows.ts';
 import type { Database } from '../sqlite/database.ts';
-import type { CallRow } from '../sqlite/schema.ts';
-import { SumTable } from '../sqlite/sum-table.ts';
+import { build, type CallRow } from '../sqlite/schema.ts';
+import type { Statement, Take } from '../sqlite/statement.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -113,4 +114,69 @@ function intentRowOf(call: RolledCall): IntentDayRow | undefined {
 
 function dayOf(call: RolledCall): number {
   return Math.floor(call.sort_at / DAY_MS);
+}
+
+/** Which columns of a table are its key and which are added up; together they are all of its columns. */
+interface SumColumns<Row> {
+  readonly key: readonly (keyof Row & string)[];
+  readonly sums: readonly (keyof Row & string)[];
+}
+
+/** Writes one table of sums. Everything runs inside a transaction of the caller's. */
+class SumTable<Row extends { readonly calls: number }> {
+  readonly #columns: SumColumns<Row>;
+  readonly #add: Statement<Row, unknown>;
+  readonly #forgetEmpty: Statement<Row, unknown>;
+
+  constructor(database: Database, table: string, columns: SumColumns<Row>) {
+    this.#columns = columns;
+    this.#add = database.prepare((take: Take<Row>) => ({
+      compile: () => upsert(table, columns, take).compile(build),
+    }));
+    this.#forgetEmpty = database.prepare((take: Take<Row>) => ({
+      compile: () => deleteEmpty(table, columns, take).compile(build),
+    }));
+  }
+
+  /** Takes away what was counted and adds what is to be counted; undefined counts nothing. */
+  replace(was: Row | undefined, is: Row | undefined): void {
+    if (was !== undefined && is !== undefined && this.#isSameKey(was, is)) {
+      this.#change(is, was, is);
+      return;
+    }
+    if (was !== undefined) {
+      this.#change(was, was, undefined);
+      this.#forgetEmpty.run(was);
+    }
+    if (is !== undefined) this.#change(is, undefined, is);
+  }
+
+  #isSameKey(was: Row, is: Row): boolean {
+    return this.#columns.key.every((column) => was[column] === is[column]);
+  }
+
+  #change(key: Row, was: Row | undefined, is: Row | undefined): void {
+    const differences = this.#columns.sums.map(
+      (column) => [column, Number(is?.[column] ?? 0) - Number(was?.[column] ?? 0)] as const,
+    );
+    if (differences.every(([, difference]) => difference === 0)) return;
+    this.#add.run({ ...key, ...Object.fromEntries(differences) });
+  }
+}
+
+function upsert<Row>(table: string, { key, sums }: SumColumns<Row>, take: Take<Row>) {
+  const columns = [...key, ...sums];
+  const kept = (column: string) => sql.ref(`${table}.${column}`);
+  return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
+    values (${sql.join(columns.map((column) => take(column)))})
+    on conflict (${sql.join(key.map((column) => sql.ref(column)))}) do update set ${sql.join(
+      sums.map(
+        (column) => sql`${sql.ref(column)} = ${kept(column)} + ${sql.ref(`excluded.${column}`)}`,
+      ),
+    )}`;
+}
+
+function deleteEmpty<Row>(table: string, { key }: SumColumns<Row>, take: Take<Row>) {
+  const isTheRow = key.map((column) => sql`${sql.ref(column)} = ${take(column)}`);
+  return sql`delete from ${sql.table(table)} where ${sql.join(isTheRow, sql` and `)} and calls = 0`;
 }

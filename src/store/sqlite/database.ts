@@ -1,4 +1,5 @@
 /** One SQLite file, open with the settings that keep it whole when the process dies. */
+
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -10,7 +11,6 @@ import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts
 import { migrate, refusePending } from './migrate.ts';
 import { guarded, storeErrorOf } from './sqlite-error.ts';
 import { Statement, type Take } from './statement.ts';
-import { refreshStatistics } from './statistics.ts';
 
 /** While another process migrates, a start may wait. */
 const OPENING_BUSY_MS = 5000;
@@ -159,4 +159,26 @@ function cannotOpen(file: string, error: unknown): Error {
   if (known !== undefined) return known;
   const why = error instanceof Error ? error.message : String(error);
   return new Error(`Cannot open the database "${file}": ${why}`, { cause: error });
+}
+
+/** Indexes of callers' telephone numbers. */
+const PERSONAL = ['calls_by_caller', 'calls_by_called'];
+
+/**
+ * Runs `pragma optimize`. SQLite keeps some keys of each index as samples; those that are telephone numbers are deleted,
+ * because no erasure would find them there.
+ *
+ * @param mask 0x10002 looks at all tables, for a connection that has just been opened. @see https://sqlite.org/pragma.html#pragma_optimize
+ */
+export function refreshStatistics(sqlite: Sqlite.Database, mask?: '0x10002'): void {
+  sqlite.pragma(mask === undefined ? 'optimize' : `optimize=${mask}`);
+  const hasSamples = sqlite
+    .prepare("select 1 from sqlite_master where name = 'sqlite_stat4'")
+    .get();
+  if (hasSamples === undefined) return;
+  const isPersonal = PERSONAL.map(() => '?').join();
+  const found = sqlite.prepare(`select 1 from sqlite_stat4 where idx in (${isPersonal}) limit 1`);
+  // Writes only where there is something to delete: a server may be working on the database.
+  if (found.get(...PERSONAL) === undefined) return;
+  sqlite.prepare(`delete from sqlite_stat4 where idx in (${isPersonal})`).run(...PERSONAL);
 }

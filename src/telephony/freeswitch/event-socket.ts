@@ -1,11 +1,6 @@
 /** A connection to FreeSWITCH's event socket for commands: every wait on it ends, and so does the connection then. */
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
-import {
-  EventSocketError,
-  type EventSocketMessage,
-  EventSocketReader,
-} from './event-socket-reader.ts';
 
 /** A server that is well answers within milliseconds. */
 const ANSWER_MS_MAX = 3_000;
@@ -159,4 +154,66 @@ export class EventSocket {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
     if (this.#isOpen) this.#options.onLost(reason);
   }
+}
+
+/** One message. Header names are in lower case. */
+interface EventSocketMessage {
+  readonly headers: ReadonlyMap<string, string>;
+  /** Empty where there is none. */
+  readonly body: string;
+}
+
+/** The bytes are not what FreeSWITCH would send. */
+export class EventSocketError extends Error {
+  override readonly name = 'EventSocketError';
+}
+
+const HEAD_BYTES_MAX = 64 * 1024;
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
+
+/** @see https://developer.signalwire.com/freeswitch, mod_event_socket */
+export class EventSocketReader {
+  #unread = Buffer.alloc(0);
+
+  /**
+   * Takes in what came.
+   *
+   * @returns the messages that are whole now.
+   * @throws {EventSocketError} when it makes no sense; then the connection is of no use.
+   */
+  push(chunk: Buffer): EventSocketMessage[] {
+    this.#unread = Buffer.concat([this.#unread, chunk]);
+    const messages: EventSocketMessage[] = [];
+    for (let next = this.#next(); next !== undefined; next = this.#next()) messages.push(next);
+    return messages;
+  }
+
+  #next(): EventSocketMessage | undefined {
+    const headEnd = this.#unread.indexOf('\n\n');
+    if (headEnd > HEAD_BYTES_MAX || (headEnd < 0 && this.#unread.length > HEAD_BYTES_MAX)) {
+      throw new EventSocketError('Cannot read FreeSWITCH: its header does not end');
+    }
+    if (headEnd < 0) return undefined;
+    const headers = headersOf(this.#unread.toString('utf8', 0, headEnd));
+    const length = Number(headers.get('content-length') ?? 0);
+    if (!Number.isInteger(length) || length < 0 || length > BODY_BYTES_MAX) {
+      throw new EventSocketError('Cannot read FreeSWITCH: its Content-Length is out of range');
+    }
+    const bodyStart = headEnd + 2;
+    if (this.#unread.length < bodyStart + length) return undefined;
+    const body = this.#unread.toString('utf8', bodyStart, bodyStart + length);
+    this.#unread = this.#unread.subarray(bodyStart + length);
+    return { headers, body };
+  }
+}
+
+function headersOf(head: string): ReadonlyMap<string, string> {
+  const lines = head.split('\n').filter((line) => line !== '');
+  return new Map(
+    lines.map((line): [string, string] => {
+      const colon = line.indexOf(':');
+      if (colon < 1) throw new EventSocketError('Cannot read FreeSWITCH: a header has no name');
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
 }

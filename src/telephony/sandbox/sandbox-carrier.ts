@@ -1,6 +1,10 @@
 /** A telephone network that is only played: whoever is called, or rings in, is a script in this process. */
 import { type SandboxScenario, scenarioOfNumber } from '../../domain/sandbox/sandbox-scenario.ts';
-import { PARTY_SCRIPTS, type PartyScript } from '../../domain/sandbox/sandbox-script.ts';
+import {
+  PARTY_SCRIPTS,
+  type PartyScript,
+  partyLines,
+} from '../../domain/sandbox/sandbox-script.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import {
@@ -10,9 +14,7 @@ import {
   type IncomingCall,
   type OutgoingCall,
 } from '../carrier.ts';
-import { LineBook } from './line-book.ts';
 import { SandboxLeg } from './sandbox-leg.ts';
-import { SandboxRinging } from './sandbox-ringing.ts';
 
 interface SandboxCarrierOptions {
   /** For how long telephones ring; a leg's time is its call's own. */
@@ -122,5 +124,117 @@ export class SandboxCarrier implements Carrier {
     this.#live.add(ringing);
     ringing.answered.catch(over);
     return ringing;
+  }
+}
+
+/** Scripts are few and fixed: what is kept of them is a megabyte. */
+class LineBook {
+  readonly #speak: (text: string) => AsyncIterable<Int16Array>;
+  readonly #log: Logger;
+  readonly #pcm = new Map<string, Int16Array>();
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(options: {
+    /** Speaks a sentence: 8 kHz, mono, in chunks of any length. */
+    readonly speak: (text: string) => AsyncIterable<Int16Array>;
+    readonly log: Logger;
+  }) {
+    this.#speak = options.speak;
+    this.#log = options.log;
+  }
+
+  /**
+   * Speaks what the script has and the book has not; a sentence that failed before is tried again. Never rejects: what
+   * cannot be spoken stays silent.
+   */
+  async prepare(script: PartyScript): Promise<void> {
+    await Promise.all(partyLines(script).map((text) => this.#prepareLine(text)));
+  }
+
+  /** Undefined unless the sentence is spoken. */
+  pcmOf(text: string): Int16Array | undefined {
+    return this.#pcm.get(text);
+  }
+
+  #prepareLine(text: string): Promise<void> {
+    if (this.#pcm.has(text)) return Promise.resolve();
+    const underWay = this.#underWay.get(text) ?? this.#speakLine(text);
+    this.#underWay.set(text, underWay);
+    return underWay;
+  }
+
+  async #speakLine(text: string): Promise<void> {
+    try {
+      const samples: number[] = [];
+      for await (const chunk of this.#speak(text)) for (const sample of chunk) samples.push(sample);
+      this.#pcm.set(text, Int16Array.from(samples));
+    } catch (error) {
+      this.#log.warn({ err: error }, 'sandbox: the scripted party has no voice for a sentence');
+    } finally {
+      this.#underWay.delete(text);
+    }
+  }
+}
+
+interface SandboxRingingOptions {
+  readonly script: PartyScript;
+  readonly ringingTimeoutMs: number;
+  /** Resolves when the party can speak: it does not pick up before. */
+  readonly voice: Promise<void>;
+  readonly pickUp: () => SandboxLeg;
+  readonly clock: Clock;
+}
+
+/** Only the first call of a scenario waits for its party's voice; one that takes longer than this is done without. */
+const VOICE_MS_MAX = 20_000;
+
+/** A telephone that rings, at either end of a simulated call, until somebody picks up or gives up. */
+class SandboxRinging {
+  /** Rejects with a `CarrierError`: the script's status, or 487 where it rang for too long or was given up. */
+  readonly answered: Promise<SandboxLeg>;
+  readonly #options: SandboxRingingOptions;
+  readonly #givenUp = Promise.withResolvers<never>();
+
+  constructor(options: SandboxRingingOptions) {
+    this.#options = options;
+    // Both may be rejected while nobody asks for them, which must not end the process.
+    this.#givenUp.promise.catch(() => undefined);
+    this.answered = this.#ring();
+    this.answered.catch(() => undefined);
+  }
+
+  /** Gives up; where somebody has picked up, hangs up. Safe to call twice. */
+  cancel(): void {
+    this.#givenUp.reject(new CarrierError('The call was given up', 487));
+    this.answered.then(
+      (leg) => leg.hangUp(),
+      () => undefined,
+    );
+  }
+
+  async #ring(): Promise<SandboxLeg> {
+    const { pickUp, ringingTimeoutMs, script, voice } = this.#options;
+    const isTooLong = script.ringingMs > ringingTimeoutMs;
+    await this.#passed(isTooLong ? ringingTimeoutMs : script.ringingMs);
+    if (isTooLong) throw new CarrierError('Nobody picked up in time', 487);
+    if (script.refusedWith !== null) {
+      throw new CarrierError('The party did not take the call', script.refusedWith, {
+        refusedWith: script.refusedWith,
+      });
+    }
+    await this.#passed(VOICE_MS_MAX, voice);
+    return pickUp();
+  }
+
+  /** Resolves after a time, or as soon as `earlier` does. @throws {CarrierError} when the call is given up meanwhile. */
+  async #passed(delayMs: number, earlier?: Promise<void>): Promise<void> {
+    const timer = Promise.withResolvers<void>();
+    const cancel = this.#options.clock.after(delayMs, timer.resolve);
+    const passed = earlier === undefined ? [timer.promise] : [earlier, timer.promise];
+    try {
+      await Promise.race([this.#givenUp.promise, ...passed]);
+    } finally {
+      cancel();
+    }
   }
 }

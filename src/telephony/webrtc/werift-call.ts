@@ -4,7 +4,6 @@ import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RtpPac
 import { parseRtp, writeRtp } from '../../rtp/packet.ts';
 import { withAddresses } from './browser-sdp.ts';
 import { isLoopback } from './host-addresses.ts';
-import { hostCandidatesOnly } from './host-candidates-only.ts';
 import type { ToRelay, UdpPlace } from './relay-protocol.ts';
 import { ReplayWindow } from './replay-window.ts';
 
@@ -120,4 +119,9 @@ function codecsFor(telephoneEventPayloadType: number | undefined): RTCRtpCodecPa
     payloadType,
   });
   return [voice, keys];
+}
+
+/** Without a list of its own, werift asks a server of Google's at every call, and an empty list counts as none. */
+export function hostCandidatesOnly(peer: RTCPeerConnection): void {
+  for (const { connection } of peer.iceTransports) delete connection.stunServer;
 }

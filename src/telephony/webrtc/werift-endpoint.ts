@@ -5,10 +5,9 @@ import type { MediaSession } from '../../media/engine/media-session.ts';
 import type { Direction } from '../../rtp/sdp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { within } from '../limit.ts';
-import type { MediaEndpoint } from '../media-gateway.ts';
-import { MediaError } from '../media-gateway.ts';
+import { LinkedAudio } from '../linked-audio.ts';
+import { type MediaEndpoint, MediaError } from '../media-gateway.ts';
 import { type BrowserOffer, directionFor, readOffer, withOurSide } from './browser-sdp.ts';
-import { GatedAudio } from './gated-audio.ts';
 import type { UdpPlace } from './relay-protocol.ts';
 import type { CallMessage, RelayThread } from './relay-thread.ts';
 
@@ -145,5 +144,57 @@ export class WeriftEndpoint implements MediaEndpoint {
   #describe(direction: Direction): string {
     const ours = { sessionId: this.#sessionId, version: this.#version, direction };
     return withOurSide(this.#options.answer, ours);
+  }
+}
+
+/** As many words as a greeting of ten minutes is cut into; whoever says more to nobody is not heard to the end. */
+const WAITING_MAX = 10_000;
+
+/**
+ * The call is answered before sound can flow, for the browser needs the answer to find its way here. What is said in
+ * that second waits, so that nobody misses how the greeting begins.
+ */
+class GatedAudio extends LinkedAudio {
+  /** Undefined once the gate is open. */
+  #waiting: (() => void)[] | undefined = [];
+
+  /** Lets out what was said so far, and from now on everything. Safe to call twice. */
+  open(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const say of waiting) say();
+  }
+
+  override begin(generation: number): void {
+    this.#pass(() => super.begin(generation));
+  }
+
+  override say(generation: number, pcm: Int16Array): void {
+    this.#pass(() => super.say(generation, pcm));
+  }
+
+  override finish(generation: number): void {
+    this.#pass(() => super.finish(generation));
+  }
+
+  override drop(generation: number): void {
+    this.#pass(() => super.drop(generation));
+  }
+
+  override resume(generation: number): void {
+    this.#pass(() => super.resume(generation));
+  }
+
+  override setInterruptible(isInterruptible: boolean): void {
+    this.#pass(() => super.setInterruptible(isInterruptible));
+  }
+
+  override sendDigits(digits: string): void {
+    this.#pass(() => super.sendDigits(digits));
+  }
+
+  #pass(deed: () => void): void {
+    if (this.#waiting === undefined) deed();
+    else if (this.#waiting.length < WAITING_MAX) this.#waiting.push(deed);
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-synthesizer.ts';
+import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-engines.ts';
 import { SynthesisError } from '../../../src/speech/tts/pool/synthesizer.ts';
 import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
 import { childrenOf } from '../../support/processes.ts';

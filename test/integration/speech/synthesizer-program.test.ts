@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-synthesizer.ts';
+import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-engines.ts';
 import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
 import { childrenOf } from '../../support/processes.ts';
 import { describeWith } from '../../support/programs.ts';

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { writeBundle } from '../../../src/model-store/bundle-runs.ts';
 import { unpackBundle } from '../../../src/model-store/bundle-unpack.ts';
-import { writeBundle } from '../../../src/model-store/bundle-write.ts';
 import { downloadModels } from '../../../src/model-store/download-models.ts';
 import { ModelLock } from '../../../src/model-store/model-lock.ts';
 import { planFiles } from '../../../src/model-store/plan.ts';

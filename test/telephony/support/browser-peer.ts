@@ -2,7 +2,7 @@
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, RtpHeader } from 'werift';
 import { encodeG711 } from '../../../src/media/dsp/g711.ts';
 import { writeRtp } from '../../../src/rtp/packet.ts';
-import { hostCandidatesOnly } from '../../../src/telephony/webrtc/host-candidates-only.ts';
+import { hostCandidatesOnly } from '../../../src/telephony/webrtc/werift-call.ts';
 import { eventually } from '../../sip/user-agents.ts';
 
 const FRAME_SAMPLES = 160;

@@ -1,10 +1,18 @@
 /** Moonshine as a recogniser: raw sound in, as long as it is, and a greedy decoder at each request. */
 
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { InferenceSession } from 'onnxruntime-node';
 import type { RecognizedWord } from '../../hearing/hearing.ts';
+import { graphPath } from '../../models/graph-path.ts';
+import { ModelFileError } from '../../models/model-file-error.ts';
 import { Tensor } from '../../models/onnx-runtime.ts';
+import { openSession } from '../../models/onnx-session.ts';
 import { VoicedSpan } from '../../vad/voiced-span.ts';
 import { DecoderRun } from '../decoding/decoder-run.ts';
 import { decodeGreedily } from '../decoding/greedy-decoder.ts';
+import { type MergedDecoder, openMergedDecoder } from '../decoding/merged-decoder.ts';
+import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';
 import { MODEL_RATE_HZ } from '../features/mel-filters.ts';
 import { Upsampler } from '../features/upsampler.ts';
 import type {
@@ -14,7 +22,6 @@ import type {
   UtteranceStream,
 } from '../pool/recognizer.ts';
 import { agreedWords, wordsOf } from '../pool/word-groups.ts';
-import { loadMoonshineModel, type MoonshineModel } from './moonshine-model.ts';
 
 /** Less than this is no word, and shorter than the encoder's first filters. */
 const AUDIO_MS_MIN = 100;
@@ -123,4 +130,131 @@ function tokenLimit(audioMs: number): number {
 
 function nothingHeard(audioMs: number): Recognition {
   return { text: '', words: [], confidence: 0, language: 'en', noSpeechProbability: 1, audioMs };
+}
+
+const MODEL = 'speech model';
+
+interface MoonshineModel {
+  readonly tokenizer: PieceTokenizer;
+  readonly encoder: InferenceSession;
+  readonly decoder: MergedDecoder;
+  readonly startToken: number;
+  readonly endToken: number;
+  /** Tokens that a transcript may have, the first one included. */
+  readonly maxTokens: number;
+  readonly allowed: AllowedTokens;
+  close(): Promise<void>;
+}
+
+/**
+ * Loads an export in Hugging Face's layout: `config.json`, `tokenizer.json`, `onnx/encoder_model*.onnx` and
+ * `onnx/decoder_model_merged*.onnx`.
+ *
+ * @throws {ModelFileError}
+ * @see huggingface/optimum: MoonshineOnnxConfig
+ */
+async function loadMoonshineModel(modelDir: string, threads: number): Promise<MoonshineModel> {
+  const configPath = join(modelDir, 'config.json');
+  const json = await readJson(configPath, (parsed) => parsed as Readonly<Record<string, unknown>>);
+  if (json.model_type !== 'moonshine') {
+    throw new ModelFileError(MODEL, configPath, 'its "model_type" is not "moonshine"');
+  }
+  const number = (name: string) => wholeNumber(configPath, json, name);
+  const tokenizer = await readJson(join(modelDir, 'tokenizer.json'), (parsed) =>
+    PieceTokenizer.parse(parsed),
+  );
+  const heads = number('decoder_num_attention_heads');
+  const path = graphPath(modelDir, 'encoder_model');
+  const encoder = await openSession({ model: MODEL, path, threads });
+  if (!encoder.inputNames.includes('input_values')) {
+    throw new ModelFileError(MODEL, path, 'it has no "input_values"');
+  }
+  const decoder = await openMergedDecoder({
+    model: MODEL,
+    path: graphPath(modelDir, 'decoder_model_merged'),
+    threads,
+    shape: {
+      layers: number('decoder_num_hidden_layers'),
+      heads: 'decoder_num_key_value_heads' in json ? number('decoder_num_key_value_heads') : heads,
+      headSize: number('hidden_size') / heads,
+    },
+  });
+  const startToken = number('decoder_start_token_id');
+  return {
+    tokenizer,
+    encoder,
+    decoder,
+    startToken,
+    endToken: number('eos_token_id'),
+    maxTokens: number('max_position_embeddings'),
+    allowed: allowedTokens({ lastToken: number('vocab_size') - 1, suppressed: [startToken] }),
+    close: async () => {
+      await Promise.all([encoder.release(), decoder.session.release()]);
+    },
+  };
+}
+
+async function readJson<Value>(path: string, parse: (json: unknown) => Value): Promise<Value> {
+  try {
+    return parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch (error) {
+    throw ModelFileError.from(MODEL, path, error);
+  }
+}
+
+function wholeNumber(path: string, json: Readonly<Record<string, unknown>>, name: string): number {
+  const value = json[name];
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
+  throw new ModelFileError(MODEL, path, `its "${name}" is not a positive whole number`);
+}
+
+/** Stands for a space within tokens. */
+const SPACE = '▁';
+
+/** A byte that has no token of its own text: `<0x0A>`. */
+const BYTE = /^<0x([0-9A-F]{2})>$/;
+
+interface TokenizerFile {
+  readonly model: { readonly vocab: Readonly<Record<string, number>> };
+  readonly added_tokens: readonly { readonly id: number; readonly special: boolean }[];
+}
+
+/** The reading half of a SentencePiece-like tokenizer: token numbers back to text */
+export class PieceTokenizer {
+  readonly #pieces = new Map<number, string>();
+
+  private constructor(file: TokenizerFile) {
+    for (const [piece, id] of Object.entries(file.model.vocab)) this.#pieces.set(id, piece);
+    for (const { id, special } of file.added_tokens) if (special) this.#pieces.delete(id);
+  }
+
+  /**
+   * Takes `tokenizer.json` as parsed.
+   *
+   * @throws {TypeError} saying which part is missing.
+   * @see huggingface/tokenizers: a BPE model with byte fallback behind a Metaspace decoder
+   */
+  static parse(json: unknown): PieceTokenizer {
+    const { model, added_tokens: added } = (json ?? {}) as Partial<TokenizerFile>;
+    if (typeof model?.vocab !== 'object' || model.vocab === null || !Array.isArray(added)) {
+      throw new TypeError('expected "model.vocab" and "added_tokens" of a BPE tokenizer');
+    }
+    return new PieceTokenizer({ model, added_tokens: added });
+  }
+
+  /** Whether the token begins a new word. */
+  startsWord(id: number): boolean {
+    return this.#pieces.get(id)?.startsWith(SPACE) === true;
+  }
+
+  /** The tokens' text; special tokens have none. */
+  decode(ids: readonly number[]): string {
+    const bytes = ids.flatMap((id) => {
+      const piece = this.#pieces.get(id) ?? '';
+      const hex = BYTE.exec(piece)?.[1];
+      if (hex !== undefined) return [Number.parseInt(hex, 16)];
+      return [...new TextEncoder().encode(piece.replaceAll(SPACE, ' '))];
+    });
+    return new TextDecoder().decode(Uint8Array.from(bytes));
+  }
 }

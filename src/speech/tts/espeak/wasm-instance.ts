@@ -5,8 +5,6 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Sentence } from './espeak-messages.ts';
 import { espeakArguments } from './espeak-voice.ts';
-import { type LinearMemory, MemoryBefore } from './wasm-memory.ts';
-import { type MemoryFiles, WasmVoiceFiles } from './wasm-voice-files.ts';
 
 const TEXT_FILE = 'sentence.txt';
 
@@ -177,4 +175,98 @@ class Output {
   complain(line: string): void {
     this.complaint = `${this.complaint} ${line}`.trim().slice(0, 200);
   }
+}
+
+/** Grows by being another buffer. */
+interface LinearMemory {
+  readonly buffer: ArrayBuffer;
+}
+
+/**
+ * A command-line program leaves its variables and its heap as they are when it ends, and cannot run twice on them. With
+ * its memory put back it does not know that it ever ran: 2 ms for the 18 MB that espeak-ng fills, instead of 80 ms for a
+ * new instance.
+ */
+export class MemoryBefore {
+  readonly #memory: LinearMemory;
+  readonly #buffer: ArrayBuffer;
+  /** Up to the last byte that is not zero. */
+  readonly #bytes: Uint8Array;
+
+  constructor(memory: LinearMemory) {
+    this.#memory = memory;
+    this.#buffer = memory.buffer;
+    const all = new Uint8Array(memory.buffer);
+    this.#bytes = all.slice(0, all.findLastIndex((byte) => byte !== 0) + 1);
+  }
+
+  /** Whether the memory has grown since: then other code's views of it are empty, and it cannot be put back. */
+  get isOutgrown(): boolean {
+    return this.#memory.buffer !== this.#buffer;
+  }
+
+  putBack(): void {
+    const memory = new Uint8Array(this.#buffer);
+    memory.set(this.#bytes);
+    memory.fill(0, this.#bytes.length);
+  }
+}
+
+/** Emscripten's file system, as far as it is used. */
+interface MemoryFiles {
+  writeFile(path: string, text: string): void;
+  readdir(path: string): string[];
+  stat(path: string): { mode: number };
+  isDir(mode: number): boolean;
+  mkdir(path: string): void;
+  rename(from: string, to: string): void;
+  close(stream: object): void;
+  readonly streams: readonly (object | null)[];
+}
+
+const DATA_FOLDER = '/usr/local/share/espeak-ng-data';
+const SHELF = '/shelf';
+
+interface VoiceFile {
+  readonly path: string;
+  readonly kept: string;
+}
+
+/** Keeps every file on a shelf that the program does not look at, and puts those of one voice in their place. */
+class WasmVoiceFiles {
+  readonly #files: MemoryFiles;
+  /** In the order of the folders: where a name fits several, the program takes the first. */
+  readonly #all: readonly VoiceFile[];
+  #shown: readonly VoiceFile[];
+  #voice: string | undefined;
+
+  constructor(files: MemoryFiles) {
+    this.#files = files;
+    files.mkdir(SHELF);
+    const paths = ['lang', 'voices'].flatMap((name) => list(files, `${DATA_FOLDER}/${name}`));
+    this.#all = paths.map((path, index) => ({ path, kept: `${SHELF}/${index}` }));
+    this.#shown = this.#all;
+  }
+
+  /** @param voice file and variant, such as `gmw/en-US+f3`, or a name such as `en-us`, which is found only by opening all. */
+  show(voice: string): void {
+    if (voice === this.#voice) return;
+    const [file = '', variant = ''] = voice.split('+');
+    const isFile = file.includes('/');
+    for (const { path, kept } of this.#shown) this.#files.rename(path, kept);
+    this.#shown = this.#all.filter(({ path }) => {
+      if (path.startsWith(`${DATA_FOLDER}/lang/`)) return !isFile || path.endsWith(`/lang/${file}`);
+      return variant !== '' && path.endsWith(`/!v/${variant}`);
+    });
+    for (const { path, kept } of this.#shown) this.#files.rename(kept, path);
+    this.#voice = voice;
+  }
+}
+
+function list(files: MemoryFiles, folder: string): string[] {
+  const names = files.readdir(folder).filter((name) => name !== '.' && name !== '..');
+  return names.flatMap((name) => {
+    const path = `${folder}/${name}`;
+    return files.isDir(files.stat(path).mode) ? list(files, path) : [path];
+  });
 }

@@ -9,7 +9,6 @@ import { parsedJson } from '../../models/parsed-json.ts';
 import { endsOfDurations } from '../neural/voice-durations.ts';
 import type { VoiceAudio, VoiceModel, VoiceRequest } from '../neural/voice-model.ts';
 import { filesIn } from '../voices/voice-files.ts';
-import { kokoroPhonemes } from './kokoro-phonemes.ts';
 
 const MODEL = 'Kokoro model';
 
@@ -152,4 +151,23 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
   const vocab = vocabSchema.safeParse(parsedJson(text));
   if (vocab.success) return new Map(Object.entries(vocab.data));
   throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
+}
+
+/** @see kokoro-js, phonemize.js: the same in the same order */
+const CHANGES: readonly (readonly [RegExp, string])[] = [
+  [/ʲ/g, 'j'],
+  [/r/g, 'ɹ'],
+  [/x/g, 'k'],
+  [/ɬ/g, 'l'],
+  [/ z(?=[;:,.!?¡¿—…"«»“” ]|$)/g, 'z'],
+];
+
+/** @param voice whose first letter tells the language. */
+export function kokoroPhonemes(phonemes: string, voice: string): string {
+  const isEnglish = /^[ab]/.test(voice);
+  // Only English was learnt through these; other languages keep their own r.
+  const changed = isEnglish
+    ? CHANGES.reduce((text, [pattern, by]) => text.replace(pattern, by), phonemes)
+    : phonemes;
+  return voice.startsWith('a') ? changed.replace(/(?<=nˈaɪn)ti(?!ː)/g, 'di') : changed;
 }

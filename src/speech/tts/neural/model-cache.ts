@@ -1,5 +1,6 @@
 /** Models that are open: those used last. */
-import { VoiceLevel } from '../voices/voice-level.ts';
+
+import { FULL_SCALE, LOUDNESS_DBFS } from '../pool/voice-line.ts';
 import type { VoiceModel } from './voice-model.ts';
 
 /** A Piper voice holds about 100 MB, a Kokoro model 400 MB with all its voices. */
@@ -44,4 +45,49 @@ export class ModelCache {
     this.#models.clear();
     await Promise.allSettled(open.map(async (model) => (await model).close()));
   }
+}
+
+/** 20 ms at the line's rate. */
+const FRAME_SAMPLES = 160;
+
+/** Frames that are this much below the loudest are pauses. */
+const RANGE_DB = 25;
+
+/** A voice is known well after half a minute; what comes then hardly changes its gain. */
+const FRAMES_MAX = 1500;
+
+const GAIN_DB_MAX = 30;
+
+/** Learns one voice's loudness from all that it has said. */
+export class VoiceLevel {
+  #power = 0;
+  #frames = 0;
+
+  /**
+   * Weighs the next sentence.
+   *
+   * @param samples 8 kHz, of a 16-bit scale.
+   * @returns the gain for it, in decibels.
+   */
+  weigh(samples: Float32Array): number {
+    const powers = voicedPowers(samples);
+    if (powers.length > 0) {
+      const mean = powers.reduce((sum, power) => sum + power, 0) / powers.length;
+      const known = Math.min(this.#frames, FRAMES_MAX);
+      this.#power = (this.#power * known + mean * powers.length) / (known + powers.length);
+      this.#frames = known + powers.length;
+    }
+    if (this.#power === 0) return 0;
+    const levelDbfs = 10 * Math.log10(this.#power / FULL_SCALE ** 2);
+    return Math.max(-GAIN_DB_MAX, Math.min(GAIN_DB_MAX, LOUDNESS_DBFS - levelDbfs));
+  }
+}
+
+function voicedPowers(samples: Float32Array): readonly number[] {
+  const powers = Array.from({ length: Math.floor(samples.length / FRAME_SAMPLES) }, (_, n) => {
+    const frame = samples.subarray(n * FRAME_SAMPLES, (n + 1) * FRAME_SAMPLES);
+    return frame.reduce((sum, sample) => sum + sample * sample, 0) / FRAME_SAMPLES;
+  });
+  const loudest = powers.reduce((most, power) => Math.max(most, power), 0);
+  return powers.filter((power) => power > 0 && power >= loudest * 10 ** (-RANGE_DB / 10));
 }

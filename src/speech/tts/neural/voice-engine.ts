@@ -2,11 +2,24 @@
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import type { NeuralVoice } from '../pool/synthesis-job-setup.ts';
+import { SpeakingChildren } from '../pool/speaking-children.ts';
+import type { ModelFailure } from '../pool/speaking-messages.ts';
+import type {
+  NeuralSentence,
+  NeuralVoice,
+  SynthesisJobSetup,
+} from '../pool/synthesis-job-setup.ts';
+import {
+  type SpeechRequest,
+  SynthesisError,
+  type Synthesizer,
+  type VoiceChoice,
+} from '../pool/synthesizer.ts';
+import { pauseAfterMs, spokenText } from '../voices/clean-text.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { chooseNeuralVoice } from '../voices/voice-choice.ts';
-import { VoiceSynthesizer } from './voice-synthesizer.ts';
 
 /** What the composition root gives to every engine of neural voices. */
 export interface VoiceEngineOptions {
@@ -58,4 +71,110 @@ export function voiceEngine(
         ...{ childCount, clock, logger },
       }),
   };
+}
+
+const CHILD_FILE = new URL('../pool/voice-child.ts', import.meta.url);
+
+/** Large models take seconds from a cold disk, and each says a word before it is used. */
+const START_TIMEOUT_MS = 120_000;
+
+/** A sentence of 20 s at a third of the pace of speech. */
+const ANSWER_TIMEOUT_MS = 60_000;
+
+/** Sentences asked for and not yet spoken, over all calls. More are refused. */
+const SENTENCES_MAX = 100;
+
+interface VoiceSynthesizerOptions {
+  /** As in the setting `TTS`. */
+  readonly engine: string;
+  readonly order: SynthesisJobSetup;
+  /** Which of the order's voices speaks; undefined where none has the language. */
+  readonly voiceFor: (
+    choice: VoiceChoice,
+    voices: readonly NeuralVoice[],
+  ) => NeuralVoice | undefined;
+  readonly childCount: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly answerTimeoutMs?: number;
+}
+
+/** Speaks with neural voices, in child processes. */
+class VoiceSynthesizer implements Synthesizer {
+  readonly #options: VoiceSynthesizerOptions;
+  readonly #children: SpeakingChildren<NeuralSentence>;
+  #failures: readonly ModelFailure[] = [];
+
+  constructor(options: VoiceSynthesizerOptions) {
+    this.#options = options;
+    const { engine, order, clock, logger, answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
+    const child = { file: CHILD_FILE, order, engine, startTimeoutMs: START_TIMEOUT_MS };
+    this.#children = new SpeakingChildren({
+      ...{ child, clock, logger, answerTimeoutMs },
+      ...{ count: options.childCount, sentencesMax: SENTENCES_MAX },
+      onFailures: (failures) => this.#note(failures),
+    });
+  }
+
+  /** @throws {SynthesisError} naming the models and what is wrong with them, when none can be used. */
+  start(): Promise<void> {
+    return this.#children.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#children.stop();
+  }
+
+  canSpeak(choice: VoiceChoice): boolean {
+    return this.#voiceFor(choice) !== undefined;
+  }
+
+  async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+    const { signal, onWords } = request;
+    signal?.throwIfAborted();
+    const text = spokenText(request.text);
+    if (text === '') return;
+    const voice = this.#voiceFor(request);
+    if (voice === undefined) {
+      throw new SynthesisError(`Cannot speak with "${request.voice}": no voice has its language`);
+    }
+    const sentence = { text, voice, pauseAfterMs: pauseAfterMs(text) };
+    // Ends of another number of words than were asked for would be told to nobody's use.
+    const isWhole = wordCount(text) === wordCount(request.text);
+    yield* this.#children.speak(sentence, { signal, onWords: isWhole ? onWords : undefined });
+  }
+
+  report(): EngineReport {
+    const { engine } = this.#options;
+    const names = this.#usable().map(({ name }) => name);
+    const shown = names.length > 3 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
+    const failures = this.#failures.map(({ reason }) => reason);
+    const reason = [...failures, `installed: ${shown.join(', ')}`].join('; ');
+    const isFallback = failures.length > 0;
+    const report = { job: 'tts', engine, reason, isFallback } as const;
+    if (!isFallback) return report;
+    const replacement = { engine, how: failures.join('; ') };
+    return { ...report, standIn: 'second_choice', replacement };
+  }
+
+  #voiceFor(choice: VoiceChoice): NeuralVoice | undefined {
+    return this.#options.voiceFor(choice, this.#usable());
+  }
+
+  #usable(): readonly NeuralVoice[] {
+    const { voices } = this.#options.order;
+    const failed = this.#failures.map(({ model }) => model);
+    return voices.filter(({ model }) => !failed.includes(model));
+  }
+
+  #note(failures: readonly ModelFailure[]): void {
+    if (failures.length > 0) {
+      this.#options.logger.warn({ failures }, 'voices that cannot be used');
+    }
+    this.#failures = failures;
+  }
+}
+
+function wordCount(text: string): number {
+  return text.split(/\s+/).filter((word) => word !== '').length;
 }

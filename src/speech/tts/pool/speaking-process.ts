@@ -3,7 +3,6 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type SpeakingChild, SpeakingChildKeeper } from './speaking-child-keeper.ts';
 import type { ModelFailure, SpeakingReply, SpokenSentence } from './speaking-messages.ts';
-import { SpokenAudio } from './spoken-audio.ts';
 import { SynthesisError, type WordEnds } from './synthesizer.ts';
 
 export interface SpeakingOptions {
@@ -150,5 +149,45 @@ export class SpeakingProcess<Sentence extends SpokenSentence> {
         this.#keeper.send({ kind: 'speak', id: job.id, sentence: job.sentence });
       }
     }
+  }
+}
+
+/** Filled from one side, read from the other, by one reader. Its length is bounded by the child. */
+class SpokenAudio {
+  readonly #chunks: Int16Array[] = [];
+  #end: { readonly error: Error | null } | undefined;
+  #wake: () => void = () => undefined;
+
+  push(pcm: Int16Array): void {
+    if (this.#end === undefined) {
+      this.#chunks.push(pcm);
+      this.#wake();
+    }
+  }
+
+  /** Ends it: after the chunks still waiting, or at once with an error. The first end counts. */
+  end(error: Error | null): void {
+    if (this.#end !== undefined) {
+      return;
+    }
+    this.#end = { error };
+    if (error !== null) {
+      this.#chunks.length = 0;
+    }
+    this.#wake();
+  }
+
+  /** @returns null at the end. @throws what it was ended with. */
+  async next(): Promise<Int16Array | null> {
+    while (this.#chunks.length === 0 && this.#end === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const chunk = this.#chunks.shift();
+    if (chunk === undefined && this.#end?.error) {
+      throw this.#end.error;
+    }
+    return chunk ?? null;
   }
 }

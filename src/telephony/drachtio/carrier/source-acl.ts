@@ -2,7 +2,6 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';
-import { RefusalLog } from './refusal-log.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
 
 /** What carriers are told to wait before they try again here. */
@@ -69,4 +68,42 @@ export function refuse(
   const headers: Record<string, string> =
     retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
   answer.send(status, { headers });
+}
+
+const PAUSE_MS = 10_000;
+
+/** Tells the operator of refused callers without letting a scanner fill the disk: one line in a while. */
+class RefusalLog {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #count = 0;
+  #stopTimer: (() => void) | undefined;
+
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Logs the first at once, and those of the next ten seconds together. */
+  count(sourceAddress: string): void {
+    this.#count += 1;
+    if (this.#stopTimer === undefined) this.#write(sourceAddress);
+  }
+
+  stop(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+  }
+
+  #write(sourceAddress: string): void {
+    this.#log.warn(
+      { sourceAddress, count: this.#count },
+      'refused calls from a host that no SIP trunk allows',
+    );
+    this.#count = 0;
+    this.#stopTimer = this.#clock.after(PAUSE_MS, () => {
+      this.#stopTimer = undefined;
+      if (this.#count > 0) this.#write(sourceAddress);
+    });
+  }
 }
