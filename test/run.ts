@@ -77,7 +77,7 @@ const STAGES: readonly Stage[] = [
       { name: 'unit', run: suite('unit', YIELDING) },
     ],
     [
-      { name: 'patient', run: suite('patient') },
+      { name: 'parallel', run: suite('parallel') },
       { name: 'integration', run: suite('integration') },
     ],
   ],

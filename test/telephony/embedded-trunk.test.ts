@@ -3,5 +3,5 @@ import { describeProbes } from './probe.contract.ts';
 import { describeTrunks } from './trunk.contract.ts';
 
 describeTrunks('embedded', startSilentPlane);
-// UDP needs the time of two requests; test/e2e/trunk-down.test.ts has it.
+// UDP needs the time of two requests; test/e2e/parallel/trunk-down.test.ts has it.
 describeProbes('embedded', startSilentPlane, ['tcp']);

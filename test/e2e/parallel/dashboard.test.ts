@@ -1,0 +1,276 @@
+/** The dashboard in a browser, against the whole server, from the printed link to a revoked key. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BrowserPage, launchBrowser } from '../../support/browser.ts';
+import { describeWith } from '../../support/programs.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PASSWORD = 'correct horse battery';
+const EVIL = '<img src=x onerror="window.hit=1">';
+const FIRST_LOAD_BYTES_MAX = 150_000;
+
+const PAGES = [
+  'live',
+  'calls',
+  'agents',
+  'agents/new',
+  'numbers',
+  'trunks',
+  'analytics',
+  'webhooks',
+  'keys',
+  'settings',
+  'system',
+];
+
+/** Refuses every delivery: nothing listens there. */
+const DEAF = 'http://127.0.0.1:9/hook';
+
+describeWith(['chromium'], 'the dashboard', () => {
+  let server: TestServer;
+  let browser: Browser;
+  let shown: BrowserPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    spawnSync(join(ROOT, 'node_modules/.bin/node'), ['src/cli/build-dashboard.ts'], { cwd: ROOT });
+    const environment = {
+      WEBHOOK_ALLOW_LOCAL: 'true',
+      WEBHOOK_BACKOFF_SECONDS: '0,0,0,0,0',
+      SANDBOX_SPEED: '4',
+    };
+    server = await (await startServer({ environment })).ready();
+    browser = await launchBrowser();
+    shown = await BrowserPage.open(browser);
+    page = shown.page;
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const go = async (hash: string) => {
+    await page.goto(`${server.baseUrl}/#/${hash}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+  test('the first load is small', () => {
+    const folder = join(ROOT, 'dist/dashboard/assets');
+    const packed = readdirSync(folder).filter((name) => name.endsWith('.gz'));
+    const sizeBytes = packed.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+
+    expect(packed.length).toBeGreaterThan(1);
+    expect(sizeBytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+  });
+
+  test('the printed link sets the password, by keyboard alone, and the token leaves the address', async () => {
+    await expect.poll(() => server.output).toMatch(/setup\?token=/);
+    await page.goto(
+      /http\S+\/(#\/setup\?token=\S+)/
+        .exec(server.output)?.[1]
+        ?.replace(/^/, `${server.baseUrl}/`) ?? '',
+    );
+    await page.getByLabel('New password').waitFor();
+    const findings = await shown.findings();
+    await shown.picture('setup');
+
+    await shown.tabTo('New password');
+    await page.keyboard.type(PASSWORD);
+    await shown.tabTo('The same again');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+
+    expect(findings).toEqual([]);
+    expect(page.url()).not.toContain('token');
+  });
+
+  test('signing out and in again works by keyboard alone', async () => {
+    await button('Sign out').press('Enter');
+    await page.getByLabel('Password').waitFor();
+
+    await shown.tabTo('Password');
+    await page.keyboard.type('wrong password!');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Password').fill('');
+    await page.getByLabel('Password').focus();
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('heading', { name: 'Calls' }).waitFor();
+    const focused = await page.evaluate('document.activeElement.tagName');
+    expect(focused).toBe('H1');
+  });
+
+  test('an agent is refused at its field, then made', async () => {
+    await page.getByText('Test', { exact: true }).click();
+    await go('agents/new');
+
+    await page.getByLabel('Name').fill(EVIL);
+    await page.getByLabel('Greeting').fill(`Hello ${EVIL}`);
+    await button('Create agent').click();
+    const field = page.getByLabel('Instructions');
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+    await field.fill('You answer the telephone of a dentist.');
+    await page.getByLabel('book an appointment').check();
+    await button('Create agent').click();
+
+    await page.waitForURL(/#\/agents\/agent_/);
+    await page.getByRole('heading', { name: EVIL }).waitFor();
+    await shown.picture('agent');
+  });
+
+  test('a webhook that nobody answers fails, shows its attempts, and is sent again', async () => {
+    await go('webhooks');
+    await page.getByLabel('Address (https)').fill(DEAF);
+    await page.getByLabel('Description').fill(EVIL);
+    await button('Add endpoint').click();
+    await button('Send test event').click();
+    await expect
+      .poll(
+        async () => {
+          await button('Reload').click();
+          return page.getByRole('cell', { name: 'failed', exact: true }).count();
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe(1);
+
+    await button('Attempts').click();
+    await page.getByRole('dialog').getByRole('cell').first().waitFor();
+    await shown.picture('webhooks');
+    await page.keyboard.press('Escape');
+    await button('Resend').click();
+
+    await page.getByText('It goes out again').waitFor();
+  });
+
+  test('a call is watched as it goes on', async () => {
+    await go('live');
+    await page.getByText('Connected').waitFor();
+    await button('Simulate a call').click();
+    await button('Call').click();
+
+    const card = page.getByRole('article');
+    await card.getByText('in progress').waitFor();
+    await card.locator('.said-user').first().waitFor();
+    await shown.picture('live');
+    expect(await card.getByText(`Hello ${EVIL}`).count()).toBe(1);
+    await card.getByText('completed').waitFor({ timeout: 60_000 });
+  });
+
+  test('the call shows its words, its recording plays, and its turns are drawn', async () => {
+    await go('calls');
+    await page.getByRole('cell').getByRole('link').first().click();
+    await page.getByRole('slider').waitFor();
+
+    await page.getByTitle('Play from here').last().click();
+    await expect.poll(() => page.locator('.said[aria-current]').count()).toBe(1);
+    await page.getByRole('img', { name: /How long each answer took/ }).waitFor();
+
+    await expect
+      .poll(() => page.getByRole('cell', { name: 'call.ended' }).count())
+      .toBeGreaterThan(0);
+    expect(await shown.findings()).toEqual([]);
+    await shown.picture('call');
+  });
+
+  test('the calls that are shown come as a file', async () => {
+    await go('calls');
+
+    const [file] = await Promise.all([page.waitForEvent('download'), button('Export CSV').click()]);
+
+    expect(file.suggestedFilename()).toBe('calls.csv');
+  });
+
+  test('a key is shown once, works, and is revoked', async () => {
+    await go('keys');
+    await page.getByLabel('Name').fill('Booking site');
+    await button('Make key').click();
+    const key = (await page.locator('.secret').textContent()) ?? '';
+    await shown.picture('key');
+    const findings = await shown.findings();
+    await button('I have kept it').click();
+    const ask = () =>
+      fetch(`${server.baseUrl}/api/agents`, { headers: { authorization: `Bearer ${key}` } });
+    const before = await ask();
+
+    const row = page.getByRole('row', { name: /Booking site/ });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('revoked').waitFor();
+
+    expect(key).toMatch(/^svc_test_/);
+    expect(findings).toEqual([]);
+    expect(before.status).toBe(200);
+    // A revoked key stops within a second.
+    await expect.poll(async () => (await ask()).status, { timeout: 2000 }).toBe(401);
+  });
+
+  test('a signing secret is prepared, given up, prepared again, activated, and the one before dropped', async () => {
+    await go('webhooks');
+
+    await button('Prepare new secret').click();
+    const given = (await page.locator('.secret').textContent()) ?? '';
+    await button('Discard').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.locator('.secret').waitFor({ state: 'detached' });
+    await button('Prepare new secret').click();
+    const secret = (await page.locator('.secret').textContent()) ?? '';
+    const isActive = await page.getByText(/not active yet/).count();
+    await shown.picture('signing-secret');
+    const findings = await shown.findings();
+    await button('Activate').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
+    await page.getByText('The previous secret also signs').waitFor();
+    await button('Drop previous secret').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Drop previous secret' }).click();
+    await page.getByText('The previous secret also signs').waitFor({ state: 'detached' });
+
+    expect(secret).toMatch(/^whsec_/);
+    expect(secret).not.toBe(given);
+    expect(isActive).toBe(1);
+    expect(findings).toEqual([]);
+    await button('Prepare new secret').waitFor();
+  });
+
+  test.each(PAGES)('#/%s is good to read, light and dark, wide and narrow', async (hash) => {
+    await go(hash);
+    await page.waitForLoadState('networkidle');
+    await page.getByLabel('Theme').selectOption('light');
+    const light = await shown.findings();
+    await shown.picture(`${hash.replace('/', '-')}-light`);
+    await page.getByLabel('Theme').selectOption('dark');
+    const dark = await shown.findings();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await shown.picture(`${hash.replace('/', '-')}-dark-360`);
+    const isTooWide = await shown.isTooWide();
+    await page.setViewportSize({ width: 1440, height: 900 });
+
+    expect(light).toEqual([]);
+    expect(dark).toEqual([]);
+    expect(isTooWide).toBe(false);
+  });
+
+  test('it speaks German, and remembers', async () => {
+    await page.getByLabel('Language').selectOption('de');
+
+    await page.reload();
+    await page.getByRole('link', { name: 'Anrufe' }).waitFor();
+
+    expect(await page.evaluate('document.documentElement.lang')).toBe('de');
+  });
+
+  test('nothing that anybody wrote has run, and the policy had nothing to forbid', async () => {
+    expect(await page.evaluate('window.hit')).toBeUndefined();
+    expect(shown.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,150 @@
+/** The whole server behind an address translator: what far ends on either side are told, and that both sides hear each other. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  CALLS,
+  expectGood,
+  farEndLevels,
+  inTurns,
+  LOUD,
+  NAT_TRUNKS,
+  NEIGHBOUR,
+  openPhone,
+  REGISTRAR,
+  SUBSCRIBER,
+} from '../../support/nat-calls.ts';
+import {
+  LAN_PHONE,
+  NatNetwork,
+  PUBLIC,
+  SECOND_PUBLIC,
+  SERVER,
+  whyNoNatNetwork,
+} from '../../support/nat-network.ts';
+import { type Registrar, startRegistrar } from '../../support/registrar.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+const NUMBER = '+12025550123';
+const NAME = 'voice.test';
+interface World {
+  readonly network: NatNetwork;
+  readonly registrar: Registrar;
+  readonly server: TestServer;
+}
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** Everything is in place, and the trunk is registered, when it resolves. */
+async function open(environment: Readonly<Record<string, string>>): Promise<World> {
+  const network = await NatNetwork.open();
+  network.server.nameHosts({ [NAME]: PUBLIC });
+  closers.push(() => network.close());
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-nat-'));
+  closers.push(() => rmSync(folder, { recursive: true }));
+  const SIP_TRUNKS = join(folder, 'trunks.json');
+  writeFileSync(SIP_TRUNKS, JSON.stringify(NAT_TRUNKS));
+  const registrar = await startRegistrar(network.outside);
+  const ports = { SIP_PORT: '5060', RTP_PORTS: '20000-20999' };
+  const server = await startServer({
+    environment: { ...ports, SIP_TRUNKS, PUBLIC_ADDRESS: PUBLIC, ...environment },
+    namespace: network.server,
+  });
+  closers.push(() => server.stop());
+  await server.ready();
+  return { network, registrar, server };
+}
+
+const addressOf = (contact: string) => /@([\d.]+):5060/.exec(contact)?.[1];
+
+const reason = whyNoNatNetwork(['kamailio', 'ss']);
+if (reason !== undefined) process.stderr.write(`skipped: ${reason} (server behind a NAT)\n`);
+
+describe.skipIf(reason !== undefined)('a server behind a NAT', () => {
+  test('registers, is called and calls through the translator, and is heard by both sides in all of 20 and 20 calls', async () => {
+    const { network, server } = await open({ SIP_HOST: SERVER });
+    const phone = await openPhone(network, SUBSCRIBER);
+    const agentId = await server.createAgent();
+
+    const callsIn = await inTurns(phone, () => phone.call(`sip:${NUMBER}@${REGISTRAR}`));
+    const levelsIn = await farEndLevels(server);
+    const callsOut = await inTurns(phone, () =>
+      server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' }),
+    );
+    const levels = await farEndLevels(server);
+
+    expectGood(callsIn, PUBLIC);
+    expectGood(callsOut, PUBLIC);
+    expect([levelsIn.length, levels.length]).toEqual([CALLS, 2 * CALLS]);
+    expect(levels.filter((level) => level < LOUD)).toEqual([]);
+  });
+
+  test.each([
+    SERVER,
+    '0.0.0.0',
+    '::',
+  ])('on SIP_HOST=%s it tells each far end the address that it reaches', async (SIP_HOST) => {
+    const { network, server } = await open({ SIP_HOST });
+    await server.createAgent();
+    const calls = [
+      { from: LAN_PHONE, at: SERVER, told: SERVER },
+      { from: SUBSCRIBER, at: REGISTRAR, told: PUBLIC },
+      { from: NEIGHBOUR, at: SECOND_PUBLIC, told: SECOND_PUBLIC },
+    ];
+
+    for (const { from, at, told } of calls) {
+      const phone = await openPhone(network, from);
+      phone.call(`sip:${NUMBER}@${at}`);
+      expectGood(await phone.reports(1), told);
+    }
+    const levels = await farEndLevels(server);
+
+    expect(levels.filter((level) => level >= LOUD)).toHaveLength(calls.length);
+  });
+
+  test('it registers by TCP as well, and is called that way', async () => {
+    const { network, server } = await open({ SIP_HOST: SERVER });
+    const phone = await openPhone(network, SUBSCRIBER);
+    const agentId = await server.createAgent({ phoneNumber: '+12025550124' });
+
+    phone.call(`sip:+12025550124@${REGISTRAR}`);
+    const [called] = await phone.reports(1);
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' });
+    const [calling] = await phone.reports(1);
+    const levels = await farEndLevels(server);
+
+    expect(called?.contact).toMatch(`@${PUBLIC}:5060;transport=tcp`);
+    expect(calling?.contact).toMatch(`@${PUBLIC}:5060;transport=tcp`);
+    expect([called?.media, calling?.media]).toEqual([PUBLIC, PUBLIC]);
+    expect(levels.filter((level) => level >= LOUD)).toHaveLength(2);
+  });
+
+  test('it registers its new address when the name that it has outside has moved', async () => {
+    const { network, registrar } = await open({ SIP_HOST: SERVER, PUBLIC_ADDRESS: NAME });
+    await expect.poll(() => registrar.contacts().length).toBe(2);
+    const before = new Set(registrar.contacts().map(addressOf));
+
+    network.server.nameHosts({ [NAME]: SECOND_PUBLIC });
+    await expect.poll(() => registrar.contacts().length, { timeout: 60_000 }).toBe(4);
+
+    expect(before).toEqual(new Set([PUBLIC]));
+    expect(new Set(registrar.contacts().slice(2).map(addressOf))).toEqual(new Set([SECOND_PUBLIC]));
+  });
+
+  test('it calls a telephone of its own network from its own address', async () => {
+    const { network, server } = await open({ SIP_HOST: '0.0.0.0' });
+    const phone = await openPhone(network, LAN_PHONE);
+    const agentId = await server.createAgent({ phoneNumber: '+12025550188' });
+
+    await server.api('POST', '/api/calls/outbound', { agentId, to: '+14155550101' });
+    const calls = await phone.reports(1);
+
+    expectGood(calls, SERVER);
+    expect(calls[0]?.via).toBe(SERVER);
+  });
+});
