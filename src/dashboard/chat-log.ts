@@ -1,5 +1,5 @@
 /** A written conversation with an agent; pure */
-import type { ChatAnswer, ChatMessage, ChatToolCall } from './agent-types.ts';
+import type { ChatAnswer, ChatMessage, ChatToolCall } from './api-types.ts';
 
 /** As many of the newest messages the server takes, and letters of each. */
 export const MESSAGES_MAX = 50;

@@ -52,3 +52,64 @@ export function clockText(seconds: number): string {
     ? `${minutes}:${rest}`
     : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`;
 }
+
+const DAY_MS = 86_400_000;
+
+/** UTC days, YYYY-MM-DD, both inclusive; empty while one is being typed. */
+export interface DayRange {
+  readonly startDate: string;
+  readonly endDate: string;
+}
+
+/** The last so many days, today among them. */
+export function lastDays(count: number, nowMs: number): DayRange {
+  return { startDate: dayOf(nowMs - (count - 1) * DAY_MS), endDate: dayOf(nowMs) };
+}
+
+/** A half-typed day is asked as the same day twice; without any, the report is the server's usual one. */
+export function queryOf(
+  period: string,
+  { startDate, endDate }: DayRange,
+): Readonly<Record<string, string>> {
+  if (period !== 'custom') return { period };
+  if (startDate === '' && endDate === '') return {};
+  return { period, startDate: startDate || endDate, endDate: endDate || startDate };
+}
+
+function dayOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 10);
+}
+
+export const CALLS_PER_PAGE = 50;
+
+const FILTER_FIELDS = ['agentId', 'status', 'direction', 'startDate', 'endDate'] as const;
+
+export type FilterField = (typeof FILTER_FIELDS)[number];
+
+export interface CallFilter {
+  readonly fields: Readonly<Partial<Record<FilterField, string>>>;
+  readonly offset: number;
+}
+
+export function filterOf(query: URLSearchParams): CallFilter {
+  const given = FILTER_FIELDS.flatMap((name) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value]];
+  });
+  const offset = query.get('offset') ?? '';
+  return {
+    fields: Object.fromEntries(given),
+    offset: /^\d{1,9}$/.test(offset) ? Number(offset) : 0,
+  };
+}
+
+/** The address of the calls so filtered. */
+export function addressOf({ fields, offset }: CallFilter): string {
+  const query = new URLSearchParams();
+  for (const name of FILTER_FIELDS) {
+    const value = fields[name];
+    if (value !== undefined && value !== '') query.set(name, value);
+  }
+  if (offset > 0) query.set('offset', String(offset));
+  return query.size === 0 ? '#/calls' : `#/calls?${query}`;
+}

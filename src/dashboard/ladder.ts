@@ -1,5 +1,5 @@
 /** The messages of a call's signalling as rungs between the carrier and us; pure */
-import type { SipMessage } from './call-types.ts';
+import type { SipMessage } from './api-types.ts';
 
 export interface Rung {
   readonly message: SipMessage;

@@ -1,7 +1,6 @@
 /** Lets a call that goes on be heard: its sound comes over `fetch`, and goes to the loudspeaker piece by piece. */
 import type { ApiClient } from './api-client.ts';
-import { SoundSchedule } from './sound-schedule.ts';
-import { type StereoSound, WavStreamReader } from './wav-stream.ts';
+import { SoundSchedule, type StereoSound, WavStreamReader } from './wav-stream.ts';
 
 const CALL_RATE_HZ = 8000;
 

@@ -1,6 +1,6 @@
 /** What the live view knows, and how each event of the stream changes it; pure */
-import type { CallCommon, TranscriptEntry } from './api-types.ts';
-import type { SseEvent } from './sse.ts';
+import type { CallCommon, TimelineEntry, TranscriptEntry } from './api-types.ts';
+import type { Levels } from './meter-board.ts';
 
 /** Entries kept of each call: the whole transcript is on the call's own page. */
 const WORDS_MAX = 200;
@@ -86,4 +86,63 @@ function changed(state: LiveState, id: string, change: (call: LiveCall) => LiveC
 
 function replaced(calls: readonly LiveCall[], now: LiveCall): readonly LiveCall[] {
   return calls.map((call) => (call.id === now.id ? now : call));
+}
+
+/** Reads Server-Sent Events from text as it comes in, in pieces of any size */
+export interface SseEvent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/** A line that is longer than this is no event of ours. */
+const BUFFER_CHARS_MAX = 4_000_000;
+
+/** Comments, `id` and `retry` are passed over. @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
+export class SseParser {
+  #rest = '';
+  #event = '';
+  #data: string[] = [];
+
+  /** @returns events that the piece completed. @throws {RangeError} when a line never ends. */
+  push(piece: string): SseEvent[] {
+    const text = this.#rest + piece;
+    if (text.length > BUFFER_CHARS_MAX) throw new RangeError('An event is too long');
+    // A carriage return at the end may be the first half of a line's end.
+    const lines = text.split(/\r\n|\n|\r(?!$)/);
+    this.#rest = lines.pop() ?? '';
+    return lines.flatMap((line) => this.#take(line));
+  }
+
+  #take(line: string): SseEvent[] {
+    if (line === '') return this.#dispatch();
+    const colon = line.indexOf(':');
+    const [field, value] =
+      colon === -1 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
+    if (field === 'event') this.#event = value;
+    if (field === 'data') this.#data.push(value);
+    return [];
+  }
+
+  #dispatch(): SseEvent[] {
+    const [event, data] = [this.#event || 'message', this.#data];
+    this.#event = '';
+    this.#data = [];
+    return data.length === 0 ? [] : [{ event, data: data.join('\n') }];
+  }
+}
+
+/** Undefined where the event tells something else. */
+export function levelsOf({
+  event,
+  data,
+}: SseEvent): readonly (Levels & { readonly callId: string })[] | undefined {
+  if (event !== 'levels') return undefined;
+  return (JSON.parse(data) as { levels: readonly (Levels & { callId: string })[] }).levels;
+}
+
+/** Why a transfer has failed, in the server's words; undefined where the event tells something else. */
+export function transferFailureOf({ event, data }: SseEvent): string | undefined {
+  if (event !== 'timeline') return undefined;
+  const { kind, details } = (JSON.parse(data) as { readonly entry: TimelineEntry }).entry;
+  return kind === 'transfer_failed' ? String(details.reason) : undefined;
 }

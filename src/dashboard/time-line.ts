@@ -115,3 +115,87 @@ export function shown(
   const to = Math.min(1, shareAt(stretch, span.toMs));
   return from > to ? undefined : { from, to };
 }
+
+/** What a side of the call sounded like: the loudest sample of each of equally long pieces, from 0 to 1. */
+export type Peaks = readonly number[];
+
+/**
+ * The loudest of what lies in each column, from 0 to 1; 0 beyond the recording's end. Where columns are finer than the
+ * pieces, neighbours share one.
+ */
+export function columnsOf(
+  peaks: Peaks,
+  durationMs: number,
+  stretch: Stretch,
+  columns: number,
+): readonly number[] {
+  const pieceMs = durationMs / Math.max(1, peaks.length);
+  return Array.from({ length: Math.max(0, columns) }, (_, column) => {
+    const first = Math.floor(msAt(stretch, column / columns) / pieceMs);
+    const end = Math.ceil(msAt(stretch, (column + 1) / columns) / pieceMs);
+    return loudest(peaks, Math.max(0, first), Math.max(first + 1, end));
+  });
+}
+
+function loudest(peaks: Peaks, first: number, end: number): number {
+  let most = 0;
+  for (let index = first; index < end && index < peaks.length; index += 1) {
+    most = Math.max(most, peaks[index] ?? 0);
+  }
+  return Math.min(1, most);
+}
+
+/** Height of a bar, from 0 to 1: speech that is hardly loud is to be seen too, so the scale is that of the ear. */
+export function heightOf(peak: number): number {
+  return peak <= 0 ? 0 : Math.min(1, peak) ** 0.6;
+}
+
+/** How many pieces to ask for: one each 50 ms, within what the server gives. */
+export function pointsFor(durationMs: number): number {
+  return Math.min(5000, Math.max(1000, Math.ceil(durationMs / 50)));
+}
+
+const STEP_MS = 5000;
+const FINE_MS = 1000;
+const LEAP_MS = 30_000;
+
+type KeyDeed =
+  | { readonly kind: 'seek'; readonly atMs: number }
+  | { readonly kind: 'toggle' }
+  | { readonly kind: 'zoom'; readonly factor: number };
+
+/** What the key asks for at this place; undefined where it means nothing here. */
+export function deedOf(
+  { key, shiftKey }: { readonly key: string; readonly shiftKey: boolean },
+  atMs: number,
+  durationMs: number,
+): KeyDeed | undefined {
+  const seek = (toMs: number): KeyDeed => ({
+    kind: 'seek',
+    atMs: Math.min(durationMs, Math.max(0, toMs)),
+  });
+  switch (key) {
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return seek(atMs - (shiftKey ? FINE_MS : STEP_MS));
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return seek(atMs + (shiftKey ? FINE_MS : STEP_MS));
+    case 'PageDown':
+      return seek(atMs - LEAP_MS);
+    case 'PageUp':
+      return seek(atMs + LEAP_MS);
+    case 'Home':
+      return seek(0);
+    case 'End':
+      return seek(durationMs);
+    case ' ':
+      return { kind: 'toggle' };
+    case '+':
+      return { kind: 'zoom', factor: 2 };
+    case '-':
+      return { kind: 'zoom', factor: 0.5 };
+    default:
+      return undefined;
+  }
+}

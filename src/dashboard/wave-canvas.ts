@@ -1,6 +1,5 @@
 /** Draws both sides of a call on a canvas: the caller above, the agent below. */
-import type { Stretch } from './time-line.ts';
-import { columnsOf, heightOf, type Peaks } from './wave-shape.ts';
+import { columnsOf, heightOf, type Peaks, type Stretch } from './time-line.ts';
 
 /** Of the canvas, in CSS pixels; each side has half of it. */
 const WAVE_HEIGHT = 128;

@@ -1,7 +1,12 @@
 /** What an agent's form sends, and what it keeps. */
 import { expect, test } from 'vitest';
-import { changesOf, mergedDraft, NEW_AGENT } from '../../src/dashboard/agent-draft.ts';
-import { keepDraft, keptDraft } from '../../src/dashboard/kept-draft.ts';
+import {
+  changesOf,
+  keepDraft,
+  keptDraft,
+  mergedDraft,
+  NEW_AGENT,
+} from '../../src/dashboard/agent-draft.ts';
 
 const BEGUN = { ...NEW_AGENT, name: 'Reception', greeting: 'Hello', systemPrompt: 'You are kind.' };
 

@@ -1,8 +1,7 @@
 /** Versions of agents, the written conversation, and the rows of the form. */
 import { expect, test } from 'vitest';
-import { differencesOf, fieldOf } from '../../src/dashboard/agent-difference.ts';
 import { isNumberFreed, NEW_AGENT, withoutEmptyRows } from '../../src/dashboard/agent-draft.ts';
-import type { AgentContent } from '../../src/dashboard/agent-types.ts';
+import type { AgentContent } from '../../src/dashboard/api-types.ts';
 import {
   callText,
   chatBegun,
@@ -12,6 +11,7 @@ import {
   withAnswer,
   withWords,
 } from '../../src/dashboard/chat-log.ts';
+import { differencesOf, fieldOf } from '../../src/dashboard/text-diff.ts';
 
 const WORDS = { yes: 'yes', no: 'no', none: '–', toolOf: (tool: string) => `<${tool}>` };
 

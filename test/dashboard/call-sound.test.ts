@@ -1,12 +1,10 @@
 /** The sound of a call in the page: its outline, its keys, its meters, and listening to it as it goes on. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fallen, fillOf } from '../../src/dashboard/level-meter.ts';
-import { levelsOf, transferFailureOf } from '../../src/dashboard/live-news.ts';
-import { deedOf } from '../../src/dashboard/seek-keys.ts';
-import { SoundSchedule } from '../../src/dashboard/sound-schedule.ts';
-import { WavStreamReader } from '../../src/dashboard/wav-stream.ts';
-import { columnsOf, heightOf, pointsFor } from '../../src/dashboard/wave-shape.ts';
+import { levelsOf, transferFailureOf } from '../../src/dashboard/live-state.ts';
+import { fallen, fillOf } from '../../src/dashboard/meter-board.ts';
+import { columnsOf, deedOf, heightOf, pointsFor } from '../../src/dashboard/time-line.ts';
+import { SoundSchedule, WavStreamReader } from '../../src/dashboard/wav-stream.ts';
 import { wavHeader } from '../../src/media/recording/wav-format.ts';
 
 test('columnsOf loses no peak, however few columns there are', () => {

@@ -1,6 +1,6 @@
 /** Days that a reader chooses for the analytics. */
 import { expect, test } from 'vitest';
-import { lastDays, queryOf } from '../../src/dashboard/day-range.ts';
+import { lastDays, queryOf } from '../../src/dashboard/format.ts';
 
 test('lastDays ends with today, in UTC', () => {
   expect(lastDays(30, Date.parse('2026-03-01T23:59:59.000Z'))).toEqual({

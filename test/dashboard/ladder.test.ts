@@ -1,6 +1,6 @@
 /** Signalling as rungs. */
 import { expect, test } from 'vitest';
-import type { SipMessage } from '../../src/dashboard/call-types.ts';
+import type { SipMessage } from '../../src/dashboard/api-types.ts';
 import { ladderOf } from '../../src/dashboard/ladder.ts';
 
 function message(fields: Partial<SipMessage>): SipMessage {

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { bodyOf, draftOf, NEW_AGENT, targetsOf } from '../../src/dashboard/agent-draft.ts';
 import { messageUnder } from '../../src/dashboard/api-error.ts';
-import { addressOf, filterOf } from '../../src/dashboard/call-filter.ts';
-import { clockText, formatsOf } from '../../src/dashboard/format.ts';
+import { addressOf, clockText, filterOf, formatsOf } from '../../src/dashboard/format.ts';
 import { addressIn, routeOf } from '../../src/dashboard/router.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 /** Server-Sent Events in pieces of any size. */
 import { expect, test } from 'vitest';
-import { SseParser } from '../../src/dashboard/sse.ts';
+import { SseParser } from '../../src/dashboard/live-state.ts';
 
 const STREAM =
   ': hello\n\nevent: said\ndata: {"a":1}\n\nevent: call\r\ndata: one\r\ndata: two\r\n\r\ndata:x\n\n';

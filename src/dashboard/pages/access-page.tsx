@@ -3,10 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api-error.ts';
 import type { Session } from '../api-types.ts';
 import { client, enter, route, t, wordsOf } from '../app-state.ts';
-import { TextField } from '../parts/field.tsx';
-import { LanguageSelect } from '../parts/language-select.tsx';
-import { useLoad } from '../parts/use-load.ts';
-import { useSubmit } from '../parts/use-submit.ts';
+import { LanguageSelect, TextField } from '../parts/field.tsx';
+import { useLoad, useSubmit } from '../parts/use-load.ts';
 
 const PASSWORD_CHARS_MIN = 12;
 

@@ -2,10 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { AgentItem, Paged } from '../api-types.ts';
 import { client, complain, formats, t } from '../app-state.ts';
-import { Page, Shown, State, Table } from '../parts/page.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { SimulateButton } from '../parts/simulate.tsx';
-import { useTalk } from '../parts/talk-button.tsx';
+import { Page, Pager, Shown, State, Table } from '../parts/page.tsx';
+import { SimulateButton, useTalk } from '../parts/talk-button.tsx';
 import { useLoad } from '../parts/use-load.ts';
 
 const PER_PAGE = 50;

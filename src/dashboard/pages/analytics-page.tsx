@@ -3,14 +3,11 @@ import { useState } from 'preact/hooks';
 import { messagesByField } from '../api-error.ts';
 import type { Analytics } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
-import { type DayRange, lastDays, queryOf } from '../day-range.ts';
-import { clockText } from '../format.ts';
+import { clockText, type DayRange, lastDays, queryOf } from '../format.ts';
 import { DayBars } from '../parts/day-bars.tsx';
-import { FactList } from '../parts/fact-list.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Page, Section, Shown, Table } from '../parts/page.tsx';
-import { useAgents } from '../parts/use-agents.ts';
-import { useLoad } from '../parts/use-load.ts';
+import { FactList, Page, Section, Shown, Table } from '../parts/page.tsx';
+import { useAgents, useLoad } from '../parts/use-load.ts';
 
 const PERIODS = [
   'today',

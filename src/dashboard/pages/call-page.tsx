@@ -1,27 +1,28 @@
 /** One call: what was said and heard, where the time went, and what was told to whom. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { isMissing } from '../api-error.ts';
-import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
+import type {
+  CallDetail,
+  CallQuality,
+  Delivery,
+  LedgerEvent,
+  Paged,
+  TimelineEntry,
+} from '../api-types.ts';
 import { client, formats, language, t } from '../app-state.ts';
 import { BROWSER_BOARD } from '../browser-board.ts';
-import type { CallQuality } from '../call-types.ts';
 import { clockText } from '../format.ts';
 import { isOver } from '../live-state.ts';
 import { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
-import { CallEvents } from '../parts/call-events.tsx';
+import { DeliveryTable } from '../parts/deliveries.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { FactList } from '../parts/fact-list.tsx';
-import { Heard } from '../parts/heard.tsx';
-import { LevelMeters } from '../parts/level-meters.tsx';
-import { Missing } from '../parts/missing.tsx';
-import { Instant, Page, Section, Shown, State, Table } from '../parts/page.tsx';
+import { Heard, LevelMeters, Words } from '../parts/heard.tsx';
+import { FactList, Instant, Missing, Page, Section, Shown, State, Table } from '../parts/page.tsx';
 import { SipLadder } from '../parts/sip-ladder.tsx';
-import { useAgents } from '../parts/use-agents.ts';
 import { useLive } from '../parts/use-live.ts';
-import { useLoad } from '../parts/use-load.ts';
+import { useAgents, useLoad } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
-import { Words } from '../parts/words.tsx';
 import { wordOf } from '../text/text.ts';
 import { recordingOriginMs } from '../time-line.ts';
 
@@ -282,4 +283,61 @@ function Figures({ quality: { codec, local, remote, mos } }: { readonly quality:
 function wordOfMos(mos: number): 'good' | 'fair' | 'poor' {
   if (mos >= 4.03) return 'good';
   return mos >= 3.6 ? 'fair' : 'poor';
+}
+
+/** The events of a call, and whether each endpoint has got them. */
+function CallEvents({ callId }: { readonly callId: string }) {
+  const loaded = useLoad((signal) => load(callId, signal), [callId]);
+  return (
+    <Section title={t('events.title')}>
+      <Shown loaded={loaded}>
+        {({ events, deliveries }) =>
+          events.length === 0 ? (
+            <p class="empty">{t('events.none')}</p>
+          ) : (
+            <>
+              <Table
+                label={t('events.title')}
+                heads={[t('events.kind'), t('events.at'), t('events.id')]}
+              >
+                {events.map(({ id, event, createdAt }) => (
+                  <tr key={id}>
+                    <td>{event}</td>
+                    <td>
+                      <Instant at={createdAt} />
+                    </td>
+                    <td>
+                      <code>{id}</code>
+                    </td>
+                  </tr>
+                ))}
+              </Table>
+              {deliveries.length === 0 ? null : (
+                <>
+                  <h3>{t('deliveries.title')}</h3>
+                  <DeliveryTable deliveries={deliveries} onChanged={loaded.reload} />
+                </>
+              )}
+            </>
+          )
+        }
+      </Shown>
+    </Section>
+  );
+}
+
+async function load(callId: string, signal: AbortSignal) {
+  const { data: events } = await client.api<{ readonly data: readonly LedgerEvent[] }>(
+    'api/events',
+    {
+      query: { callId, limit: 20 },
+      signal,
+    },
+  );
+  const pages = await Promise.all(
+    events.map(({ id }) =>
+      client.api<Paged<Delivery>>('api/webhooks/deliveries', { query: { eventId: id }, signal }),
+    ),
+  );
+  return { events, deliveries: pages.flatMap(({ data }) => data) };
 }

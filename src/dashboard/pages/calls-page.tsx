@@ -2,21 +2,19 @@
 import { useState } from 'preact/hooks';
 import type { CallItem, Paged } from '../api-types.ts';
 import { client, complain, formats, language, route, t } from '../app-state.ts';
+import { csvOf } from '../csv.ts';
 import {
   addressOf,
   CALLS_PER_PAGE,
   type CallFilter,
+  clockText,
   type FilterField,
   filterOf,
-} from '../call-filter.ts';
-import { csvOf } from '../csv.ts';
-import { clockText } from '../format.ts';
+} from '../format.ts';
 import { SelectField, TextField } from '../parts/field.tsx';
-import { Page, Shown, State, Table } from '../parts/page.tsx';
-import { Pager } from '../parts/pager.tsx';
+import { Page, Pager, Shown, State, Table } from '../parts/page.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { type Agents, useAgents } from '../parts/use-agents.ts';
-import { useLoad } from '../parts/use-load.ts';
+import { type Agents, useAgents, useLoad } from '../parts/use-load.ts';
 import { wordOf } from '../text/text.ts';
 
 /** The API's own limit for a page, of which an export asks one after the other. */

@@ -5,8 +5,7 @@ import { client, environment, t } from '../app-state.ts';
 import { ConfirmButton, SecretDialog } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
 import { Instant, Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useLoad } from '../parts/use-load.ts';
-import { useSubmit } from '../parts/use-submit.ts';
+import { useLoad, useSubmit } from '../parts/use-load.ts';
 
 const SCOPES = [
   'agents:read',

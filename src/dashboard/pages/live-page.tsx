@@ -5,12 +5,11 @@ import { BROWSER_BOARD } from '../browser-board.ts';
 import { isOver, type LiveCall } from '../live-state.ts';
 import { MeterBoard } from '../meter-board.ts';
 import { CallControls } from '../parts/call-controls.tsx';
-import { LevelMeters } from '../parts/level-meters.tsx';
+import { LevelMeters, Words } from '../parts/heard.tsx';
 import { Page, State } from '../parts/page.tsx';
-import { SimulateButton } from '../parts/simulate.tsx';
-import { useAgents } from '../parts/use-agents.ts';
+import { SimulateButton } from '../parts/talk-button.tsx';
 import { useLive } from '../parts/use-live.ts';
-import { Words } from '../parts/words.tsx';
+import { useAgents } from '../parts/use-load.ts';
 
 export function LivePage() {
   const [board] = useState(() => new MeterBoard(BROWSER_BOARD));

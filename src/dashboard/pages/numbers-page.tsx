@@ -1,12 +1,9 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
-import type { AgentItem, Paged } from '../api-types.ts';
+import type { AgentItem, Paged, PhoneNumber } from '../api-types.ts';
 import { accountId, client, complain, say, session, t } from '../app-state.ts';
-import type { PhoneNumber } from '../call-types.ts';
-import { Page, Shown, Table } from '../parts/page.tsx';
-import { Pager } from '../parts/pager.tsx';
-import { type Agents, useAgents } from '../parts/use-agents.ts';
-import { useLoad } from '../parts/use-load.ts';
+import { Page, Pager, Shown, Table } from '../parts/page.tsx';
+import { type Agents, useAgents, useLoad } from '../parts/use-load.ts';
 
 const PER_PAGE = 100;
 

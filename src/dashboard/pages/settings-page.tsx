@@ -6,8 +6,7 @@ import type { Account } from '../api-types.ts';
 import { client, formats, say, t } from '../app-state.ts';
 import { TextField } from '../parts/field.tsx';
 import { Page, Problem, Section, Shown } from '../parts/page.tsx';
-import { useLoad } from '../parts/use-load.ts';
-import { useSubmit } from '../parts/use-submit.ts';
+import { useLoad, useSubmit } from '../parts/use-load.ts';
 
 export function SettingsPage() {
   const loaded = useLoad((signal) => client.api<Account>('api/account', { signal }), []);

@@ -1,6 +1,7 @@
 /** The trunks: whether each has its line to the carrier, and which numbers come over it. */
+
+import type { Trunk } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
-import type { Trunk } from '../call-types.ts';
 import { Instant, Page, Shown, State, Table } from '../parts/page.tsx';
 import { useLoad } from '../parts/use-load.ts';
 

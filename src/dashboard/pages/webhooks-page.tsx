@@ -6,10 +6,8 @@ import { client, complain, formats, say, t } from '../app-state.ts';
 import { Deliveries } from '../parts/deliveries.tsx';
 import { ConfirmButton, Dialog } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
-import { Missing } from '../parts/missing.tsx';
-import { Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
-import { useLoad } from '../parts/use-load.ts';
-import { useSubmit } from '../parts/use-submit.ts';
+import { Missing, Page, Problem, Section, Shown, State, Table } from '../parts/page.tsx';
+import { useLoad, useSubmit } from '../parts/use-load.ts';
 
 /** @param props.id of the endpoint that a link leads to; empty for the page itself. */
 export function WebhooksPage({ id }: { readonly id: string }) {

@@ -1,12 +1,11 @@
 /** What an operator can do to a call that goes on. */
-
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { client, complain, message, say, t } from '../app-state.ts';
 import { listenIn } from '../listening.ts';
 import { ConfirmButton, Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Problem } from './page.tsx';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from './use-load.ts';
 
 /** @param props.isAnswered a call that rings has no sound yet, and nobody to hand over. */
 export function CallControls(props: { readonly callId: string; readonly isAnswered: boolean }) {

@@ -1,7 +1,6 @@
 /** Tries an agent by writing: its prompt and its model answer, its tools are named and not run. */
 import { useRef, useState } from 'preact/hooks';
-import type { ChatAnswer } from '../agent-types.ts';
-import type { Agent } from '../api-types.ts';
+import type { Agent, ChatAnswer } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
 import {
   type ChatEntry,
@@ -17,7 +16,7 @@ import { TextField } from './field.tsx';
 import { Problem } from './page.tsx';
 import { StandIns } from './stand-ins.tsx';
 import { useFollow } from './use-follow.ts';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from './use-load.ts';
 
 export function ChatButton({ agent }: { readonly agent: Agent }) {
   const [isOpen, setOpen] = useState(false);

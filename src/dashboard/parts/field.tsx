@@ -1,6 +1,8 @@
 /** Fields of forms: a label, what is wrong with it, and the control between them. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { keep, language, t } from '../app-state.ts';
+import { LANGUAGES, type Language } from '../text/text.ts';
 
 interface FieldProps {
   readonly label: string;
@@ -148,5 +150,26 @@ export function ChecksField(props: {
       ))}
       {error === undefined ? null : <p class="wrong">{error}</p>}
     </fieldset>
+  );
+}
+
+const NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
+
+export function LanguageSelect() {
+  return (
+    <select
+      aria-label={t('app.language')}
+      value={language.value}
+      onChange={(event) => {
+        language.value = event.currentTarget.value as Language;
+        keep('language', language.value);
+      }}
+    >
+      {LANGUAGES.map((name) => (
+        <option key={name} value={name} lang={name}>
+          {NAMES[name]}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -14,7 +14,7 @@ import {
   theme,
 } from '../app-state.ts';
 import type { TextKey } from '../text/text.ts';
-import { LanguageSelect } from './language-select.tsx';
+import { LanguageSelect } from './field.tsx';
 
 const LINKS: readonly (readonly [page: string, text: TextKey])[] = [
   ['live', 'nav.live'],

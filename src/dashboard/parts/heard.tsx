@@ -2,12 +2,12 @@
 import { useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallDetail, TimelineEntry, TranscriptEntry } from '../api-types.ts';
-import { t } from '../app-state.ts';
+import { formats, t } from '../app-state.ts';
+import type { MeterBoard } from '../meter-board.ts';
 import { currentEntry, waterfallOf } from '../waterfall.ts';
 import { Section } from './page.tsx';
 import { SoundLine } from './sound-line.tsx';
-import { type Player, usePlayer } from './use-player.ts';
-import { Words } from './words.tsx';
+import { type Player, usePlayer } from './use-follow.ts';
 
 interface HeardProps {
   readonly call: CallDetail;
@@ -135,5 +135,77 @@ function FollowedWords(props: {
         </button>
       )}
     </>
+  );
+}
+
+/** What was said on a call, word for word, with what is being heard in grey. */
+export function Words(props: {
+  readonly entries: readonly TranscriptEntry[];
+  readonly hearing?: string;
+  /** Which entry is being heard; -1 for none. */
+  readonly current?: number;
+  /** Makes the times buttons that go to the place in the recording. */
+  readonly onSeek?: ((index: number) => void) | undefined;
+}) {
+  const { entries, hearing = '', current = -1, onSeek } = props;
+  return (
+    <ol class="words">
+      {entries.map((entry, index) => (
+        <li
+          key={`${index} ${entry.timestamp}`}
+          class={`said said-${entry.role}`}
+          aria-current={index === current ? 'true' : undefined}
+        >
+          <span class="who">{t(entry.role === 'agent' ? 'words.agent' : 'words.caller')}</span>
+          <span class="text">{entry.text}</span>
+          <Moment entry={entry} onSeek={onSeek && (() => onSeek(index))} />
+        </li>
+      ))}
+      {hearing === '' ? null : (
+        <li class="said said-user hearing">
+          <span class="who">{t('words.caller')}</span>
+          <span class="text">{hearing}…</span>
+        </li>
+      )}
+    </ol>
+  );
+}
+
+function Moment(props: {
+  readonly entry: TranscriptEntry;
+  readonly onSeek: (() => void) | undefined;
+}) {
+  const { entry, onSeek } = props;
+  const sure =
+    entry.confidence === undefined ? '' : ` · ${formats.value.percent(entry.confidence)}`;
+  const text = `${formats.value.time(entry.timestamp)}${sure}`;
+  if (onSeek === undefined) return <span class="when">{text}</span>;
+  return (
+    <button type="button" class="when quiet" onClick={onSeek} title={t('words.seek')}>
+      {text}
+    </button>
+  );
+}
+
+/** How loud both sides of a live call are. */
+export function LevelMeters(props: { readonly callId: string; readonly board: MeterBoard }) {
+  const { callId, board } = props;
+  const [caller, agent] = [useRef<HTMLSpanElement>(null), useRef<HTMLSpanElement>(null)];
+  useEffect(
+    () => board.attach(callId, { caller: caller.current, agent: agent.current }),
+    [callId, board],
+  );
+  // For the eye alone: who listens to the page would be told of it four times a second.
+  return (
+    <div class="meters" aria-hidden="true">
+      <span>{t('words.caller')}</span>
+      <span class="meter">
+        <span class="meter-fill" ref={caller} />
+      </span>
+      <span>{t('words.agent')}</span>
+      <span class="meter meter-agent">
+        <span class="meter-fill" ref={agent} />
+      </span>
+    </div>
   );
 }

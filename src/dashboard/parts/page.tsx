@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ApiError, isMissing } from '../api-error.ts';
-import { formats, language, t, wordsOf } from '../app-state.ts';
+import { client, environment, formats, language, look, t, wordsOf } from '../app-state.ts';
 import { wordOf } from '../text/text.ts';
-import type { Loaded } from './use-load.ts';
+import { type Loaded, useLoad } from './use-load.ts';
 
 /** Moves the focus to its heading when it comes, so that the keyboard and screen readers begin there. */
 export function Page(props: {
@@ -134,4 +134,98 @@ export function State(props: { readonly of: string }) {
 export function Instant(props: { readonly at: string | null }) {
   if (props.at === null) return <span class="muted">–</span>;
   return <time dateTime={props.at}>{formats.value.instant(props.at)}</time>;
+}
+
+/** @param props.class `facts`, or `figures` where numbers are to be large. */
+export function FactList(props: {
+  readonly class: 'facts' | 'figures';
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}) {
+  return (
+    <dl class={props.class}>
+      {props.facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Goes through a list page by page. */
+export function Pager(props: {
+  readonly total: number;
+  readonly offset: number;
+  readonly limit: number;
+  readonly onOffset: (offset: number) => void;
+}) {
+  const { total, offset, limit, onOffset } = props;
+  const { count } = formats.value;
+  const last = Math.min(offset + limit, total);
+  return (
+    <nav class="pager" aria-label={t('pager.label')}>
+      <button
+        type="button"
+        disabled={offset === 0}
+        onClick={() => onOffset(Math.max(0, offset - limit))}
+      >
+        {t('pager.before')}
+      </button>
+      <span role="status">
+        {t('pager.where', {
+          first: count(Math.min(offset + 1, total)),
+          last: count(last),
+          total: count(total),
+        })}
+      </span>
+      <button type="button" disabled={last >= total} onClick={() => onOffset(offset + limit)}>
+        {t('pager.after')}
+      </button>
+    </nav>
+  );
+}
+
+export function Missing(props: {
+  readonly what: 'agent' | 'call' | 'endpoint';
+  /** Path of the thing in the API. */
+  readonly path: string;
+}) {
+  const { what, path } = props;
+  const here = environment.value;
+  const there = here === 'live' ? 'test' : 'live';
+  const loaded = useLoad((signal) => isThere(path, there, signal), [path, there]);
+  const names = { here: t(`environment.${here}`), there: t(`environment.${there}`) };
+  return (
+    <Shown loaded={loaded}>
+      {(isElsewhere) =>
+        isElsewhere ? (
+          <div class="notice" role="alert">
+            <p>{t(`missing.${what}Elsewhere`, names)}</p>
+            <button type="button" class="main" onClick={() => look(there)}>
+              {t('missing.switch', names)}
+            </button>
+          </div>
+        ) : (
+          <p class="empty" role="alert">
+            {t(`missing.${what}`, names)}
+          </p>
+        )
+      }
+    </Shown>
+  );
+}
+
+async function isThere(
+  path: string,
+  there: 'live' | 'test',
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.in(there).api(path, { signal });
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 /** The signalling of a call as a ladder between the carrier and us; each rung opens to the message itself. */
 import { useEffect, useRef } from 'preact/hooks';
+import type { SipLog } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
-import type { SipLog } from '../call-types.ts';
 import { ladderOf, type Rung } from '../ladder.ts';
 import { Section, Shown } from './page.tsx';
 import { useLoad } from './use-load.ts';

@@ -6,6 +6,9 @@ import {
   changesOf,
   draftOf,
   isNumberFreed,
+  type KeptDraft,
+  keepDraft,
+  keptDraft,
   mergedDraft,
   NEW_AGENT,
   withoutEmptyRows,
@@ -13,8 +16,7 @@ import {
 import { ApiError } from '../api-error.ts';
 import type { Agent } from '../api-types.ts';
 import { client, say, t } from '../app-state.ts';
-import { type KeptDraft, keepDraft, keptDraft } from '../kept-draft.ts';
-import { useSubmit } from './use-submit.ts';
+import { useSubmit } from './use-load.ts';
 
 /** An agent that is created has no version yet. */
 const NO_VERSION = '';

@@ -2,10 +2,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ApiClient } from '../api-client.ts';
 import { client, complain, t } from '../app-state.ts';
-import { levelsOf, transferFailureOf } from '../live-news.ts';
-import { afterEvent, type LiveState, NOTHING_LIVE } from '../live-state.ts';
+import {
+  afterEvent,
+  type LiveState,
+  levelsOf,
+  NOTHING_LIVE,
+  type SseEvent,
+  SseParser,
+  transferFailureOf,
+} from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
-import { type SseEvent, SseParser } from '../sse.ts';
 
 /** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
 const DRAW_MS = 80;

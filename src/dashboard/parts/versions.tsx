@@ -1,15 +1,12 @@
 /** What an agent was like after each change: what is different, and going back. */
 import { useState } from 'preact/hooks';
-import { fieldOf } from '../agent-difference.ts';
-import type { AgentContent, AgentVersion } from '../agent-types.ts';
-import type { Agent, Paged } from '../api-types.ts';
+import type { Agent, AgentContent, AgentVersion, Paged } from '../api-types.ts';
 import { client, language, t } from '../app-state.ts';
 import { wordOf } from '../text/text.ts';
+import { differencesOf, fieldOf, textDiff } from '../text-diff.ts';
 import { ConfirmButton, Dialog } from './dialog.tsx';
-import { Differences } from './differences.tsx';
 import { SelectField } from './field.tsx';
-import { Instant, Section, Shown, Table } from './page.tsx';
-import { Pager } from './pager.tsx';
+import { Instant, Pager, Section, Shown, Table } from './page.tsx';
 import { useLoad } from './use-load.ts';
 
 const PER_PAGE = 10;
@@ -136,5 +133,46 @@ function CompareDialog(props: {
         </button>
       </div>
     </Dialog>
+  );
+}
+
+/** What is different between two versions of an agent, with every word that went and came. */
+export function Differences(props: {
+  readonly before: AgentContent;
+  readonly after: AgentContent;
+}) {
+  const words = {
+    yes: t('versions.yes'),
+    no: t('versions.no'),
+    none: '–',
+    toolOf: (tool: string) => wordOf(language.value, 'tool', tool),
+  };
+  const differences = differencesOf(props.before, props.after, words);
+  if (differences.length === 0) return <p class="empty">{t('versions.same')}</p>;
+  return (
+    <dl class="differences">
+      {differences.map(({ field, before, after }) => (
+        <div key={field}>
+          <dt>{t(`agent.${field}`)}</dt>
+          <dd>
+            <Compared before={before} after={after} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Signs say what colours show. */
+function Compared(props: { readonly before: string; readonly after: string }) {
+  return (
+    <>
+      {textDiff(props.before, props.after).map(({ kind, text }, index) => {
+        const key = `${index} ${kind}`;
+        if (kind === 'gone') return <del key={key}>{text}</del>;
+        if (kind === 'new') return <ins key={key}>{text}</ins>;
+        return <span key={key}>{text}</span>;
+      })}
+    </>
   );
 }

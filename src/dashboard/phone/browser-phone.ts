@@ -1,5 +1,4 @@
 /** The phone as the browser has it: its microphones, the server's tickets, SIP and WebRTC. */
-
 import type {
   BodyAndContentType,
   SessionDescriptionHandler,
@@ -9,8 +8,7 @@ import { client } from '../app-state.ts';
 import { GAP_MS, TONE_MS } from './keys.ts';
 import { type BrowserMicrophone, openMicrophone } from './microphone.ts';
 import { Phone, type PhoneTicket } from './phone.ts';
-import { PhoneError, problemOfTicket } from './phone-problem.ts';
-import type { PhoneState } from './phone-state.ts';
+import { PhoneError, type PhoneState, problemOfTicket } from './phone-state.ts';
 import { type LineMedia, openSipLine } from './sip-line.ts';
 import { socketAddress } from './socket-address.ts';
 

@@ -1,6 +1,6 @@
 /** The browser's microphones: opened when a call is made, never before. */
 import type { Microphone } from './phone.ts';
-import { PhoneError, problemOfMicrophone } from './phone-problem.ts';
+import { PhoneError, problemOfMicrophone } from './phone-state.ts';
 import { levelDbfs } from './sound-level.ts';
 
 const REMEMBERED = 'offhook.microphone';

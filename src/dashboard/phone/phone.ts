@@ -1,11 +1,12 @@
 /** The phone in the page: one call at a time, from the microphone to the hang-up. */
-import { type PhoneProblem, problemOf } from './phone-problem.ts';
 import {
   AT_REST,
   afterPhoneEvent,
   isBusy,
   type PhoneEvent,
+  type PhoneProblem,
   type PhoneState,
+  problemOf,
 } from './phone-state.ts';
 
 /** What the server gives for one call. */

@@ -1,5 +1,5 @@
 /** How loud the microphone is; pure */
-import { LEVEL_DBFS_MIN } from '../level-meter.ts';
+import { LEVEL_DBFS_MIN } from '../meter-board.ts';
 
 /** @param samples in -1…1. @returns dBFS of their root mean square, -90…0. */
 export function levelDbfs(samples: Float32Array): number {

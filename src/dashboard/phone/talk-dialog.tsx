@@ -1,23 +1,21 @@
 /** The phone's window: calls an agent from the page, and shows what is said. */
 import './phone.css';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { t } from '../app-state.ts';
+import { complain, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
-import { fallen, fillOf } from '../level-meter.ts';
 import type { LiveCall } from '../live-state.ts';
+import { fallen, fillOf } from '../meter-board.ts';
+import { SelectField } from '../parts/field.tsx';
+import { Words } from '../parts/heard.tsx';
 import { ENGINE_JOBS, StandIns } from '../parts/stand-ins.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { Words } from '../parts/words.tsx';
 import type { TextKey } from '../text/text.ts';
 import { KEYS, keyOf } from './keys.ts';
-import {
-  type MicrophoneChoice,
-  MicrophoneSelect,
-  useMicrophoneChoice,
-} from './microphone-select.tsx';
-import type { PhoneProblem } from './phone-problem.ts';
-import { isBusy, type PhoneState, talkedMs } from './phone-state.ts';
+import { rememberedMicrophone, rememberMicrophone } from './microphone.ts';
+import { chosenOf } from './microphone-choice.ts';
+import { isBusy, PhoneError, type PhoneProblem, type PhoneState, talkedMs } from './phone-state.ts';
 import type { TalkDialogProps } from './talk-dialog-props.ts';
+import { useMicrophones } from './use-microphones.ts';
 import { useOwnCall } from './use-own-call.ts';
 import { usePhone } from './use-phone.ts';
 
@@ -291,4 +289,55 @@ function LevelMeter(props: { readonly levelDbfs: () => number | undefined }) {
     return () => clearInterval(timer);
   }, [levelDbfs]);
   return <meter ref={meter} class="level" min={0} max={1} aria-label={t('phone.level')} />;
+}
+
+/** The chosen one, what to choose from, and choosing. */
+interface MicrophoneChoice {
+  readonly deviceId: string;
+  readonly options: readonly (readonly [deviceId: string, label: string])[];
+  readonly choose: (deviceId: string) => void;
+}
+
+/**
+ * @param isAllowed whether a microphone is open: only then browsers tell names.
+ * @param change puts the chosen one in the place of one that is open. @throws {PhoneError}
+ */
+function useMicrophoneChoice(
+  isAllowed: boolean,
+  change: (deviceId: string) => Promise<void>,
+): MicrophoneChoice {
+  const microphones = useMicrophones(isAllowed);
+  const [wanted, setWanted] = useState(rememberedMicrophone);
+  const choose = (deviceId: string) => {
+    const before = wanted;
+    setWanted(deviceId);
+    change(deviceId).then(
+      () => rememberMicrophone(deviceId),
+      (error: unknown) => {
+        setWanted(before);
+        complain(
+          error instanceof PhoneError ? new Error(t(`phone.why.${error.problem.kind}`)) : error,
+        );
+      },
+    );
+  };
+  return {
+    deviceId: chosenOf(microphones, wanted),
+    options: microphones.map(({ deviceId, label }) => [deviceId, label] as const),
+    choose,
+  };
+}
+
+/** Chooses a microphone, before a call and during it; the choice is remembered in this browser. */
+function MicrophoneSelect({ choice }: { readonly choice: MicrophoneChoice }) {
+  const { deviceId, options, choose } = choice;
+  return (
+    <SelectField
+      label={t('phone.microphone')}
+      hint={options.length === 0 ? t('phone.microphoneHint') : undefined}
+      value={deviceId}
+      options={[['', t('phone.microphoneAny')], ...options.filter(([id]) => id !== 'default')]}
+      onValue={choose}
+    />
+  );
 }

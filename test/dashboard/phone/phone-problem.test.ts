@@ -6,7 +6,7 @@ import {
   problemOfMicrophone,
   problemOfSip,
   problemOfTicket,
-} from '../../../src/dashboard/phone/phone-problem.ts';
+} from '../../../src/dashboard/phone/phone-state.ts';
 
 function domException(name: string): Error {
   return Object.assign(new Error('in the browser’s words'), { name });

@@ -7,7 +7,7 @@ import {
   Phone,
   type PhoneParts,
 } from '../../../src/dashboard/phone/phone.ts';
-import { PhoneError } from '../../../src/dashboard/phone/phone-problem.ts';
+import { PhoneError } from '../../../src/dashboard/phone/phone-state.ts';
 
 const TICKET = { url: 'ws://here/sip', uri: 'sip:agent_1@offhook.invalid', domain: 'x.invalid' };
 

@@ -1,7 +1,7 @@
 /** The phone's SIP on a real socket: what it sends, and what it makes of what comes. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LineListener } from '../../../src/dashboard/phone/phone.ts';
-import { PhoneError } from '../../../src/dashboard/phone/phone-problem.ts';
+import { PhoneError } from '../../../src/dashboard/phone/phone-state.ts';
 import { openSipLine } from '../../../src/dashboard/phone/sip-line.ts';
 import { CALL_ID_HEADER } from '../../../src/domain/call/browser-phone.ts';
 import { headerOf, SipServer } from './sip-server.ts';
