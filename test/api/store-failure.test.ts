@@ -92,7 +92,7 @@ test.each([
     error: () => logged.push('error'),
   };
   const agents = {
-    listText: () => {
+    list: () => {
       throw new ServiceError(code, 'Cannot list');
     },
   };

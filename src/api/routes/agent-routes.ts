@@ -1,5 +1,5 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
-import { createRoute, type z } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import type { Agent } from '../../domain/agent/agent.ts';
 import { type AgentPatch, createAgent, patchAgent } from '../../domain/agent/agent-rules.ts';
 import { requireKnownSpeech, type SpeechChoice } from '../../domain/agent/known-speech.ts';
@@ -10,7 +10,6 @@ import { requireScope } from '../http/authentication.ts';
 import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
-import { pageText } from '../page-text.ts';
 import {
   agentPageSchema,
   agentPathSchema,
@@ -24,7 +23,12 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
-import { serializeCreatedAgent, serializePatchedAgent } from '../serializers/agent-serializer.ts';
+import {
+  serializeAgent,
+  serializeAgentItem,
+  serializeCreatedAgent,
+  serializePatchedAgent,
+} from '../serializers/agent-serializer.ts';
 
 const shared = { tags: ['Agents'], security: [{ bearer: [] }] };
 
@@ -114,17 +118,16 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
     const { limit, offset, status } = context.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
-    const page = agents.listText(scopeOf(context), query, clock.now());
-    return pageText<z.infer<typeof agentPageSchema>>(context, { ...page, limit, offset });
+    const page = agents.list(scopeOf(context), query, clock.now());
+    const data = page.agents.map(serializeAgentItem);
+    return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
     const { agentId } = context.valid('param');
-    const { text, updatedAt } = existingAgent(
-      agents.findText(scopeOf(context), agentId, clock.now()),
-    );
-    context.header('ETag', entityTag(updatedAt));
-    return context.body(text, 200, { 'Content-Type': 'application/json' });
+    const agent = existingAgent(agents.findWithUsage(scopeOf(context), agentId, clock.now()));
+    context.header('ETag', entityTag(agent.updatedAt));
+    return context.json(serializeAgent(agent), 200);
   });
 }
 

@@ -1,6 +1,6 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
-import { createRoute, type z } from '@hono/zod-openapi';
-import type { Call, CallText } from '../../domain/call/call.ts';
+import { createRoute } from '@hono/zod-openapi';
+import type { Call } from '../../domain/call/call.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
 import { given } from '../../domain/patch.ts';
 import { ServiceError } from '../../domain/service-error.ts';
@@ -8,7 +8,6 @@ import { type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
 import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { notFound } from '../http/errors.ts';
-import { pageText } from '../page-text.ts';
 import {
   callPageSchema,
   callPathSchema,
@@ -20,7 +19,11 @@ import {
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
-import { callText, serializeTimelineEntry } from '../serializers/call-serializer.ts';
+import {
+  serializeCall,
+  serializeCallItem,
+  serializeTimelineEntry,
+} from '../serializers/call-serializer.ts';
 
 /** `/api/calls/outbound` has methods of its own, and GET is none of them. */
 export const notOutbound: Guard = (context) => {
@@ -76,15 +79,17 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     const { limit, offset, startDate, endDate, ...filters } = context.valid('query');
     const span = { startedFrom: startDate, startedBefore: endDate };
     const query = { ...given({ ...filters, ...span }), limit, offset };
-    const page = calls.listText(scopeOf(context), query);
-    return pageText<z.infer<typeof callPageSchema>>(context, { ...page, limit, offset });
+    const page = calls.list(scopeOf(context), query);
+    const data = page.calls.map(serializeCallItem);
+    return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
     const { callId } = context.valid('param');
-    const call = existing(calls.findText(scopeOf(context), callId));
-    const text = callText(call, call.hasRecording ? recordingUrl(callId, deps) : null);
-    return context.body(text, 200, { 'Content-Type': 'application/json' });
+    const call = existing(calls.find(scopeOf(context), callId));
+    const transcript = calls.transcript(callId);
+    const url = call.recordingFile === null ? null : recordingUrl(callId, deps);
+    return context.json(serializeCall(call, transcript, url), 200);
   });
 
   api.openapi(timelineRoute, (context) => {
@@ -97,7 +102,7 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 }
 
 /** The same words whether the call never was or is another account's, so that nobody learns which. */
-export function existing<Found extends Call | CallText>(call: Found | undefined): Found {
+export function existing(call: Call | undefined): Call {
   if (call === undefined) {
     throw new ServiceError('CALL_NOT_FOUND', 'Cannot find the call: there is none with this id');
   }

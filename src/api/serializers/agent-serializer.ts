@@ -1,7 +1,8 @@
 /** Agents as customers see them: one view for each answer of the specification; pure */
 import type { z } from '@hono/zod-openapi';
-import type { Agent, AgentWithUsage } from '../../domain/agent/agent.ts';
+import type { Agent, AgentSummary, AgentWithUsage } from '../../domain/agent/agent.ts';
 import type {
+  agentPageSchema,
   agentSchema,
   createdAgentSchema,
   patchedAgentSchema,
@@ -17,6 +18,25 @@ export function serializePatchedAgent(agent: Agent): z.infer<typeof patchedAgent
   return { id, name, status, updatedAt: updatedAt.toISOString() };
 }
 
+/** An item of "List agents". */
+export function serializeAgentItem(
+  agent: AgentSummary,
+): z.infer<typeof agentPageSchema>['data'][number] {
+  return {
+    id: agent.id,
+    name: agent.name,
+    status: agent.status,
+    voice: agent.voice,
+    language: agent.language,
+    phoneNumber: agent.phoneNumber,
+    totalCallsToday: agent.totalCallsToday,
+    totalMinutesToday: agent.totalMinutesToday,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}
+
+/** "Get an agent". */
 export function serializeAgent(agent: AgentWithUsage): z.infer<typeof agentSchema> {
   const { settings } = agent;
   return {

@@ -1,18 +1,35 @@
 /** Calls as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
-import type { Call, CallText, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
+import type { Call, CallSummary, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
 import type { callItemSchema, callSchema, timelinePageSchema } from '../schemas/call-schemas.ts';
 
-type CommonView = Omit<z.infer<typeof callItemSchema>, 'hasTranscript' | 'hasRecording'>;
+type CallItem = z.infer<typeof callItemSchema>;
 
-/** The text of a whole call. @param recordingUrl null when there is no recording. */
-export function callText(
-  { facts, transcript, summary, metadata }: CallText,
+/** An item of "List calls". */
+export function serializeCallItem(call: CallSummary): CallItem {
+  const { hasTranscript, recordingFile } = call;
+  return { ...serializeCallCommon(call), hasTranscript, hasRecording: recordingFile !== null };
+}
+
+/**
+ * "Get a call".
+ *
+ * @param transcript Left out of the answer when empty.
+ * @param recordingUrl Null when there is no recording.
+ */
+export function serializeCall(
+  call: Call,
+  transcript: readonly TranscriptEntry[],
   recordingUrl: string | null,
-): string {
-  const said = transcript === null ? '' : `"transcript":[${transcript}],`;
-  const url = JSON.stringify(recordingUrl);
-  return `${facts.slice(0, -1)},${said}"summary":${summary},"recordingUrl":${url},"metadata":${metadata}}`;
+): z.infer<typeof callSchema> {
+  return {
+    ...serializeCallCommon(call),
+    recordingTruncated: call.recordingTruncated,
+    ...(transcript.length === 0 ? {} : { transcript: transcript.map(serializeTranscriptEntry) }),
+    summary: call.summary,
+    recordingUrl,
+    metadata: call.metadata,
+  };
 }
 
 export function serializeTimelineEntry(
@@ -22,7 +39,7 @@ export function serializeTimelineEntry(
 }
 
 /** What every view of a call has. */
-export function serializeCallCommon(call: Call): CommonView {
+export function serializeCallCommon(call: Call): Omit<CallItem, 'hasTranscript' | 'hasRecording'> {
   return {
     id: call.id,
     agentId: call.agentId,

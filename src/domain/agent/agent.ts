@@ -106,21 +106,7 @@ export interface AgentStore {
   /** As `find`, with what the agent did since 00:00 UTC of `now`. */
   findWithUsage(scope: Scope, agentId: string, now: Date): AgentWithUsage | undefined;
 
-  /** As `findWithUsage`, for whoever passes it on unread: the JSON of the agent as the interface shows it. */
-  findText(
-    scope: Scope,
-    agentId: string,
-    now: Date,
-  ): { readonly text: string; readonly updatedAt: Date } | undefined;
-
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage;
-
-  /** As `list`, for whoever passes it on unread: each agent as the JSON of an item of the interface's list, with commas between. */
-  listText(
-    scope: Scope,
-    query: AgentQuery,
-    now: Date,
-  ): { readonly items: string; readonly total: number };
 
   /** The agent that answers a called number, in the live environment, whichever account it is of. */
   findByPhoneNumber(phoneNumber: string): Agent | undefined;

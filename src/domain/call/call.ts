@@ -117,19 +117,6 @@ export interface TimelineEntry {
 /** As much of a queued call as is needed to choose the next one: a long queue is read often. */
 export type WaitingParty = Pick<Call, 'id' | 'from' | 'failureReason' | 'expiresAt'>;
 
-/** A call as the JSON that the interface shows, in parts. */
-export interface CallText {
-  /** An object: what lists show as well. */
-  readonly facts: string;
-  /** Objects with commas between, in the order of `CallStore.transcript`; null when nothing was said. */
-  readonly transcript: string | null;
-  /** A text in quotes, or `null`. */
-  readonly summary: string;
-  /** An object. */
-  readonly metadata: string;
-  readonly hasRecording: boolean;
-}
-
 /** Keeps calls. Every method is one transaction. */
 export interface CallStore {
   /** Saves a new call together with the events that its creation causes. */
@@ -153,9 +140,6 @@ export interface CallStore {
 
   find(scope: Scope, callId: string): Call | undefined;
 
-  /** As `find`, for whoever passes it on unread. */
-  findText(scope: Scope, callId: string): CallText | undefined;
-
   /** Finds a call of whichever account: for the bearer of a link whose signature has been checked. */
   findById(callId: string): Call | undefined;
 
@@ -163,9 +147,6 @@ export interface CallStore {
     scope: Scope,
     query: CallQuery,
   ): { readonly calls: readonly CallSummary[]; readonly total: number };
-
-  /** As `list`, for whoever passes it on unread: each call as the JSON of an item of the interface's list, with commas between. */
-  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number };
 
   /** Calls that a process before this one left `ringing` or `in_progress`. */
   findUnfinished(): readonly Call[];

@@ -25,14 +25,9 @@ import {
   type UsageColumns,
   withUsage,
 } from './agent-rows.ts';
-import { agentColumns, agentItemColumns, agentText } from './agent-text.ts';
 import type { SqliteAgentVersionStore } from './sqlite-agent-version-store.ts';
 
 const DAY_MS = 86_400_000;
-
-type PageStatements = ReturnType<typeof prepareAgentReads>['every'];
-
-type PageValues = Parameters<PageStatements['rows']['all']>[0];
 
 /** Keeps agents in SQLite. */
 export class SqliteAgentStore implements AgentStore {
@@ -89,53 +84,22 @@ export class SqliteAgentStore implements AgentStore {
     return row === undefined ? undefined : withUsage(row);
   }
 
-  findText(
-    scope: Scope,
-    agentId: string,
-    now: Date,
-  ): { readonly text: string; readonly updatedAt: Date } | undefined {
-    const values = { ...scope, id: agentId, midnight: midnightMs(now) };
-    const row = this.#database.read(() => this.#reads.findText.get(values));
-    if (row === undefined) return undefined;
-    return { text: agentText(row), updatedAt: new Date(row.updated_at) };
-  }
-
   list(scope: Scope, query: AgentQuery, now: Date): AgentPage {
-    const { found, total } = this.#page(scope, query, now, ({ rows }, values) => rows.all(values));
-    return { agents: found.map(summaryOf), total };
-  }
-
-  listText(
-    scope: Scope,
-    query: AgentQuery,
-    now: Date,
-  ): { readonly items: string; readonly total: number } {
-    const { found, total } = this.#page(scope, query, now, ({ texts }, values) =>
-      texts.all(values),
-    );
-    return { items: found.map(agentText).join(','), total };
+    const { limit, offset, status } = query;
+    const values = { ...scope, status, limit: limit + 1, offset, midnight: midnightMs(now) };
+    const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
+    return this.#database.read(() => {
+      // One row more than asked for shows whether there are more: only then they are counted.
+      const rows = page.rows.all(values);
+      const isLast = rows.length <= limit && (rows.length > 0 || offset === 0);
+      const total = isLast ? offset + rows.length : (page.total.get(values)?.n ?? 0);
+      return { agents: rows.slice(0, limit).map(summaryOf), total };
+    });
   }
 
   findByPhoneNumber(phoneNumber: string): Agent | undefined {
     const row = this.#database.read(() => this.#reads.byNumber.get({ phoneNumber }));
     return row === undefined ? undefined : agentOf(row);
-  }
-
-  /** One agent more than asked for shows whether there are more: only then somebody has to count them. */
-  #page<Row>(
-    scope: Scope,
-    { status, limit, offset }: AgentQuery,
-    now: Date,
-    read: (page: PageStatements, values: PageValues) => readonly Row[],
-  ): { readonly found: readonly Row[]; readonly total: number } {
-    const values = { ...scope, status, limit: limit + 1, offset, midnight: midnightMs(now) };
-    const page = status === undefined ? this.#reads.every : this.#reads.byStatus;
-    return this.#database.read(() => {
-      const rows = read(page, values);
-      const isLast = rows.length <= limit && (rows.length > 0 || offset === 0);
-      const total = isLast ? offset + rows.length : (page.total.get(values)?.n ?? 0);
-      return { found: rows.slice(0, limit), total };
-    });
   }
 
   /** @throws {ServiceError} CONFLICT when another agent has the number. */
@@ -208,11 +172,6 @@ export function prepareAgentReads(database: Database) {
         .select(AGENT_COLUMNS)
         .select(usageSince(take('midnight'))),
     ),
-    findText: database.prepare((take: Take<ById & { midnight: number }>) =>
-      agentsOf(take)
-        .where('id', '=', take('id'))
-        .select(agentColumns(callsSince(take('midnight')))),
-    ),
     byNumber: database.prepare((take: Take<{ phoneNumber: string }>) =>
       build
         .selectFrom('agents')
@@ -249,7 +208,7 @@ function isNumber(number: RawBuilder<string | null>): RawBuilder<boolean> {
   return sql`unlikely(phone_number = ${number})`;
 }
 
-/** A page of the agents that `filter` leaves, as rows and as text, and how many there are in all. */
+/** A page of the agents that `filter` leaves, and how many there are in all. */
 function preparePage(
   database: Database,
   filter: (take: Take<Page>) => ReturnType<typeof agentsOf>,
@@ -265,9 +224,6 @@ function preparePage(
       pageOf(take)
         .select(AGENT_SUMMARY_COLUMNS)
         .select(usageSince(take('midnight'))),
-    ),
-    texts: database.prepare((take: Take<Page>) =>
-      pageOf(take).select(agentItemColumns(callsSince(take('midnight')))),
     ),
     total: database.prepare((take: Take<Page>) =>
       filter(take).select((expression) => expression.fn.countAll<number>().as('n')),

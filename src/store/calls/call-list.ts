@@ -8,7 +8,6 @@ import type { Statement, Take } from '../sqlite/statement.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 import { CALL_COLUMNS, callOf } from './call-rows.ts';
 import { type DayCount, type Span, spansOfPage } from './call-spans.ts';
-import { callItemText } from './call-text.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -44,8 +43,6 @@ interface SummaryRow extends CallRow {
 
 interface ListStatements {
   readonly rows: Statement<Values, SummaryRow>;
-  /** The same rows as one text. */
-  readonly text: Statement<Values, { readonly items: string | null }>;
   /** Of whole days, from their sums. */
   readonly total: Statement<Values, { readonly n: number | null }>;
   /** Of any span of time, from the calls. */
@@ -67,36 +64,20 @@ export class CallList {
     scope: Scope,
     query: CallQuery,
   ): { readonly calls: readonly CallSummary[]; readonly total: number } {
-    const { found, total } = this.#read(valuesOf(scope, query), ({ rows }, values) =>
-      rows.all(values),
-    );
-    return { calls: found.flat().map(summaryOf), total };
+    const { rows, total } = this.#read(valuesOf(scope, query));
+    return { calls: rows.map(summaryOf), total };
   }
 
-  /** As `list`, each call as the JSON of an item, with commas between. */
-  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number } {
-    const { found, total } = this.#read(
-      valuesOf(scope, query),
-      ({ text }, values) => text.get(values)?.items,
-    );
-    return { items: found.filter((items) => items != null).join(','), total };
-  }
-
-  /** @param part reads one stretch of the index; a page that lies far in may be spread over several. */
-  #read<Part>(
-    values: Values,
-    part: (statements: ListStatements, values: Values) => Part,
-  ): { readonly found: readonly Part[]; readonly total: number } {
+  /** A page far from the newest call may lie on several stretches of the index. */
+  #read(values: Values): { readonly rows: readonly SummaryRow[]; readonly total: number } {
     return this.#database.read(() => {
       const statements = this.#statementsFor(values);
       const total = (hasWholeDays(values) ? statements.total : statements.count).get(values)?.n;
-      if (!total || values.offset >= total) return { found: [], total: total ?? 0 };
-      if (isNear(values)) return { found: [part(statements, values)], total };
+      if (!total || values.offset >= total) return { rows: [], total: total ?? 0 };
+      if (isNear(values)) return { rows: statements.rows.all(values), total };
       const spans = spansOfPage(statements.days.all(values), values);
-      return {
-        found: spans.map((span) => part(statements, { ...values, ...boundsOf(span) })),
-        total,
-      };
+      const rows = spans.flatMap((span) => statements.rows.all({ ...values, ...boundsOf(span) }));
+      return { rows, total };
     });
   }
 
@@ -146,10 +127,6 @@ function boundsOf({ firstDay, lastDay, offset, limit }: Span) {
 function prepareList(database: Database, given: readonly Filter[]): ListStatements {
   return {
     rows: database.prepare((take: Take<Values>) => selectPage(take, given)),
-    text: database.prepare((take: Take<Values>) => {
-      const items = pageOf(take, given).select(callItemText().as('item'));
-      return build.selectFrom(items.as('page')).select(sql<string>`group_concat(item)`.as('items'));
-    }),
     total: database.prepare((take: Take<Values>) =>
       sumsOf(take, given).select(sql<number | null>`sum(calls - erased)`.as('n')),
     ),

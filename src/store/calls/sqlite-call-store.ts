@@ -10,7 +10,6 @@ import {
   type CallStatus,
   type CallStore,
   type CallSummary,
-  type CallText,
   canMove,
   isOver,
   type TimelineEntry,
@@ -36,7 +35,6 @@ import {
   transcriptEntryOf,
   transcriptRowOf,
 } from './call-rows.ts';
-import { callTextColumns } from './call-text.ts';
 import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 
 /** Keeps calls in SQLite; what they add up to and what they cause is written with them. */
@@ -125,13 +123,6 @@ export class SqliteCallStore implements CallStore {
     return isTheirs ? call : undefined;
   }
 
-  findText(scope: Scope, callId: string): CallText | undefined {
-    const row = this.#database.read(() => this.#calls.text.get({ ...scope, id: callId }));
-    if (row === undefined) return undefined;
-    const { has_recording, ...text } = row;
-    return { ...text, hasRecording: has_recording === 1 };
-  }
-
   findById(callId: string): Call | undefined {
     const row = this.#database.read(() => this.#calls.byId.get({ id: callId }));
     return row === undefined ? undefined : callOf(row);
@@ -142,10 +133,6 @@ export class SqliteCallStore implements CallStore {
     query: CallQuery,
   ): { readonly calls: readonly CallSummary[]; readonly total: number } {
     return this.#list.list(scope, query);
-  }
-
-  listText(scope: Scope, query: CallQuery): { readonly items: string; readonly total: number } {
-    return this.#list.listText(scope, query);
   }
 
   findUnfinished(): readonly Call[] {
@@ -190,14 +177,6 @@ function prepareCalls(database: Database) {
     ),
     byId: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(CALL_COLUMNS).where('id', '=', take('id')),
-    ),
-    text: database.prepare((take: Take<Scope & { id: string }>) =>
-      build
-        .selectFrom('calls')
-        .select(callTextColumns())
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment')),
     ),
     rolled: database.prepare((take: Take<{ id: string }>) =>
       build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),

@@ -1,7 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { serializeAgent } from '../../src/api/serializers/agent-serializer.ts';
 import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
@@ -39,7 +38,7 @@ const content = fc.record({
   updatedAt: anInstant,
 });
 
-test('AgentStore.findText gives the text that an object would give, whatever is in it', async () => {
+test('AgentStore.findWithUsage returns what was saved, whatever characters it holds', async () => {
   const { agents, calls } = await openTestStore();
   agents.insert(buildAgent());
   for (const [index, durationSeconds] of [57, 600].entries()) {
@@ -51,35 +50,32 @@ test('AgentStore.findText gives the text that an object would give, whatever is 
     agents.update(buildAgent(drawn));
     const found = agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
-    expect(found).toMatchObject({ totalCallsToday: 2, totalMinutesToday: 11 });
-    expect(agents.findText(SCOPE, 'agent_1', NOW)).toEqual(
-      found && { text: JSON.stringify(serializeAgent(found)), updatedAt: found.updatedAt },
-    );
+    expect(found).toEqual({ ...buildAgent(drawn), totalCallsToday: 2, totalMinutesToday: 11 });
   }
 });
 
-test('AgentStore.findText gives a setting that an old row lacks its default', async () => {
+test('AgentStore.findWithUsage gives a setting missing from an old row its default', async () => {
   const { agents, file } = await openTestStore();
   agents.insert(buildAgent());
   const sqlite = new Sqlite(file);
   sqlite.exec(`update agents set settings = '{"interruptible":false}'`);
   sqlite.close();
 
-  const found = agents.findText(SCOPE, 'agent_1', NOW);
+  const found = agents.findWithUsage(SCOPE, 'agent_1', NOW);
 
-  expect(JSON.parse(found?.text ?? '')).toMatchObject({
+  expect(found).toMatchObject({
     settings: { ...DEFAULT_AGENT_SETTINGS, interruptible: false },
   });
 });
 
-test('AgentStore.findText finds no agent of another account or environment', async () => {
+test('AgentStore.findWithUsage finds no agent of another account or environment', async () => {
   const { agents } = await openTestStore();
   agents.insert(buildAgent());
 
   const found = [
-    agents.findText(SCOPE, 'agent_2', NOW),
-    agents.findText({ ...SCOPE, accountId: 'acct_2' }, 'agent_1', NOW),
-    agents.findText({ ...SCOPE, environment: 'test' }, 'agent_1', NOW),
+    agents.findWithUsage(SCOPE, 'agent_2', NOW),
+    agents.findWithUsage({ ...SCOPE, accountId: 'acct_2' }, 'agent_1', NOW),
+    agents.findWithUsage({ ...SCOPE, environment: 'test' }, 'agent_1', NOW),
   ];
 
   expect(found).toEqual([undefined, undefined, undefined]);
