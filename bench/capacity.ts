@@ -86,7 +86,7 @@ async function measureRecording(measured: Measured): Promise<readonly Target[]> 
 }
 
 async function measureDetector(measured: Measured): Promise<readonly Target[]> {
-  const model = detectorFolder(textArg(measured.args, 'file'));
+  const model = await detectorFolder(textArg(measured.args, 'file'));
   try {
     const pairs = await compare(measured, { detectorFolder: model.path }, {});
     console.log(markdownTable(pairRows('neural detector', 'energy alone', pairs)));

@@ -1,14 +1,10 @@
 /** Row 8, vad: the 8 kHz detector over 1, 8, 32 and 100 calls a run, against the file as it is at 16 kHz, a call at a time. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import {
-  openUnchangedDetector,
-  openVoiceDetector,
-} from '../src/speech/vad/silero/silero-detector.ts';
+import { openSilero, openVoiceDetector } from '../src/speech/vad/silero/silero-detector.ts';
 import type { Vad } from '../src/speech/vad/vad.ts';
 import { VadTrack } from '../src/speech/vad/vad-track.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../test/speech/spoken-phrases.ts';
+import { detectorFolder } from './lib/detector-folder.ts';
 import {
   checkTargets,
   markdownTable,
@@ -19,7 +15,6 @@ import {
   ratios,
   textArg,
 } from './lib/harness.ts';
-import { sileroSized } from './lib/silero-sized.ts';
 
 const BATCHES = [1, 8, 32, 100] as const;
 const WINDOW_MS = 32;
@@ -50,8 +45,7 @@ interface Contest {
 export async function run(args: readonly string[]): Promise<void> {
   const pairs = numberArg(args, 'pairs', 5);
   const file = textArg(args, 'file');
-  const sized =
-    file === undefined ? await openSized() : await openContest(`"${basename(file)}"`, file);
+  const sized = await openPrepared(file);
   const contests: readonly Contest[] = [sized, await openContest('tiny', TINY_VAD_PATH)];
 
   const rows = [];
@@ -86,22 +80,22 @@ export async function run(args: readonly string[]): Promise<void> {
   ]);
 }
 
-async function openSized(): Promise<Contest> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-vad-'));
+/** Prepared, as the server runs it. */
+async function openPrepared(file: string | undefined): Promise<Contest> {
+  const folder = await detectorFolder(file);
   try {
-    const path = join(folder, 'silero.onnx');
-    writeFileSync(path, sileroSized());
-    return await openContest('Silero’s sizes', path);
+    const model = file === undefined ? 'Silero’s sizes' : `"${basename(file)}"`;
+    return await openContest(model, join(folder.path, 'vad', 'silero_vad.onnx'));
   } finally {
-    rmSync(folder, { recursive: true });
+    folder.remove();
   }
 }
 
 async function openContest(model: string, path: string): Promise<Contest> {
   const batched = await openVoiceDetector(path);
   if (batched.drawback !== undefined) console.log(`${model}: ${batched.drawback}`);
-  const unchanged = await openUnchangedDetector(path, batched.rateHz);
-  return { model, batched, unchanged, alone: await openUnchangedDetector(path, 16_000) };
+  const unchanged = await openSilero(path, batched.rateHz);
+  return { model, batched, unchanged, alone: await openSilero(path, 16_000) };
 }
 
 async function compare(

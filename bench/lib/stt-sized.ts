@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { env, Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers';
+import { prepareModels } from '../../models/prepare/prepare-models.ts';
 import { DecoderRun } from '../../src/speech/stt/decoding/decoder-run.ts';
 import { loadWhisperModel, type WhisperModel } from '../../src/speech/stt/whisper/whisper-model.ts';
 import type { Precision } from './graph-builder.ts';
@@ -38,9 +39,11 @@ const ANSWER = Array.from({ length: ANSWER_TOKENS }, (_, index) => 10 + index * 
 
 /** Writes `whisper-base` with random weights into a folder of its own, measures it, and takes it away. */
 export async function measureSized(precision: Precision, runs: number): Promise<SizedCost> {
-  const folder = mkdtempSync(join(tmpdir(), 'whisper-base-'));
+  const modelsDir = mkdtempSync(join(tmpdir(), 'whisper-base-'));
+  const folder = join(modelsDir, 'stt/whisper-base');
   try {
     writeWhisper(folder, WHISPER_BASE, { precision });
+    await prepareModels(modelsDir);
     const [loadMs, model] = await cpuMs(() => loadWhisperModel(folder, 1));
     const ours = await ourCosts(model, runs);
     const memoryMb = memoryMbOf(folder);
@@ -55,7 +58,7 @@ export async function measureSized(precision: Precision, runs: number): Promise<
       answerTheirs,
     };
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(modelsDir, { recursive: true });
   }
 }
 

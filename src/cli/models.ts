@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { styleText } from 'node:util';
 import { Command, CommanderError, Option } from 'commander';
 import { EnvHttpProxyAgent } from 'undici';
+import { type Preparation, prepareModels } from '../../models/prepare/prepare-models.ts';
 import { type Config, ConfigError, readProcessConfig } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { makeBundleRun, takeBundleRun } from '../model-store/bundle-runs.ts';
@@ -17,7 +18,7 @@ import {
   PROFILES,
   type Profile,
 } from '../model-store/manifest.ts';
-import { ModelsError, type ModelsFailure } from '../model-store/models-error.ts';
+import { diskError, ModelsError, type ModelsFailure } from '../model-store/models-error.ts';
 import type { Screen } from '../model-store/progress.ts';
 import { useText } from '../model-store/report.ts';
 import { DEFAULT_LIMITS } from '../model-store/retry.ts';
@@ -121,6 +122,7 @@ async function check({ config, models, signal }: Desk): Promise<void> {
 async function unpack(bundle: string, { config, manifest, models, signal }: Desk): Promise<void> {
   const modelsDir = config.MODELS_DIR;
   await takeBundleRun({ bundle, modelsDir, manifest, screen, clock: systemClock, signal });
+  await prepare(modelsDir);
   sayNextStart(config, models);
 }
 
@@ -148,6 +150,7 @@ async function fetch(words: Words, desk: Desk): Promise<void> {
       screen,
     });
     if (failures.length > 0) return giveUp(failures);
+    await prepare(config.MODELS_DIR);
     sayNextStart(config, models);
     if (words.offlineBundle === undefined) return;
     const { MODELS_DIR: modelsDir } = config;
@@ -155,6 +158,34 @@ async function fetch(words: Words, desk: Desk): Promise<void> {
     await makeBundleRun({ ...desk, bundle, modelsDir, files, screen, clock: systemClock });
   } finally {
     await dispatcher.destroy();
+  }
+}
+
+/** Rewrites the graphs that the server would run slower as they are exported. */
+async function prepare(modelsDir: string): Promise<void> {
+  try {
+    const preparations = await prepareModels(modelsDir);
+    for (const line of preparations.flatMap(preparationLine)) screen.write(`${line}\n`);
+  } catch (error) {
+    throw diskError(error, modelsDir);
+  }
+}
+
+function preparationLine(preparation: Preparation): readonly string[] {
+  const { kind, path } = preparation;
+  switch (kind) {
+    case 'prepared':
+      return [
+        `${screen.paint('green', 'prepared')}  ${path}${preparation.isNew ? '' : '  was there'}`,
+      ];
+    case 'not-possible':
+      return [
+        `${screen.paint('yellow', 'not prepared')}  ${path}: ${plainText(preparation.reason)}; the server runs it as it is, slower`,
+      ];
+    case 'not-needed':
+      return [];
+    default:
+      return preparation satisfies never;
   }
 }
 

@@ -1,8 +1,9 @@
 /** The real command as a process: what it says, and how it ends. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { sileroSized } from '../../bench/lib/silero-sized.ts';
 import { temporaryFolder } from '../models/support/download-world.ts';
 import { testModel } from '../models/support/manifests.ts';
 import { type ModelServer, someBytes, startModelServer } from '../models/support/model-server.ts';
@@ -205,4 +206,22 @@ test('npm run models -- --list shows every model with its size, licence, profile
     'ID   KIND  SIZE      LICENCE  PROFILES       STATE',
     'ear  stt   300.2 kB  MIT      standard best  not there',
   ]);
+});
+
+test('npm run models prepares a Silero model that lies in the folder, and keeps it', async () => {
+  const { run, modelsDir } = await commandWorld();
+  mkdirSync(join(modelsDir, 'vad'), { recursive: true });
+  const path = join(modelsDir, 'vad/silero_vad.onnx');
+  writeFileSync(path, sileroSized());
+
+  const first = await run([]);
+  const second = await run([]);
+
+  expect(first.output).toContain(`prepared  ${path}\n`);
+  expect(existsSync(join(modelsDir, 'vad/silero_vad.prepared.onnx'))).toBe(true);
+  expect(second.output).toContain(`prepared  ${path}  was there\n`);
+  // The test's own model is no Whisper.
+  expect(first.output).toContain(
+    `not prepared  ${join(modelsDir, 'stt/ear/onnx/encoder_model.onnx')}`,
+  );
 });

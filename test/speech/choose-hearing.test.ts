@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
+import { prepareModels } from '../../models/prepare/prepare-models.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import type { Hearing } from '../../src/speech/hearing/hearing.ts';
@@ -56,21 +57,21 @@ test('Hearing goes on with a stand-in when a model is damaged, and says so', asy
 });
 
 test.each([
-  { table: 'float', isSlow: false },
-  { table: 'baked', isSlow: true },
-] as const)('Hearing says whether an encoder fixed to 30 s stays so ($table)', async ({
-  table,
-  isSlow,
+  { isPrepared: true },
+  { isPrepared: false },
+])('Hearing says whether a standard Whisper export is prepared ($isPrepared)', async ({
+  isPrepared,
 }) => {
-  const modelsDir = join(folder, table);
-  writeWhisper(join(modelsDir, 'stt/random'), WHISPER_LEAST, { table });
+  const modelsDir = join(folder, `prepared-${isPrepared}`);
+  writeWhisper(join(modelsDir, 'stt/random'), WHISPER_LEAST, { table: 'float' });
+  if (isPrepared) await prepareModels(modelsDir);
   hearing = hearingWith({ modelsDir, vad: 'energy' });
 
   await hearing.start();
 
   const report = hearing.reports().find(({ job }) => job === 'stt');
   expect(report).toMatchObject({ engine: 'whisper', isFallback: false });
-  expect(report?.reason.includes('it hears 30 s at a time')).toBe(isSlow);
+  expect(report?.reason.includes('"npm run models" prepares')).toBe(!isPrepared);
 });
 
 test('Hearing.start throws when an engine asked for by name is damaged', async () => {

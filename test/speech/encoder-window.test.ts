@@ -1,45 +1,53 @@
-/** Encoders that are fixed to 30 s: freed by an edit in memory, or known to be slow. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Whisper encoders that are fixed to 30 s: freed by `npm run models`, or known to be slow. */
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { type TableForm, whisperEncoder } from '../../bench/lib/whisper-encoder-graph.ts';
-import { WHISPER_LEAST } from '../../bench/lib/whisper-sized.ts';
+import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
+import { freeEncoderWindow } from '../../models/prepare/encoder-window.ts';
 import {
   bytesField,
   fieldsOf,
   join,
   ProtobufError,
   varintField,
-} from '../../src/speech/models/onnx/protobuf.ts';
+} from '../../models/prepare/onnx/protobuf.ts';
+import { prepareModels } from '../../models/prepare/prepare-models.ts';
+import { preparedPathOf } from '../../src/speech/models/prepared-file.ts';
 import { type Encoder, openEncoder } from '../../src/speech/stt/whisper/encoder.ts';
-import { freeEncoderWindow } from '../../src/speech/stt/whisper/encoder-window.ts';
 import { readWhisperConfig } from '../../src/speech/stt/whisper/whisper-config.ts';
 import { seededChance } from '../support/onnx-file.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const SHAPE = { positions: 1500, modelSize: WHISPER_LEAST.modelSize };
-const folder = mkdtempSync(joinPath(tmpdir(), 'encoder-'));
+const modelsDir = mkdtempSync(joinPath(tmpdir(), 'encoder-'));
+const folder = joinPath(modelsDir, 'stt/random');
 const { config: tinyConfig } = await readWhisperConfig(TINY_WHISPER_DIR);
 const config = { ...tinyConfig, ...SHAPE };
-const path = joinPath(folder, 'encoder_model.onnx');
+const path = joinPath(folder, 'onnx/encoder_model.onnx');
+writeWhisper(folder, WHISPER_LEAST);
 
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(modelsDir, { recursive: true }));
 
-function open(model: Uint8Array): Promise<Encoder> {
+async function open(model: Uint8Array): Promise<Encoder> {
   writeFileSync(path, model);
+  await prepareModels(modelsDir);
   return openEncoder(path, config, 1);
 }
 
 /** What an encoder makes of the same noise, `frames` long. */
 async function heardBy(model: Uint8Array, frames: number): Promise<readonly number[]> {
   const encoder = await open(model);
-  const chance = seededChance(7);
-  const values = Float32Array.from({ length: 80 * frames }, () => chance() * 2 - 1);
-  const encoded = await encoder.encode({ values, frames });
+  const encoded = await encoder.encode(noise(frames));
   await encoder.close();
   return Array.from(encoded.data as Float32Array);
+}
+
+function noise(frames: number) {
+  const chance = seededChance(7);
+  return { values: Float32Array.from({ length: 80 * frames }, () => chance() * 2 - 1), frames };
 }
 
 test.each([
@@ -47,7 +55,7 @@ test.each([
   { table: 'float', frames: 3000 },
   { table: 'constant', frames: 500 },
   { table: 'gathered', frames: 742 },
-] as const)('an edited encoder hears the same in $frames frames as one that was never fixed ($table)', async ({
+] as const)('a prepared encoder hears the same in $frames frames as one that was never fixed ($table)', async ({
   table,
   frames,
 }) => {
@@ -66,23 +74,44 @@ test.each([
   { table: 'half', precision: 'int8' },
   { table: 'quantized', precision: 'float32' },
   { table: 'quantized', precision: 'int8' },
-] as const)('openEncoder frees a table in $table with weights in $precision', async (options) => {
+] as const)('prepareModels frees a table in $table with weights in $precision', async (options) => {
   const encoder = await open(whisperEncoder(WHISPER_LEAST, options));
 
   const encoded = await encoder.encode({ values: new Float32Array(80 * 300), frames: 300 });
 
-  expect(encoder.fixedBecause).toBeNull();
+  expect(encoder.isWindowFixed).toBe(false);
   expect(encoded.dims).toEqual([1, 150, WHISPER_LEAST.modelSize]);
   await encoder.close();
 });
 
-test('openEncoder says why an encoder takes 30 s only, and uses it as it is', async () => {
+test('prepareModels says why an encoder takes 30 s only, which openEncoder uses as it is', async () => {
+  rmSync(preparedPathOf(path), { force: true });
   const encoder = await open(whisperEncoder(WHISPER_LEAST, { table: 'baked' }));
 
   const encoded = await encoder.encode({ values: new Float32Array(80 * 3000), frames: 3000 });
 
-  expect(encoder.fixedBecause).toBe('its shapes are fixed within');
+  expect(await prepareModels(modelsDir)).toEqual([
+    { kind: 'not-possible', path, reason: 'its shapes are fixed within' },
+  ]);
+  expect(existsSync(preparedPathOf(path))).toBe(false);
+  expect(encoder.isWindowFixed).toBe(true);
   expect(encoded.dims).toEqual([1, 1500, WHISPER_LEAST.modelSize]);
+  await encoder.close();
+});
+
+test('openEncoder uses a standard export that is not prepared, 30 s at a time', async () => {
+  const model = whisperEncoder(WHISPER_LEAST, { table: 'float' });
+  const prepared = await heardBy(model, 3000);
+  rmSync(preparedPathOf(path));
+
+  const encoder = await openEncoder(path, config, 1);
+
+  expect(encoder.isWindowFixed).toBe(true);
+  const encoded = await encoder.encode(noise(3000));
+  const differences = Array.from(encoded.data as Float32Array, (value, at) =>
+    Math.abs(value - (prepared[at] ?? NaN)),
+  );
+  expect(Math.max(...differences)).toBeLessThan(1e-4);
   await encoder.close();
 });
 

@@ -1,13 +1,12 @@
-/** Silero's layers as products over all calls: the same answers as the file's own graph, or that graph. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Prepared Silero VAD: layers as products over all calls give the export's own answers; other layouts stay as they are. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { sileroSized } from '../../bench/lib/silero-sized.ts';
-import {
-  openUnchangedDetector,
-  openVoiceDetector,
-} from '../../src/speech/vad/silero/silero-detector.ts';
+import { prepareModels } from '../../models/prepare/prepare-models.ts';
+import { preparedPathOf } from '../../src/speech/models/prepared-file.ts';
+import { openSilero, openVoiceDetector } from '../../src/speech/vad/silero/silero-detector.ts';
 import type { Vad } from '../../src/speech/vad/vad.ts';
 import { VadTrack } from '../../src/speech/vad/vad-track.ts';
 import type { OnnxNode } from '../support/onnx-file.ts';
@@ -17,10 +16,16 @@ const folder = mkdtempSync(join(tmpdir(), 'silero-products-'));
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function written(name: string, bytes: Uint8Array): string {
-  const path = join(folder, name);
+const NOT_PREPARED =
+  'it is not prepared, so that it computes call by call, which is slower on a full server: "npm run models" prepares files laid out as Silero v5';
+
+/** A models folder with one voice activity detector. */
+function written(name: string, bytes: Uint8Array) {
+  const modelsDir = join(folder, name);
+  const path = join(modelsDir, 'vad/silero_vad.onnx');
+  mkdirSync(join(modelsDir, 'vad'), { recursive: true });
   writeFileSync(path, bytes);
-  return path;
+  return { modelsDir, path };
 }
 
 /** Scores of all phrases in one run a tick, and the events they make, call by call. */
@@ -52,11 +57,13 @@ async function heardBy(detector: Vad) {
 test.each([
   { what: '8 kHz', inputLength: 'samples', rateHz: 8000 },
   { what: '16 kHz', inputLength: 576, rateHz: 16_000 },
-] as const)('openVoiceDetector answers at $what as the graph of the file does', async (given) => {
-  const path = written(`${given.rateHz}.onnx`, sileroSized(given.inputLength));
+] as const)('openVoiceDetector answers from a prepared file at $what as the export does', async (given) => {
+  const { modelsDir, path } = written(`${given.rateHz}`, sileroSized(given.inputLength));
+  const [preparation] = await prepareModels(modelsDir);
+  expect(preparation).toEqual({ kind: 'prepared', path, isNew: true });
   const [quick, unchanged] = await Promise.all([
     openVoiceDetector(path),
-    openUnchangedDetector(path, given.rateHz),
+    openSilero(path, given.rateHz),
   ]);
 
   const [heard, expected] = [await heardBy(quick), await heardBy(unchanged)];
@@ -103,21 +110,39 @@ test.each([
     ),
     why: 'its recurrent layer is of another kind',
   },
-] as const)('openVoiceDetector runs a file with $what as it is, and says so', async (given) => {
-  const path = written('other.onnx', sileroSized('samples', given.edit));
+] as const)('prepareModels leaves a file with $what alone, and says why', async (given) => {
+  const { modelsDir, path } = written(given.what, sileroSized('samples', given.edit));
 
-  const [detector, unchanged] = [await openVoiceDetector(path), await openUnchangedDetector(path)];
+  const preparations = await prepareModels(modelsDir);
 
-  expect(detector.drawback).toContain(`(${given.why})`);
+  expect(preparations).toEqual([{ kind: 'not-possible', path, reason: given.why }]);
+  expect(existsSync(preparedPathOf(path))).toBe(false);
+  const [detector, unchanged] = [await openVoiceDetector(path), await openSilero(path)];
+  expect(detector.drawback).toBe(NOT_PREPARED);
   expect(await heardBy(detector)).toEqual(await heardBy(unchanged));
   await Promise.all([detector.close(), unchanged.close()]);
 });
 
-test('openVoiceDetector runs our own tiny model as it is, and says so', async () => {
+test('openVoiceDetector ignores a file that was prepared from another export', async () => {
+  const { modelsDir, path } = written('replaced', sileroSized());
+  await prepareModels(modelsDir);
+  writeFileSync(path, sileroSized(576));
+
+  const stale = await openVoiceDetector(path);
+  const again = await prepareModels(modelsDir);
+  const fresh = await openVoiceDetector(path);
+  const unchanged = await prepareModels(modelsDir);
+
+  expect([stale.drawback, stale.rateHz]).toEqual([NOT_PREPARED, 16_000]);
+  expect(again).toEqual([{ kind: 'prepared', path, isNew: true }]);
+  expect([fresh.drawback, fresh.rateHz]).toEqual([undefined, 16_000]);
+  expect(unchanged).toEqual([{ kind: 'prepared', path, isNew: false }]);
+  await Promise.all([stale.close(), fresh.close()]);
+});
+
+test('openVoiceDetector runs our own tiny model as it is', async () => {
   const detector = await openVoiceDetector(TINY_VAD_PATH);
 
-  expect(detector.drawback).toBe(
-    'its layers are run call by call, which is slower on a full server, because it is not laid out as Silero v5 (it has too few convolutions)',
-  );
+  expect(detector.rateHz).toBe(16_000);
   await detector.close();
 });

@@ -107,8 +107,10 @@ export function reportOf(plan: EnginePlan, outcome: LoadOutcome): EngineReport {
     const report = { job, engine: without, reason, isFallback: true } as const;
     return { ...report, standIn: 'no_model', ...replacementOf(plan, outcome) };
   }
-  const drawbacks = outcome.drawback === undefined ? [] : [outcome.drawback];
   const isTiny = plan.tiny.includes(outcome.model);
+  // The tiny voice activity detector is of a layout that needs no preparation.
+  const isPlain = outcome.drawback === undefined || (isTiny && job === 'vad');
+  const drawbacks = isPlain ? [] : [outcome.drawback];
   const reason = isTiny ? TINY_LIMITS[job] : `"${outcome.model}" is installed`;
   return {
     job,

@@ -8,13 +8,11 @@ export interface SessionOptions {
   readonly path: string;
   /** Threads of computing, the caller's own included. */
   readonly threads: number;
-  /** The file's content, where it was edited; the path then only names it. */
-  readonly content?: Uint8Array<ArrayBuffer>;
 }
 
 /** @throws {ModelFileError} when the file cannot be used. @throws {Error} where ONNX Runtime does not load. */
 export async function openSession(options: SessionOptions): Promise<InferenceSession> {
-  const { model, path, threads, content } = options;
+  const { model, path, threads } = options;
   const settings = {
     executionProviders: ['cpu'],
     intraOpNumThreads: threads,
@@ -22,9 +20,7 @@ export async function openSession(options: SessionOptions): Promise<InferenceSes
   };
   const { InferenceSession } = await loadOnnxRuntime();
   try {
-    return content === undefined
-      ? await InferenceSession.create(path, settings)
-      : await InferenceSession.create(content, settings);
+    return await InferenceSession.create(path, settings);
   } catch (error) {
     throw ModelFileError.from(model, path, error);
   }

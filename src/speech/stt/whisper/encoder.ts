@@ -1,36 +1,32 @@
-/** Whisper's encoder on ONNX Runtime, freed of its 30 s where the export is fixed to them. */
-import { readFile, stat } from 'node:fs/promises';
+/** Whisper's encoder on ONNX Runtime: the prepared file, which takes windows of any length, or the export. */
 import { ModelFileError } from '../../models/model-file-error.ts';
 import { type InferenceSession, Tensor } from '../../models/onnx-runtime.ts';
 import { openSession } from '../../models/onnx-session.ts';
+import { findPrepared } from '../../models/prepared-file.ts';
 import { FULL_WINDOW_FRAMES, type MelFeatures } from '../features/log-mel.ts';
-import { type FreedEncoder, freeEncoderWindow } from './encoder-window.ts';
 import type { WhisperConfig } from './whisper-config.ts';
 
 const MODEL = 'speech model';
 
-/** What Node reads into memory at once; exports that are larger come in several files anyway. */
-const EDITED_BYTES_MAX = 2 ** 31 - 1;
-
-/** A window to try an encoder with, shorter than any that is asked for. */
+/** A trial window, shorter than any that a request has. */
 const PROBE_FRAMES = 200;
 
-/** What fails is thrown, and need not be on the error output as well. */
+/** A failed run is thrown; ONNX Runtime need not print it as well. */
 const RUN_OPTIONS = { logSeverityLevel: 4 } as const;
 
-/** What the encoder heard: float32 [1, frames / 2, modelSize]. */
+/** The encoder's output: float32 [1, frames / 2, modelSize]. */
 export type EncodedAudio = Tensor;
 
 export interface Encoder {
-  /** Null when it takes windows of any length; else why it takes 30 s only. */
-  readonly fixedBecause: string | null;
+  /** Whether it takes windows of 30 s only, as standard exports do; prepared ones take any length. */
+  readonly isWindowFixed: boolean;
   /** @throws {ModelFileError} when the model gives another shape than its configuration says. */
   encode(features: MelFeatures): Promise<EncodedAudio>;
   close(): Promise<void>;
 }
 
 /**
- * Opens an encoder. One that adds a whole table of positions is edited in memory; the file stays as it is.
+ * Opens the prepared file of an encoder where there is one, else the export.
  *
  * @throws {ModelFileError}
  */
@@ -39,22 +35,31 @@ export async function openEncoder(
   config: WhisperConfig,
   threads: number,
 ): Promise<Encoder> {
-  const freed = await freedEncoder(path, config);
-  if (freed.kind === 'edited') {
-    const edited = await openSession({ model: MODEL, path, threads, content: freed.model });
-    const encoder = encoderOf(edited, path, config);
-    if (await takesShortWindows(encoder, config)) return encoder;
-    await encoder.close();
-  }
-  const whole = encoderOf(await openSession({ model: MODEL, path, threads }), path, config);
-  if (await takesShortWindows(whole, config)) return whole;
-  await tryFullWindow(whole, path, config);
-  const why = freed.kind === 'fixed' ? freed.reason : 'its shapes are fixed within';
-  return { ...whole, fixedBecause: why };
+  const prepared = await findPrepared(path).catch((error: unknown) => {
+    throw ModelFileError.from(MODEL, path, error);
+  });
+  return openEncoderFile(prepared ?? path, config, threads);
 }
 
-/** The last that can be asked of it. */
-async function tryFullWindow(encoder: Encoder, path: string, config: WhisperConfig) {
+/**
+ * Opens a file as it is.
+ *
+ * @throws {ModelFileError}
+ */
+export async function openEncoderFile(
+  path: string,
+  config: WhisperConfig,
+  threads: number,
+): Promise<Encoder> {
+  const session = await openSession({ model: MODEL, path, threads });
+  const encoder = encoderOf(session, path, config);
+  if (await takesShortWindows(encoder, config)) return encoder;
+  await tryFullWindow(encoder, path, config);
+  return { ...encoder, isWindowFixed: true };
+}
+
+/** @throws {ModelFileError} */
+async function tryFullWindow(encoder: Encoder, path: string, config: WhisperConfig): Promise<void> {
   try {
     await encoder.encode(silence(config, FULL_WINDOW_FRAMES));
   } catch (error) {
@@ -62,20 +67,9 @@ async function tryFullWindow(encoder: Encoder, path: string, config: WhisperConf
   }
 }
 
-async function freedEncoder(path: string, config: WhisperConfig): Promise<FreedEncoder> {
-  try {
-    if ((await stat(path)).size > EDITED_BYTES_MAX) {
-      return { kind: 'fixed', reason: 'it is larger than 2 GB' };
-    }
-    return freeEncoderWindow(await readFile(path), config);
-  } catch (error) {
-    throw ModelFileError.from(MODEL, path, error);
-  }
-}
-
 function encoderOf(session: InferenceSession, path: string, config: WhisperConfig): Encoder {
   return {
-    fixedBecause: null,
+    isWindowFixed: false,
     encode: async ({ values, frames }) => {
       const features = new Tensor('float32', values, [1, config.melCount, frames]);
       const { last_hidden_state: encoded } = await session.run(
@@ -103,9 +97,9 @@ function checkEncoded(
 }
 
 /**
- * An export may be fixed to 30 s in ways that nothing in the file tells: it is tried.
+ * Tries a short window: nothing in the file says whether it takes one.
  *
- * @throws {ModelFileError} when what it gives is of a shape that no window explains.
+ * @throws {ModelFileError} when the output has a shape that no window explains.
  */
 async function takesShortWindows(encoder: Encoder, config: WhisperConfig): Promise<boolean> {
   try {

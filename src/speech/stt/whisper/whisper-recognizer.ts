@@ -30,6 +30,9 @@ const AUDIO_MS_MIN = 100;
 const WINDOW_FRAMES_MIN = 500;
 const WINDOW_MARGIN_FRAMES = 250;
 
+const WINDOW_FIXED =
+  'it hears 30 s at a time however short they are, which is slow, because it is not prepared: "npm run models" prepares exports by optimum, best their "_quantized" files';
+
 /** OpenAI's threshold for trying again. */
 const MEAN_LOG_PROBABILITY_MIN = -1;
 
@@ -50,17 +53,12 @@ export async function openRecognizer(
   { threads = 1 }: RecognizerOptions = {},
 ): Promise<Recognizer> {
   const model = await loadWhisperModel(modelPath, threads);
-  const { fixedBecause } = model.encoder;
   return {
-    ...(fixedBecause !== null && { drawback: drawbackOf(fixedBecause) }),
+    ...(model.encoder.isWindowFixed && { drawback: WINDOW_FIXED }),
     open: ({ language, prompt = '' }) =>
       new WhisperStream(model, knownLanguage(model, language), promptTokens(model, prompt)),
     close: () => model.close(),
   };
-}
-
-function drawbackOf(why: string): string {
-  return `it hears 30 s at a time however short they are, which is slow, because ${why}: take the "_quantized" files of an export by optimum`;
 }
 
 /** `en` of `en-US`; undefined when the model does not know it. */
@@ -113,8 +111,8 @@ class WhisperStream implements UtteranceStream {
     const audioMs = (this.#mel.samples * 1000) / MODEL_RATE_HZ;
     if (audioMs < AUDIO_MS_MIN) return nothingHeard(this.#language ?? 'en', audioMs);
 
-    const isFree = this.#model.encoder.fixedBecause === null;
-    const frames = isFree ? shortWindow(this.#mel.frames) : FULL_WINDOW_FRAMES;
+    const { isWindowFixed } = this.#model.encoder;
+    const frames = isWindowFixed ? FULL_WINDOW_FRAMES : shortWindow(this.#mel.frames);
     const attempt = { frames, prompt: this.#prompt, draft: this.#draft };
     const decoded = await this.#decode(attempt, audioMs, signal);
     const mayTryHarder = frames < FULL_WINDOW_FRAMES || this.#prompt.length > 0;

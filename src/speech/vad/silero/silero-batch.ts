@@ -1,18 +1,23 @@
-/** The tensors of one run for so many calls: filled, run and emptied again every tick, never made anew. */
+/** The tensors of one Silero VAD run over a number of calls, reused from tick to tick. */
 import { Tensor } from '../../models/onnx-runtime.ts';
 
-/** Numbers that the model's recurrent layer keeps, twice (hidden and cell). */
+/** Size of the recurrent layer's hidden state, and of its cell state. */
 export const STATE_SIZE = 128;
 
-/** The two rates Silero hears; context is the end of the window before, which goes in again. */
-export const BRANCHES = [
+/** One sampling rate of the model. The context is the end of the previous window, which goes in again. */
+export interface Branch {
+  readonly rateHz: 8000 | 16_000;
+  readonly windowSamples: number;
+  readonly contextSamples: number;
+}
+
+/** The rates of Silero VAD, the cheaper one first. */
+export const BRANCHES: readonly Branch[] = [
   { rateHz: 8000, windowSamples: 256, contextSamples: 32 },
   { rateHz: 16_000, windowSamples: 512, contextSamples: 64 },
-] as const;
+];
 
-export type Branch = (typeof BRANCHES)[number];
-
-/** What the model remembers of one call. */
+/** One call's model state. */
 export interface CallMemory {
   /** Context and window, as they go into the model. */
   readonly input: Float32Array;
@@ -20,6 +25,7 @@ export interface CallMemory {
   readonly state: Float32Array;
 }
 
+/** Input and output tensors for a fixed number of calls. */
 export class SileroBatch {
   readonly calls: number;
   /** Float32 [calls, context + window], float32 [2, calls, 128], int64 scalar. */
@@ -50,7 +56,7 @@ export class SileroBatch {
     };
   }
 
-  /** Lays the memories of as many calls side by side. */
+  /** Copies the states of as many calls into the input tensors. */
   take(memories: readonly CallMemory[]): void {
     for (let call = 0; call < this.calls; call += 1) {
       const { input, state } = memories[call] as CallMemory;
@@ -60,7 +66,7 @@ export class SileroBatch {
     }
   }
 
-  /** Gives each call its new state back. @returns the probabilities, in the order of `take`. */
+  /** Copies the new states back. @returns the probabilities of speech, in the order of `take`. */
   give(memories: readonly CallMemory[]): number[] {
     for (let call = 0; call < this.calls; call += 1) {
       const { state } = memories[call] as CallMemory;

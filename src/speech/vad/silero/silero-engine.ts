@@ -1,6 +1,7 @@
-/** Silero's voice detector as an engine to choose: where its models lie. */
+/** Silero VAD as a voice activity detection engine: where its models lie. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { isPrepared } from '../../models/prepared-file.ts';
 import type { SpeechEngine } from '../../models/speech-engine.ts';
 
 /** Finds `vad/<file>.onnx` and `vad/<name>/<file>.onnx`. */
@@ -9,6 +10,7 @@ export const sileroEngine: SpeechEngine = {
   moduleUrl: new URL('./silero-detector.ts', import.meta.url).href,
   find: (modelsDir) =>
     globSync(['vad/*.onnx', 'vad/*/*.onnx'], { cwd: modelsDir })
+      .filter((path) => !isPrepared(path))
       .sort()
       .map((path) => join(modelsDir, path)),
 };

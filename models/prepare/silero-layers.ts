@@ -1,13 +1,8 @@
 /** Finds the layers of one rate in a file laid out as Silero's exports of version 5 and 6 are; pure */
-import { GraphConstants } from '../../models/onnx/onnx-constants.ts';
-import {
-  allNodes,
-  allTensors,
-  type Graph,
-  type GraphNode,
-  graphsIn,
-} from '../../models/onnx/onnx-graph.ts';
-import { type Branch, STATE_SIZE } from './silero-batch.ts';
+
+import { type Branch, STATE_SIZE } from '../../src/speech/vad/silero/silero-batch.ts';
+import { GraphConstants } from './onnx/onnx-constants.ts';
+import { allNodes, type Graph, type GraphNode, graphsIn } from './onnx/onnx-graph.ts';
 
 /** Frames of the transform in a window and its context. */
 export const SPECTRUM_FRAMES = 4;
@@ -61,7 +56,7 @@ export interface SileroLayers {
  * @throws {SileroLayoutError} saying what is not there.
  */
 export function readSileroLayers(graph: Graph, branch: Branch): SileroLayers {
-  const transformSamples = transformSamplesOf(branch);
+  const transformSamples = branch.windowSamples / 2;
   const constants = new GraphConstants(graph);
   const part = branchOf(graph, transformSamples, constants);
   const [transform, ...others] = part.nodes.filter(isConvolution);
@@ -81,20 +76,6 @@ export function readSileroLayers(graph: Graph, branch: Branch): SileroLayers {
     memory: memoryOf(part, constants),
     last: lastOf(last, constants),
   };
-}
-
-/** Samples that a frame of the spectrum is made of, at the rate of the branch. */
-export function transformSamplesOf({ windowSamples }: Branch): number {
-  return windowSamples / 2;
-}
-
-/** How many samples the convolutions of a file that take plain audio take at once. */
-export function transformLengths(graph: Graph): ReadonlySet<number> {
-  const tensors = allTensors(graph);
-  const dims = allNodes(graph)
-    .filter(isConvolution)
-    .map(({ inputs }) => tensors.get(inputs[1] ?? '')?.dims ?? []);
-  return new Set(dims.flatMap(([, into, samples]) => (into === 1 && samples ? [samples] : [])));
 }
 
 /** The graph, or one directly in it, whose first convolution is as long as the transform of the rate. */

@@ -1,6 +1,7 @@
 /** Writes Silero's layers as products over all calls of a run, where the export convolves call by call; pure */
-import { type NewNode, type NewTensor, writeModel } from '../../models/onnx/onnx-writer.ts';
-import { type Branch, STATE_SIZE } from './silero-batch.ts';
+
+import { type Branch, STATE_SIZE } from '../../src/speech/vad/silero/silero-batch.ts';
+import { type NewNode, type NewTensor, writeModel } from './onnx/onnx-writer.ts';
 import { type Convolution, type SileroLayers, SPECTRUM_FRAMES } from './silero-layers.ts';
 
 interface Part {

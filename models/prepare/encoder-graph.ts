@@ -1,12 +1,6 @@
 /** What editing an encoder needs to see of an ONNX file: opset, nodes, and the shapes of constants; pure */
-import { FIELD } from '../../models/onnx/onnx-fields.ts';
-import {
-  fieldsOf,
-  numbersOf,
-  ProtobufError,
-  type ProtobufField,
-  textOf,
-} from '../../models/onnx/protobuf.ts';
+import { FIELD } from './onnx/onnx-fields.ts';
+import { fieldsOf, numbersOf, ProtobufError, type ProtobufField, textOf } from './onnx/protobuf.ts';
 
 /** `TensorProto.EXTERNAL`: the values lie in another file. */
 const LOCATION_EXTERNAL = 1;

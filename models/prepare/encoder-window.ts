@@ -1,5 +1,7 @@
 /** Frees a Whisper encoder of its 30 s: the table of positions is cut to the length of what is heard; pure */
-import { FIELD } from '../../models/onnx/onnx-fields.ts';
+
+import { type EncoderGraph, type GraphNode, readEncoderGraph } from './encoder-graph.ts';
+import { FIELD } from './onnx/onnx-fields.ts';
 import {
   bytesField,
   fieldsOf,
@@ -7,8 +9,7 @@ import {
   type ProtobufField,
   textOf,
   varintField,
-} from '../../models/onnx/protobuf.ts';
-import { type EncoderGraph, type GraphNode, readEncoderGraph } from './encoder-graph.ts';
+} from './onnx/protobuf.ts';
 
 /** The first opset whose `Slice` takes its bounds as inputs. */
 const OPSET_MIN = 10;
