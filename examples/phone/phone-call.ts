@@ -1,11 +1,10 @@
 /** One answered call of the example telephone: its dialog and its sound. */
-
 import { parseSdp } from '../../src/rtp/sdp.ts';
 import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.ts';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import type { DialogEnd } from '../../src/sip/dialog/dialog-hooks.ts';
+import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ServerReinvite, ServerRequest } from '../../src/sip/server-request.ts';
+import type { ServerReinvite, ServerRequest } from '../../src/sip/outgoing.ts';
 import type { PhoneLine } from './phone-line.ts';
 
 export class PhoneCall {

@@ -17,7 +17,7 @@ import type { Dashboard } from '../operator/dashboard.ts';
 import { PhoneSockets } from '../operator/phone-sockets.ts';
 import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
 import type { ServerInvite } from '../sip/server-invite.ts';
-import type { MessageTrace } from '../sip/trace/message-trace.ts';
+import type { MessageTrace } from '../sip/trace/call-traces.ts';
 import type { Flow } from '../sip/transport/flow.ts';
 import { UserAgent } from '../sip/user-agent.ts';
 import type { Store } from '../store/store.ts';

@@ -10,9 +10,12 @@ import type {
 } from '../domain/call/sip-trace.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import type { CallTrace, TracedMessage } from '../sip/trace/call-trace.ts';
-import type { CallTraces } from '../sip/trace/call-traces.ts';
-import { traceText } from '../sip/trace/trace-text.ts';
+import {
+  type CallTrace,
+  type CallTraces,
+  type TracedMessage,
+  traceText,
+} from '../sip/trace/call-traces.ts';
 import { formatEndpoint } from '../sip/transport/flow.ts';
 import type { Store } from '../store/store.ts';
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SipMessage } from './message/message.ts';
-import type { MessageTrace } from './trace/message-trace.ts';
+import type { MessageTrace } from './trace/call-traces.ts';
 import type { Flow } from './transport/flow.ts';
 
 /** Why a message that came in was not used, and not answered either. */

@@ -1,10 +1,15 @@
 /** Requests outside of any dialog, as our user agent makes them; pure */
-import { SipMessage } from './message/message.ts';
+
+import { canonicalName } from './message/header-name.ts';
+import { makeResponse, SipMessage } from './message/message.ts';
 import { parseNameAddr } from './message/name-addr.ts';
+import { faultOf, SERVED_METHODS } from './message/sip-error.ts';
 import type { Tokens } from './message/tokens.ts';
-import { addParts, wireText } from './message-parts.ts';
-import type { OutgoingRequest } from './outgoing.ts';
-import { addAbilities } from './own-headers.ts';
+import { parseUri } from './message/uri.ts';
+import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './outgoing.ts';
+import { SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
+import { type Flow, formatEndpoint } from './transport/flow.ts';
+import { transportParam } from './transport/via-routing.ts';
 
 const WITH_ABILITIES = new Set(['INVITE', 'OPTIONS', 'REGISTER']);
 
@@ -47,4 +52,106 @@ export function newRequest({
 
 function withTag(from: string, tokens: Tokens): string {
   return parseNameAddr(from).params.has('tag') ? from : `${from};tag=${tokens.tag()}`;
+}
+
+const ALLOW = SERVED_METHODS.join(', ');
+const SUPPORTED = SUPPORTED_EXTENSIONS.join(', ');
+
+/** The value of Contact that reaches us the way this flow does. */
+export function contactOf(flow: Flow, user?: string): string {
+  const account = user === undefined || user === '' ? '' : `${user}@`;
+  return `<sip:${account}${formatEndpoint(flow.local)}${transportParam(flow.protocol)}>`;
+}
+
+/** The user part of a URI; undefined where there is none, or the text is no such URI. */
+export function userOf(uri: string): string | undefined {
+  let user: string | undefined;
+  faultOf(() => {
+    user = parseUri(uri).user;
+  });
+  return user;
+}
+
+/** Says what we can do, where a peer must know it: in requests that make or change a session, and 2xx to them. */
+export function addAbilities(message: SipMessage): void {
+  message.add('allow', ALLOW).add('supported', SUPPORTED);
+}
+
+/** Headers that the engine answers for: an application that sets them means something else. */
+const ENGINE_HEADERS = new Set(['via', 'call-id', 'cseq', 'content-length', 'from', 'to']);
+
+const NAME = /^[A-Za-z0-9\-.!%*_+`'~]+$/;
+
+/** What would end a line and begin another. */
+const LINE_BREAK = /[\r\n\0]/;
+
+const DEFAULT_CONTENT_TYPE = 'application/sdp';
+
+/**
+ * Adds headers and body. A header that is there already is replaced.
+ *
+ * @throws {TypeError} when a name is none, belongs to the engine, or a value holds a line break.
+ */
+export function addParts(message: SipMessage, parts: MessageParts): void {
+  addHeaders(message, parts.headers ?? {});
+  if (parts.body === undefined || parts.body.length === 0) return;
+  message.body = Buffer.isBuffer(parts.body) ? parts.body : Buffer.from(parts.body, 'utf8');
+  if (parts.contentType !== undefined) message.set('content-type', wireText(parts.contentType));
+  else if (message.get('content-type') === undefined) {
+    message.set('content-type', DEFAULT_CONTENT_TYPE);
+  }
+}
+
+/**
+ * Text as messages hold it: the octets of its UTF-8, one character each.
+ *
+ * @throws {TypeError} when it holds a line break.
+ */
+function wireText(text: string): string {
+  if (LINE_BREAK.test(text)) throw new TypeError('Cannot send SIP text: holds a line break');
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+function addHeaders(message: SipMessage, headers: HeaderValues): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const canonical = canonicalName(name);
+    if (!NAME.test(name)) throw new TypeError('Cannot send SIP header: name is no token');
+    if (ENGINE_HEADERS.has(canonical)) {
+      throw new TypeError(`Cannot send SIP header "${name}": the engine writes it`);
+    }
+    message.delete(canonical);
+    const values = typeof value === 'string' ? [value] : value;
+    for (const each of values) message.add(canonical, wireText(each));
+  }
+}
+
+/** Responses as our user agent makes them: with its Contact, abilities and name where they belong */
+export interface ResponseOptions {
+  readonly request: SipMessage;
+  readonly status: number;
+  /** Tag for To, where the request has none. */
+  readonly tag?: string;
+  /** Where the request came from. */
+  readonly flow: Flow;
+  readonly product: string | undefined;
+  readonly parts: ResponseParts;
+}
+
+/** Answers to these make or move a dialog, so they say where we are. RFC 3261, 12.1.1 and 12.2.2. */
+const WITH_CONTACT = new Set(['INVITE', 'UPDATE', 'REFER', 'NOTIFY', 'SUBSCRIBE']);
+const ABILITIES_IN_RESPONSE_TO = new Set(['INVITE', 'UPDATE', 'OPTIONS']);
+
+/** @throws {TypeError} when the parts hold what no message may. */
+export function newResponse(options: ResponseOptions): SipMessage {
+  const { request, status, parts, flow, product } = options;
+  const response = makeResponse(request, status, parts.reason, options.tag);
+  const isPositive = status > 100 && status < 300;
+  if (isPositive && WITH_CONTACT.has(request.method)) {
+    response.add('contact', contactOf(flow, userOf(request.uri)));
+  }
+  if (status >= 180 && status < 300 && ABILITIES_IN_RESPONSE_TO.has(request.method))
+    addAbilities(response);
+  if (product !== undefined) response.add('server', product);
+  addParts(response, parts);
+  return response;
 }

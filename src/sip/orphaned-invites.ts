@@ -1,12 +1,13 @@
 /** Ends INVITE transactions of an earlier process that have no final response. */
-import { ClientForks } from './client-forks.ts';
-import type { DialogTable } from './dialog/dialog-table.ts';
-import type { EngineContext } from './engine-context.ts';
+
+import { ClientForks } from './client-invite.ts';
+import type { DialogTable } from './dialog/dialog.ts';
 import type { SipMessage } from './message/message.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
 import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 import { DEFAULT_PORT } from './transport/via-routing.ts';
+import type { EngineContext } from './user-agent-options.ts';
 
 export interface OrphanedInvitesOptions {
   readonly context: EngineContext;

@@ -1,17 +1,15 @@
 /** Decides who serves a request that has just come: a dialog, the application, or nobody. */
-import type { DialogTable } from './dialog/dialog-table.ts';
-import type { EngineContext } from './engine-context.ts';
+import type { DialogTable } from './dialog/dialog.ts';
+import { isTooBrief, SHORTEST_INTERVAL_MS } from './dialog/session-timer.ts';
 import { SESSION_TYPES } from './message/session-body.ts';
-import { isTooBrief, SHORTEST_INTERVAL_MS } from './message/session-expires.ts';
 import { faultOf } from './message/sip-error.ts';
 import { uriScheme } from './message/uri.ts';
-import type { ResponseParts } from './outgoing.ts';
-import { newResponse } from './own-response.ts';
+import { newResponse } from './new-request.ts';
+import type { ResponseParts, ServerRequest } from './outgoing.ts';
 import { checkRequest } from './parser/request-check.ts';
 import { ServerInvite } from './server-invite.ts';
-import type { ServerRequest } from './server-request.ts';
-import type { Arrival } from './transaction/transaction-layer.ts';
-import { RETRY_AFTER_SECONDS } from './transaction/transaction-layer.ts';
+import { type Arrival, RETRY_AFTER_SECONDS } from './transaction/transaction-layer.ts';
+import type { EngineContext } from './user-agent-options.ts';
 
 export interface RequestDispatcherOptions {
   readonly context: EngineContext;

@@ -2,17 +2,15 @@
 import type { Clock } from '../lib/clock.ts';
 import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
-import type { SipMessage } from './message/message.ts';
-import { makeResponse } from './message/response.ts';
+import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/sip-error.ts';
 import type { Tokens } from './message/tokens.ts';
 import { parseUri } from './message/uri.ts';
-import { contactOf, userOf } from './own-headers.ts';
-import { requestOfSameTransaction } from './transaction/client-transaction-invite.ts';
+import { contactOf, userOf } from './new-request.ts';
+import { requestOfSameTransaction } from './transaction/client-transaction.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
-import type { Flow } from './transport/flow.ts';
+import { type Endpoint, type Flow, formatEndpoint } from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
-import { RefusedPeers } from './transport/refused-peers.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
 import { ownVia } from './transport/via-routing.ts';
 
@@ -208,4 +206,31 @@ function sizeOf(request: SipMessage): number {
 
 function localReply(request: SipMessage, status: number, flow: Flow | null): Reply {
   return { response: makeResponse(request, status), request, flow, isLocal: true };
+}
+
+const REMEMBERED_MS = 300_000;
+const PEERS_MAX = 256;
+
+/** Remembers for a while who refused a TCP connection, so that long requests to them do not wait again. */
+export class RefusedPeers {
+  readonly #clock: Clock;
+  readonly #untilMs = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  has(peer: Endpoint): boolean {
+    const untilMs = this.#untilMs.get(formatEndpoint(peer));
+    return untilMs !== undefined && untilMs > this.#clock.nowMs();
+  }
+
+  /** Forgets the one noted longest ago when there are too many. */
+  add(peer: Endpoint): void {
+    const key = formatEndpoint(peer);
+    this.#untilMs.delete(key);
+    const [oldest] = this.#untilMs.keys();
+    if (this.#untilMs.size >= PEERS_MAX && oldest !== undefined) this.#untilMs.delete(oldest);
+    this.#untilMs.set(key, this.#clock.nowMs() + REMEMBERED_MS);
+  }
 }

@@ -1,22 +1,19 @@
 /** A call that a peer offers: the server side of an INVITE that is outside of any dialog. */
 import { EventEmitter } from 'node:events';
-import { Acceptance } from './dialog/acceptance.ts';
-import type { Dialog } from './dialog/dialog.ts';
+import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
 import { serverDialogState } from './dialog/dialog-state.ts';
-import type { DialogTable, OpenDialog } from './dialog/dialog-table.ts';
-import type { EngineContext } from './engine-context.ts';
-import type { SipMessage } from './message/message.ts';
-import type { MessageIds } from './message/message-ids.ts';
-import { makeResponse } from './message/response.ts';
+import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/sip-error.ts';
+import type { MessageIds } from './message/tokens.ts';
+import { newResponse } from './new-request.ts';
 import { doNothing } from './noop.ts';
-import { Outcome } from './outcome.ts';
+import { LazyPromise } from './outcome.ts';
 import type { ResponseParts } from './outgoing.ts';
-import { newResponse } from './own-response.ts';
-import { ReliableProvisionals } from './transaction/reliable-provisionals.ts';
+import { ReliableProvisionals } from './transaction/ack-wait.ts';
 import type { ServerTransaction } from './transaction/transaction.ts';
 import type { Arrival } from './transaction/transaction-layer.ts';
 import type { Flow } from './transport/flow.ts';
+import type { EngineContext } from './user-agent-options.ts';
 
 export interface ProgressParts extends ResponseParts {
   /** Sends it by RFC 3262 where the peer can; always so where the peer requires it. */
@@ -137,7 +134,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     core.pendingOffer = 'none';
     if (message.body.length > 0) core.localSession = message.body;
     incoming.agreeOnTimer(this.request, message);
-    const ack = new Outcome<SipMessage | null>();
+    const ack = new LazyPromise<SipMessage | null>();
     const send = () => {
       this.#transaction.respond(message);
       incoming.awaitAck(this.#ids.sequence, this.#transaction, ack);
@@ -241,5 +238,24 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   #demandRinging(): void {
     if (this.#state === 'ringing') return;
     throw new SipError(487, `Cannot answer call "${this.request.callId}": it is ${this.#state}`);
+  }
+}
+
+/** What comes of answering a call: the 2xx, its dialog, and later its ACK. */
+export class Acceptance {
+  /** The 2xx as sent. */
+  readonly message: SipMessage;
+  readonly dialog: Dialog;
+  readonly #ack: LazyPromise<SipMessage | null>;
+
+  constructor(message: SipMessage, dialog: Dialog, ack: LazyPromise<SipMessage | null>) {
+    this.message = message;
+    this.dialog = dialog;
+    this.#ack = ack;
+  }
+
+  /** The ACK; null when the dialog ended before one came: BYE first, or silence for 64*T1. */
+  get acknowledged(): Promise<SipMessage | null> {
+    return this.#ack.promise;
   }
 }

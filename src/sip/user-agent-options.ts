@@ -1,23 +1,19 @@
 /** The settings of a user agent, and what holds where one is not given. */
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../lib/clock.ts';
-import { systemClock } from '../lib/clock.ts';
+import { type Clock, systemClock } from '../lib/clock.ts';
 import { LocalRoutes } from '../lib/local-routes.ts';
-import type { Logger } from '../lib/logger.ts';
-import { silentLogger } from '../lib/logger.ts';
-import type { SessionTimerOptions } from './message/session-expires.ts';
-import type { RandomBytes } from './message/tokens.ts';
-import type { MessageTrace } from './trace/message-trace.ts';
-import type { BaseTimers } from './transaction/timers.ts';
-import { STANDARD_TIMERS } from './transaction/timers.ts';
+import { type Logger, silentLogger } from '../lib/logger.ts';
+import type { SessionTimerOptions } from './dialog/session-timer.ts';
+import type { EngineStats } from './engine-stats.ts';
+import type { RandomBytes, Tokens } from './message/tokens.ts';
+import type { RequestSender } from './request-sender.ts';
+import type { MessageTrace } from './trace/call-traces.ts';
+import { type BaseTimers, STANDARD_TIMERS } from './transaction/timers.ts';
 import type { AddressFor } from './transport/flow.ts';
-import type { Resolver } from './transport/next-hop.ts';
-import { systemResolver } from './transport/next-hop.ts';
-import { STANDARD_CONNECTION_LIMITS } from './transport/tcp-connection.ts';
+import { type Resolver, systemResolver } from './transport/next-hop.ts';
 import type { ListenOptions, Screen } from './transport/transport-layer.ts';
-import type { TcpLimits } from './transport/transport-tcp.ts';
-import type { OpenUdpSocket } from './transport/transport-udp.ts';
-import { openUdpSocket } from './transport/transport-udp.ts';
+import { STANDARD_CONNECTION_LIMITS, type TcpLimits } from './transport/transport-tcp.ts';
+import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts';
 
 export interface UserAgentOptions {
   /** Of each protocol the first one is what requests are sent from. */
@@ -88,4 +84,17 @@ export function withDefaults(options: UserAgentOptions): UserAgentSettings {
 function defaultAddressFor(clock: Clock): AddressFor {
   const routes = new LocalRoutes({ clock });
   return (bound, farEnd) => routes.towards(bound, farEnd);
+}
+
+/** What the parts of a user agent share. */
+export interface EngineContext {
+  readonly clock: Clock;
+  readonly timers: BaseTimers;
+  readonly tokens: Tokens;
+  readonly stats: EngineStats;
+  readonly logger: Logger;
+  readonly sender: RequestSender;
+  /** Value of User-Agent and Server. */
+  readonly product: string | undefined;
+  readonly sessionTimer: SessionTimerOptions | undefined;
 }

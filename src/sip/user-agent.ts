@@ -2,31 +2,24 @@
 import { EventEmitter } from 'node:events';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
-import type { Dialog } from './dialog/dialog.ts';
-import { DialogTable } from './dialog/dialog-table.ts';
+import { type Dialog, DialogTable } from './dialog/dialog.ts';
+import { addWish } from './dialog/session-timer.ts';
 import { DigestClient } from './digest/digest.ts';
-import type { EngineContext } from './engine-context.ts';
-import type { EngineCounts } from './engine-stats.ts';
-import { EngineStats } from './engine-stats.ts';
+import { type EngineCounts, EngineStats } from './engine-stats.ts';
 import type { SipMessage } from './message/message.ts';
-import { addWish } from './message/session-expires.ts';
 import { Tokens } from './message/tokens.ts';
-import { newRequest } from './new-request.ts';
+import { contactOf, newRequest } from './new-request.ts';
 import { OrphanedInvites } from './orphaned-invites.ts';
-import type { OutgoingInvite, OutgoingRequest } from './outgoing.ts';
-import { contactOf } from './own-headers.ts';
+import type { OutgoingInvite, OutgoingRequest, ServerRequest } from './outgoing.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { RequestSender } from './request-sender.ts';
 import type { ServerInvite } from './server-invite.ts';
-import type { ServerRequest } from './server-request.ts';
 import { timerTables } from './transaction/timers.ts';
 import { TransactionLayer } from './transaction/transaction-layer.ts';
 import { WaitLines } from './transaction/wait-lines.ts';
-import type { Endpoint, Flow, Protocol } from './transport/flow.ts';
-import { formatEndpoint } from './transport/flow.ts';
+import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './transport/flow.ts';
 import { TransportLayer } from './transport/transport-layer.ts';
-import type { UserAgentOptions } from './user-agent-options.ts';
-import { withDefaults } from './user-agent-options.ts';
+import { type EngineContext, type UserAgentOptions, withDefaults } from './user-agent-options.ts';
 
 export interface UserAgentEvents {
   /** A new call. Without a listener: 480. */

@@ -1,6 +1,5 @@
 /** Our own offers, with the codecs that a trunk is to have; pure */
-import type { CodecName, LocalMedia } from '../rtp/sdp-answer.ts';
-import { offer } from '../rtp/sdp-answer.ts';
+import { type CodecName, type LocalMedia, offer } from '../rtp/sdp-answer.ts';
 
 /** @see RFC 3551 section 6 */
 const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };

@@ -1,7 +1,7 @@
 /** A 2xx that waits for its ACK: when it is repeated, when it is given up, and that it holds no alarm behind its end. */
 import { expect, test } from 'vitest';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import { Outcome } from '../../src/sip/outcome.ts';
+import { LazyPromise } from '../../src/sip/outcome.ts';
 import { AckWait } from '../../src/sip/transaction/ack-wait.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -10,7 +10,7 @@ import { request } from './messages.ts';
 function open() {
   const clock = new FakeClock();
   const told: string[] = [];
-  const ack = new Outcome<SipMessage | null>();
+  const ack = new LazyPromise<SipMessage | null>();
   const wait = new AckWait({
     clock,
     timers: STANDARD_TIMERS,

@@ -1,11 +1,10 @@
 /** What an application is told over its connection: in order, and what is said in one turn of the event loop in one write. */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { ApplicationLink } from '../../src/sip/drachtio-server/application-link.ts';
-import { FrameReader } from '../../src/sip/drachtio-server/frame-reader.ts';
+import { FrameReader } from '../../src/sip/drachtio-server/application-message.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

@@ -1,16 +1,15 @@
 /** What dialogs can beyond a plain call: hold, UPDATE, PRACK, session timers. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Acceptance } from '../../src/sip/dialog/acceptance.ts';
 import type { OutgoingInvite } from '../../src/sip/outgoing.ts';
-import type { ServerInvite } from '../../src/sip/server-invite.ts';
+import type { Acceptance, ServerInvite } from '../../src/sip/server-invite.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
-import type { Pair } from './user-agents.ts';
 import {
   eventually,
   losingSocket,
   next,
+  type Pair,
   SHORT_TIMERS,
   startPair,
   stopPair,

@@ -3,8 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { SDP } from './messages.ts';
-import type { Pair } from './user-agents.ts';
-import { eventually, losingSocket, next, startPair, stopPair } from './user-agents.ts';
+import { eventually, losingSocket, next, type Pair, startPair, stopPair } from './user-agents.ts';
 
 let pair: Pair | undefined;
 

@@ -3,8 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
-import type { Pair } from './user-agents.ts';
-import { ALL_OVER_MS, eventually, next, startPair, stopPair } from './user-agents.ts';
+import { ALL_OVER_MS, eventually, next, type Pair, startPair, stopPair } from './user-agents.ts';
 
 let pair: Pair | undefined;
 

@@ -1,7 +1,9 @@
 /** Client transactions: timers A, B, D, E, F, K, M and what the user is told. */
 import { describe, expect, test } from 'vitest';
-import { NonInviteClientTransaction } from '../../src/sip/transaction/client-transaction.ts';
-import { InviteClientTransaction } from '../../src/sip/transaction/client-transaction-invite.ts';
+import {
+  InviteClientTransaction,
+  NonInviteClientTransaction,
+} from '../../src/sip/transaction/client-transaction.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 

@@ -1,9 +1,8 @@
 /** Requests of a peer inside a dialog, in orders that our own user agent would not send them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { Acceptance } from '../../src/sip/dialog/acceptance.ts';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ServerInvite } from '../../src/sip/server-invite.ts';
+import type { Acceptance, ServerInvite } from '../../src/sip/server-invite.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { request, SDP } from './messages.ts';
 import { ScriptedPeer } from './scripted-peer.ts';

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { DialogEnd } from '../../src/sip/dialog/dialog-hooks.ts';
-import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/frame-reader.ts';
+import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
+import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/application-message.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import type { FrontWorld } from '../support/front-world.ts';
-import { connectSrf, openFrontWorld, SECRET, sdp } from '../support/front-world.ts';
+import {
+  connectSrf,
+  type FrontWorld,
+  openFrontWorld,
+  SECRET,
+  sdp,
+} from '../support/front-world.ts';
 
 let world: FrontWorld | undefined;
 const sockets: Socket[] = [];

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import type { DialogEnd } from '../../src/sip/dialog/dialog-hooks.ts';
+import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ServerRequest } from '../../src/sip/server-request.ts';
-import type { FrontWorld } from '../support/front-world.ts';
-import { openFrontWorld, sdp } from '../support/front-world.ts';
+import type { ServerRequest } from '../../src/sip/outgoing.ts';
+import { type FrontWorld, openFrontWorld, sdp } from '../support/front-world.ts';
 
 let world: FrontWorld | undefined;
 

@@ -1,11 +1,10 @@
 /** Small parts of the engine: names, counts, memory of refusals. */
 import { expect, test } from 'vitest';
-import type { Logger } from '../../src/lib/logger.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { EngineStats } from '../../src/sip/engine-stats.ts';
 import { SipMessage } from '../../src/sip/message/message.ts';
 import { Tokens } from '../../src/sip/message/tokens.ts';
-import { RefusedPeers } from '../../src/sip/transport/refused-peers.ts';
+import { RefusedPeers } from '../../src/sip/request-sender.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow } from './messages.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StreamFrame } from '../../src/sip/parser/stream-framer.ts';
-import { StreamFramer } from '../../src/sip/parser/stream-framer.ts';
+import { type StreamFrame, StreamFramer } from '../../src/sip/parser/stream-framer.ts';
 import { fuzz, mutantSeeds, seededChance } from '../support/sip-mutants.ts';
 
 const MUTANT_COUNT = 20_000;

@@ -2,12 +2,10 @@
 import type { RemoteInfo } from 'node:dgram';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Logger } from '../../src/lib/logger.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import type { Resolver } from '../../src/sip/transport/next-hop.ts';
-import type { OpenUdpSocket } from '../../src/sip/transport/transport-udp.ts';
-import { openUdpSocket } from '../../src/sip/transport/transport-udp.ts';
+import { type OpenUdpSocket, openUdpSocket } from '../../src/sip/transport/transport-udp.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { seededChance } from '../support/sip-mutants.ts';

@@ -7,8 +7,7 @@ import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
-import type { Pair } from './user-agents.ts';
-import { eventually, next, startPair, stopPair } from './user-agents.ts';
+import { eventually, next, type Pair, startPair, stopPair } from './user-agents.ts';
 
 let pair: Pair | undefined;
 

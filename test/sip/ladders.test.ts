@@ -2,14 +2,13 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import { reasonPhrase } from '../../src/sip/message/status.ts';
+import { reasonPhrase } from '../../src/sip/message/sip-error.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SDP } from './messages.ts';
-import type { Pair } from './user-agents.ts';
-import { eventually, next, seededChance, startPair, stopPair } from './user-agents.ts';
+import { eventually, next, type Pair, seededChance, startPair, stopPair } from './user-agents.ts';
 
 const HOLD = `${SDP}a=sendonly\r\n`;
 

@@ -3,8 +3,14 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { runningClock } from '../support/running-clock.ts';
 import { SDP } from './messages.ts';
-import type { Pair } from './user-agents.ts';
-import { ALL_OVER_MS, losingSocket, seededChance, startPair, stopPair } from './user-agents.ts';
+import {
+  ALL_OVER_MS,
+  losingSocket,
+  type Pair,
+  seededChance,
+  startPair,
+  stopPair,
+} from './user-agents.ts';
 
 const pairs: Pair[] = [];
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { splitList } from '../../src/sip/message/header-list.ts';
-import { SipMessage } from '../../src/sip/message/message.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
+import { splitList } from '../../src/sip/message/char-class.ts';
+import { makeResponse, SipMessage } from '../../src/sip/message/message.ts';
 import { faultOf } from '../../src/sip/message/sip-error.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 

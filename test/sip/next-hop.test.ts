@@ -1,8 +1,7 @@
 /** Where a URI leads, with a name service that the test writes. */
 import { expect, test } from 'vitest';
 import { parseUri } from '../../src/sip/message/uri.ts';
-import type { Resolver } from '../../src/sip/transport/next-hop.ts';
-import { resolveTargets } from '../../src/sip/transport/next-hop.ts';
+import { type Resolver, resolveTargets } from '../../src/sip/transport/next-hop.ts';
 
 const NAMES: Resolver = {
   addresses: async (host) => (host.endsWith('.example.com') ? [`192.0.2.${host.length}`] : []),

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { BadMessageError } from '../../src/sip/message/bad-message-error.ts';
+import { BadMessageError } from '../../src/sip/message/message.ts';
 import { faultOf } from '../../src/sip/message/sip-error.ts';
-import { parseMessage } from '../../src/sip/parser/parser.ts';
-import { HEADER_BYTES_MAX, HEADER_LINES_MAX } from '../../src/sip/parser/parser-limits.ts';
+import { HEADER_BYTES_MAX, HEADER_LINES_MAX, parseMessage } from '../../src/sip/parser/parser.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { StreamFramer } from '../../src/sip/parser/stream-framer.ts';
 import { cpuMs, fastestCpuMs } from '../support/cpu-time.ts';

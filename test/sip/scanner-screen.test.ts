@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isNoScanner } from '../../src/sip/scanner-screen.ts';
+import { isNoScanner } from '../../src/sip/parser/request-check.ts';
 import { request } from './messages.ts';
 
 const DRACHTIO = join(import.meta.dirname, '../../sip-config/drachtio.conf.xml');

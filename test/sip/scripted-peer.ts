@@ -1,8 +1,6 @@
 /** A SIP peer that does just what a test says, right or wrong, over a plain UDP socket. */
-import type { Socket } from 'node:dgram';
-import { createSocket } from 'node:dgram';
-import type { SipMessage } from '../../src/sip/message/message.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
+import { createSocket, type Socket } from 'node:dgram';
+import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { eventually, kindOf } from './user-agents.ts';
 

@@ -1,7 +1,6 @@
 /** Requests to a `sips:` address, which may not come over just anything. */
 import { afterEach, expect, test } from 'vitest';
-import type { Pair } from './user-agents.ts';
-import { startPair, stopPair } from './user-agents.ts';
+import { type Pair, startPair, stopPair } from './user-agents.ts';
 
 let pair: Pair | undefined;
 

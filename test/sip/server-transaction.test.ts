@@ -1,10 +1,12 @@
 /** Server transactions: 100 by themselves, timers G, H, I, J, L. */
 import { describe, expect, test } from 'vitest';
-import { idsOf } from '../../src/sip/message/message-ids.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
-import { NonInviteServerTransaction } from '../../src/sip/transaction/server-transaction.ts';
-import { InviteServerTransaction } from '../../src/sip/transaction/server-transaction-invite.ts';
-import { mergeKey } from '../../src/sip/transaction/transaction-key.ts';
+import { makeResponse } from '../../src/sip/message/message.ts';
+import { idsOf } from '../../src/sip/message/tokens.ts';
+import {
+  InviteServerTransaction,
+  NonInviteServerTransaction,
+} from '../../src/sip/transaction/server-transaction.ts';
+import { mergeKey } from '../../src/sip/transaction/transaction.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, transactionContext } from './messages.ts';
 

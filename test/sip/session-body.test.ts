@@ -1,9 +1,8 @@
 /** Bodies of several parts: SDP beside ISUP, locations, alternatives. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readParts } from '../../src/sip/message/body-parts.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import { sessionBodyOf, withPlainSession } from '../../src/sip/message/session-body.ts';
+import { readParts, sessionBodyOf, withPlainSession } from '../../src/sip/message/session-body.ts';
 import { faultOf } from '../../src/sip/message/sip-error.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { request, responseTo, SDP } from './messages.ts';

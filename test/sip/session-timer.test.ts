@@ -1,6 +1,5 @@
 /** Session timers: what two sides agree on, and who does what when. */
 import { describe, expect, test } from 'vitest';
-import { SessionTimer } from '../../src/sip/dialog/session-timer.ts';
 import {
   addTerms,
   addWish,
@@ -9,7 +8,8 @@ import {
   isTooBrief,
   parseMinSe,
   parseSessionExpires,
-} from '../../src/sip/message/session-expires.ts';
+  SessionTimer,
+} from '../../src/sip/dialog/session-timer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { request, responseTo } from './messages.ts';
 

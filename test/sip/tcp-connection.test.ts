@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { StreamFrame } from '../../src/sip/parser/stream-framer.ts';
-import { TcpConnection } from '../../src/sip/transport/tcp-connection.ts';
+import { TcpConnection } from '../../src/sip/transport/transport-tcp.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { request } from './messages.ts';
 

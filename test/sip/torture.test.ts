@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BadMessageError } from '../../src/sip/message/bad-message-error.ts';
-import type { SipMessage } from '../../src/sip/message/message.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
+import { BadMessageError, makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { parseUri } from '../../src/sip/message/uri.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { SipMessage } from '../../src/sip/message/message.ts';
 import {
   CallTrace,
+  CallTraces,
   MESSAGE_BYTES_KEPT,
   TRACE_BYTES_MAX,
   TRACE_MESSAGES_MAX,
-} from '../../src/sip/trace/call-trace.ts';
-import { CallTraces } from '../../src/sip/trace/call-traces.ts';
+} from '../../src/sip/trace/call-traces.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 

@@ -1,7 +1,7 @@
 /** Nothing in a shown message lets anybody in. */
 import { expect, test } from 'vitest';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
-import { traceText } from '../../src/sip/trace/trace-text.ts';
+import { traceText } from '../../src/sip/trace/call-traces.ts';
 
 const lines = (...all: readonly string[]) => Buffer.from([...all, '', ''].join('\r\n'));
 

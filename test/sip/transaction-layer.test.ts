@@ -1,11 +1,9 @@
 /** TransactionLayer: which message belongs to which transaction, and what belongs to none. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { SipMessage } from '../../src/sip/message/message.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
+import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { Tokens } from '../../src/sip/message/tokens.ts';
-import type { Arrival } from '../../src/sip/transaction/transaction-layer.ts';
-import { TransactionLayer } from '../../src/sip/transaction/transaction-layer.ts';
+import { type Arrival, TransactionLayer } from '../../src/sip/transaction/transaction-layer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 

@@ -1,7 +1,6 @@
 /** Sockets of the engine, spoken to by plain sockets: framing, keep-alive, limits, broken messages. */
 import { createSocket } from 'node:dgram';
-import type { Socket } from 'node:net';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ListenProtocol } from '../../src/sip/transport/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';

@@ -3,8 +3,7 @@
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { BaseTimers } from '../../src/sip/transaction/timers.ts';
 import type { ListenProtocol } from '../../src/sip/transport/flow.ts';
-import type { OpenUdpSocket } from '../../src/sip/transport/transport-udp.ts';
-import { openUdpSocket } from '../../src/sip/transport/transport-udp.ts';
+import { type OpenUdpSocket, openUdpSocket } from '../../src/sip/transport/transport-udp.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 

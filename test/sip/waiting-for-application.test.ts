@@ -3,13 +3,14 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import type { ApplicationLink, Delivery } from '../../src/sip/drachtio-server/application-link.ts';
 import { parseApplicationMessage } from '../../src/sip/drachtio-server/application-message.ts';
-import type { DialogRegister } from '../../src/sip/drachtio-server/dialog-register.ts';
+import {
+  type DialogRegister,
+  PendingRequests,
+} from '../../src/sip/drachtio-server/dialog-register.ts';
 import { IncomingCalls } from '../../src/sip/drachtio-server/incoming-calls.ts';
-import { PendingRequests } from '../../src/sip/drachtio-server/pending-requests.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ResponseParts } from '../../src/sip/outgoing.ts';
+import type { ResponseParts, ServerRequest } from '../../src/sip/outgoing.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import type { ServerRequest } from '../../src/sip/server-request.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 

@@ -2,8 +2,10 @@
 import { once } from 'node:events';
 import Srf from 'drachtio-srf';
 import type { DigestCredentials } from '../../src/sip/digest/digest.ts';
-import type { DrachtioServerOptions } from '../../src/sip/drachtio-server/drachtio-server.ts';
-import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
+import {
+  DrachtioServer,
+  type DrachtioServerOptions,
+} from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
 

@@ -1,8 +1,6 @@
 /** Broken SIP by the thousand, the same for the same seed: mutants of the RFC 4475 messages. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { BadMessageError } from '../../src/sip/message/bad-message-error.ts';
-import type { SipMessage } from '../../src/sip/message/message.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
+import { BadMessageError, makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { faultOf } from '../../src/sip/message/sip-error.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';

@@ -1,8 +1,7 @@
 /** A browser's SIP over one WebSocket, as small as a test needs it: it calls, holds, hangs up, and is hung up on. */
 import { randomBytes } from 'node:crypto';
 import WebSocket from 'ws';
-import { SipMessage } from '../../src/sip/message/message.ts';
-import { makeResponse } from '../../src/sip/message/response.ts';
+import { makeResponse, SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { eventually, kindOf } from '../sip/user-agents.ts';
 

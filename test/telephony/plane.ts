@@ -4,8 +4,7 @@ import { PassThrough } from 'node:stream';
 import type { HeardPacket, PhoneLine } from '../../examples/phone/phone-line.ts';
 import type { AudioEvent, AudioStream } from '../../src/media/audio-stream.ts';
 import type { Carrier, IncomingCall } from '../../src/telephony/carrier.ts';
-import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
-import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
+import { parseTrunks, type Trunk } from '../../src/telephony/trunks/trunks.ts';
 
 /** A carrier that is started, and where it takes SIP. */
 export interface Plane {

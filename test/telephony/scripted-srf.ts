@@ -9,8 +9,7 @@ import type {
   SrfRequest,
   SrfResponse,
 } from '../../src/telephony/drachtio/carrier/srf.ts';
-import type { MediaEndpoint } from '../../src/telephony/media-gateway.ts';
-import { MediaError } from '../../src/telephony/media-gateway.ts';
+import { type MediaEndpoint, MediaError } from '../../src/telephony/media-gateway.ts';
 import { SilentSession } from './silent-lines.ts';
 
 /** Our Contact as the call began with it. */

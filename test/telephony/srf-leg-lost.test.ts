@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { ReleaseCause } from '../../src/telephony/carrier.ts';
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
-import type { SrfLegOptions } from '../../src/telephony/drachtio/leg/srf-leg.ts';
-import { SrfLeg } from '../../src/telephony/drachtio/leg/srf-leg.ts';
+import { SrfLeg, type SrfLegOptions } from '../../src/telephony/drachtio/leg/srf-leg.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { PlainEndpoint, response, ScriptedDialog } from './scripted-srf.ts';
 

@@ -1,16 +1,19 @@
 /** What the two directions of a dialog share: its state, its flow, what is in progress, its end. */
 import type { DigestClient } from '../digest/digest.ts';
-import type { EngineContext } from '../engine-context.ts';
 import type { SipMessage } from '../message/message.ts';
+import { addAbilities } from '../new-request.ts';
 import { doNothing } from '../noop.ts';
-import { addAbilities } from '../own-headers.ts';
-import type { AckWait } from '../transaction/ack-wait.ts';
-import type { ReliableProvisionals } from '../transaction/reliable-provisionals.ts';
-import type { Flow } from '../transport/flow.ts';
-import { bareHost } from '../transport/flow.ts';
-import type { DialogEnd, DialogHooks } from './dialog-hooks.ts';
-import type { DialogState } from './dialog-state.ts';
-import { dialogId, requestInDialog, routeUri, withTarget } from './dialog-state.ts';
+import type { ServerReinvite, ServerRequest } from '../outgoing.ts';
+import type { AckWait, ReliableProvisionals } from '../transaction/ack-wait.ts';
+import { bareHost, type Flow } from '../transport/flow.ts';
+import type { EngineContext } from '../user-agent-options.ts';
+import {
+  type DialogState,
+  dialogId,
+  requestInDialog,
+  routeUri,
+  withTarget,
+} from './dialog-state.ts';
 
 const NO_METHODS: ReadonlySet<string> = new Set();
 
@@ -156,4 +159,34 @@ export class DialogCore {
       if (isWebSocket) this.end({ cause: 'peer-gone', message: null });
     });
   }
+}
+
+/** Why a dialog is over. */
+export interface DialogEnd {
+  readonly cause: /** We sent BYE. */
+    | 'local-bye'
+    | 'remote-bye'
+    /** An early dialog whose INVITE was refused, cancelled, or answered by another fork. */
+    | 'unanswered'
+    /** Our 2xx was never acknowledged; BYE has been sent. */
+    | 'no-ack'
+    /** The session was not refreshed in time; BYE has been sent. RFC 4028, 10. */
+    | 'session-expired'
+    /** The peer answered a request with 481 or not at all, or its WebSocket is closed. RFC 3261, 12.2.1.2. */
+    | 'peer-gone'
+    | 'stopped';
+  /** The request or response that ended it, where there is one. */
+  readonly message: SipMessage | null;
+}
+
+/** How the two directions of a dialog reach whoever holds it. */
+interface DialogHooks {
+  /** Returns whether anyone takes it; otherwise the engine refuses. */
+  onRequest(request: ServerRequest): boolean;
+  onReinvite(request: ServerReinvite): boolean;
+  onAck(ack: SipMessage): void;
+  onDisconnected(): void;
+  onEnded(end: DialogEnd): void;
+  /** Nothing of it is left to be answered. */
+  onOver(): void;
 }

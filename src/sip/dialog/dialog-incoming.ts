@@ -3,22 +3,16 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SESSION_TYPES } from '../message/session-body.ts';
-import {
-  addTerms,
-  answerTerms,
-  isTooBrief,
-  SHORTEST_INTERVAL_MS,
-} from '../message/session-expires.ts';
-import { Outcome } from '../outcome.ts';
-import type { ResponseParts } from '../outgoing.ts';
-import { newResponse } from '../own-response.ts';
-import type { ServerReinvite } from '../server-request.ts';
+import { newResponse } from '../new-request.ts';
+import { LazyPromise } from '../outcome.ts';
+import type { ResponseParts, ServerReinvite } from '../outgoing.ts';
 import { AckWait } from '../transaction/ack-wait.ts';
 import type { ServerTransaction } from '../transaction/transaction.ts';
 import type { Arrival } from '../transaction/transaction-layer.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { DialogCore } from './dialog-core.ts';
 import type { DialogOutgoing } from './dialog-outgoing.ts';
+import { addTerms, answerTerms, isTooBrief, SHORTEST_INTERVAL_MS } from './session-timer.ts';
 
 export class DialogIncoming {
   readonly #core: DialogCore;
@@ -63,7 +57,7 @@ export class DialogIncoming {
   awaitAck(
     sequence: number,
     transaction: ServerTransaction,
-    ack: Outcome<SipMessage | null>,
+    ack: LazyPromise<SipMessage | null>,
   ): void {
     const { clock, timers } = this.#core.context;
     this.#core.ackWait = new AckWait({
@@ -201,7 +195,7 @@ interface IncomingReinviteOptions {
   readonly patienceMs: number;
   readonly answer: (status: number, parts: ResponseParts) => SipMessage;
   /** Repeats the 2xx until its ACK. */
-  readonly awaitAck: (ack: Outcome<SipMessage | null>) => void;
+  readonly awaitAck: (ack: LazyPromise<SipMessage | null>) => void;
   readonly onFinal: () => void;
 }
 
@@ -209,7 +203,7 @@ interface IncomingReinviteOptions {
 class IncomingReinvite implements ServerReinvite {
   readonly request: SipMessage;
   readonly flow: Flow;
-  readonly #ack = new Outcome<SipMessage | null>();
+  readonly #ack = new LazyPromise<SipMessage | null>();
   readonly #options: IncomingReinviteOptions;
   readonly #cancelPatience: () => void;
 

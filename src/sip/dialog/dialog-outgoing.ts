@@ -1,19 +1,17 @@
 /** Our requests inside a dialog. */
-import type { SipMessage } from '../message/message.ts';
-import { makeResponse } from '../message/response.ts';
+import { makeResponse, type SipMessage } from '../message/message.ts';
+import { SipError } from '../message/sip-error.ts';
+import { addParts } from '../new-request.ts';
+import type { MessageParts, OutgoingReinvite } from '../outgoing.ts';
+import type { Reply, SendOptions, SentAck } from '../request-sender.ts';
+import type { DialogCore, DialogEnd } from './dialog-core.ts';
 import {
   addWish,
   answeredTerms,
   parseMinSe,
+  SessionTimer,
   SHORTEST_INTERVAL_MS,
-} from '../message/session-expires.ts';
-import { SipError } from '../message/sip-error.ts';
-import { addParts } from '../message-parts.ts';
-import type { MessageParts, OutgoingReinvite } from '../outgoing.ts';
-import type { Reply, SendOptions, SentAck } from '../request-sender.ts';
-import type { DialogCore } from './dialog-core.ts';
-import type { DialogEnd } from './dialog-hooks.ts';
-import { SessionTimer } from './session-timer.ts';
+} from './session-timer.ts';
 
 /** How often an INVITE that met another one is tried again. RFC 3261, 14.1. */
 const GLARE_RETRIES_MAX = 3;

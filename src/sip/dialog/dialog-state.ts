@@ -1,10 +1,9 @@
 /** The state of a dialog as RFC 3261, section 12 defines it, and the requests made from it; pure */
 import { SipMessage } from '../message/message.ts';
-import type { MessageIds } from '../message/message-ids.ts';
 import { parseNameAddr } from '../message/name-addr.ts';
 import { faultOf } from '../message/sip-error.ts';
-import type { SipUri } from '../message/uri.ts';
-import { formatUri, parseUri } from '../message/uri.ts';
+import type { MessageIds } from '../message/tokens.ts';
+import { formatUri, parseUri, type SipUri } from '../message/uri.ts';
 
 export interface DialogState {
   readonly callId: string;

@@ -1,8 +1,7 @@
 /** The client's side of digest authentication: answers challenges with user name and password. */
 import { createHash, randomBytes } from 'node:crypto';
-import { endOfQuoted, endOfRun, skipSpace, TOKEN } from '../message/char-class.ts';
+import { endOfQuoted, endOfRun, quote, skipSpace, TOKEN, unquote } from '../message/char-class.ts';
 import type { SipMessage } from '../message/message.ts';
-import { quote, unquote } from '../message/params.ts';
 
 export interface DigestCredentials {
   readonly username: string;

@@ -1,8 +1,7 @@
 /** Answers a carrier's challenge for an application whose drachtio server passes challenges on: MD5 and SHA-256. */
-import { DigestClient } from '../digest/digest.ts';
+import { DigestClient, type DigestCredentials } from '../digest/digest.ts';
 import { SipError } from '../message/sip-error.ts';
 import { parseMessage } from '../parser/parser.ts';
-import type { CredentialsFor } from './credentials-for.ts';
 
 /**
  * Makes the header that answers a 401 or 407.
@@ -34,3 +33,17 @@ export function answerChallenge(
     return undefined;
   }
 }
+
+/**
+ * Whom to be when a server asks.
+ *
+ * @param realm as the server's challenge names it
+ * @param requestUri where the refused request was going
+ * @param from the refused request's From, which tells several accounts at one carrier apart
+ * @returns undefined to pass the challenge on to the application
+ */
+export type CredentialsFor = (
+  realm: string,
+  requestUri: string,
+  from: string | undefined,
+) => DigestCredentials | undefined;

@@ -91,3 +91,97 @@ function parseHeader(line: string): [name: string, value: string] | undefined {
   if (colon < 1 || value === '' || value === 'undefined') return undefined;
   return [canonicalName(line.slice(0, colon).trim()), value];
 }
+
+/**
+ * One command.
+ *
+ * ```
+ * <id>|authenticate|<secret>|<tags>
+ * <id>|ping
+ * <id>|route|<method>
+ * <id>|remove_route|<method>
+ * <id>|sip|<transaction>|<dialog>|<proxy> CR LF <message>
+ * ```
+ */
+export interface ApplicationCommand {
+  readonly id: string;
+  readonly verb: string;
+
+  /** What follows the verb, up to the line's end. */
+  readonly fields: readonly string[];
+
+  /** What follows the line; empty where nothing does. */
+  readonly octets: Buffer;
+}
+
+/** Splits a frame's payload. */
+export function parseCommand(payload: Buffer): ApplicationCommand {
+  const lineEnd = payload.indexOf('\r\n');
+  const line = payload.toString('utf8', 0, lineEnd === -1 ? payload.length : lineEnd);
+  const [id = '', verb = '', ...fields] = line.split('|');
+  const octets = lineEnd === -1 ? Buffer.alloc(0) : payload.subarray(lineEnd + 2);
+  return { id, verb, fields, octets };
+}
+
+/** A SIP message of the longest, and the line of fields before it. */
+const FRAME_BYTES_MAX = 131_072;
+
+/** Enough digits for the longest frame. */
+const LENGTH_DIGITS_MAX = 6;
+
+const HASH = 0x23;
+
+/** What is no frame: the connection that brought it is of no more use. */
+export class FrameError extends Error {
+  override readonly name = 'FrameError';
+}
+
+/**
+ * Reads frames off one connection.
+ *
+ * ```
+ * <length in octets> # <payload>
+ * ```
+ */
+export class FrameReader {
+  #pending: Buffer = Buffer.alloc(0);
+
+  /**
+   * Takes octets in and gives the payloads they complete, in order.
+   *
+   * @throws {FrameError} when a frame has no length, or one that is too great.
+   */
+  push(chunk: Buffer): Buffer[] {
+    this.#pending = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    const payloads: Buffer[] = [];
+    for (let payload = this.#next(); payload !== undefined; payload = this.#next()) {
+      payloads.push(payload);
+    }
+    return payloads;
+  }
+
+  #next(): Buffer | undefined {
+    const hash = this.#pending.subarray(0, LENGTH_DIGITS_MAX + 1).indexOf(HASH);
+    if (hash === -1) {
+      if (this.#pending.length > LENGTH_DIGITS_MAX) throw new FrameError('Bad frame length');
+      return undefined;
+    }
+    const end = hash + 1 + parseLength(this.#pending.toString('latin1', 0, hash));
+    if (this.#pending.length < end) return undefined;
+    const payload = this.#pending.subarray(hash + 1, end);
+    this.#pending = this.#pending.subarray(end);
+    return payload;
+  }
+}
+
+/** One frame whose payload is a line and the octets behind it. */
+export function formatFrame(line: string, octets: Buffer = Buffer.alloc(0)): Buffer {
+  const lengthBytes = Buffer.byteLength(line) + octets.length;
+  return Buffer.concat([Buffer.from(`${lengthBytes}#${line}`), octets]);
+}
+
+function parseLength(text: string): number {
+  const length = /^\d+$/.test(text) ? Number(text) : 0;
+  if (length === 0 || length > FRAME_BYTES_MAX) throw new FrameError('Bad frame length');
+  return length;
+}

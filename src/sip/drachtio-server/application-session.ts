@@ -1,18 +1,20 @@
 /** All that goes on between the user agent and one application, from its log-in to its end. */
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/sip-error.ts';
+import type { ServerRequest } from '../outgoing.ts';
 import type { ServerInvite } from '../server-invite.ts';
-import type { ServerRequest } from '../server-request.ts';
 import type { UserAgent } from '../user-agent.ts';
-import type { ApplicationCommand } from './application-command.ts';
+import type { CredentialsFor } from './answer-challenge.ts';
 import type { ApplicationLink } from './application-link.ts';
-import type { ApplicationMessage } from './application-message.ts';
-import { parseApplicationMessage, partsOf } from './application-message.ts';
-import type { CredentialsFor } from './credentials-for.ts';
-import { DialogRegister } from './dialog-register.ts';
+import {
+  type ApplicationCommand,
+  type ApplicationMessage,
+  parseApplicationMessage,
+  partsOf,
+} from './application-message.ts';
+import { DialogRegister, PendingRequests } from './dialog-register.ts';
 import { IncomingCalls, refuse } from './incoming-calls.ts';
 import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-requests.ts';
-import { PendingRequests } from './pending-requests.ts';
 
 /** The words by which the client knows that a dialog ended while it was about to use it. */
 const NO_DIALOG = 'unable to find dialog';

@@ -5,8 +5,7 @@ import type { SipMessage } from '../message/message.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-link.ts';
-import type { ApplicationMessage } from './application-message.ts';
-import { headerOf, responsePartsOf } from './application-message.ts';
+import { type ApplicationMessage, headerOf, responsePartsOf } from './application-message.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More calls ringing at once than one process could ever answer. */

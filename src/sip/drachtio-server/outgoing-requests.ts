@@ -10,9 +10,9 @@ import type { OutgoingReinvite, OutgoingRequest } from '../outgoing.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';
 import type { UserAgent } from '../user-agent.ts';
+import type { CredentialsFor } from './answer-challenge.ts';
 import type { ApplicationLink } from './application-link.ts';
 import { type ApplicationMessage, headerOf, partsOf } from './application-message.ts';
-import type { CredentialsFor } from './credentials-for.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More requests in progress than one application could mean. */

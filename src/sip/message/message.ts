@@ -1,10 +1,8 @@
 /** A SIP message as the engine holds it: start line, headers in order, body; pure */
-
-import { consistsOf, endOfRun, parseDecimal, skipSpace, TOKEN } from './char-class.ts';
-import { splitList } from './header-list.ts';
+import { consistsOf, endOfRun, parseDecimal, skipSpace, splitList, TOKEN } from './char-class.ts';
 import { isWireText, lineStart, wireName } from './header-name.ts';
 import { type NameAddr, parseNameAddr } from './name-addr.ts';
-import { SipError } from './sip-error.ts';
+import { faultOf, reasonPhrase, SipError } from './sip-error.ts';
 import { parseVia, type Via } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);
@@ -249,4 +247,67 @@ function parseCSeq(text: string): CSeq {
     throw new SipError(400, 'Bad CSeq');
   }
   return { seq, method };
+}
+
+/** Lines that every response has from its request, byte for byte. */
+const COPIED = new Set(['via', 'from', 'to', 'call-id', 'cseq']);
+
+/** Requests whose answer makes a dialog, and so needs the way it took. */
+const DIALOG_METHODS = new Set(['INVITE', 'SUBSCRIBE', 'REFER', 'NOTIFY']);
+
+/**
+ * Makes the response to a request, which may be a broken one: lines that it lacks are left out.
+ *
+ * @param reason the standard phrase where none is given
+ * @param toTag put on To where the request's has none; a 100 gets none (section 8.2.6.2)
+ * @see RFC 3261 sections 8.2.6 and 12.1.1
+ */
+export function makeResponse(
+  request: SipMessage,
+  status: number,
+  reason?: string,
+  toTag?: string,
+): SipMessage {
+  const response = new SipMessage();
+  response.status = status;
+  response.reason = reason ?? reasonPhrase(status);
+
+  const isRouteDue = status > 100 && status < 300 && DIALOG_METHODS.has(request.method);
+  for (const line of request.headers) {
+    const [name] = line;
+    const isDue =
+      COPIED.has(name) ||
+      (name === 'timestamp' && status === 100) ||
+      (name === 'record-route' && isRouteDue);
+    if (isDue) response.headers.push(line);
+  }
+  if (status > 100 && toTag !== undefined && lacksToTag(request)) {
+    response.set('to', `${request.get('to')};tag=${toTag}`);
+  }
+  return response;
+}
+
+/** A To that cannot be read is echoed as it came: whoever sent it will know it again. */
+function lacksToTag(request: SipMessage): boolean {
+  return faultOf(() => request.to) === undefined && request.toTag === '';
+}
+
+/**
+ * Why a whole message was refused.
+ *
+ * `status` is 0 where nothing may be answered: a response, an ACK, a message without a usable top Via.
+ */
+export class BadMessageError extends SipError {
+  override readonly name = 'BadMessageError';
+
+  /**
+   * The part that was read: always the lines that could be, so that a request can be answered
+   * statelessly with `makeResponse`; undefined where not even the start line made sense.
+   */
+  readonly sipMessage: SipMessage | undefined;
+
+  constructor(status: number, message: string, sipMessage?: SipMessage) {
+    super(status, message);
+    this.sipMessage = sipMessage;
+  }
 }

@@ -1,7 +1,16 @@
 /** A name and an address, as From, To, Contact, Route and Refer-To carry them; pure */
-import { endOfQuoted, isSpace, skipSpace, TOKEN } from './char-class.ts';
-import type { Params } from './params.ts';
-import { formatParams, parseParams, quote, unquote } from './params.ts';
+
+import {
+  endOfQuoted,
+  formatParams,
+  isSpace,
+  type Params,
+  parseParams,
+  quote,
+  skipSpace,
+  TOKEN,
+  unquote,
+} from './char-class.ts';
 import { SipError } from './sip-error.ts';
 import { uriScheme } from './uri.ts';
 

@@ -1,4 +1,5 @@
 /** Makes the names that must be unguessable: branches, tags, Call-IDs. */
+import type { SipMessage } from './message.ts';
 
 /** Source of unpredictable bytes; `crypto.randomBytes` in production. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -57,4 +58,22 @@ export class Tokens {
     this.#used += count;
     return bytes;
   }
+}
+
+export interface MessageIds {
+  readonly callId: string;
+  readonly fromTag: string;
+  /** Empty outside of dialogs. */
+  readonly toTag: string;
+  readonly sequence: number;
+}
+
+/** @throws {SipError} 400 when one of the headers is missing or malformed. */
+export function idsOf(message: SipMessage): MessageIds {
+  return {
+    callId: message.callId,
+    fromTag: message.fromTag,
+    toTag: message.toTag,
+    sequence: message.cseq.seq,
+  };
 }

@@ -1,8 +1,15 @@
 /** Addresses: sip, sips and tel URIs; pure */
-import type { CharClass } from './char-class.ts';
 import {
   ANY_URI,
+  type CharClass,
   consistsOf,
+  endOfRun,
+  formatParams,
+  HOST_NAME,
+  IPV6,
+  NO_PARAMS,
+  type Params,
+  parseDecimal,
   SCHEME,
   TEL_NUMBER,
   URI_HEADER,
@@ -10,9 +17,6 @@ import {
   URI_PASSWORD,
   URI_USER,
 } from './char-class.ts';
-import { endOfHost, formatHostPort, parsePort } from './host-port.ts';
-import type { Params } from './params.ts';
-import { formatParams, NO_PARAMS } from './params.ts';
 import { SipError } from './sip-error.ts';
 
 /** One address, its parts as they were written: escapes are left in place. */
@@ -158,4 +162,43 @@ function hasSoundEscapes(text: string): boolean {
     if (!/^[0-9A-Fa-f]{2}$/.test(text.slice(i + 1, i + 3))) return false;
   }
   return true;
+}
+
+interface HostPort {
+  /** Lower case; an IPv6 address keeps its brackets. */
+  readonly host: string;
+  readonly port: number | undefined;
+}
+
+/**
+ * Where the host that begins at `start` ends.
+ *
+ * @throws {SipError} 400 when there is none.
+ */
+export function endOfHost(text: string, start: number): number {
+  if (text.charCodeAt(start) !== 0x5b) {
+    const end = endOfRun(text, HOST_NAME, start);
+    if (end === start) throw new SipError(400, 'Bad Host');
+    return end;
+  }
+  const close = text.indexOf(']', start);
+  if (close === -1 || !consistsOf(text, IPV6, start + 1, close))
+    throw new SipError(400, 'Bad Host');
+  return close + 1;
+}
+
+/**
+ * Reads a port number.
+ *
+ * @throws {SipError} 400 when it is not 1 to 65535.
+ */
+export function parsePort(text: string): number {
+  const port = parseDecimal(text, 65_535);
+  if (port === undefined || port === 0) throw new SipError(400, 'Bad Port');
+  return port;
+}
+
+/** Writes a host with its port, where there is one. */
+export function formatHostPort(address: HostPort): string {
+  return address.port === undefined ? address.host : `${address.host}:${address.port}`;
 }

@@ -1,9 +1,16 @@
 /** One Via: the way a request came, and so the way its answers go; pure */
-import { endOfRun, isSpace, parseDecimal, skipSpace, TOKEN } from './char-class.ts';
-import { endOfHost, formatHostPort, parsePort } from './host-port.ts';
-import type { Params } from './params.ts';
-import { formatParams, parseParams } from './params.ts';
+import {
+  endOfRun,
+  formatParams,
+  isSpace,
+  type Params,
+  parseDecimal,
+  parseParams,
+  skipSpace,
+  TOKEN,
+} from './char-class.ts';
 import { SipError } from './sip-error.ts';
+import { endOfHost, formatHostPort, parsePort } from './uri.ts';
 
 export interface Via {
   /** `2.0` in everything that can be answered. */

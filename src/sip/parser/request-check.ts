@@ -1,6 +1,5 @@
 /** Whether the engine can serve a sound request at all, before anything is done with it; pure */
 import type { SipMessage } from '../message/message.ts';
-import { isKnownMethod, isServedMethod, SERVED_METHODS } from '../message/method.ts';
 import {
   describesSession,
   isOptional,
@@ -9,8 +8,13 @@ import {
   SESSION_TYPES,
   sessionBodyOf,
 } from '../message/session-body.ts';
-import { faultOf } from '../message/sip-error.ts';
-import { reasonPhrase } from '../message/status.ts';
+import {
+  faultOf,
+  isKnownMethod,
+  isServedMethod,
+  reasonPhrase,
+  SERVED_METHODS,
+} from '../message/sip-error.ts';
 import { uriScheme } from '../message/uri.ts';
 
 /** Why a request is refused, and what the refusal must tell. */
@@ -124,4 +128,12 @@ function checkAccept(request: SipMessage): Refusal | undefined {
   const isServed = ranges.some((range) => SESSION_RANGES.has(mediaType(range)));
   if (ranges.length === 0 || isServed) return undefined;
   return refuse(406);
+}
+
+/** As in sip-config/drachtio.conf.xml. */
+const SCANNER = /\b(?:sip-?cli|friendly-scanner|sipvicious)\b/i;
+
+/** Whether a request may have an answer. Whoever calls himself a scanner gets none at all: it would tell that there is a server. */
+export function isNoScanner(request: SipMessage): boolean {
+  return !SCANNER.test(request.get('user-agent') ?? '');
 }

@@ -1,8 +1,13 @@
 /** Cuts a stream of octets, as TCP brings it, into messages; pure */
-import { BadMessageError } from '../message/bad-message-error.ts';
-import type { SipMessage } from '../message/message.ts';
-import { contentLength, finishMessage, type MessageHead, parseHead } from './parser.ts';
-import { HEAD_BYTES_MAX } from './parser-limits.ts';
+
+import { BadMessageError, type SipMessage } from '../message/message.ts';
+import {
+  contentLength,
+  finishMessage,
+  HEAD_BYTES_MAX,
+  type MessageHead,
+  parseHead,
+} from './parser.ts';
 
 /**
  * What a stream brought.

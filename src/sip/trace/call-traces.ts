@@ -1,9 +1,9 @@
 /** Keeps the messages of calls, by their Call-ID, while the calls last: what a ladder is drawn from. */
+
+import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../lib/clock.ts';
-import type { SipMessage } from '../message/message.ts';
-import type { Flow } from '../transport/flow.ts';
-import { CallTrace } from './call-trace.ts';
-import type { MessageTrace } from './message-trace.ts';
+import { SipMessage } from '../message/message.ts';
+import type { Endpoint, Flow, Protocol } from '../transport/flow.ts';
 
 /** Calls that were answered: more than one machine holds. At 64 KiB each, and 5 is usual, 64 MiB. */
 const ANSWERED_MAX = 1000;
@@ -142,4 +142,126 @@ function valueAfter(name: Buffer, bytes: Buffer): string {
 /** The first word of the start line. */
 function wordOf(bytes: Buffer): string {
   return bytes.toString('latin1', 0, bytes.indexOf(SPACE));
+}
+
+/** Messages that are kept of a call. */
+export const TRACE_MESSAGES_MAX = 100;
+
+/** How a call began, and how it ended, say more than what was in between. */
+const FIRST = { messages: 60, bytes: 40 * 1024 } as const;
+const LAST = { messages: TRACE_MESSAGES_MAX - FIRST.messages, bytes: 24 * 1024 } as const;
+
+/** Octets that are kept of a call. */
+export const TRACE_BYTES_MAX = FIRST.bytes + LAST.bytes;
+
+/** Octets that are kept of one message; an offer of WebRTC has 3,000. */
+export const MESSAGE_BYTES_KEPT = 16 * 1024;
+
+export interface TracedMessage {
+  readonly atMs: number;
+  readonly isIncoming: boolean;
+  readonly protocol: Protocol;
+  readonly local: Endpoint;
+  readonly remote: Endpoint;
+  /** As it was on the wire, or a copy of what was read from a stream. */
+  readonly wire: Buffer | SipMessage;
+}
+
+/** The messages of one Call-ID: the first ones and the last ones, within bounds. */
+export class CallTrace {
+  readonly #first: TracedMessage[] = [];
+  readonly #last: TracedMessage[] = [];
+  #firstBytes = 0;
+  #lastBytes = 0;
+  /** Whether something is missing. */
+  isTruncated = false;
+  /** Whether an INVITE was answered with 2xx. */
+  isAnswered = false;
+  /** Whether somebody has said BYE. */
+  isOver = false;
+  lastAtMs = 0;
+
+  get messages(): readonly TracedMessage[] {
+    return [...this.#first, ...this.#last];
+  }
+
+  get bytes(): number {
+    return this.#firstBytes + this.#lastBytes;
+  }
+
+  add(wire: Buffer | SipMessage, flow: Flow, facts: { atMs: number; isIncoming: boolean }): void {
+    const { protocol, local, remote } = flow;
+    const kept = this.#shortened(wire);
+    const bytes = sizeOf(kept);
+    this.lastAtMs = facts.atMs;
+    const message = { ...facts, protocol, local, remote, wire: kept };
+    const isRoom = this.#first.length < FIRST.messages && this.#firstBytes + bytes <= FIRST.bytes;
+    if (isRoom && this.#last.length === 0) {
+      this.#first.push(message);
+      this.#firstBytes += bytes;
+      return;
+    }
+    this.#last.push(message);
+    this.#lastBytes += bytes;
+    this.#dropMiddle();
+  }
+
+  #dropMiddle(): void {
+    while (this.#last.length > LAST.messages || this.#lastBytes > LAST.bytes) {
+      const [oldest] = this.#last.splice(0, 1);
+      if (oldest === undefined) return;
+      this.#lastBytes -= sizeOf(oldest.wire);
+      this.isTruncated = true;
+    }
+  }
+
+  #shortened(wire: Buffer | SipMessage): Buffer | SipMessage {
+    if (sizeOf(wire) <= MESSAGE_BYTES_KEPT) return wire;
+    this.isTruncated = true;
+    const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
+    // A copy, so that the rest is let go.
+    return Buffer.from(bytes.subarray(0, MESSAGE_BYTES_KEPT));
+  }
+}
+
+function sizeOf(wire: Buffer | SipMessage): number {
+  if (!(wire instanceof SipMessage)) return wire.length;
+  return wire.headers.reduce(
+    (sum, [name, value]) => sum + name.length + value.length + 4,
+    wire.body.length + wire.uri.length + wire.reason.length + 32,
+  );
+}
+
+/** Told at every message, so it must be quick and must not throw. One may look on at several engines. */
+export interface MessageTrace {
+  /** A message was read, and nothing was done with it yet. Whoever keeps it keeps a copy: it may change from now on. */
+  received(message: SipMessage, flow: Flow): void;
+
+  /** A message has left, repeats among them. The octets never change. */
+  sent(bytes: Buffer, flow: Flow): void;
+}
+
+/** A message of a trace as text that may be shown: without what lets somebody in */
+const REMOVED = '(removed)';
+
+/** Answers to challenges, folded lines among them. RFC 3261, 7.3.1. */
+const CREDENTIALS = /^((?:proxy-)?authorization[ \t]*:)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
+
+/**
+ * `sip:user:password@host`. RFC 3261, 19.1.1: sending it is not recommended, and some do. With limits, so that a message
+ * full of beginnings costs no more than one without.
+ */
+const URI_PASSWORD = /(sips?:[^\s:@<>"]{1,256}):[^\s@<>"]{0,512}@/gi;
+
+/** Keys of SDES, of the old k= line, and of ICE. RFC 4568, 9.1; RFC 8839, 5.4. */
+const SDP_KEYS = /^(a=crypto:\d+ \S+ |k=|a=ice-pwd:)[^\r\n]*/gim;
+
+/** UTF-8 where it is that, else one character for each octet; without credentials, passwords and media keys. */
+export function traceText({ wire }: Pick<TracedMessage, 'wire'>): string {
+  const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
+  const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+  return text
+    .replace(CREDENTIALS, `$1 ${REMOVED}`)
+    .replace(URI_PASSWORD, `$1:${REMOVED}@`)
+    .replace(SDP_KEYS, `$1${REMOVED}`);
 }

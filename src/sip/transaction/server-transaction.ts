@@ -1,14 +1,18 @@
 /** Server side of every request but INVITE. RFC 3261, 17.2.2. */
-import type { SipMessage } from '../message/message.ts';
+import { makeResponse, type SipMessage } from '../message/message.ts';
+import type { MessageIds } from '../message/tokens.ts';
 import { doNothing } from '../noop.ts';
-import type { Flow } from '../transport/flow.ts';
-import type { TransactionTimers } from './timers.ts';
-import type {
-  ServerTransaction,
-  ServerTransactionUser,
-  TransactionContext,
+import type { Endpoint, Flow } from '../transport/flow.ts';
+import { Retransmitter, TRYING_AFTER_MS, type TransactionTimers } from './timers.ts';
+import {
+  isOrigin,
+  NOBODY,
+  type ServerTransaction,
+  type ServerTransactionUser,
+  sendCounted,
+  type TransactionContext,
+  timersOver,
 } from './transaction.ts';
-import { NOBODY, sendCounted, timersOver } from './transaction.ts';
 
 export interface ServerTransactionOptions {
   readonly context: TransactionContext;
@@ -92,5 +96,165 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#cancelTimer();
     this.#lastBytes = undefined;
     this.#onOver(this);
+  }
+}
+
+/** Server side of INVITE. RFC 3261, 17.2.1, with the Accepted state of RFC 6026. */
+export interface InviteServerTransactionOptions extends ServerTransactionOptions {
+  readonly request: SipMessage;
+  /** By which its CANCEL is known: what `mergeKey` says of it, inside of dialogs too. */
+  readonly origin: string;
+}
+
+/**
+ * A 2xx is repeated by whoever accepted, with `repeat()`, until its ACK comes to them.
+ *
+ * ```
+ * proceeding ──2xx──► accepted ──L──► terminated
+ *      └──≥300──► completed ──ACK──► confirmed ──I──► terminated   (H: completed is given up)
+ * ```
+ */
+export class InviteServerTransaction implements ServerTransaction {
+  readonly key: string;
+  readonly merge: string | undefined;
+  user: ServerTransactionUser = NOBODY;
+  readonly #context: TransactionContext;
+  readonly #flow: Flow;
+  readonly #timers: TransactionTimers;
+  readonly #onOver: (transaction: ServerTransaction) => void;
+  #state: 'proceeding' | 'accepted' | 'completed' | 'confirmed' | 'terminated' = 'proceeding';
+  #lastStatus = 0;
+  #lastBytes: Buffer | undefined;
+  #repeater: Retransmitter | undefined;
+  #request: SipMessage | undefined;
+  readonly #origin: string;
+  #cancelTimer: () => void = doNothing;
+  #forgetFlow: () => void;
+
+  constructor(options: InviteServerTransactionOptions) {
+    const { context, flow, request } = options;
+    this.#context = context;
+    this.#flow = flow;
+    this.#timers = timersOver(flow, context);
+    this.key = options.key;
+    this.merge = options.merge;
+    this.#onOver = options.onOver;
+    this.#request = request;
+    this.#origin = options.origin;
+    this.#forgetFlow = flow.onClosed(() => this.abort());
+  }
+
+  get lastStatus(): number {
+    return this.#lastStatus;
+  }
+
+  /** Whether a CANCEL comes from whoever sent the INVITE: it goes hop by hop, so from the same address. */
+  isOwnedBy(ids: MessageIds, source: Endpoint): boolean {
+    return isOrigin(this.#origin, ids) && this.#flow.remote.address === source.address;
+  }
+
+  /** Whether the INVITE can still be taken back. */
+  get isProceeding(): boolean {
+    return this.#state === 'proceeding';
+  }
+
+  get isAccepted(): boolean {
+    return this.#state === 'accepted';
+  }
+
+  delivered(): void {
+    if (this.#lastStatus === 0) {
+      this.#cancelTimer = this.#context.clock.after(TRYING_AFTER_MS, () => this.#try());
+    } else this.#request = undefined;
+  }
+
+  receive(request: SipMessage): void {
+    if (request.method === 'ACK') {
+      this.#confirm();
+      return;
+    }
+    this.#context.stats.counts.retransmissionsIn += 1;
+    if (this.#state === 'proceeding' || this.#state === 'completed') this.repeat();
+  }
+
+  respond(response: SipMessage): void {
+    if (this.#state !== 'proceeding') return;
+    this.#lastStatus = response.status;
+    this.#lastBytes = response.toBuffer();
+    const isSent = sendCounted(this.#context, this.#flow, this.#lastBytes, false);
+    if (response.status >= 300) this.#complete();
+    else if (response.status >= 200) this.#accept();
+    else if (!isSent) this.abort();
+  }
+
+  repeat(): void {
+    const mayRepeat = this.#state !== 'confirmed' && this.#state !== 'terminated';
+    if (mayRepeat && this.#lastBytes !== undefined) {
+      sendCounted(this.#context, this.#flow, this.#lastBytes, true);
+    }
+  }
+
+  acknowledged(): void {
+    if (this.#state === 'accepted') this.#lastBytes = undefined;
+  }
+
+  abort(): void {
+    if (this.#state === 'terminated') return;
+    this.#state = 'terminated';
+    this.#stopTimers();
+    this.#lastBytes = undefined;
+    this.#onOver(this);
+    this.user.onFailure?.();
+  }
+
+  #try(): void {
+    if (this.#lastStatus === 0 && this.#request !== undefined) {
+      this.respond(makeResponse(this.#request, 100));
+    }
+    this.#request = undefined;
+  }
+
+  #accept(): void {
+    this.#stopTimers();
+    this.#state = 'accepted';
+    this.user = NOBODY;
+    this.#endAfter(this.#timers.lMs);
+  }
+
+  #complete(): void {
+    this.#stopTimers();
+    this.#state = 'completed';
+    this.#cancelTimer = this.#context.clock.after(this.#timers.hMs, () => this.abort());
+    if (this.#timers.gMs === 0) return;
+    this.#repeater = new Retransmitter({
+      clock: this.#context.clock,
+      firstMs: this.#timers.gMs,
+      longestMs: this.#timers.t2Ms,
+      resend: () => this.repeat(),
+    });
+  }
+
+  #confirm(): void {
+    if (this.#state !== 'completed') return;
+    this.#stopTimers();
+    this.#state = 'confirmed';
+    this.#lastBytes = undefined;
+    this.user = NOBODY;
+    if (this.#timers.iMs === 0) this.abort();
+    else this.#endAfter(this.#timers.iMs);
+  }
+
+  /** Nothing will cancel this wait, so it keeps nothing to cancel it by. */
+  #endAfter(waitMs: number): void {
+    this.#context.endAfter(waitMs, this);
+  }
+
+  #stopTimers(): void {
+    this.#request = undefined;
+    this.#repeater?.stop();
+    this.#repeater = undefined;
+    this.#cancelTimer();
+    this.#cancelTimer = doNothing;
+    this.#forgetFlow();
   }
 }

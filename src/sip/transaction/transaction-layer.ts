@@ -1,25 +1,23 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
 import type { Logger } from '../../lib/logger.ts';
-import type { HeaderLine, SipMessage } from '../message/message.ts';
-import type { MessageIds } from '../message/message-ids.ts';
-import { idsOf } from '../message/message-ids.ts';
-import { makeResponse } from '../message/response.ts';
-import type { Tokens } from '../message/tokens.ts';
+import { type HeaderLine, makeResponse, type SipMessage } from '../message/message.ts';
+import { idsOf, type MessageIds, type Tokens } from '../message/tokens.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';
 import { TurnoverMap } from '../turnover-map.ts';
-import { NonInviteClientTransaction } from './client-transaction.ts';
-import { InviteClientTransaction } from './client-transaction-invite.ts';
-import { NonInviteServerTransaction } from './server-transaction.ts';
-import { InviteServerTransaction } from './server-transaction-invite.ts';
-import type {
-  ClientTransaction,
-  ClientTransactionUser,
-  ServerTransaction,
-  TransactionContext,
+import { InviteClientTransaction, NonInviteClientTransaction } from './client-transaction.ts';
+import { InviteServerTransaction, NonInviteServerTransaction } from './server-transaction.ts';
+import {
+  type ClientTransaction,
+  type ClientTransactionUser,
+  clientKey,
+  mergeKey,
+  type ServerTransaction,
+  serverKey,
+  type TransactionContext,
+  transactionMethod,
 } from './transaction.ts';
-import { clientKey, mergeKey, serverKey, transactionMethod } from './transaction-key.ts';
 
 /** A request that belongs to no transaction yet, with the one made for it. */
 export interface Arrival {

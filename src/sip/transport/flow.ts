@@ -1,5 +1,6 @@
 /** A way to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
 import { urlHost } from '../../lib/url-host.ts';
+import { SipError } from '../message/sip-error.ts';
 
 /** What we open sockets for ourselves. */
 export type ListenProtocol = 'UDP' | 'TCP';
@@ -62,3 +63,19 @@ export function isSameFamily(one: Endpoint, other: Endpoint): boolean {
 export function bareHost(host: string): string {
   return host.startsWith('[') ? host.slice(1, -1) : host;
 }
+
+/** Makes a `SipError` 503 that names the protocol, the address and the port, in the operator's words. */
+export function listenError(
+  protocol: 'UDP' | 'TCP',
+  { address, port }: { readonly address: string; readonly port: number },
+  cause: NodeJS.ErrnoException,
+): SipError {
+  const why = REASONS[cause.code ?? ''] ?? cause.message;
+  return new SipError(503, `Cannot listen on ${protocol} "${address}:${port}": ${why}`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; stop it, or set SIP_PORT',
+  EADDRNOTAVAIL: 'this machine has no such address; set SIP_HOST',
+  EACCES: 'this user may not open it; set SIP_PORT to 1024 or more',
+};

@@ -3,8 +3,7 @@ import { lookup, resolveSrv } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { SipError } from '../message/sip-error.ts';
 import type { SipUri } from '../message/uri.ts';
-import type { Endpoint, Protocol } from './flow.ts';
-import { bareHost } from './flow.ts';
+import { bareHost, type Endpoint, type Protocol } from './flow.ts';
 import { DEFAULT_PORT } from './via-routing.ts';
 
 export interface Target extends Endpoint {

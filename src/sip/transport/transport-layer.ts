@@ -2,22 +2,23 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import type { EngineStats } from '../engine-stats.ts';
-import { BadMessageError } from '../message/bad-message-error.ts';
-import type { SipMessage } from '../message/message.ts';
-import { makeResponse } from '../message/response.ts';
+import { BadMessageError, makeResponse, type SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
 import type { SipUri } from '../message/uri.ts';
 import type { Via } from '../message/via.ts';
 import { parseMessage } from '../parser/parser.ts';
 import type { StreamFrame } from '../parser/stream-framer.ts';
-import type { AddressFor, Endpoint, Flow, ListenProtocol, Protocol } from './flow.ts';
-import { isSameFamily } from './flow.ts';
-import type { Resolver, Target } from './next-hop.ts';
-import { resolveTargets } from './next-hop.ts';
-import type { TcpLimits } from './transport-tcp.ts';
-import { TcpTransport } from './transport-tcp.ts';
-import type { OpenUdpSocket } from './transport-udp.ts';
-import { UdpTransport } from './transport-udp.ts';
+import {
+  type AddressFor,
+  type Endpoint,
+  type Flow,
+  isSameFamily,
+  type ListenProtocol,
+  type Protocol,
+} from './flow.ts';
+import { type Resolver, resolveTargets, type Target } from './next-hop.ts';
+import { type TcpLimits, TcpTransport } from './transport-tcp.ts';
+import { type OpenUdpSocket, UdpTransport } from './transport-udp.ts';
 import { WsTransport } from './transport-ws.ts';
 import { responseEndpoint, stampIfSound, stampReceived } from './via-routing.ts';
 

@@ -1,11 +1,9 @@
 /** One UDP socket that SIP goes over, and the flows it makes. */
-import type { RemoteInfo } from 'node:dgram';
-import { createSocket } from 'node:dgram';
+import { createSocket, type RemoteInfo } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { SipError } from '../message/sip-error.ts';
 import { doNothing } from '../noop.ts';
-import type { AddressFor, Endpoint, Flow } from './flow.ts';
-import { listenError } from './listen-error.ts';
+import { type AddressFor, type Endpoint, type Flow, listenError } from './flow.ts';
 
 /** The part of a datagram socket that is used here, so that tests can lose packets. */
 export interface UdpSocket {

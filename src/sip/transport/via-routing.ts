@@ -1,11 +1,9 @@
 /** What a server writes into the top Via of a request, and where that Via sends the answers; pure */
-import { splitList } from '../message/header-list.ts';
+import { splitList } from '../message/char-class.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf } from '../message/sip-error.ts';
-import type { Via } from '../message/via.ts';
-import { formatVia } from '../message/via.ts';
-import type { Endpoint, Flow, Protocol } from './flow.ts';
-import { bareHost, formatEndpoint } from './flow.ts';
+import { formatVia, type Via } from '../message/via.ts';
+import { bareHost, type Endpoint, type Flow, formatEndpoint, type Protocol } from './flow.ts';
 
 /** Where answers go when a Via names no port. RFC 3261, 18.2.2. */
 export const DEFAULT_PORT = 5060;

@@ -1,7 +1,6 @@
 /** Finds the trunk that a call belongs to: by where it came from, or by the number it goes out from; pure */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import type { Trunk } from './trunks.ts';
-import { addNetwork } from './trunks.ts';
+import { addNetwork, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 

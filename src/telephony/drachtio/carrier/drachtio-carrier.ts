@@ -2,8 +2,12 @@
 import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { Carrier, CarrierReport, IncomingCall } from '../../carrier.ts';
-import { CarrierError } from '../../carrier.ts';
+import {
+  type Carrier,
+  CarrierError,
+  type CarrierReport,
+  type IncomingCall,
+} from '../../carrier.ts';
 import { within } from '../../limit.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import { numberOfUri } from '../../trunks/number.ts';
@@ -25,8 +29,7 @@ import {
   type OutgoingRequest,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
-import type { SrfAnswer, SrfClient, SrfRequest } from './srf.ts';
-import { reasonOf } from './srf.ts';
+import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
 import { TrunkLines } from './trunk-lines.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';

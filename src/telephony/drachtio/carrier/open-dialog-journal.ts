@@ -14,8 +14,7 @@ import {
   uriOf,
 } from './dialog-facts.ts';
 import { type EndInvite, sayBye } from './orphaned-calls.ts';
-import type { SrfClient, SrfDialog, SrfRequest } from './srf.ts';
-import { reasonOf } from './srf.ts';
+import { reasonOf, type SrfClient, type SrfDialog, type SrfRequest } from './srf.ts';
 
 /** So many calls are ended at a time: a server that comes back shall take new calls too. */
 const ENDS_AT_ONCE = 20;

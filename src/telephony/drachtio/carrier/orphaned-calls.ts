@@ -1,8 +1,7 @@
 /** Ends calls whose process, or whose connection to the SIP server, is gone, from their journal entries. */
 import type { OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import type { SrfClient, SrfRequestOptions } from './srf.ts';
-import { answerOrphan, reasonOf } from './srf.ts';
+import { answerOrphan, reasonOf, type SrfClient, type SrfRequestOptions } from './srf.ts';
 
 /** Leaves room for requests of the old process that were not saved. RFC 3261, 12.2.2 asks for a greater number only. */
 const SEQUENCE_STEP = 1_000;

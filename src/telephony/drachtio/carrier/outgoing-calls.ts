@@ -1,8 +1,7 @@
 /** The calls that go out over one SIP server, each through the trunk whose number it is from. */
 import { randomUUID } from 'node:crypto';
 import type { MediaSession } from '../../../media/engine/media-session.ts';
-import type { Carrier } from '../../carrier.ts';
-import { CarrierError } from '../../carrier.ts';
+import { type Carrier, CarrierError } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';

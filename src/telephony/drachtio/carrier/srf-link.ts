@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { within } from '../../limit.ts';
-import type { SrfClient } from './srf.ts';
-import { connectionOf, openSrf, reasonOf } from './srf.ts';
+import { connectionOf, openSrf, reasonOf, type SrfClient } from './srf.ts';
 
 const RETRY_MS_MIN = 250;
 /** A server that is back finds callers who wait to be told that their calls are over. */

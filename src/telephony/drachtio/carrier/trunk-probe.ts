@@ -5,8 +5,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { staticTrunkReport } from './carrier-reports.ts';
-import type { SrfClient, SrfSentRequest } from './srf.ts';
-import { reasonOf } from './srf.ts';
+import { reasonOf, type SrfClient, type SrfSentRequest } from './srf.ts';
 import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
 
 /** Over UDP the request has gone out four times by then. RFC 3261, 17.1.2.2. */

@@ -6,8 +6,7 @@ import type { CarrierReport } from '../../carrier.ts';
 import { TRANSACTION_MS, within } from '../../limit.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { type AnswerChallenge, secondTry } from './challenge.ts';
-import type { SrfClient, SrfResponse, SrfSentRequest } from './srf.ts';
-import { reasonOf } from './srf.ts';
+import { reasonOf, type SrfClient, type SrfResponse, type SrfSentRequest } from './srf.ts';
 import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
 
 const RETRY_MS_MIN = 5_000;

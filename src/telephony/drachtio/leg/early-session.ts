@@ -1,16 +1,16 @@
 /** What a call of ours agrees on until it is answered: early media, offers that come by UPDATE, and the answer itself. */
 import type { Logger } from '../../../lib/logger.ts';
-import type { MediaEndpoint } from '../../media-gateway.ts';
-import { MediaError } from '../../media-gateway.ts';
-import type {
-  SrfAnswer,
-  SrfDialog,
-  SrfMessage,
-  SrfRequest,
-  SrfResponse,
-  SrfSentInvite,
+import { type MediaEndpoint, MediaError } from '../../media-gateway.ts';
+import {
+  reasonOf,
+  type SrfAnswer,
+  type SrfDialog,
+  type SrfMessage,
+  type SrfRequest,
+  type SrfResponse,
+  type SrfSentInvite,
+  sdpOf,
 } from '../carrier/srf.ts';
-import { reasonOf, sdpOf } from '../carrier/srf.ts';
 import { refuseForNow, refuseGlare, sendOk, sendSdp } from './offer-answer.ts';
 
 /** More far ends than that, rung at once by a proxy, are not heard before one of them answers. */

@@ -1,14 +1,15 @@
 /** Sends a request inside a dialog, and waits for its answer no longer than SIP does. */
 import type { Clock } from '../../../lib/clock.ts';
 import { TRANSACTION_MS, within } from '../../limit.ts';
-import type {
-  SrfClient,
-  SrfDialog,
-  SrfMessageParts,
-  SrfResponse,
-  SrfSentRequest,
+import {
+  codeOf,
+  reasonOf,
+  type SrfClient,
+  type SrfDialog,
+  type SrfMessageParts,
+  type SrfResponse,
+  type SrfSentRequest,
 } from '../carrier/srf.ts';
-import { codeOf, reasonOf } from '../carrier/srf.ts';
 
 /** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
 const PROBE_MS_MAX = 2_000;

@@ -2,11 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { AnswerOptions, IncomingCall, Leg } from '../../carrier.ts';
-import { CarrierError } from '../../carrier.ts';
+import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '../../carrier.ts';
 import { TRANSACTION_MS, within } from '../../limit.ts';
-import type { MediaEndpoint, MediaGateway } from '../../media-gateway.ts';
-import { MediaError } from '../../media-gateway.ts';
+import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
@@ -15,8 +13,15 @@ import { withTag } from '../carrier/dialog-facts.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
 import { refuse } from '../carrier/source-acl.ts';
-import type { SrfAnswer, SrfClient, SrfDialog, SrfRequest } from '../carrier/srf.ts';
-import { isTransactionGone, reasonOf, sdpOf } from '../carrier/srf.ts';
+import {
+  isTransactionGone,
+  reasonOf,
+  type SrfAnswer,
+  type SrfClient,
+  type SrfDialog,
+  type SrfRequest,
+  sdpOf,
+} from '../carrier/srf.ts';
 import { domainOf, hostOfUri } from '../carrier/trunk-address.ts';
 import type { CallSecond } from '../transfer/transfer.ts';
 import { SrfLeg } from './srf-leg.ts';

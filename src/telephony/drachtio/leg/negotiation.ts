@@ -1,9 +1,13 @@
 /** Offers and answers of an answered call: hold and resume, new addresses, offers that come in the ACK. */
 import type { Logger } from '../../../lib/logger.ts';
-import type { MediaEndpoint } from '../../media-gateway.ts';
-import { MediaError } from '../../media-gateway.ts';
-import type { SrfAnswer, SrfDialog, SrfRequest } from '../carrier/srf.ts';
-import { reasonOf, sdpOf } from '../carrier/srf.ts';
+import { type MediaEndpoint, MediaError } from '../../media-gateway.ts';
+import {
+  reasonOf,
+  type SrfAnswer,
+  type SrfDialog,
+  type SrfRequest,
+  sdpOf,
+} from '../carrier/srf.ts';
 import { refuseForNow, refuseGlare, sendOk, sendSdp } from './offer-answer.ts';
 
 export interface NegotiationOptions {

@@ -3,11 +3,9 @@ import { isIP } from 'node:net';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { MediaSession } from '../../../media/engine/media-session.ts';
-import type { OutgoingCall } from '../../carrier.ts';
-import { CarrierError } from '../../carrier.ts';
+import { CarrierError, type OutgoingCall } from '../../carrier.ts';
 import { TRANSACTION_MS } from '../../limit.ts';
-import type { MediaEndpoint, MediaGateway } from '../../media-gateway.ts';
-import { MediaError } from '../../media-gateway.ts';
+import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
@@ -15,8 +13,14 @@ import { type AnswerChallenge, secondTry } from '../carrier/challenge.ts';
 import { headOf } from '../carrier/dialog-facts.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
-import type { SrfClient, SrfDialog, SrfResponse, SrfSentInvite } from '../carrier/srf.ts';
-import { reasonOf, responseOf } from '../carrier/srf.ts';
+import {
+  reasonOf,
+  responseOf,
+  type SrfClient,
+  type SrfDialog,
+  type SrfResponse,
+  type SrfSentInvite,
+} from '../carrier/srf.ts';
 import { domainOf, proxyUriOf, targetUriOf } from '../carrier/trunk-address.ts';
 import type { CallSecond } from '../transfer/transfer.ts';
 import { EarlySession } from './early-session.ts';

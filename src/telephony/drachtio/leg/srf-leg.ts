@@ -11,14 +11,12 @@ import { LinkedAudio } from '../../linked-audio.ts';
 import type { MediaEndpoint } from '../../media-gateway.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OrphanedLeg } from '../carrier/orphaned-legs.ts';
-import type { SrfAnswer, SrfRequest } from '../carrier/srf.ts';
-import { reasonOf } from '../carrier/srf.ts';
+import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
 import { isOfRefer, noticeOf } from '../transfer/referral.ts';
 import { ThirdParty, type ThirdPartyOptions } from '../transfer/third-party.ts';
 import type { SecondLeg } from '../transfer/transfer.ts';
 import { DtmfMethods } from './dtmf-methods.ts';
-import type { DialogPeer } from './in-dialog-request.ts';
-import { isDialogGone, sendInDialog } from './in-dialog-request.ts';
+import { type DialogPeer, isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { answerInfo } from './info-answer.ts';
 import { Negotiation } from './negotiation.ts';
 

@@ -2,8 +2,7 @@
 import { CarrierError } from '../../carrier.ts';
 import { within } from '../../limit.ts';
 import { reasonOf, type SrfRequest } from '../carrier/srf.ts';
-import type { DialogPeer } from '../leg/in-dialog-request.ts';
-import { sendInDialog } from '../leg/in-dialog-request.ts';
+import { type DialogPeer, sendInDialog } from '../leg/in-dialog-request.ts';
 
 /** How long the other party may ring: as long as a Proxy lets an INVITE ring at least. RFC 3261, 16.6. */
 const OUTCOME_MS_MAX = 180_000;

@@ -1,12 +1,12 @@
 /** Whom else the far end of a call talks to: a partner in the agent's place, or a third one beside it; one at a time. */
 import type { Logger } from '../../../lib/logger.ts';
-import type {
-  ReleaseCause,
-  ThreeWayCall,
-  TransferOptions,
-  TransferOutcome,
+import {
+  CarrierError,
+  type ReleaseCause,
+  type ThreeWayCall,
+  type TransferOptions,
+  type TransferOutcome,
 } from '../../carrier.ts';
-import { CarrierError } from '../../carrier.ts';
 import type { MediaEndpoint } from '../../media-gateway.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { DialogPeer } from '../leg/in-dialog-request.ts';
