@@ -1,5 +1,5 @@
 /** Feeds mutants of the RFC 4475 messages to the parser: `node bench/sip-fuzz.ts [count] [seed]`. */
-import { parseDecimal } from '../src/sip/message/char-class.ts';
+import { parseDecimal } from '../src/sip/message/grammar.ts';
 import { fuzz } from '../test/support/sip-mutants.ts';
 
 const [countText = '1000000', seedText = '1'] = process.argv.slice(2);

@@ -18,7 +18,7 @@ import { parseSdp } from '../../src/rtp/sdp.ts';
 import { agree, answer, type LocalMedia, offer } from '../../src/rtp/sdp-answer.ts';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { Credentials, HeaderValues } from '../../src/sip/outgoing.ts';
+import type { Credentials, HeaderValues } from '../../src/sip/requests.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { Protocol } from '../../src/sip/transport/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';

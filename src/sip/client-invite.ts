@@ -6,8 +6,8 @@ import { addWish, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
 import type { DigestClient } from './digest/digest.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/sip-error.ts';
-import type { OutgoingInvite } from './outgoing.ts';
 import type { Reply } from './request-sender.ts';
+import type { OutgoingInvite } from './requests.ts';
 import type { Flow } from './transport/flow.ts';
 import type { EngineContext } from './user-agent-options.ts';
 

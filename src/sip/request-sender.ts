@@ -2,11 +2,11 @@
 import type { Clock } from '../lib/clock.ts';
 import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
+import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/sip-error.ts';
-import type { Tokens } from './message/tokens.ts';
 import { parseUri } from './message/uri.ts';
-import { contactOf, userOf } from './new-request.ts';
+import { contactOf, userOf } from './own-messages.ts';
 import { requestOfSameTransaction } from './transaction/client-transaction.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint } from './transport/flow.ts';

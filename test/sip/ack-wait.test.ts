@@ -1,8 +1,8 @@
 /** A 2xx that waits for its ACK: when it is repeated, when it is given up, and that it holds no alarm behind its end. */
 import { expect, test } from 'vitest';
+import { LazyPromise } from '../../src/sip/lazy-promise.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import { LazyPromise } from '../../src/sip/outcome.ts';
-import { AckWait } from '../../src/sip/transaction/ack-wait.ts';
+import { AckWait } from '../../src/sip/transaction/reliable-responses.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { request } from './messages.ts';

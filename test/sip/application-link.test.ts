@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { ApplicationLink } from '../../src/sip/drachtio-server/application-link.ts';
-import { FrameReader } from '../../src/sip/drachtio-server/application-message.ts';
+import { ApplicationLink } from '../../src/sip/drachtio-server/application-connection.ts';
+import { FrameReader } from '../../src/sip/drachtio-server/client-protocol.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

@@ -5,7 +5,7 @@ import {
   parseApplicationMessage,
   partsOf,
   responsePartsOf,
-} from '../../src/sip/drachtio-server/application-message.ts';
+} from '../../src/sip/drachtio-server/client-protocol.ts';
 
 const parse = (...lines: readonly string[]) =>
   parseApplicationMessage(Buffer.from(lines.join('\r\n')));

@@ -1,7 +1,7 @@
 /** Calls of ours to peers that fork, repeat themselves, route, or stay away. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ClientInvite } from '../../src/sip/client-invite.ts';
-import type { OutgoingInvite } from '../../src/sip/outgoing.ts';
+import type { OutgoingInvite } from '../../src/sip/requests.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { SDP } from './messages.ts';
 import { ScriptedPeer } from './scripted-peer.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { splitList } from '../../src/sip/message/char-class.ts';
+import { splitList } from '../../src/sip/message/grammar.ts';
 import { makeResponse, SipMessage } from '../../src/sip/message/message.ts';
 import { faultOf } from '../../src/sip/message/sip-error.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';

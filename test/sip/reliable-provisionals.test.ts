@@ -1,7 +1,7 @@
 /** Provisional responses that wait for their PRACK: one at a time, repeated, and given up. RFC 3262, 3. */
 import { expect, test } from 'vitest';
 import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
-import { ReliableProvisionals } from '../../src/sip/transaction/ack-wait.ts';
+import { ReliableProvisionals } from '../../src/sip/transaction/reliable-responses.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { request } from './messages.ts';

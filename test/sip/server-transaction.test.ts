@@ -1,7 +1,7 @@
 /** Server transactions: 100 by themselves, timers G, H, I, J, L. */
 import { describe, expect, test } from 'vitest';
+import { idsOf } from '../../src/sip/message/identifiers.ts';
 import { makeResponse } from '../../src/sip/message/message.ts';
-import { idsOf } from '../../src/sip/message/tokens.ts';
 import {
   InviteServerTransaction,
   NonInviteServerTransaction,

@@ -1,6 +1,6 @@
 /** Waits that share an alarm: when they ring, what cancelling leaves, and that one fault does not silence the others. */
 import { expect, test } from 'vitest';
-import { WaitLines } from '../../src/sip/transaction/wait-lines.ts';
+import { WaitLines } from '../../src/sip/transaction/shared-timers.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 function open() {

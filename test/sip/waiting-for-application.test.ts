@@ -1,15 +1,18 @@
 /** Requests and calls that wait for what the application says: how long, how many, and what becomes of them. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { ApplicationLink, Delivery } from '../../src/sip/drachtio-server/application-link.ts';
-import { parseApplicationMessage } from '../../src/sip/drachtio-server/application-message.ts';
+import type {
+  ApplicationLink,
+  Delivery,
+} from '../../src/sip/drachtio-server/application-connection.ts';
+import { parseApplicationMessage } from '../../src/sip/drachtio-server/client-protocol.ts';
 import {
   type DialogRegister,
   PendingRequests,
 } from '../../src/sip/drachtio-server/dialog-register.ts';
 import { IncomingCalls } from '../../src/sip/drachtio-server/incoming-calls.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
-import type { ResponseParts, ServerRequest } from '../../src/sip/outgoing.ts';
+import type { ResponseParts, ServerRequest } from '../../src/sip/requests.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';

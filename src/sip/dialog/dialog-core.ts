@@ -1,10 +1,10 @@
 /** What the two directions of a dialog share: its state, its flow, what is in progress, its end. */
 import type { DigestClient } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
-import { addAbilities } from '../new-request.ts';
 import { doNothing } from '../noop.ts';
-import type { ServerReinvite, ServerRequest } from '../outgoing.ts';
-import type { AckWait, ReliableProvisionals } from '../transaction/ack-wait.ts';
+import { addAbilities } from '../own-messages.ts';
+import type { ServerReinvite, ServerRequest } from '../requests.ts';
+import type { AckWait, ReliableProvisionals } from '../transaction/reliable-responses.ts';
 import { bareHost, type Flow } from '../transport/flow.ts';
 import type { EngineContext } from '../user-agent-options.ts';
 import {

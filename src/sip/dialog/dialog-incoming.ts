@@ -1,12 +1,12 @@
 /** The peer's requests inside a dialog. */
 
 import type { Clock } from '../../lib/clock.ts';
+import { LazyPromise } from '../lazy-promise.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SESSION_TYPES } from '../message/session-body.ts';
-import { newResponse } from '../new-request.ts';
-import { LazyPromise } from '../outcome.ts';
-import type { ResponseParts, ServerReinvite } from '../outgoing.ts';
-import { AckWait } from '../transaction/ack-wait.ts';
+import { newResponse } from '../own-messages.ts';
+import type { ResponseParts, ServerReinvite } from '../requests.ts';
+import { AckWait } from '../transaction/reliable-responses.ts';
 import type { ServerTransaction } from '../transaction/transaction.ts';
 import type { Arrival } from '../transaction/transaction-layer.ts';
 import type { Flow } from '../transport/flow.ts';

@@ -1,9 +1,9 @@
 /** Our requests inside a dialog. */
 import { makeResponse, type SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
-import { addParts } from '../new-request.ts';
-import type { MessageParts, OutgoingReinvite } from '../outgoing.ts';
+import { addParts } from '../own-messages.ts';
 import type { Reply, SendOptions, SentAck } from '../request-sender.ts';
+import type { MessageParts, OutgoingReinvite } from '../requests.ts';
 import type { DialogCore, DialogEnd } from './dialog-core.ts';
 import {
   addWish,

@@ -1,8 +1,9 @@
 /** The state of a dialog as RFC 3261, section 12 defines it, and the requests made from it; pure */
+
+import type { MessageIds } from '../message/identifiers.ts';
 import { SipMessage } from '../message/message.ts';
 import { parseNameAddr } from '../message/name-addr.ts';
 import { faultOf } from '../message/sip-error.ts';
-import type { MessageIds } from '../message/tokens.ts';
 import { formatUri, parseUri, type SipUri } from '../message/uri.ts';
 
 export interface DialogState {

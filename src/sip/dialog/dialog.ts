@@ -1,10 +1,10 @@
 /** One SIP dialog as applications hold it: its requests both ways, and its end. */
 import { EventEmitter } from 'node:events';
 import type { Logger } from '../../lib/logger.ts';
+import type { MessageIds } from '../message/identifiers.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
-import type { MessageIds } from '../message/tokens.ts';
-import type { MessageParts, OutgoingReinvite, ServerReinvite, ServerRequest } from '../outgoing.ts';
+import type { MessageParts, OutgoingReinvite, ServerReinvite, ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';
 import { DialogCore, type DialogCoreOptions, type DialogEnd } from './dialog-core.ts';

@@ -1,6 +1,6 @@
 /** Keeps a session alive, or ends it when the peer lets it die. RFC 4028. */
 import type { Clock } from '../../lib/clock.ts';
-import { parseDecimal, parseParams } from '../message/char-class.ts';
+import { parseDecimal, parseParams } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/sip-error.ts';
 import { doNothing } from '../noop.ts';

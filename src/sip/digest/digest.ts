@@ -1,6 +1,6 @@
 /** The client's side of digest authentication: answers challenges with user name and password. */
 import { createHash, randomBytes } from 'node:crypto';
-import { endOfQuoted, endOfRun, quote, skipSpace, TOKEN, unquote } from '../message/char-class.ts';
+import { endOfQuoted, endOfRun, quote, skipSpace, TOKEN, unquote } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 
 export interface DigestCredentials {

@@ -1,17 +1,17 @@
 /** All that goes on between the user agent and one application, from its log-in to its end. */
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/sip-error.ts';
-import type { ServerRequest } from '../outgoing.ts';
+import type { ServerRequest } from '../requests.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { CredentialsFor } from './answer-challenge.ts';
-import type { ApplicationLink } from './application-link.ts';
+import type { ApplicationLink } from './application-connection.ts';
 import {
   type ApplicationCommand,
   type ApplicationMessage,
   parseApplicationMessage,
   partsOf,
-} from './application-message.ts';
+} from './client-protocol.ts';
 import { DialogRegister, PendingRequests } from './dialog-register.ts';
 import { IncomingCalls, refuse } from './incoming-calls.ts';
 import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-requests.ts';

@@ -5,11 +5,11 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Dialog } from '../dialog/dialog.ts';
 import type { DialogEnd } from '../dialog/dialog-core.ts';
 import { SipMessage } from '../message/message.ts';
-import type { ServerRequest } from '../outgoing.ts';
+import type { ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';
-import type { ApplicationLink } from './application-link.ts';
-import { type ApplicationMessage, responsePartsOf } from './application-message.ts';
+import type { ApplicationLink } from './application-connection.ts';
+import { type ApplicationMessage, responsePartsOf } from './client-protocol.ts';
 
 /** How an end that the application did not ask for is put to it. */
 const END_TEXTS: Readonly<Partial<Record<DialogEnd['cause'], string>>> = {

@@ -4,19 +4,19 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import type { SipMessage } from '../message/message.ts';
-import type { ServerRequest } from '../outgoing.ts';
+import type { ServerRequest } from '../requests.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import { type Flow, formatEndpoint } from '../transport/flow.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { CredentialsFor } from './answer-challenge.ts';
-import { ApplicationLink } from './application-link.ts';
+import { ApplicationLink } from './application-connection.ts';
+import { ApplicationSession, type SessionCounts } from './application-session.ts';
 import {
   type ApplicationCommand,
   FrameError,
   FrameReader,
   parseCommand,
-} from './application-message.ts';
-import { ApplicationSession, type SessionCounts } from './application-session.ts';
+} from './client-protocol.ts';
 import { refuse } from './incoming-calls.ts';
 
 /** The server version whose behaviour is served; from v0.8.2 on the client may ping. */

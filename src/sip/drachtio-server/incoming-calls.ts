@@ -4,8 +4,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import { TurnoverMap } from '../turnover-map.ts';
-import type { ApplicationLink } from './application-link.ts';
-import { type ApplicationMessage, headerOf, responsePartsOf } from './application-message.ts';
+import type { ApplicationLink } from './application-connection.ts';
+import { type ApplicationMessage, headerOf, responsePartsOf } from './client-protocol.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More calls ringing at once than one process could ever answer. */

@@ -6,13 +6,13 @@ import type { Dialog } from '../dialog/dialog.ts';
 import { DigestClient } from '../digest/digest.ts';
 import { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
-import type { OutgoingReinvite, OutgoingRequest } from '../outgoing.ts';
+import type { OutgoingReinvite, OutgoingRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { CredentialsFor } from './answer-challenge.ts';
-import type { ApplicationLink } from './application-link.ts';
-import { type ApplicationMessage, headerOf, partsOf } from './application-message.ts';
+import type { ApplicationLink } from './application-connection.ts';
+import { type ApplicationMessage, headerOf, partsOf } from './client-protocol.ts';
 import type { DialogRegister } from './dialog-register.ts';
 
 /** More requests in progress than one application could mean. */

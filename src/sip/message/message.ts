@@ -1,5 +1,5 @@
 /** A SIP message as the engine holds it: start line, headers in order, body; pure */
-import { consistsOf, endOfRun, parseDecimal, skipSpace, splitList, TOKEN } from './char-class.ts';
+import { consistsOf, endOfRun, parseDecimal, skipSpace, splitList, TOKEN } from './grammar.ts';
 import { isWireText, lineStart, wireName } from './header-name.ts';
 import { type NameAddr, parseNameAddr } from './name-addr.ts';
 import { faultOf, reasonPhrase, SipError } from './sip-error.ts';

@@ -10,7 +10,7 @@ import {
   skipSpace,
   TOKEN,
   unquote,
-} from './char-class.ts';
+} from './grammar.ts';
 import { SipError } from './sip-error.ts';
 import { uriScheme } from './uri.ts';
 

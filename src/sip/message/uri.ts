@@ -16,7 +16,7 @@ import {
   URI_PARAM,
   URI_PASSWORD,
   URI_USER,
-} from './char-class.ts';
+} from './grammar.ts';
 import { SipError } from './sip-error.ts';
 
 /** One address, its parts as they were written: escapes are left in place. */

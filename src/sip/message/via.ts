@@ -8,7 +8,7 @@ import {
   parseParams,
   skipSpace,
   TOKEN,
-} from './char-class.ts';
+} from './grammar.ts';
 import { SipError } from './sip-error.ts';
 import { endOfHost, formatHostPort, parsePort } from './uri.ts';
 

@@ -1,6 +1,6 @@
 /** Reads a whole message from octets, strictly; pure */
 
-import { consistsOf, isSpace, parseDecimal, splitList, TOKEN } from '../message/char-class.ts';
+import { consistsOf, isSpace, parseDecimal, splitList, TOKEN } from '../message/grammar.ts';
 import { canonicalName, wireName } from '../message/header-name.ts';
 import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
 import { parseNameAddr } from '../message/name-addr.ts';

@@ -1,6 +1,7 @@
 /** Server side of every request but INVITE. RFC 3261, 17.2.2. */
+
+import type { MessageIds } from '../message/identifiers.ts';
 import { makeResponse, type SipMessage } from '../message/message.ts';
-import type { MessageIds } from '../message/tokens.ts';
 import { doNothing } from '../noop.ts';
 import type { Endpoint, Flow } from '../transport/flow.ts';
 import { Retransmitter, TRYING_AFTER_MS, type TransactionTimers } from './timers.ts';

@@ -1,7 +1,7 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
 import type { Logger } from '../../lib/logger.ts';
+import { idsOf, type MessageIds, type Tokens } from '../message/identifiers.ts';
 import { type HeaderLine, makeResponse, type SipMessage } from '../message/message.ts';
-import { idsOf, type MessageIds, type Tokens } from '../message/tokens.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';

@@ -1,13 +1,13 @@
 /** What the four kinds of transaction have in common: their surroundings and their faces. */
 import type { Clock } from '../../lib/clock.ts';
 import type { EngineStats } from '../engine-stats.ts';
+import { BRANCH_COOKIE, type MessageIds } from '../message/identifiers.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/sip-error.ts';
-import { BRANCH_COOKIE, type MessageIds } from '../message/tokens.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
+import type { Ending } from './shared-timers.ts';
 import type { TimerTables, TransactionTimers } from './timers.ts';
-import type { Ending } from './wait-lines.ts';
 
 /** What every transaction is given. */
 export interface TransactionContext {

@@ -1,5 +1,5 @@
 /** What a server writes into the top Via of a request, and where that Via sends the answers; pure */
-import { splitList } from '../message/char-class.ts';
+import { splitList } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf } from '../message/sip-error.ts';
 import { formatVia, type Via } from '../message/via.ts';

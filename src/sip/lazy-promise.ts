@@ -1,5 +1,5 @@
 /** A value that comes once, and a promise of it, made only where somebody asks for one; pure */
-export class Outcome<T> {
+export class LazyPromise<T> {
   #settled: { readonly value: T } | undefined;
   #promise: Promise<T> | undefined;
   #resolve: ((value: T) => void) | undefined;

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { SipMessage } from '../message/message.ts';
 import { withPlainSession } from '../message/session-body.ts';
 import type { Flow } from '../transport/flow.ts';
-import { formatFrame } from './application-message.ts';
+import { formatFrame } from './client-protocol.ts';
 
 /** A client that has stopped reading is cut off before its unread messages fill the memory. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;

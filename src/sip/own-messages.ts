@@ -1,13 +1,13 @@
 /** Requests outside of any dialog, as our user agent makes them; pure */
 
 import { canonicalName } from './message/header-name.ts';
+import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, SipMessage } from './message/message.ts';
 import { parseNameAddr } from './message/name-addr.ts';
 import { faultOf, SERVED_METHODS } from './message/sip-error.ts';
-import type { Tokens } from './message/tokens.ts';
 import { parseUri } from './message/uri.ts';
-import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './outgoing.ts';
 import { SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
+import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './requests.ts';
 import { type Flow, formatEndpoint } from './transport/flow.ts';
 import { transportParam } from './transport/via-routing.ts';
 

@@ -1,9 +1,9 @@
 /** A 2xx to INVITE that is repeated until its ACK comes. RFC 3261, 13.3.1.4. */
 import type { Clock } from '../../lib/clock.ts';
-import { parseDecimal } from '../message/char-class.ts';
+import type { LazyPromise } from '../lazy-promise.ts';
+import { parseDecimal } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { doNothing } from '../noop.ts';
-import type { Outcome } from '../outcome.ts';
 import { type BaseTimers, Retransmitter } from './timers.ts';
 import type { ServerTransaction } from './transaction.ts';
 
@@ -13,7 +13,7 @@ export interface AckWaitOptions {
   /** CSeq number of the INVITE, which the ACK repeats. */
   readonly sequence: number;
   /** Is settled with the ACK, or null when it is given up. */
-  readonly ack: Outcome<SipMessage | null>;
+  readonly ack: LazyPromise<SipMessage | null>;
   /** What holds the 2xx: repeats it, and is told when there is no more need to. */
   readonly transaction: Pick<ServerTransaction, 'repeat' | 'acknowledged'>;
   /** No ACK within 64*T1. */
