@@ -6,7 +6,7 @@ import { newSigningSecret } from '../domain/account/api-key.ts';
 import type { Scope } from '../domain/agent/agent.ts';
 import { assignNumber, NumberOwners, unassignNumber } from '../domain/dialing/number-owner.ts';
 import { PASSWORD_SECRET } from '../operator/operator-password.ts';
-import { TrunkNumbers } from '../telephony/trunks/trunk-numbers.ts';
+import { TrunkNumbers } from '../telephony/trunks/trunk-table.ts';
 import { parseTrunks } from '../telephony/trunks/trunks.ts';
 import { addAccountCommands } from './admin-accounts.ts';
 import { addBackupCommands } from './admin-backup.ts';

@@ -4,13 +4,13 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LocalRoutes } from '../lib/local-routes.ts';
 import type { Logger } from '../lib/logger.ts';
-import { SipError } from '../sip/message/sip-error.ts';
+import { SipError } from '../sip/message/status.ts';
 import { parseUri } from '../sip/message/uri.ts';
 import type { AddressFor } from '../sip/transport/flow.ts';
 import { resolveTargets, systemResolver } from '../sip/transport/next-hop.ts';
-import { proxyUriOf } from '../telephony/drachtio/carrier/trunk-address.ts';
 import { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
+import { proxyUriOf } from '../telephony/trunks/trunks.ts';
 
 /** @param parts.onChange called when a name has another address than before. */
 export function openAddresses(parts: {

@@ -14,12 +14,12 @@ import type { MessageTrace } from '../sip/trace/call-traces.ts';
 import type { Flow } from '../sip/transport/flow.ts';
 import type { Target } from '../sip/transport/next-hop.ts';
 import { UserAgent } from '../sip/user-agent.ts';
-import type { AnswerChallenge } from '../telephony/drachtio/carrier/challenge.ts';
 import { headOf, type SentInvite } from '../telephony/drachtio/carrier/dialog-facts.ts';
 import type { EndInvite } from '../telephony/drachtio/carrier/orphaned-calls.ts';
+import type { AnswerChallenge } from '../telephony/drachtio/leg/in-dialog-request.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import { parseServers, placeOf, type ServerAddress } from '../telephony/trunks/server-list.ts';
-import { credentialsOf } from '../telephony/trunks/trunk-credentials.ts';
+import { credentialsOf } from '../telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../telephony/trunks/trunks.ts';
 import { sipAddressFor, sipHostsOf } from './addresses.ts';
 

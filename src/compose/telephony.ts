@@ -11,14 +11,12 @@ import { CarrierError, type CarrierReport, type IncomingCall } from '../telephon
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
+import { TrunkLines } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
-import { hostPortOf } from '../telephony/drachtio/carrier/trunk-address.ts';
-import { TrunkLines } from '../telephony/drachtio/carrier/trunk-lines.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
 import type { TrunkLine } from '../telephony/trunks/trunk-line.ts';
-import { TrunkNumbers } from '../telephony/trunks/trunk-numbers.ts';
-import { TrunkTable } from '../telephony/trunks/trunk-table.ts';
-import { parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
+import { TrunkNumbers, TrunkTable } from '../telephony/trunks/trunk-table.ts';
+import { hostPortOf, parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses } from './addresses.ts';
 import { openMediaSide } from './media.ts';
 import { openSipSide, type SipServer, type SipSide } from './sip.ts';

@@ -5,7 +5,7 @@ import { clientDialogState, withAnswer } from './dialog/dialog-state.ts';
 import { addWish, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
 import type { DigestClient } from './digest/digest.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
-import { SipError } from './message/sip-error.ts';
+import { SipError } from './message/status.ts';
 import type { Reply } from './request-sender.ts';
 import type { OutgoingInvite } from './requests.ts';
 import type { Flow } from './transport/flow.ts';

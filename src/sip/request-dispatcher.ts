@@ -2,7 +2,7 @@
 import type { DialogTable } from './dialog/dialog.ts';
 import { isTooBrief, SHORTEST_INTERVAL_MS } from './dialog/session-timer.ts';
 import { SESSION_TYPES } from './message/session-body.ts';
-import { faultOf } from './message/sip-error.ts';
+import { faultOf } from './message/status.ts';
 import { uriScheme } from './message/uri.ts';
 import { newResponse } from './own-messages.ts';
 import { checkRequest } from './parser/request-check.ts';

@@ -4,7 +4,7 @@ import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
 import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
-import { SipError } from './message/sip-error.ts';
+import { SipError } from './message/status.ts';
 import { parseUri } from './message/uri.ts';
 import { contactOf, userOf } from './own-messages.ts';
 import { requestOfSameTransaction } from './transaction/client-transaction.ts';

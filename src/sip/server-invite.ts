@@ -5,7 +5,7 @@ import { serverDialogState } from './dialog/dialog-state.ts';
 import { LazyPromise } from './lazy-promise.ts';
 import type { MessageIds } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
-import { SipError } from './message/sip-error.ts';
+import { SipError } from './message/status.ts';
 import { doNothing } from './noop.ts';
 import { newResponse } from './own-messages.ts';
 import type { ResponseParts } from './requests.ts';

@@ -1,9 +1,11 @@
 /** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
 import type { BlockList } from 'node:net';
-import type { AudioStream } from '../media/audio-stream.ts';
+import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../media/audio-stream.ts';
+import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
+import type { LevelMeter } from '../media/dsp/level-meter.ts';
 import type { MediaSession } from '../media/engine/media-session.ts';
 import type { SdpError } from '../rtp/sdp.ts';
-import type { CodecName } from '../rtp/sdp-answer.ts';
+import { type CodecName, type LocalMedia, offer } from '../rtp/sdp-answer.ts';
 
 /** One party's media. */
 export interface MediaEndpoint {
@@ -109,4 +111,98 @@ export function mixSound(one: MediaEndpoint, other: MediaEndpoint): void {
 
 function linesApart(cause: unknown): MediaError {
   return new MediaError('Cannot connect two calls: their lines are apart', 503, { cause });
+}
+
+/** @see RFC 3551 section 6 */
+const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
+
+/** In the order of our own offers. */
+export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
+
+/** Writes our offer with only the given codecs, in their order, and telephone-event; both ways. */
+export function offerOf(codecs: readonly CodecName[], ours: LocalMedia): string {
+  const unwanted = OUR_CODECS.filter((name) => !codecs.includes(name));
+  const isWanted = (line: string) => !unwanted.some((name) => line.endsWith(` ${name}/8000`));
+  const payloadTypes = codecs.map((name) => PAYLOAD_TYPES[name]).join(' ');
+  return offer(ours)
+    .split('\r\n')
+    .filter(isWanted)
+    .map((line) => line.replace(/^(m=audio \d+ RTP\/AVP )0 8\b/, `$1${payloadTypes}`))
+    .join('\r\n');
+}
+
+/** A call's sound where somebody stands between the media engine and whoever listens: the engine's line, less what is not to be heard of it. */
+export class LinkedAudio implements AudioStream {
+  readonly #line: AudioStream;
+  readonly #listeners: ((event: AudioEvent) => void)[] = [];
+  #isLost = false;
+
+  /** @param isHeard says of each event of the line whether listeners are told; of all when not given. */
+  constructor(line: AudioStream, isHeard: (event: AudioEvent) => boolean = () => true) {
+    this.#line = line;
+    line.onEvent((event) => {
+      if (isHeard(event)) this.#emit(event);
+    });
+  }
+
+  /** Says `media-lost`, once: the link that stands between has ended. */
+  lose(): void {
+    this.#emit({ kind: 'media-lost' });
+  }
+
+  get heard(): ReceiveRing {
+    return this.#line.heard;
+  }
+
+  get meter(): LevelMeter | undefined {
+    return this.#line.meter;
+  }
+
+  get tap(): SoundTap | undefined {
+    return this.#line.tap;
+  }
+
+  onEvent(listener: (event: AudioEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  begin(generation: number): void {
+    this.#line.begin(generation);
+  }
+
+  say(generation: number, pcm: Int16Array): void {
+    this.#line.say(generation, pcm);
+  }
+
+  finish(generation: number): void {
+    this.#line.finish(generation);
+  }
+
+  drop(generation: number): void {
+    this.#line.drop(generation);
+  }
+
+  resume(generation: number): void {
+    this.#line.resume(generation);
+  }
+
+  setInterruptible(isInterruptible: boolean): void {
+    this.#line.setInterruptible(isInterruptible);
+  }
+
+  sendDigits(digits: string): void {
+    this.#line.sendDigits(digits);
+  }
+
+  stats(): Promise<AudioStats> {
+    return this.#line.stats();
+  }
+
+  #emit(event: AudioEvent): void {
+    if (event.kind === 'media-lost') {
+      if (this.#isLost) return;
+      this.#isLost = true;
+    }
+    for (const listener of this.#listeners) listener(event);
+  }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
-import { reasonPhrase } from '../../src/sip/message/sip-error.ts';
+import { reasonPhrase } from '../../src/sip/message/status.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';

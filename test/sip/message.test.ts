@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { splitList } from '../../src/sip/message/grammar.ts';
 import { makeResponse, SipMessage } from '../../src/sip/message/message.ts';
-import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { faultOf } from '../../src/sip/message/status.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 
 function invite(...headers: string[]): SipMessage {

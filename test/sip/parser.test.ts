@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { BadMessageError } from '../../src/sip/message/message.ts';
-import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { faultOf } from '../../src/sip/message/status.ts';
 import { HEADER_BYTES_MAX, HEADER_LINES_MAX, parseMessage } from '../../src/sip/parser/parser.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { StreamFramer } from '../../src/sip/parser/stream-framer.ts';

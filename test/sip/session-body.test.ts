@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { readParts, sessionBodyOf, withPlainSession } from '../../src/sip/message/session-body.ts';
-import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { faultOf } from '../../src/sip/message/status.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { request, responseTo, SDP } from './messages.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { faultOf } from '../../src/sip/message/status.ts';
 import { formatUri, parseUri } from '../../src/sip/message/uri.ts';
 
 test.each([

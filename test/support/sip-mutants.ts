@@ -1,7 +1,7 @@
 /** Broken SIP by the thousand, the same for the same seed: mutants of the RFC 4475 messages. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { BadMessageError, makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
-import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { faultOf } from '../../src/sip/message/status.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { cpuMs, fastestCpuMs } from './cpu-time.ts';

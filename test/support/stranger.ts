@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket as TcpSocket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
-import { faultOf } from '../../src/sip/message/sip-error.ts';
+import { faultOf } from '../../src/sip/message/status.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 
 /** Any loopback address but the one that telephones and server use. */

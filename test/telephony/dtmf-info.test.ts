@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { digitOf, isDtmf } from '../../src/telephony/drachtio/leg/info-answer.ts';
+import { digitOf, isDtmf } from '../../src/telephony/drachtio/leg/dtmf-methods.ts';
 
 test.each([
   ['Signal=5\r\nDuration=160\r\n', '5'],

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { SrfResponse, SrfSentInvite } from '../../src/telephony/drachtio/carrier/srf.ts';
-import { EarlySession } from '../../src/telephony/drachtio/leg/early-session.ts';
+import { EarlySession } from '../../src/telephony/drachtio/leg/negotiation.ts';
 import {
   CONTACT,
   KeptAnswer,

@@ -7,7 +7,7 @@ import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
-import { credentialsOf } from '../../src/telephony/trunks/trunk-credentials.ts';
+import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
 import { freePort } from '../support/free-ports.ts';
 import { type Plane, Rings, type StartPlane } from './plane.ts';

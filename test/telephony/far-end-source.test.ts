@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { FarEndSource } from '../../src/telephony/freeswitch/far-end-source.ts';
-import { tracedPacketIn } from '../../src/telephony/freeswitch/rtp-trace.ts';
+import { FarEndSource, tracedPacketIn } from '../../src/telephony/freeswitch/far-end-source.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { settle } from './scripted-srf.ts';
 import { OFFER } from './support/freeswitch-world.ts';

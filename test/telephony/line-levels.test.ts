@@ -1,7 +1,7 @@
 /** How loud lines are, and who may listen to them, where the media engine's own line is not what the call holds. */
 import { expect, test } from 'vitest';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
-import { LinkedAudio } from '../../src/telephony/linked-audio.ts';
+import { LinkedAudio } from '../../src/telephony/media-gateway.ts';
 import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { SilentSession } from './silent-lines.ts';

@@ -10,7 +10,7 @@ import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-c
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
-import { credentialsOf } from '../../src/telephony/trunks/trunk-credentials.ts';
+import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
 import { freePort } from '../support/free-ports.ts';
 import { Rings, type StartPlane } from './plane.ts';
 import type { RealServers } from './real-servers.ts';

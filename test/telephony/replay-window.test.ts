@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReplayWindow } from '../../src/telephony/webrtc/replay-window.ts';
+import { ReplayWindow } from '../../src/telephony/webrtc/werift-call.ts';
 
 function accepted(sequences: readonly number[], ssrc = 1): readonly number[] {
   const window = new ReplayWindow();

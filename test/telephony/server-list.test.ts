@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { isServerList, parseServers, placeOf } from '../../src/telephony/trunks/server-list.ts';
-import { WeightedTurns } from '../../src/telephony/trunks/weighted-turns.ts';
+import {
+  isServerList,
+  parseServers,
+  placeOf,
+  WeightedTurns,
+} from '../../src/telephony/trunks/server-list.ts';
 
 test('parseServers reads host, port and weight, and fills in what is not said', () => {
   const servers = parseServers('10.0.0.1:9000*3, sip.example ,[::1]:9001', 9022);

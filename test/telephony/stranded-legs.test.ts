@@ -3,7 +3,7 @@ import type { ReleaseCause } from '../../src/telephony/carrier.ts';
 import {
   type OrphanedLeg,
   OrphanedLegs,
-} from '../../src/telephony/drachtio/carrier/orphaned-legs.ts';
+} from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { settle } from './scripted-srf.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { credentialsOf } from '../../src/telephony/trunks/trunk-credentials.ts';
+import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
 
 const TRUNKS = parseTrunks(

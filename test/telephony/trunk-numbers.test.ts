@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TrunkNumbers } from '../../src/telephony/trunks/trunk-numbers.ts';
+import { TrunkNumbers } from '../../src/telephony/trunks/trunk-table.ts';
 
 const TRUNKS = [
   { name: 'b', numbers: ['+390612345678', '+39061*'] },

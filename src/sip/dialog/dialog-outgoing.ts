@@ -1,6 +1,6 @@
 /** Our requests inside a dialog. */
 import { makeResponse, type SipMessage } from '../message/message.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import { addParts } from '../own-messages.ts';
 import type { Reply, SendOptions, SentAck } from '../request-sender.ts';
 import type { MessageParts, OutgoingReinvite } from '../requests.ts';

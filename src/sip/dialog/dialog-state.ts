@@ -3,7 +3,7 @@
 import type { MessageIds } from '../message/identifiers.ts';
 import { SipMessage } from '../message/message.ts';
 import { parseNameAddr } from '../message/name-addr.ts';
-import { faultOf } from '../message/sip-error.ts';
+import { faultOf } from '../message/status.ts';
 import { formatUri, parseUri, type SipUri } from '../message/uri.ts';
 
 export interface DialogState {

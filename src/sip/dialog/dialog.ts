@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Logger } from '../../lib/logger.ts';
 import type { MessageIds } from '../message/identifiers.ts';
 import type { SipMessage } from '../message/message.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { MessageParts, OutgoingReinvite, ServerReinvite, ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal, parseParams } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
-import { faultOf, SipError } from '../message/sip-error.ts';
+import { faultOf, SipError } from '../message/status.ts';
 import { doNothing } from '../noop.ts';
 
 export interface SessionTimerHooks {

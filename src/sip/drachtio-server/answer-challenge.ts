@@ -1,6 +1,6 @@
 /** Answers a carrier's challenge for an application whose drachtio server passes challenges on: MD5 and SHA-256. */
 import { DigestClient, type DigestCredentials } from '../digest/digest.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import { parseMessage } from '../parser/parser.ts';
 
 /**

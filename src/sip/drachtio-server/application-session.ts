@@ -1,6 +1,6 @@
 /** All that goes on between the user agent and one application, from its log-in to its end. */
 import type { Clock } from '../../lib/clock.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { ServerRequest } from '../requests.ts';
 import type { ServerInvite } from '../server-invite.ts';
 import type { UserAgent } from '../user-agent.ts';

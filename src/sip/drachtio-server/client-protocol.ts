@@ -1,6 +1,6 @@
 /** SIP as a drachtio client writes it: without Via, with parts that the server is to fill in; pure */
 import { canonicalName } from '../message/header-name.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { MessageParts, ResponseParts } from '../requests.ts';
 
 /** What an application wants sent. Text is Unicode, unlike in `SipMessage`. */

@@ -5,7 +5,7 @@ import type { ClientInvite } from '../client-invite.ts';
 import type { Dialog } from '../dialog/dialog.ts';
 import { DigestClient } from '../digest/digest.ts';
 import { SipMessage } from '../message/message.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { OutgoingReinvite, OutgoingRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
 import { TurnoverMap } from '../turnover-map.ts';

@@ -1,5 +1,5 @@
 /** Which characters RFC 3261's grammar allows where, as a table with one entry a byte; pure */
-import { SipError } from './sip-error.ts';
+import { SipError } from './status.ts';
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const UNRESERVED = `${ALPHANUMERIC}-_.!~*'()`;

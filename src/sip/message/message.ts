@@ -2,7 +2,7 @@
 import { consistsOf, endOfRun, parseDecimal, skipSpace, splitList, TOKEN } from './grammar.ts';
 import { isWireText, lineStart, wireName } from './header-name.ts';
 import { type NameAddr, parseNameAddr } from './name-addr.ts';
-import { faultOf, reasonPhrase, SipError } from './sip-error.ts';
+import { faultOf, reasonPhrase, SipError } from './status.ts';
 import { parseVia, type Via } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);

@@ -11,7 +11,7 @@ import {
   TOKEN,
   unquote,
 } from './grammar.ts';
-import { SipError } from './sip-error.ts';
+import { SipError } from './status.ts';
 import { uriScheme } from './uri.ts';
 
 export interface NameAddr {

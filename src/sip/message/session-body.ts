@@ -1,6 +1,6 @@
 /** What of a body describes the session: all of it, one of its parts, or nothing; pure */
 import type { SipMessage } from './message.ts';
-import { faultOf, SipError } from './sip-error.ts';
+import { faultOf, SipError } from './status.ts';
 
 /** What a session is described with. */
 export const SESSION_TYPE = 'application/sdp';

@@ -17,7 +17,7 @@ import {
   URI_PASSWORD,
   URI_USER,
 } from './grammar.ts';
-import { SipError } from './sip-error.ts';
+import { SipError } from './status.ts';
 
 /** One address, its parts as they were written: escapes are left in place. */
 export interface SipUri {

@@ -9,7 +9,7 @@ import {
   skipSpace,
   TOKEN,
 } from './grammar.ts';
-import { SipError } from './sip-error.ts';
+import { SipError } from './status.ts';
 import { endOfHost, formatHostPort, parsePort } from './uri.ts';
 
 export interface Via {

@@ -4,9 +4,10 @@ import { consistsOf, isSpace, parseDecimal, splitList, TOKEN } from '../message/
 import { canonicalName, wireName } from '../message/header-name.ts';
 import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
 import { parseNameAddr } from '../message/name-addr.ts';
-import { faultOf, isKnownMethod, SipError } from '../message/sip-error.ts';
+import { faultOf, SipError } from '../message/status.ts';
 import { parseUri } from '../message/uri.ts';
 import { isVersion, parseVia, type Via } from '../message/via.ts';
+import { isKnownMethod } from './request-check.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
 

@@ -8,14 +8,51 @@ import {
   SESSION_TYPES,
   sessionBodyOf,
 } from '../message/session-body.ts';
-import {
-  faultOf,
-  isKnownMethod,
-  isServedMethod,
-  reasonPhrase,
-  SERVED_METHODS,
-} from '../message/sip-error.ts';
+import { faultOf, reasonPhrase } from '../message/status.ts';
 import { uriScheme } from '../message/uri.ts';
+
+/** @see IANA, Session Initiation Protocol parameters, methods */
+const KNOWN = new Set([
+  'ACK',
+  'BYE',
+  'CANCEL',
+  'INFO',
+  'INVITE',
+  'MESSAGE',
+  'NOTIFY',
+  'OPTIONS',
+  'PRACK',
+  'PUBLISH',
+  'REFER',
+  'REGISTER',
+  'SUBSCRIBE',
+  'UPDATE',
+]);
+
+/** What the engine answers itself or hands to the application, as Allow lists it. */
+export const SERVED_METHODS = [
+  'INVITE',
+  'ACK',
+  'CANCEL',
+  'BYE',
+  'OPTIONS',
+  'UPDATE',
+  'PRACK',
+  'INFO',
+  'REFER',
+  'NOTIFY',
+] as const;
+
+const SERVED: ReadonlySet<string> = new Set(SERVED_METHODS);
+
+/** Whether the method is registered; methods are told apart by case. */
+export function isKnownMethod(method: string): boolean {
+  return KNOWN.has(method);
+}
+
+export function isServedMethod(method: string): boolean {
+  return SERVED.has(method);
+}
 
 /** Why a request is refused, and what the refusal must tell. */
 export interface Refusal {

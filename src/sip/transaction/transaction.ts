@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { EngineStats } from '../engine-stats.ts';
 import { BRANCH_COOKIE, type MessageIds } from '../message/identifiers.ts';
 import type { SipMessage } from '../message/message.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { Ending } from './shared-timers.ts';

@@ -1,6 +1,6 @@
 /** A way to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
 import { urlHost } from '../../lib/url-host.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 
 /** What we open sockets for ourselves. */
 export type ListenProtocol = 'UDP' | 'TCP';

@@ -1,7 +1,7 @@
 /** Where a request to a URI goes: protocols, addresses and ports to try, in order. RFC 3263. */
 import { lookup, resolveSrv } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
 import { bareHost, type Endpoint, type Protocol } from './flow.ts';
 import { DEFAULT_PORT } from './via-routing.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import type { EngineStats } from '../engine-stats.ts';
 import { BadMessageError, makeResponse, type SipMessage } from '../message/message.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
 import type { Via } from '../message/via.ts';
 import { parseMessage } from '../parser/parser.ts';

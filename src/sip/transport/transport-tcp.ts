@@ -1,7 +1,7 @@
 /** One TCP listening port, the connections it accepted, and those we opened from it. */
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import { doNothing } from '../noop.ts';
 import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
 import { type AddressFor, type Endpoint, type Flow, formatEndpoint, listenError } from './flow.ts';

@@ -1,7 +1,7 @@
 /** One UDP socket that SIP goes over, and the flows it makes. */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import { doNothing } from '../noop.ts';
 import { type AddressFor, type Endpoint, type Flow, listenError } from './flow.ts';
 

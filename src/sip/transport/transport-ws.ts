@@ -1,6 +1,6 @@
 /** The WebSockets that SIP goes over: each one is a flow, and each of its messages is one SIP message. RFC 7118. */
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
-import { SipError } from '../message/sip-error.ts';
+import { SipError } from '../message/status.ts';
 import type { Endpoint, Flow } from './flow.ts';
 
 /** Messages that came faster than they can be handled; a peer that waits for answers never has so many. */

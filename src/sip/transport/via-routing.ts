@@ -1,7 +1,7 @@
 /** What a server writes into the top Via of a request, and where that Via sends the answers; pure */
 import { splitList } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
-import { faultOf } from '../message/sip-error.ts';
+import { faultOf } from '../message/status.ts';
 import { formatVia, type Via } from '../message/via.ts';
 import { bareHost, type Endpoint, type Flow, formatEndpoint, type Protocol } from './flow.ts';
 

@@ -8,8 +8,14 @@ import type { MediaEngine } from '../../media/engine/media-engine.ts';
 import type { MediaSession } from '../../media/engine/media-session.ts';
 import { parseSdp, SdpError, type SessionDescription } from '../../rtp/sdp.ts';
 import { type AgreedMedia, agree, answer, type CodecName } from '../../rtp/sdp-answer.ts';
-import { OUR_CODECS, offerOf } from '../codec-offer.ts';
-import { type MediaEndpoint, MediaError, type MediaGateway, sdpRefusal } from '../media-gateway.ts';
+import {
+  type MediaEndpoint,
+  MediaError,
+  type MediaGateway,
+  OUR_CODECS,
+  offerOf,
+  sdpRefusal,
+} from '../media-gateway.ts';
 
 /** What the gateway needs of the media engine. */
 export type LineOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;

@@ -5,16 +5,12 @@ import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/engine/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
-import { offerOf } from '../codec-offer.ts';
 import { within } from '../limit.ts';
-import { LinkedAudio } from '../linked-audio.ts';
-import type { MediaEndpoint } from '../media-gateway.ts';
-import { type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
-import { engineOffer } from './engine-sdp.ts';
+import { LinkedAudio, type MediaEndpoint, offerOf } from '../media-gateway.ts';
+import { engineOffer, type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
 import { FarEndSource } from './far-end-source.ts';
 import type { FreeSwitchServer } from './freeswitch-server.ts';
-import { type FsmrfEndpoint, modify } from './fsmrf.ts';
-import { mediaErrorOf, statusOf } from './media-error-of.ts';
+import { type FsmrfEndpoint, mediaErrorOf, modify, statusOf } from './fsmrf.ts';
 
 /** A FreeSWITCH that is well re-negotiates in 10 ms. */
 const MODIFY_MS_MAX = 3_000;

@@ -1,8 +1,8 @@
 /** The descriptions that go between a carrier and FreeSWITCH, and what the phone server changes in them; pure */
 import { parseSdp, SdpError } from '../../rtp/sdp.ts';
-import type { CodecName } from '../../rtp/sdp-answer.ts';
+import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import { MediaError, sdpRefusal } from '../media-gateway.ts';
+import { MediaError, offerOf, sdpRefusal } from '../media-gateway.ts';
 
 /** Which way sound flows, as the far end sees it. */
 export interface Flow {
@@ -130,4 +130,16 @@ function refuseUnusable(sdp: string): void {
 function namesOf(sdp: string): ReadonlyMap<string, string> {
   const found = sdp.matchAll(/^a=rtpmap:(\d{1,3}) ([^/\s]+)/gm);
   return new Map([...found].map(([, type = '', name = '']) => [type, name.toUpperCase()]));
+}
+
+/** What the engine's port says of itself to FreeSWITCH: PCMU, so that nothing is encoded twice on most trunks. */
+export function engineOffer(port: number, address: string): string {
+  return offerOf(['PCMU'], { address, port, sessionId: 1, version: 1 });
+}
+
+/** What FreeSWITCH is told of a carrier that has said nothing yet: any address, and nothing to send there. */
+export function silentOffer(codecs: readonly CodecName[] | undefined): string {
+  const nowhere = { address: '127.0.0.1', port: 9, sessionId: 1, version: 1 };
+  const sdp = codecs === undefined ? offer(nowhere) : offerOf(codecs, nowhere);
+  return sdp.replace('a=sendrecv', 'a=inactive');
 }

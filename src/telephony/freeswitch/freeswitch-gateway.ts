@@ -9,14 +9,11 @@ import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { CarrierReport } from '../carrier.ts';
 import { within } from '../limit.ts';
 import { MediaError, type MediaGateway } from '../media-gateway.ts';
-import type { ServerAddress } from '../trunks/server-list.ts';
-import { WeightedTurns } from '../trunks/weighted-turns.ts';
+import { type ServerAddress, WeightedTurns } from '../trunks/server-list.ts';
 import { BridgedEndpoint } from './bridged-endpoint.ts';
-import { limited } from './carrier-sdp.ts';
-import { engineOffer, silentOffer } from './engine-sdp.ts';
+import { engineOffer, limited, silentOffer } from './carrier-sdp.ts';
 import { type FreeSwitchConnection, FreeSwitchServer } from './freeswitch-server.ts';
-import { createLeg, type FsmrfEndpoint, type FsmrfServer } from './fsmrf.ts';
-import { mediaErrorOf } from './media-error-of.ts';
+import { createLeg, type FsmrfEndpoint, type FsmrfServer, mediaErrorOf } from './fsmrf.ts';
 import type { SipClient } from './sip-probe.ts';
 
 /** A server that is well makes a leg in 30 ms. */

@@ -6,8 +6,8 @@ import type { CarrierReport } from '../carrier.ts';
 import { within } from '../limit.ts';
 import { placeOf, type ServerAddress } from '../trunks/server-list.ts';
 import { EventSocket } from './event-socket.ts';
+import { type TracedPacket, tracedPacketIn } from './far-end-source.ts';
 import { connectProfile, type FsmrfServer } from './fsmrf.ts';
-import { type TracedPacket, tracedPacketIn } from './rtp-trace.ts';
 import { probeSip, type SipClient } from './sip-probe.ts';
 
 /** Names of the two profiles in sip-config/freeswitch/freeswitch.xml. */

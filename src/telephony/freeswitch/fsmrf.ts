@@ -1,6 +1,6 @@
 /** The part of drachtio-fsmrf that the media gateway stands on, typed as the library really behaves. */
 import { createRequire } from 'node:module';
-import { type LegSip, watched } from './watched-leg.ts';
+import { MediaError } from '../media-gateway.ts';
 
 /** The SIP dialog between drachtio and FreeSWITCH. `remote.sdp` is FreeSWITCH's newest description. */
 export interface FsmrfDialog {
@@ -96,4 +96,89 @@ export async function modify(endpoint: FsmrfEndpoint, sdp: string): Promise<stri
     if (dialog._reinvitesInProgress !== undefined) dialog._reinvitesInProgress.count = 0;
     throw error;
   }
+}
+
+/** FreeSWITCH's BYE. */
+interface Bye {
+  get(header: string): string | undefined;
+}
+
+/** A dialog as drachtio-srf makes it. */
+export interface LegDialog {
+  on(event: 'destroy', listener: (bye: Bye) => void): void;
+  destroy(): Promise<unknown>;
+}
+
+/** The one method of drachtio-srf's client that legs are made with. */
+export interface LegSip {
+  createUAC(
+    uri: string,
+    options: object,
+    progress: object,
+    callback: (error: unknown, dialog?: LegDialog) => void,
+  ): void;
+}
+
+/** The same as drachtio-fsmrf calls it. */
+export interface WatchedSip {
+  createUAC(uri: string, options: object): Promise<LegDialog>;
+}
+
+/** FreeSWITCH answered, and took the leg back before it could be used. */
+export class LegEndedError extends Error {
+  override readonly name = 'LegEndedError';
+}
+
+/**
+ * Wraps the client for one leg.
+ *
+ * @returns `ended` rejects with {@link LegEndedError} at FreeSWITCH's BYE, and never resolves. It belongs into a race.
+ */
+export function watched(client: LegSip): {
+  readonly srf: WatchedSip;
+  readonly ended: Promise<never>;
+} {
+  const ending = Promise.withResolvers<never>();
+  const createUAC = (uri: string, options: object) =>
+    new Promise<LegDialog>((resolve, reject) => {
+      // By callback: BYE may come with the same packet as the answer, before a promise would have been heard.
+      client.createUAC(uri, options, {}, (error, dialog) => {
+        if (dialog === undefined) return reject(error);
+        endQuietly(dialog);
+        dialog.on('destroy', (bye) => ending.reject(endedBy(bye)));
+        resolve(dialog);
+      });
+    });
+  return { srf: { createUAC }, ended: ending.promise };
+}
+
+/** The library ends a dialog that it has given up, and waits for nobody; it may be over by then. */
+function endQuietly(dialog: LegDialog): void {
+  const end = dialog.destroy.bind(dialog);
+  let isOver = false;
+  dialog.on('destroy', () => {
+    isOver = true;
+  });
+  dialog.destroy = async () => {
+    if (!isOver) await end().catch(() => undefined);
+  };
+}
+
+function endedBy(bye: Bye): LegEndedError {
+  const reason = bye.get('Reason') ?? 'no reason given';
+  return new LegEndedError(`it answered, and ended the leg at once (${reason})`);
+}
+
+/** FreeSWITCH's refusal as the port's own error. */
+export function mediaErrorOf(cause: unknown): MediaError {
+  const status = statusOf(cause);
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const sipStatus = status === 488 || status === 415 ? 488 : 503;
+  return new MediaError(`Cannot set up sound in FreeSWITCH: ${why}`, sipStatus, { cause });
+}
+
+/** SIP status behind an error of drachtio-srf; 0 where there was none. */
+export function statusOf(error: unknown): number {
+  const hasStatus = typeof error === 'object' && error !== null && 'status' in error;
+  return hasStatus && typeof error.status === 'number' ? error.status : 0;
 }

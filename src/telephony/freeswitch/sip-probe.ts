@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { OverdueError, within } from '../limit.ts';
-import { statusOf } from './media-error-of.ts';
-import type { LegDialog } from './watched-leg.ts';
+import { type LegDialog, statusOf } from './fsmrf.ts';
 
 /** A healthy FreeSWITCH answers within milliseconds. */
 const ANSWER_MS_MAX = 2_000;

@@ -1,5 +1,6 @@
 /** Finds the trunk that a call belongs to: by where it came from, or by the number it goes out from; pure */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { numberOfHeader } from './number.ts';
 import { addNetwork, type Trunk } from './trunks.ts';
 
 const LOOPBACK = ['127.0.0.0/8', '::1'];
@@ -66,4 +67,97 @@ function isOn(list: BlockList, address: string): boolean {
   const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIPv4(plain)) return list.check(plain, 'ipv4');
   return isIPv6(plain) && list.check(plain, 'ipv6');
+}
+
+/** Finds the trunks that have a number, for lists of many numbers */
+export class TrunkNumbers {
+  /** Every number, or beginning and star, once, sorted. */
+  readonly all: readonly string[];
+  readonly #names = new Map<string, string[]>();
+  readonly #beginnings: readonly { readonly start: string; readonly name: string }[];
+  /** Places of the trunks in the operator's file. */
+  readonly #places: ReadonlyMap<string, number>;
+  /** Account ids by the trunk's name. */
+  readonly #accounts: ReadonlyMap<string, string | null>;
+
+  constructor(trunks: readonly Pick<Trunk, 'name' | 'numbers' | 'account'>[]) {
+    const entries = trunks.flatMap(({ name, numbers }) =>
+      numbers.map((number) => ({ name, number })),
+    );
+    for (const { name, number } of entries) {
+      const names = this.#names.get(number) ?? [];
+      if (!names.includes(name)) names.push(name);
+      this.#names.set(number, names);
+    }
+    this.#beginnings = entries
+      .filter(({ number }) => number.endsWith('*'))
+      .map(({ name, number }) => ({ name, start: number.slice(0, -1) }));
+    this.#places = new Map(trunks.map(({ name }, place) => [name, place]));
+    this.#accounts = new Map(trunks.map(({ name, account = null }) => [name, account]));
+    this.all = [...this.#names.keys()].sort();
+  }
+
+  /** Names in the order of the operator's file. A beginning and star is had by the trunks that list it, or a shorter one. */
+  trunksOf(number: string): readonly string[] {
+    const written = number.endsWith('*') ? number.slice(0, -1) : number;
+    const byStart = this.#beginnings
+      .filter(({ start }) => written.startsWith(start))
+      .map(({ name }) => name);
+    const names = new Set([...(this.#names.get(number) ?? []), ...byStart]);
+    return [...names].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
+  }
+
+  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
+  accountOf(number: string): string | null | undefined {
+    const [trunk] = this.trunksOf(number);
+    return trunk === undefined ? undefined : this.#accounts.get(trunk);
+  }
+
+  #placeOf(name: string): number {
+    return this.#places.get(name) ?? 0;
+  }
+}
+
+/** Finds the user name and password for a carrier's challenge */
+export interface TrunkCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/**
+ * Whom to be when a server asks.
+ *
+ * @param realm as the challenge names it.
+ * @param requestUri where the refused request was going: a password is for its own carrier alone.
+ * @param from From of the refused request, which tells several accounts at one carrier apart.
+ * @returns undefined when no trunk has credentials for it.
+ */
+export type FindCredentials = (
+  realm: string,
+  requestUri: string,
+  from?: string,
+) => TrunkCredentials | undefined;
+
+export function credentialsOf(trunks: readonly Trunk[]): FindCredentials {
+  return (realm, requestUri, from = '') => {
+    const host = hostOfUri(requestUri);
+    const possible = trunks.filter(
+      (trunk) =>
+        [trunk.domain, trunk.proxy.host].some((own) => own?.toLowerCase() === host) &&
+        (trunk.realm === undefined || trunk.realm === realm),
+    );
+    const trunk = possible.find((each) => isOf(each, numberOfHeader(from))) ?? possible[0];
+    if (trunk?.username === undefined || trunk.password === undefined) return undefined;
+    return { username: trunk.username, password: trunk.password };
+  };
+}
+
+function isOf(trunk: Trunk, caller: string): boolean {
+  return trunk.username === caller || trunk.callerId === caller || hasNumber(trunk, caller);
+}
+
+/** Host of a sip URI, without port and brackets. */
+function hostOfUri(uri: string): string {
+  const [, host = ''] = /^sips?:(?:[^@]*@)?(\[[^\]]*\]|[^:;?]*)/i.exec(uri) ?? [];
+  return host.replace(/^\[|\]$/g, '').toLowerCase();
 }

@@ -1,6 +1,7 @@
 /** What an operator says about a carrier's SIP trunk, checked field by field; pure */
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { urlHost } from '../../lib/url-host.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
 /** Where the carrier takes our calls. Without a port, the name is looked up as RFC 3263 says. */
@@ -180,4 +181,37 @@ export function addNetwork(list: BlockList, text: string): void {
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
   if (prefix === undefined) list.addAddress(address, family);
   else list.addSubnet(address, /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN, family);
+}
+
+/** Domain of the trunk's numbers and names. */
+export function domainOf({ domain, proxy }: Trunk): string {
+  return domain ?? hostOf(proxy);
+}
+
+/** Who is called: the number at the trunk's domain, or at its proxy where it has no domain of its own. */
+export function targetUriOf({ domain, proxy }: Trunk, number: string): string {
+  return `sip:${number}@${domain ?? hostPortOf(proxy)}`;
+}
+
+/** Request-URI of REGISTER: with the port of a proxy that has no domain, so that a registrar on the SIP server's own machine is not taken for it. */
+export function registrarUriOf({ domain, proxy }: Trunk): string {
+  return `sip:${domain ?? hostPortOf(proxy)}`;
+}
+
+/** The next hop of every request. */
+export function proxyUriOf({ proxy }: Trunk): string {
+  return `sip:${hostPortOf(proxy)}${proxy.transport === 'tcp' ? ';transport=tcp' : ''}`;
+}
+
+export function hostPortOf(proxy: TrunkProxy): string {
+  return proxy.port === undefined ? hostOf(proxy) : `${hostOf(proxy)}:${proxy.port}`;
+}
+
+/** Host and port of a sip URI, without its user and parameters. */
+export function hostOfUri(uri: string): string {
+  return uri.replace(/^sips?:(?:[^@]*@)?/i, '').replace(/[;?].*$/, '');
+}
+
+function hostOf({ host }: TrunkProxy): string {
+  return urlHost(host);
 }

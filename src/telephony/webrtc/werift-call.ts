@@ -1,11 +1,10 @@
 /** One browser's connection inside the thread: ICE, DTLS and SRTP by werift, and plain RTP to a line of the media engine. */
 import { createSocket, type Socket } from 'node:dgram';
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RtpPacket } from 'werift';
-import { parseRtp, writeRtp } from '../../rtp/packet.ts';
+import { parseRtp, sequenceDistance, writeRtp } from '../../rtp/packet.ts';
 import { withAddresses } from './browser-sdp.ts';
 import { isLoopback } from './host-addresses.ts';
-import type { ToRelay, UdpPlace } from './relay-protocol.ts';
-import { ReplayWindow } from './replay-window.ts';
+import type { ToRelay, UdpPlace } from './relay-thread.ts';
 
 const PCMU = 0;
 const LOOPBACK = '127.0.0.1';
@@ -124,4 +123,35 @@ function codecsFor(telephoneEventPayloadType: number | undefined): RTCRtpCodecPa
 /** Without a list of its own, werift asks a server of Google's at every call, and an empty list counts as none. */
 export function hostCandidatesOnly(peer: RTCPeerConnection): void {
   for (const { connection } of peer.iceTransports) delete connection.stunServer;
+}
+
+/** RFC 3711, 3.3.2: at least 64. */
+const WINDOW_PACKETS = 64;
+
+/** For one SSRC at a time, by the 16-bit sequence number of authenticated packets. */
+export class ReplayWindow {
+  #ssrc: number | undefined;
+  #newest = 0;
+  /** The newest packet's bit is the lowest. */
+  #seen = 0n;
+
+  /** Whether the packet is new; one that is older than the window counts as seen. */
+  accept(ssrc: number, sequence: number): boolean {
+    if (ssrc !== this.#ssrc) {
+      this.#ssrc = ssrc;
+      this.#newest = sequence;
+      this.#seen = 1n;
+      return true;
+    }
+    const ahead = sequenceDistance(this.#newest, sequence);
+    if (ahead > 0) {
+      this.#newest = sequence;
+      this.#seen = BigInt.asUintN(WINDOW_PACKETS, (this.#seen << BigInt(ahead)) | 1n);
+      return true;
+    }
+    const bit = 1n << BigInt(-ahead);
+    if (-ahead >= WINDOW_PACKETS || (this.#seen & bit) !== 0n) return false;
+    this.#seen |= bit;
+    return true;
+  }
 }

@@ -5,11 +5,9 @@ import type { MediaSession } from '../../media/engine/media-session.ts';
 import type { Direction } from '../../rtp/sdp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { within } from '../limit.ts';
-import { LinkedAudio } from '../linked-audio.ts';
-import { type MediaEndpoint, MediaError } from '../media-gateway.ts';
+import { LinkedAudio, type MediaEndpoint, MediaError } from '../media-gateway.ts';
 import { type BrowserOffer, directionFor, readOffer, withOurSide } from './browser-sdp.ts';
-import type { UdpPlace } from './relay-protocol.ts';
-import type { CallMessage, RelayThread } from './relay-thread.ts';
+import type { CallMessage, RelayThread, UdpPlace } from './relay-thread.ts';
 
 /** ICE and DTLS take less than a second where there is a way at all. */
 const CONNECT_MS_MAX = 15_000;

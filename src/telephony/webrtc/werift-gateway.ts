@@ -6,8 +6,13 @@ import type { MediaSession } from '../../media/engine/media-session.ts';
 import { OverdueError, within } from '../limit.ts';
 import { MediaError, type MediaGateway } from '../media-gateway.ts';
 import { type BrowserOffer, readOffer } from './browser-sdp.ts';
-import type { RelaySettings, UdpPlace } from './relay-protocol.ts';
-import { RelayThread, type StartRelay, startRelay } from './relay-thread.ts';
+import {
+  type RelaySettings,
+  RelayThread,
+  type StartRelay,
+  startRelay,
+  type UdpPlace,
+} from './relay-thread.ts';
 import { WeriftEndpoint } from './werift-endpoint.ts';
 
 /** A thread that is well answers an offer in 50 ms. */

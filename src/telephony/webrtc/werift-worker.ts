@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../lib/clock.ts';
 import { within } from '../limit.ts';
-import type { FromRelay, RelaySettings, ToRelay } from './relay-protocol.ts';
+import type { FromRelay, RelaySettings, ToRelay } from './relay-thread.ts';
 import { WeriftCall } from './werift-call.ts';
 
 /** The search for a port begins at a place that differs, so that taken ones are not asked for again and again. */

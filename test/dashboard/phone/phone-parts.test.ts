@@ -4,7 +4,7 @@ import { dtmfRelay, KEYS, keyOf } from '../../../src/dashboard/phone/keys.ts';
 import { chosenOf, microphonesOf } from '../../../src/dashboard/phone/microphone-choice.ts';
 import { socketAddress } from '../../../src/dashboard/phone/socket-address.ts';
 import { levelDbfs } from '../../../src/dashboard/phone/sound-level.ts';
-import { digitOf } from '../../../src/telephony/drachtio/leg/info-answer.ts';
+import { digitOf } from '../../../src/telephony/drachtio/leg/dtmf-methods.ts';
 
 test('keyOf knows the telephone’s keys and no others', () => {
   expect(['0', '9', '*', '#'].map(keyOf)).toEqual(['0', '9', '*', '#']);

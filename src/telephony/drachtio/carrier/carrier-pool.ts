@@ -1,9 +1,9 @@
 /** Several SIP servers as one carrier: a new call goes out through a healthy one, calls come in through them all. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
 import type { Carrier, CarrierReport, IncomingCall } from '../../carrier.ts';
+import { WeightedTurns } from '../../trunks/server-list.ts';
 import type { TrunkLine } from '../../trunks/trunk-line.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
-import { WeightedTurns } from '../../trunks/weighted-turns.ts';
 import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
 import type { OutgoingRequest } from './outgoing-calls.ts';

@@ -1,8 +1,7 @@
 /** What a SIP server and its trunks look like to an operator; pure */
 import type { CarrierReport } from '../../carrier.ts';
-import type { Trunk } from '../../trunks/trunks.ts';
+import { hostPortOf, type Trunk } from '../../trunks/trunks.ts';
 import type { SipAddress } from './srf-link.ts';
-import { hostPortOf } from './trunk-address.ts';
 
 export interface ListenerState {
   readonly name: string;

@@ -15,23 +15,22 @@ import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import type { TrunkLine } from '../../trunks/trunk-line.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
+import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
 import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import { listenerReport } from './carrier-reports.ts';
-import type { AnswerChallenge } from './challenge.ts';
 import type { OpenDialogJournal, ServerWay } from './open-dialog-journal.ts';
-import { type EndInvite, invitesOver } from './orphaned-calls.ts';
-import { OrphanedLegs } from './orphaned-legs.ts';
+import { type EndInvite, invitesOver, OrphanedLegs } from './orphaned-calls.ts';
 import { OurContacts } from './our-contacts.ts';
 import {
   OutgoingCalls,
   type OutgoingCallsOptions,
   type OutgoingRequest,
+  TrunkLines,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
 import { SrfLink } from './srf-link.ts';
-import { TrunkLines } from './trunk-lines.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
 /** How long the last words of a server that stops may take. */

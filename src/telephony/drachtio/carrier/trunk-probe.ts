@@ -3,10 +3,15 @@ import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
-import type { Trunk } from '../../trunks/trunks.ts';
+import {
+  domainOf,
+  hostPortOf,
+  proxyUriOf,
+  registrarUriOf,
+  type Trunk,
+} from '../../trunks/trunks.ts';
 import { staticTrunkReport } from './carrier-reports.ts';
 import { reasonOf, type SrfClient, type SrfSentRequest } from './srf.ts';
-import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
 
 /** Over UDP the request has gone out four times by then. RFC 3261, 17.1.2.2. */
 const ANSWER_MS_MAX = 4_000;

@@ -4,10 +4,15 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
 import { TRANSACTION_MS, within } from '../../limit.ts';
-import type { Trunk } from '../../trunks/trunks.ts';
-import { type AnswerChallenge, secondTry } from './challenge.ts';
+import {
+  domainOf,
+  hostPortOf,
+  proxyUriOf,
+  registrarUriOf,
+  type Trunk,
+} from '../../trunks/trunks.ts';
+import { type AnswerChallenge, secondTry } from '../leg/in-dialog-request.ts';
 import { reasonOf, type SrfClient, type SrfResponse, type SrfSentRequest } from './srf.ts';
-import { domainOf, hostPortOf, proxyUriOf, registrarUriOf } from './trunk-address.ts';
 
 const RETRY_MS_MIN = 5_000;
 const RETRY_MS_MAX = 300_000;

@@ -8,7 +8,7 @@ import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-g
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
-import type { Trunk } from '../../trunks/trunks.ts';
+import { domainOf, hostOfUri, type Trunk } from '../../trunks/trunks.ts';
 import { withTag } from '../carrier/dialog-facts.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
@@ -22,7 +22,6 @@ import {
   type SrfRequest,
   sdpOf,
 } from '../carrier/srf.ts';
-import { domainOf, hostOfUri } from '../carrier/trunk-address.ts';
 import type { CallSecond } from '../transfer/transfer.ts';
 import { SrfLeg } from './srf-leg.ts';
 

@@ -8,8 +8,7 @@ import { TRANSACTION_MS } from '../../limit.ts';
 import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
-import type { Trunk } from '../../trunks/trunks.ts';
-import { type AnswerChallenge, secondTry } from '../carrier/challenge.ts';
+import { domainOf, proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
 import { headOf } from '../carrier/dialog-facts.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
@@ -21,9 +20,9 @@ import {
   type SrfResponse,
   type SrfSentInvite,
 } from '../carrier/srf.ts';
-import { domainOf, proxyUriOf, targetUriOf } from '../carrier/trunk-address.ts';
 import type { CallSecond } from '../transfer/transfer.ts';
-import { EarlySession } from './early-session.ts';
+import { type AnswerChallenge, secondTry } from './in-dialog-request.ts';
+import { EarlySession } from './negotiation.ts';
 import { SrfLeg } from './srf-leg.ts';
 
 export interface OutgoingCallOptions {

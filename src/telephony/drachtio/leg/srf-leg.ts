@@ -7,17 +7,15 @@ import {
   type TransferOptions,
   type TransferOutcome,
 } from '../../carrier.ts';
-import { LinkedAudio } from '../../linked-audio.ts';
-import type { MediaEndpoint } from '../../media-gateway.ts';
+import { LinkedAudio, type MediaEndpoint } from '../../media-gateway.ts';
 import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
-import type { OrphanedLeg } from '../carrier/orphaned-legs.ts';
+import type { OrphanedLeg } from '../carrier/orphaned-calls.ts';
 import { reasonOf, type SrfAnswer, type SrfRequest } from '../carrier/srf.ts';
 import { isOfRefer, noticeOf } from '../transfer/referral.ts';
 import { ThirdParty, type ThirdPartyOptions } from '../transfer/third-party.ts';
 import type { SecondLeg } from '../transfer/transfer.ts';
-import { DtmfMethods } from './dtmf-methods.ts';
+import { answerInfo, DtmfMethods } from './dtmf-methods.ts';
 import { type DialogPeer, isDialogGone, sendInDialog } from './in-dialog-request.ts';
-import { answerInfo } from './info-answer.ts';
 import { Negotiation } from './negotiation.ts';
 
 /** The far end has understood by then, or is not there; for SIP the session is over with our BYE. RFC 3261, 15.1.1. */
