@@ -7,14 +7,18 @@ import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';
 import { CallTraces } from '../sip/trace/call-traces.ts';
-import { CarrierError, type CarrierReport, type IncomingCall } from '../telephony/carrier.ts';
+import {
+  CarrierError,
+  type CarrierReport,
+  type IncomingCall,
+  type TrunkRoute,
+} from '../telephony/carrier.ts';
 import { CarrierPool, type CarrierPoolMember } from '../telephony/drachtio/carrier/carrier-pool.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
-import { TrunkLines } from '../telephony/drachtio/carrier/outgoing-calls.ts';
+import { TrunkChannels } from '../telephony/drachtio/carrier/outgoing-calls.ts';
 import { openSrf } from '../telephony/drachtio/carrier/srf.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';
-import type { TrunkLine } from '../telephony/trunks/trunk-line.ts';
 import { TrunkNumbers, TrunkTable } from '../telephony/trunks/trunk-table.ts';
 import { hostPortOf, parseTrunks, type Trunk } from '../telephony/trunks/trunks.ts';
 import { openAddresses } from './addresses.ts';
@@ -40,7 +44,7 @@ export class Telephony {
   readonly #trunks: readonly Trunk[];
   readonly #table: TrunkTable;
   readonly #addresses: OurAddresses;
-  readonly #lines = new TrunkLines();
+  readonly #channels = new TrunkChannels();
   #mediaStarted: Promise<void> | undefined;
   #carrier: CarrierPool | undefined;
 
@@ -52,7 +56,7 @@ export class Telephony {
     this.#table = new TrunkTable(this.#trunks);
     this.trunks = operatorTrunks(this.#trunks, {
       statusOf: (trunk) => this.#carrier?.trunkStatusOf(trunk),
-      callsOn: (trunk) => this.#lines.inUse(trunk),
+      callsOn: (trunk) => this.#channels.inUse(trunk),
     });
     this.traces = new CallTraces(options);
     this.#addresses = openAddresses({
@@ -97,14 +101,11 @@ export class Telephony {
     return this.#carrier.place(request);
   }
 
-  /** Whether some trunk may call from this number; known before the start as well. */
-  hasTrunkFor(from: string): boolean {
-    return this.#table.ofOutgoing(from) !== undefined;
-  }
-
-  /** The line that calls from this number take; undefined when no trunk has the number. */
-  lineOf(from: string): TrunkLine | undefined {
-    return this.#carrier?.lineOf(from);
+  /** Route of calls from this number, before the start too; undefined when no trunk has it. */
+  routeFor(from: string): TrunkRoute | undefined {
+    if (this.#carrier !== undefined) return this.#carrier.routeFor(from);
+    const trunk = this.#table.ofOutgoing(from);
+    return trunk && this.#channels.routeThrough(trunk, { problem: NOT_STARTED.detail });
   }
 
   /** From now on carriers are told to go elsewhere. Resolves when no call is left, also none that was handed over. */
@@ -155,7 +156,7 @@ export class Telephony {
     return {
       weight: server.weight,
       open: (ties) =>
-        new DrachtioCarrier({ ...parts, ...ties, trunks: this.#trunks, lines: this.#lines }),
+        new DrachtioCarrier({ ...parts, ...ties, trunks: this.#trunks, channels: this.#channels }),
     };
   }
 }

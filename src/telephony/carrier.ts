@@ -144,6 +144,21 @@ export interface OutgoingCall {
   cancel(): void;
 }
 
+/** Route of outgoing calls from one number, at this moment. */
+export interface TrunkRoute {
+  /** Name of the trunk, which several numbers may share. */
+  readonly trunk: string;
+  /** New calls per second that the trunk allows; undefined without a setting of its own. */
+  readonly callsPerSecond: number | undefined;
+  /** Channels not in use; 0 while the trunk takes no calls, Infinity without a limit. */
+  readonly free: number;
+  /** All channels; Infinity without a limit. */
+  readonly total: number;
+  /** Reason why the trunk takes no calls, such as `not registered with …`; undefined while it takes them. */
+  readonly problem?: string | undefined;
+}
+
+/** State of a SIP server or trunk for `/readyz` and the dashboard. */
 export interface CarrierReport {
   readonly name: string;
   /** Set for a trunk; unset for a server or gateway that all trunks need. */
@@ -174,8 +189,8 @@ export interface Carrier {
     readonly ringingTimeoutMs: number;
   }): OutgoingCall;
 
-  /** Whether some trunk may call from this number. */
-  hasTrunkFor(from: string): boolean;
+  /** Route of calls from this number; undefined when no trunk has it. One lookup gives everything. */
+  routeFor(from: string): TrunkRoute | undefined;
 
   reports(): readonly CarrierReport[];
 }

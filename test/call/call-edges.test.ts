@@ -149,44 +149,48 @@ test('CallRegistry ends every call, also after one that cannot be ended', async 
   expect(ended).toEqual(['b']);
 });
 
+const UNLIMITED = { trunk: '', callsPerSecond: undefined, free: Infinity, total: Infinity };
+
 function openLines(line: { callsPerSecond?: number; free: number } | undefined) {
   const clock = new FakeClock(10_000);
-  const lineOf = () =>
+  const routeFor = () =>
     line && { trunk: 'main', total: 3, callsPerSecond: line.callsPerSecond, free: line.free };
-  const carrier = { lineOf, hasTrunkFor: () => true, place: () => Promise.reject(new Error()) };
+  const carrier = { routeFor, place: () => Promise.reject(new Error()) };
   const lines = new DialLines({
     clock,
     callsPerSecond: undefined,
     carrier: carrier as unknown as ConstructorParameters<typeof DialLines>[0]['carrier'],
   });
-  return { clock, lines };
+  return { clock, lines, route: lines.routeFor('+1') };
 }
 
 test('DialLines waits for its share of the second, five calls where the trunk says nothing', () => {
-  const { clock, lines } = openLines({ free: 1 });
-  lines.dialled('+1');
-  const atOnce = lines.waitMs('+1');
+  const { clock, lines, route } = openLines({ free: 1 });
+  lines.dialled(route);
+  const atOnce = lines.waitMs(route);
   clock.advance(199);
-  const late = lines.waitMs('+1');
+  const late = lines.waitMs(route);
   clock.advance(1);
 
-  expect([atOnce, late, lines.waitMs('+1')]).toEqual([200, 1, 0]);
+  expect([atOnce, late, lines.waitMs(route)]).toEqual([200, 1, 0]);
 });
 
 test('DialLines asks again after a second where no line is free', () => {
-  expect(openLines({ free: 0, callsPerSecond: 2 }).lines.waitMs('+1')).toBe(1000);
+  const { lines, route } = openLines({ free: 0, callsPerSecond: 2 });
+
+  expect(lines.waitMs(route)).toBe(1000);
 });
 
 test('DialLines has nothing to wait for without a trunk', () => {
-  const { lines } = openLines(undefined);
+  const { lines, route } = openLines(undefined);
 
-  expect([lines.waitMs('+1'), lines.wayOut('+1')]).toEqual([0, undefined]);
+  expect([route, lines.waitMs(route)]).toEqual([undefined, 0]);
 });
 
 test('DialLines learns a tenth of how long each call holds its line', () => {
-  const { clock, lines } = openLines({ free: 1, callsPerSecond: 2 });
-  const before = lines.wayOut('+1');
-  const release = lines.dialled('+1');
+  const { clock, lines, route = UNLIMITED } = openLines({ free: 1, callsPerSecond: 2 });
+  const before = lines.loadOf(route);
+  const release = lines.dialled(route);
   clock.advance(20_000);
 
   release();
@@ -194,7 +198,7 @@ test('DialLines learns a tenth of how long each call holds its line', () => {
   expect(before).toEqual({
     ...{ nextDialAtMs: 0, callsPerSecond: 2, linesFree: 1, linesTotal: 3, lineHeldMs: 120_000 },
   });
-  expect(lines.wayOut('+1')).toMatchObject({ nextDialAtMs: 10_500, lineHeldMs: 110_000 });
+  expect(lines.loadOf(route)).toMatchObject({ nextDialAtMs: 10_500, lineHeldMs: 110_000 });
 });
 
 test.each([

@@ -88,8 +88,7 @@ test('OutboundDialer ends a call that has expired while its trunk is not registe
     ...world.parts,
     environment: 'live',
     carrier: {
-      hasTrunkFor: () => true,
-      lineOf: () => lineOf('main', away),
+      routeFor: () => lineOf('main', away),
       place: () => {
         throw new Error('not asked for');
       },
@@ -173,7 +172,7 @@ test('OutboundDialer ends a call whose parts cannot be made, and dials the next'
     return world.parts;
   };
   const carrier = {
-    hasTrunkFor: () => true,
+    routeFor: () => lineOf('main'),
     place: () => {
       throw new Error('not asked for');
     },
@@ -240,7 +239,7 @@ test('OutboundDialer dials every call of a long queue once, over a restart in th
     ...world.parts,
     environment: 'live',
     carrier: {
-      hasTrunkFor: () => true,
+      routeFor: () => lineOf('main'),
       place: ({ to }) => {
         world.carrier.dialled.push(to);
         throw new Error('nobody there');

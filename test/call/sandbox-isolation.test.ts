@@ -21,7 +21,7 @@ function startLiveDialer({ store }: SandboxWorld): { readonly touches: string[] 
   };
   const dialer = new OutboundDialer({
     environment: 'live',
-    carrier: { place: () => touch('place'), hasTrunkFor: () => touch('hasTrunkFor') },
+    carrier: { place: () => touch('place'), routeFor: () => touch('routeFor') },
     parts: () => touch('parts'),
     registry: new CallRegistry({ callsMax: 100 }),
     findAgent: () => touch('findAgent'),

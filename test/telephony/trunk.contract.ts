@@ -75,8 +75,8 @@ export function describeTrunks(name: string, startPlane: StartPlane): void {
     test('Carrier calls from the numbers of its trunks alone', async () => {
       const plane = await start(trunkTo(phone.hostPort()));
 
-      expect(plane.carrier.hasTrunkFor(OURS)).toBe(true);
-      expect(plane.carrier.hasTrunkFor(THEIRS)).toBe(false);
+      expect(plane.carrier.routeFor(OURS)).toMatchObject({ problem: undefined });
+      expect(plane.carrier.routeFor(THEIRS)).toBeUndefined();
       expect(() => plane.carrier.place({ ...REQUEST, from: THEIRS })).toThrow(
         expect.objectContaining({ name: 'CarrierError', sipStatus: 404 }),
       );

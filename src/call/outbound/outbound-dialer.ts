@@ -7,6 +7,7 @@ import type { NewId } from '../../domain/ids.ts';
 import { StoreError } from '../../domain/store-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { TrunkRoute } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
 import { dialling, ended } from '../session/call-record.ts';
@@ -62,7 +63,7 @@ export class OutboundDialer implements DialQueue {
     this.#lines = new DialLines({ carrier, callsPerSecond, clock });
     this.#queue = new OutboundQueue({
       load: (limit) => calls.waitingToDial(environment, limit),
-      trunkOf: (from) => this.#lines.trunkOf(from),
+      trunkOf: (from) => this.#lines.routeFor(from)?.trunk,
       clock,
     });
   }
@@ -102,15 +103,16 @@ export class OutboundDialer implements DialQueue {
   }
 
   hasTrunkFor(from: string): boolean {
-    return this.#options.carrier.hasTrunkFor(from);
+    return this.#lines.routeFor(from) !== undefined;
   }
 
   estimatedStart(from: string): Date {
     const { environment, calls, clock, registry } = this.#options;
-    const way = this.#lines.wayOut(from);
-    if (way === undefined) return clock.now();
+    const route = this.#lines.routeFor(from);
+    if (route === undefined) return clock.now();
+    const way = this.#lines.loadOf(route);
     const queued = calls.countQueued(environment, 'outbound');
-    const callsAhead = this.#queue.aheadOn(this.#lines.trunkOf(from), queued);
+    const callsAhead = this.#queue.aheadOn(route.trunk, queued);
     const linesFree = Math.min(way.linesFree, registry.free);
     const linesTotal = Math.min(way.linesTotal, registry.callsMax);
     const startMs = estimatedStartMs({ ...way, callsAhead, linesFree, linesTotal }, clock.nowMs());
@@ -145,8 +147,9 @@ export class OutboundDialer implements DialQueue {
       if (writes >= WRITES_MAX) return 1;
       // Each trunk keeps its order; the others pass by.
       if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
-      const waitMs = this.#lines.waitMs(waiting.from);
-      if (waitMs === 0) writes += Number(!this.#take(waiting, clock.now()));
+      const route = this.#lines.routeFor(waiting.from);
+      const waitMs = this.#lines.waitMs(route);
+      if (waitMs === 0) writes += Number(!this.#take(waiting, route, clock.now()));
       else if (waiting.trunk !== undefined) blocked.add(waiting.trunk);
       delayMs = Math.min(delayMs, waitMs || delayMs);
     }
@@ -166,7 +169,9 @@ export class OutboundDialer implements DialQueue {
     for (const waiting of this.#queue.waiting()) {
       if (writes >= WRITES_MAX) break;
       const { from, expiresAtMs } = waiting;
-      if (!problems.has(from)) problems.set(from, this.#lines.problemOf(from) ?? null);
+      if (!problems.has(from)) {
+        problems.set(from, this.#lines.problemOf(this.#lines.routeFor(from)) ?? null);
+      }
       const problem = problems.get(from) ?? null;
       if (expiresAtMs !== null && expiresAtMs <= nowMs)
         writes += this.#expire(waiting, problem, now);
@@ -199,7 +204,7 @@ export class OutboundDialer implements DialQueue {
    * @returns whether it was dialled.
    * @throws {StoreError} when the database refuses; then the call waits on.
    */
-  #take(waiting: WaitingCall, now: Date): boolean {
+  #take(waiting: WaitingCall, route: TrunkRoute | undefined, now: Date): boolean {
     const { calls, findAgent, log } = this.#options;
     let isDialled = false;
     try {
@@ -209,7 +214,7 @@ export class OutboundDialer implements DialQueue {
         const agent = findAgent(call, call.agentId);
         const problem = problemOf(agent, waiting.trunk);
         if (agent === undefined || problem !== undefined) this.#giveUp(call, problem ?? '', now);
-        else isDialled = this.#dial(call, agent);
+        else isDialled = this.#dial(call, agent, route);
       }
     } catch (error) {
       if (error instanceof StoreError) throw error;
@@ -221,7 +226,7 @@ export class OutboundDialer implements DialQueue {
   }
 
   /** @returns whether it was dialled; if not, it was given up. */
-  #dial(call: Call, agent: Agent): boolean {
+  #dial(call: Call, agent: Agent, route: TrunkRoute | undefined): boolean {
     const { calls, carrier, clock, log, registry } = this.#options;
     const { ringingTimeoutMs = RINGING_TIMEOUT_MS } = this.#options;
     const parts = this.#options.parts();
@@ -231,7 +236,7 @@ export class OutboundDialer implements DialQueue {
     }
     const ringing = dialling(call, parts.clock.now());
     calls.update(ringing, []);
-    const lineLeft = this.#lines.dialled(call.from);
+    const lineLeft = this.#lines.dialled(route);
     const facts = { carrier, parts, registry, agent, call: ringing, ringingTimeoutMs, clock };
     new OutboundCall(facts).run().then(lineLeft, (error: unknown) => {
       log.error({ callId: call.id, err: error }, 'outgoing call broke');

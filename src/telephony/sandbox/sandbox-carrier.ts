@@ -13,8 +13,17 @@ import {
   type CarrierReport,
   type IncomingCall,
   type OutgoingCall,
+  type TrunkRoute,
 } from '../carrier.ts';
 import { SandboxLeg } from './sandbox-leg.ts';
+
+/** Every number has the same route, without limits. */
+const UNLIMITED: TrunkRoute = {
+  trunk: 'sandbox',
+  callsPerSecond: undefined,
+  free: Number.POSITIVE_INFINITY,
+  total: Number.POSITIVE_INFINITY,
+};
 
 interface SandboxCarrierOptions {
   /** For how long telephones ring; a leg's time is its call's own. */
@@ -93,8 +102,8 @@ export class SandboxCarrier implements Carrier {
     };
   }
 
-  hasTrunkFor(): boolean {
-    return true;
+  routeFor(): TrunkRoute {
+    return UNLIMITED;
   }
 
   reports(): readonly CarrierReport[] {

@@ -8,9 +8,8 @@ import type { CallParts } from '../../../src/call/session/call-parts.ts';
 import type { Agent } from '../../../src/domain/agent/agent.ts';
 import type { Call } from '../../../src/domain/call/call.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import type { Leg, OutgoingCall } from '../../../src/telephony/carrier.ts';
+import type { Leg, OutgoingCall, TrunkRoute } from '../../../src/telephony/carrier.ts';
 import { CarrierError } from '../../../src/telephony/carrier.ts';
-import type { TrunkLine } from '../../../src/telephony/trunks/trunk-line.ts';
 import { buildCall } from '../../support/build-call.ts';
 import { AGENT_NUMBER, type CallWorld, openCallWorld } from './call-world.ts';
 import { ScriptedLeg } from './scripted-party.ts';
@@ -57,7 +56,7 @@ export interface ScriptedCarrier {
   readonly outgoing: ScriptedOutgoing[];
   readonly ringingTimeoutsMs: number[];
   /** Lines of each number calls may be from; none for others. */
-  lines: Record<string, TrunkLine>;
+  lines: Record<string, TrunkRoute>;
   /** Runs when a call is placed; throws what the test wants. */
   onPlace: (to: string) => void;
 }
@@ -79,7 +78,7 @@ export interface OutboundWorld extends CallWorld {
   eventsOf(callId: string): string[];
 }
 
-export function lineOf(trunk: string, fields: Partial<TrunkLine> = {}): TrunkLine {
+export function lineOf(trunk: string, fields: Partial<TrunkRoute> = {}): TrunkRoute {
   const lines = { free: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY };
   return { trunk, callsPerSecond: undefined, ...lines, ...fields };
 }
@@ -110,8 +109,7 @@ export async function openOutboundWorld(
   const dialer = new OutboundDialer({
     environment: 'live',
     carrier: {
-      hasTrunkFor: (from) => from in carrier.lines,
-      lineOf: (from) => carrier.lines[from],
+      routeFor: (from) => carrier.lines[from],
       place: ({ to, ringingTimeoutMs }) => {
         carrier.onPlace(to);
         carrier.ringingTimeoutsMs.push(ringingTimeoutMs);

@@ -1,8 +1,7 @@
 /** Several SIP servers as one carrier: a new call goes out through a healthy one, calls come in through them all. */
 import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
-import type { Carrier, CarrierReport, IncomingCall } from '../../carrier.ts';
+import type { Carrier, CarrierReport, IncomingCall, TrunkRoute } from '../../carrier.ts';
 import { WeightedTurns } from '../../trunks/server-list.ts';
-import type { TrunkLine } from '../../trunks/trunk-line.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
@@ -60,20 +59,16 @@ export class CarrierPool implements Carrier {
   }
 
   place(request: OutgoingRequest): SrfOutgoingCall {
-    // A registered trunk knows us by the server that registered it; the others take calls from each.
-    const carrier = this.#first.isRegistered(request.from)
+    const trunk = this.#first.trunkFor(request.from);
+    // A registered trunk knows us by the server that registered it; the others take calls from every server.
+    const carrier = trunk?.register
       ? this.#registrar
       : this.#turns.next(({ isConnected }) => isConnected);
-    return (carrier ?? this.#first).place(request);
+    return (carrier ?? this.#first).place(request, trunk);
   }
 
-  hasTrunkFor(from: string): boolean {
-    return this.#first.hasTrunkFor(from);
-  }
-
-  /** The line that calls from this number take; undefined when no trunk has the number. */
-  lineOf(from: string): TrunkLine | undefined {
-    return (this.#registrar ?? this.#first).lineOf(from);
+  routeFor(from: string): TrunkRoute | undefined {
+    return (this.#registrar ?? this.#first).routeFor(from);
   }
 
   /** With several servers, one that is out of reach makes nothing unready while another works. */

@@ -7,12 +7,12 @@ import {
   CarrierError,
   type CarrierReport,
   type IncomingCall,
+  type TrunkRoute,
 } from '../../carrier.ts';
 import { within } from '../../limit.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
-import type { TrunkLine } from '../../trunks/trunk-line.ts';
 import { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
@@ -26,7 +26,7 @@ import {
   OutgoingCalls,
   type OutgoingCallsOptions,
   type OutgoingRequest,
-  TrunkLines,
+  TrunkChannels,
 } from './outgoing-calls.ts';
 import { refuse, SourceAcl } from './source-acl.ts';
 import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf.ts';
@@ -54,7 +54,7 @@ export interface DrachtioCarrierOptions {
   /** What reports call the server; `sip` when not given. */
   readonly name?: string;
   /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
-  readonly lines?: TrunkLines;
+  readonly channels?: TrunkChannels;
   /** Where calls are written down for a process after this one; nowhere when not given. */
   readonly book?: OpenDialogJournal;
   /** Ends orphaned INVITEs, where the engine itself reports each INVITE to `book`; default: by drachtio's protocol. */
@@ -72,7 +72,7 @@ export interface DrachtioCarrierOptions {
 export class DrachtioCarrier implements Carrier {
   readonly #options: DrachtioCarrierOptions;
   readonly #table: TrunkTable;
-  readonly #lines: TrunkLines;
+  readonly #channels: TrunkChannels;
   readonly #link: SrfLink;
   readonly #contacts: OurContacts;
   readonly #registrations: TrunkRegistrations;
@@ -89,7 +89,7 @@ export class DrachtioCarrier implements Carrier {
   constructor(options: DrachtioCarrierOptions) {
     this.#options = options;
     this.#table = new TrunkTable(options.trunks);
-    this.#lines = options.lines ?? new TrunkLines();
+    this.#channels = options.channels ?? new TrunkChannels();
     this.#door = new SourceAcl({ ...options, table: this.#table });
     this.#stranded = new OrphanedLegs(options);
     this.#link = new SrfLink(options, {
@@ -108,7 +108,7 @@ export class DrachtioCarrier implements Carrier {
       server: this.#name,
       doesEngineTell: options.endInvite !== undefined,
       table: this.#table,
-      lines: this.#lines,
+      channels: this.#channels,
       book: options.book,
       answerChallenge: options.answerChallenge,
       callThrough: options.callThrough,
@@ -164,29 +164,24 @@ export class DrachtioCarrier implements Carrier {
   }
 
   /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
-  place(request: OutgoingRequest): SrfOutgoingCall {
+  place(request: OutgoingRequest, trunk = this.trunkFor(request.from)): SrfOutgoingCall {
     const { isConnected, problem } = this.#link;
     // A hung server would carry the command out whenever it resumes.
     if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
-    return this.#outgoing.place(request);
+    return this.#outgoing.place(request, trunk);
   }
 
-  hasTrunkFor(from: string): boolean {
-    return this.#table.ofOutgoing(from) !== undefined;
+  /** First trunk that may call from this number. */
+  trunkFor(from: string): Trunk | undefined {
+    return this.#table.ofOutgoing(from);
   }
 
-  /** Whether calls from this number need a registration of ours with the carrier. */
-  isRegistered(from: string): boolean {
-    return this.#table.ofOutgoing(from)?.register === true;
-  }
-
-  /** The line that calls from this number take; undefined when no trunk has the number. */
-  lineOf(from: string): TrunkLine | undefined {
-    const trunk = this.#table.ofOutgoing(from);
+  routeFor(from: string): TrunkRoute | undefined {
+    const trunk = this.trunkFor(from);
     if (trunk === undefined) return undefined;
     const isUncertain = this.#registrations.isUncertain(trunk);
     const problem = isUncertain ? undefined : this.#registrations.problemOf(trunk);
-    return this.#lines.lineOf(trunk, { problem, isUncertain });
+    return this.#channels.routeThrough(trunk, { problem, isUncertain });
   }
 
   reports(): readonly CarrierReport[] {
@@ -217,7 +212,7 @@ export class DrachtioCarrier implements Carrier {
   #onInvite(request: SrfRequest, answer: SrfAnswer): void {
     const trunk = this.#table.ofIncoming(request.source_address, numberOfUri(request.uri));
     const refusal = this.#door.refusalOf(request);
-    const release = refusal === undefined ? this.#lines.take(trunk) : undefined;
+    const release = refusal === undefined ? this.#channels.take(trunk) : undefined;
     if (release === undefined) {
       refuse(answer, refusal ?? 503);
       return;

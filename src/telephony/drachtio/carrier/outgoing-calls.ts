@@ -1,9 +1,8 @@
 /** The calls that go out over one SIP server, each through the trunk whose number it is from. */
 import { randomUUID } from 'node:crypto';
 import type { MediaSession } from '../../../media/engine/media-session.ts';
-import { type Carrier, CarrierError } from '../../carrier.ts';
+import { type Carrier, CarrierError, type TrunkRoute } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
-import type { TrunkLine } from '../../trunks/trunk-line.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
@@ -32,7 +31,7 @@ export interface OutgoingCallsOptions
     | 'answerChallenge'
   > {
   readonly table: TrunkTable;
-  readonly lines: TrunkLines;
+  readonly channels: TrunkChannels;
   /** Called whenever a trunk's proxy responds to an INVITE. */
   readonly onResponse: (trunk: Trunk) => void;
   /** Called when a call has come to its end. */
@@ -54,9 +53,8 @@ export class OutgoingCalls {
     return [...this.#calls];
   }
 
-  /** @throws {CarrierError} 404 when no trunk has the number, 503 when its lines are all in use. */
-  place(request: OutgoingRequest): SrfOutgoingCall {
-    const trunk = this.#options.table.ofOutgoing(request.from);
+  /** @throws {CarrierError} 404 without a trunk, 503 when its channels are all in use. */
+  place(request: OutgoingRequest, trunk: Trunk | undefined): SrfOutgoingCall {
     // Numbers stay out of the messages, since errors are logged.
     if (trunk === undefined) {
       throw new CarrierError('Cannot place the call: no trunk has the number it is from', 404);
@@ -73,20 +71,23 @@ export class OutgoingCalls {
    */
   secondFor(ours: string, trunk: Trunk | undefined): CallSecond | undefined {
     const { table, callThrough } = this.#options;
+    const route = table.ofOutgoing(ours) ?? trunk;
+    if (route !== undefined) return this.#callSecondThrough(route, ours);
     const timing = { ringingTimeoutMs: SECOND_RINGS_MS_MAX };
-    const way = table.ofOutgoing(ours) ?? trunk;
-    if (way !== undefined) {
-      const from = fromOf(ours, way);
-      return (to, hearer) => this.#placeThrough(way, { from, to, hearer, ...timing });
-    }
     if (callThrough === undefined) return undefined;
     return (to, hearer) => callThrough({ from: ours, to, hearer, ...timing });
   }
 
+  #callSecondThrough(trunk: Trunk, ours: string): CallSecond {
+    const from = fromOf(ours, trunk);
+    const ringingTimeoutMs = SECOND_RINGS_MS_MAX;
+    return (to, hearer) => this.#placeThrough(trunk, { from, to, hearer, ringingTimeoutMs });
+  }
+
   #placeThrough(trunk: Trunk, request: OutgoingRequest): SrfOutgoingCall {
-    const { lines } = this.#options;
+    const { channels } = this.#options;
     if (!isDialable(request.to)) throw new CarrierError('Cannot place the call: to no number', 484);
-    const release = lines.take(trunk);
+    const release = channels.take(trunk);
     if (release === undefined) {
       throw new CarrierError(
         `Cannot call through trunk "${trunk.name}": all lines are in use`,
@@ -98,7 +99,7 @@ export class OutgoingCalls {
       ...request,
       trunk,
       callId: randomUUID(),
-      callSecond: this.secondFor(request.from, trunk),
+      callSecond: this.#callSecondThrough(trunk, request.from),
       onResponse: () => this.#options.onResponse(trunk),
       onOver: () => {
         release();
@@ -117,14 +118,14 @@ function fromOf(ours: string, trunk: Trunk): string {
   return trunk.callerId ?? trunk.numbers.find(isE164) ?? trunk.username ?? trunk.name;
 }
 
-/** Counts the calls of each trunk against its `maxCalls` */
-export class TrunkLines {
+/** Channels in use of each trunk, against its `maxCalls`. Shared by all SIP servers. */
+export class TrunkChannels {
   readonly #inUse = new Map<Trunk, number>();
 
   /**
-   * Takes one line of the trunk.
+   * Takes one channel of the trunk; without a trunk there is no limit.
    *
-   * @returns gives it back, safe to call twice; undefined when all lines are in use.
+   * @returns releases the channel, safe to call twice; undefined when all channels are in use.
    */
   take(trunk: Trunk | undefined): (() => void) | undefined {
     if (trunk === undefined) return () => {};
@@ -139,22 +140,25 @@ export class TrunkLines {
   }
 
   /**
-   * @param state.problem why the carrier takes no calls now; undefined where it does.
-   * @param state.isUncertain whether only a call can show that; then there is one line.
+   * Route through a trunk.
+   *
+   * @param state.problem reason why the trunk takes no calls; undefined while it takes them.
+   * @param state.isUncertain true when only a call can show whether the trunk is alive: it has one channel then.
    */
-  lineOf(
+  routeThrough(
     trunk: Trunk,
     {
       problem,
       isUncertain = false,
     }: { readonly problem?: string | undefined; readonly isUncertain?: boolean } = {},
-  ): TrunkLine {
+  ): TrunkRoute {
     const { name, callsPerSecond, maxCalls: total = Number.POSITIVE_INFINITY } = trunk;
     const usable = isUncertain ? 1 : total;
     const free = problem === undefined ? Math.max(0, usable - this.inUse(trunk)) : 0;
     return { trunk: name, callsPerSecond, free, total, problem };
   }
 
+  /** Channels of the trunk that are in use. */
   inUse(trunk: Trunk): number {
     return this.#inUse.get(trunk) ?? 0;
   }

@@ -1,0 +1,46 @@
+/** How many lines of a trunk are in use. */
+import { expect, test } from 'vitest';
+import { TrunkChannels } from '../../src/telephony/drachtio/carrier/outgoing-calls.ts';
+import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
+
+function trunkOf(fields: Readonly<Record<string, unknown>> = {}) {
+  const [trunk] = parseTrunks(JSON.stringify([{ name: 'acme', proxy: '192.0.2.1', ...fields }]));
+  if (trunk === undefined) throw new Error('There is no trunk');
+  return trunk;
+}
+
+test('TrunkChannels tells how many lines are free, as calls take and leave them', () => {
+  const trunk = trunkOf({ maxCalls: 2, callsPerSecond: 3 });
+  const channels = new TrunkChannels();
+
+  const leave = channels.take(trunk);
+  const taken = channels.routeThrough(trunk);
+  leave?.();
+
+  expect(taken).toEqual({ trunk: 'acme', callsPerSecond: 3, free: 1, total: 2 });
+  expect(channels.routeThrough(trunk).free).toBe(2);
+});
+
+test('TrunkChannels has no end where the operator set none, and nothing free while the carrier is away', () => {
+  const channels = new TrunkChannels();
+
+  expect(channels.routeThrough(trunkOf())).toMatchObject({ free: Infinity, total: Infinity });
+  expect(channels.routeThrough(trunkOf(), { problem: 'not registered' })).toMatchObject({
+    free: 0,
+    problem: 'not registered',
+  });
+});
+
+test('TrunkChannels has one line while only a call can show whether the carrier is there', () => {
+  const trunk = trunkOf();
+  const channels = new TrunkChannels();
+
+  const before = channels.routeThrough(trunk, { isUncertain: true }).free;
+  channels.take(trunk);
+
+  expect([before, channels.routeThrough(trunk, { isUncertain: true }).free]).toEqual([1, 0]);
+});
+
+test.each([0, -1, 1001, '5'])('parseTrunks refuses %o calls a second', (callsPerSecond) => {
+  expect(() => trunkOf({ callsPerSecond })).toThrow('trunk "acme": callsPerSecond: ');
+});
