@@ -2,8 +2,7 @@
 import Sqlite from 'better-sqlite3';
 import { serializeAnalytics } from '../src/api/serializers/analytics-serializer.ts';
 import type { Scope } from '../src/domain/agent/agent.ts';
-import type { UsageQuery } from '../src/domain/analytics/analytics.ts';
-import { reportOf } from '../src/domain/analytics/analytics-report.ts';
+import { reportOf, type UsageQuery } from '../src/domain/analytics/analytics-report.ts';
 import { type Period, periodOf } from '../src/domain/analytics/period.ts';
 import type { Store } from '../src/store/store.ts';
 import {

@@ -1,10 +1,10 @@
 /** The server's process: settings in, signals in, exit status out. */
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { helpText, readCommandLine } from './cli/server-command-line.ts';
+import { helpText, readCommandLine } from './cli/health-check.ts';
 import type { App } from './compose/app.ts';
-import { beginHearing } from './compose/hearing.ts';
-import { openOutput } from './compose/output.ts';
+import { openOutput } from './compose/parts.ts';
+import { beginHearing } from './compose/speech.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config/config.ts';
 import { systemClock } from './lib/clock.ts';
 import { trustImports } from './lib/exact-imports.ts';

@@ -1,7 +1,7 @@
 /** Recognisers without a call around them: ours and transformers.js, on the tiny Whisper. */
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
-import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
+import { Upsampler } from '../../src/speech/stt/features/resampler.ts';
 import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { TINY_WHISPER_DIR } from '../../test/speech/spoken-phrases.ts';
 

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
 import { HttpServer } from '../../src/api/http/http-server.ts';
-import { NumberOwners } from '../../src/domain/dialing/number-owner.ts';
-import type { Trunks } from '../../src/domain/dialing/trunk-state.ts';
+import { NumberOwners, type Trunks } from '../../src/domain/dialing/number-owner.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';

@@ -1,11 +1,10 @@
 /** What the servers of the rest benchmark share: the same records, two keys, and no log. */
-
 import Sqlite from 'better-sqlite3';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/account/api-key.ts';
 import type { RateStore } from '../../src/domain/account/rate-limit.ts';
 import { createAgent } from '../../src/domain/agent/agent-rules.ts';
-import type { DialQueue } from '../../src/domain/dialing/dial-queue.ts';
+import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
 import { idMaker, type NewId } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { randomPool } from '../../src/lib/random-pool.ts';

@@ -4,9 +4,8 @@ import { createInterface } from 'node:readline';
 import { CallSound } from '../../src/call/session/call-sound.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { LINE_RATE_HZ } from '../../src/media/audio-stream.ts';
+import { LINE_RATE_HZ, type MediaSession } from '../../src/media/audio-stream.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import type { MediaSession } from '../../src/media/engine/media-session.ts';
 
 /** As a voice that streams: two seconds at a time. */
 const CHUNK_MS = 2000;

@@ -1,9 +1,8 @@
 /** Answers every call through drachtio-srf, as the server does, but with no sound behind it: for `bench/sip-cps.ts`. */
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
-import type { AudioStream } from '../../src/media/audio-stream.ts';
+import type { AudioStream, MediaSession } from '../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
-import type { MediaSession } from '../../src/media/engine/media-session.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { IncomingCall } from '../../src/telephony/carrier.ts';

@@ -1,8 +1,8 @@
 /** The calls that are alive in this process, and how many more there may be. */
 import type { Scope } from '../domain/agent/agent.ts';
-import { PLAIN_TRANSFER, type TransferManner } from '../domain/agent/transfer-mode.ts';
-import type { LiveCalls, TransferStart } from '../domain/call/live-calls.ts';
-import { Notifier } from '../lib/notifier.ts';
+import { PLAIN_TRANSFER, type TransferManner } from '../domain/agent/transfer-rules.ts';
+import type { LiveCalls, TransferStart } from '../domain/call/live-sound.ts';
+import { Notifier } from '../lib/clock.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
 /** A call that was answered and goes on: what can be done with it, and what it sounds like. */

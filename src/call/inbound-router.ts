@@ -1,12 +1,11 @@
 /** Decides what becomes of a ringing call: which agent answers it, or which SIP status refuses it. */
 import type { Agent } from '../domain/agent/agent.ts';
 import type { Call } from '../domain/call/call.ts';
-import type { IncomingCall, Leg } from '../telephony/carrier.ts';
-import { CarrierError } from '../telephony/carrier.ts';
+import { CarrierError, type IncomingCall, type Leg } from '../telephony/carrier.ts';
 import type { CallRegistry } from './call-registry.ts';
+import { ringing } from './session/call-journal.ts';
 import type { CallParts } from './session/call-parts.ts';
-import { ringing } from './session/call-record.ts';
-import { CALLER_GAVE_UP, failureOf } from './session/failure.ts';
+import { CALLER_GAVE_UP, failureOf } from './session/end-reason.ts';
 import { endUnanswered, holdCall } from './session/hold-call.ts';
 
 /** How long a refused caller is asked to wait; a typical call has ended by then. */

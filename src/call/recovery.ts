@@ -3,8 +3,8 @@ import type { Call, CallStore } from '../domain/call/call.ts';
 import type { OpenDialog } from '../domain/call/open-dialog.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Logger } from '../lib/logger.ts';
-import { answered, ended } from './session/call-record.ts';
-import { failureBecause } from './session/failure.ts';
+import { answered, ended } from './session/call-journal.ts';
+import { failureBecause } from './session/end-reason.ts';
 import { beginningOf, endedEntry } from './session/session-timeline.ts';
 
 export interface RecoveryParts {

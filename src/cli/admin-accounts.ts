@@ -3,7 +3,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type Account, KEEP_CALLS, PLANS, type Plan } from '../domain/account/account.ts';
 import { ACCOUNT_LIMITS, isCountryCode } from '../domain/account/account-rules.ts';
 import { newSigningSecret } from '../domain/account/api-key.ts';
-import { given } from '../domain/patch.ts';
+import { given } from '../domain/ids.ts';
 import {
   accountOf,
   atDesk,

@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Config, databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';
 import { idMaker, type NewId, type RandomBytes } from '../domain/ids.ts';
-import { StoreError } from '../domain/store-error.ts';
+import { StoreError } from '../domain/service-error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { openStore, type Store } from '../store/store.ts';

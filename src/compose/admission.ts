@@ -1,15 +1,18 @@
 /** Composition root: takes new calls only while there is room for them beside those in progress. */
 import { freemem, totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { AdmissionWatch } from '../call/admission/admission-watch.ts';
+import {
+  AdmissionWatch,
+  callsLeft,
+  type Headroom,
+  loadsOf,
+} from '../call/admission/admission-watch.ts';
 import { AdmittingRegistry } from '../call/admission/admitting-registry.ts';
-import { callsLeft, type Headroom, loadsOf } from '../call/admission/headroom.ts';
-import type { ReadinessCheck } from '../domain/call/readiness.ts';
+import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import { EventLoopLag } from '../lib/process/event-loop-lag.ts';
-import { ThreadUse } from '../lib/process/thread-use.ts';
+import { EventLoopLag, ThreadUse } from '../lib/process/thread-use.ts';
 import type { SipTraceKeeper } from './sip-trace.ts';
 import type { CallTracing } from './tracing.ts';
 

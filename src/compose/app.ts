@@ -18,22 +18,24 @@ import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { Store } from '../store/store.ts';
 import { LiveAdmission } from './admission.ts';
 import { recordingSecretOf, startAnalysis } from './analysis.ts';
-import { type BrowserCalls, browserSockets, openBrowserCalls } from './browser-calls.ts';
-import { liveCallParts, liveDialer, liveRouter } from './calls.ts';
-import { openDashboard, setupUrlOf } from './dashboard.ts';
+import {
+  type BrowserCalls,
+  browserSockets,
+  openBrowserCalls,
+  openDashboard,
+  setupUrlOf,
+} from './browser-calls.ts';
+import { liveCallParts, liveDialer, liveRouter, openLive } from './calls.ts';
 import { startTightening } from './data-folder.ts';
 import { type ErasureRounds, openEraser } from './erasure.ts';
 import { startGreetings } from './greetings.ts';
 import { Health } from './health.ts';
-import { openLive } from './live.ts';
-import type { Notice } from './notice.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
 import type { AppParts } from './parts.ts';
-import { recover } from './recovery.ts';
-import { startRetention } from './retention.ts';
+import { recover, startRetention } from './retention-sweep.ts';
 import { Sandbox } from './sandbox.ts';
 import { openSipTraces, type SipTraceKeeper } from './sip-trace.ts';
-import { bootstrapNotice, readyNotice, setupNotice } from './startup-banner.ts';
+import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
 
 /** For those who waited for the start. */

@@ -1,11 +1,12 @@
 /** Composition root: the folders of calls and secrets, which only the server's user may read. */
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Recordings } from '../call/session/call-parts.ts';
 import { type Config, ConfigError, databaseFileOf } from '../config/config.ts';
+import type { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
-import { makeFolder } from '../lib/make-folder.ts';
-import { PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
-import { RECORDINGS } from './recordings.ts';
+import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
+import { WAV_HEADER_BYTES } from '../media/recording/wav-format.ts';
 
 /** @throws {ConfigError} naming the setting that asks for a folder that cannot be made. */
 export function makeDataFolders(config: Config): void {
@@ -74,4 +75,27 @@ async function tightenAll(
       );
     }
   }
+}
+
+/** The folder of recordings inside the data folder. */
+export const RECORDINGS = 'recordings';
+
+/** Recordings in the data folder; none begins while its disk is short of room. */
+export function openRecordings(parts: {
+  readonly config: Pick<Config, 'DATA_DIR'>;
+  readonly disk: Pick<DiskSpace, 'isShort' | 'state'>;
+}): Recordings {
+  const { config, disk } = parts;
+  return {
+    start: (callId, leg) => {
+      if (disk.isShort) throw new Error(`Cannot record call "${callId}": ${disk.state}`);
+      const file = join(RECORDINGS, `${callId}.wav`);
+      leg.record(join(config.DATA_DIR, file));
+      return file;
+    },
+    hasSound: (file) => {
+      const found = statSync(join(config.DATA_DIR, file), { throwIfNoEntry: false });
+      return found !== undefined && found.size > WAV_HEADER_BYTES;
+    },
+  };
 }

@@ -9,11 +9,11 @@ import {
   type Leftovers,
 } from '../domain/account/erasure.ts';
 import type { NewId } from '../domain/ids.ts';
-import { StoreError } from '../domain/store-error.ts';
+import { StoreError } from '../domain/service-error.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
-import { RECORDINGS } from './recordings.ts';
+import { RECORDINGS } from './data-folder.ts';
 import { RetentionSweep } from './retention-sweep.ts';
 
 /** Between two steps, so that conversations have the thread for most of the time. */

@@ -1,20 +1,17 @@
 /** Composition root: whether the server can take calls, and with what. */
-
-import type { EngineState } from '../domain/call/engine-state.ts';
 import {
+  type EngineState,
   type ReadinessCheck,
   type ReadinessReport,
   readinessStatus,
-} from '../domain/call/readiness.ts';
-import { cached } from '../lib/cached.ts';
-import { systemClock } from '../lib/clock.ts';
+} from '../domain/call/engine-state.ts';
+import { cached, systemClock } from '../lib/clock.ts';
 import type { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveAdmission } from './admission.ts';
 import type { BrowserCalls } from './browser-calls.ts';
-import type { SpeechParts } from './speech.ts';
-import { engineStates } from './speech.ts';
+import { engineStates, type SpeechParts } from './speech.ts';
 import type { Telephony } from './telephony.ts';
 
 const MODEL_CHECK_MS = 30_000;

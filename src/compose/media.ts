@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { Config } from '../config/config.ts';
-import type { ReadinessCheck } from '../domain/call/readiness.ts';
+import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { MediaEngine } from '../media/engine/media-engine.ts';

@@ -1,6 +1,5 @@
 /** Composition root: which account a telephone number belongs to, and what a start says about it. */
-import { NumberOwners, strangersOn } from '../domain/dialing/number-owner.ts';
-import type { Trunks } from '../domain/dialing/trunk-state.ts';
+import { NumberOwners, strangersOn, type Trunks } from '../domain/dialing/number-owner.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
 import { TrunkSettingsError } from '../telephony/trunks/trunks.ts';

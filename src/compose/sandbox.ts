@@ -4,10 +4,8 @@ import { AdmittingRegistry, type CallGate } from '../call/admission/admitting-re
 import type { CallInProgress } from '../call/call-registry.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';
-import { SandboxListener } from '../call/sandbox/sandbox-listener.ts';
-import { sandboxRules } from '../call/sandbox/sandbox-rules.ts';
-import { sandboxToolbox } from '../call/sandbox/sandbox-toolbox.ts';
-import { SandboxVoice } from '../call/sandbox/sandbox-voice.ts';
+import { SandboxListener, SandboxVoice } from '../call/sandbox/sandbox-listener.ts';
+import { sandboxRules, sandboxToolbox } from '../call/sandbox/sandbox-rules.ts';
 import type {
   CallMetrics,
   CallParts,
@@ -17,9 +15,9 @@ import type {
 import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
 import type { Scope } from '../domain/agent/agent.ts';
-import type { TransferManner } from '../domain/agent/transfer-mode.ts';
-import type { LiveCalls, TransferStart } from '../domain/call/live-calls.ts';
-import type { DialQueue } from '../domain/dialing/dial-queue.ts';
+import type { TransferManner } from '../domain/agent/transfer-rules.ts';
+import type { LiveCalls, TransferStart } from '../domain/call/live-sound.ts';
+import type { DialQueue } from '../domain/dialing/outbound-rules.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { DiskSpace } from '../lib/disk-space.ts';
@@ -31,7 +29,7 @@ import type { Store } from '../store/store.ts';
 import { SandboxCarrier } from '../telephony/sandbox/sandbox-carrier.ts';
 import { SandboxLeg } from '../telephony/sandbox/sandbox-leg.ts';
 import { SandboxLine } from '../telephony/sandbox/sandbox-line.ts';
-import { openRecordings } from './recordings.ts';
+import { openRecordings } from './data-folder.ts';
 import type { SpeechParts } from './speech.ts';
 import type { CallTracing } from './tracing.ts';
 

@@ -2,10 +2,8 @@
 import type { Config } from '../config/config.ts';
 import type { BootstrapSecrets } from '../domain/account/bootstrap.ts';
 import { SETUP_LINK_LIFE_MS } from '../domain/account/operator.ts';
-import type { EngineJob, EngineState } from '../domain/call/engine-state.ts';
-import type { ReadinessReport } from '../domain/call/readiness.ts';
-import type { Paint } from '../lib/pretty-line.ts';
-import type { Notice, NoticeLine } from './notice.ts';
+import type { EngineJob, EngineState, ReadinessReport } from '../domain/call/engine-state.ts';
+import type { Paint } from '../lib/log-destination.ts';
 
 const FIRST_START = 'First start. Keep these: the keys are shown this once.';
 
@@ -156,4 +154,22 @@ function box(lines: readonly string[]): string {
   const edge = '─'.repeat(width + 2);
   const rows = lines.map((line) => `│ ${line.padEnd(width)} │`);
   return [`┌${edge}┐`, ...rows, `└${edge}┘`].join('\n');
+}
+
+interface NoticeLine {
+  readonly level: 'info' | 'warn';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What the operator is told whatever the log's level is: as text on a terminal, as lines of the log for programs */
+export interface Notice {
+  /** Several lines, without the last line feed. */
+  text(paint: Paint): string;
+  readonly lines: readonly NoticeLine[];
+}
+
+/** One line of the log, in the form of all others; nothing in it is hidden. */
+export function jsonLine({ level, message, fields }: NoticeLine, now: Date): string {
+  return `${JSON.stringify({ level, time: now.toISOString(), ...fields, msg: message })}\n`;
 }

@@ -1,8 +1,8 @@
 /** Composition root: the telephone network, by whichever SIP and media the settings choose. */
 import { type Config, readSettingsFile } from '../config/config.ts';
+import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
-import type { ReadinessCheck } from '../domain/call/readiness.ts';
-import type { TrunkState, TrunkStatus, Trunks } from '../domain/dialing/trunk-state.ts';
+import type { TrunkState, TrunkStatus, Trunks } from '../domain/dialing/number-owner.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { EngineCounts } from '../sip/engine-stats.ts';

@@ -1,7 +1,6 @@
 /** What a call gives to a conversation and what it hears back from it. */
 import type { Pronunciation } from '../domain/agent/agent.ts';
-import type { Appointment } from '../domain/call/appointment.ts';
-import type { TranscriptEntry } from '../domain/call/call.ts';
+import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
 
 /** How a conversation is to be held: the agent's configuration with the call's overrides laid over it. */
 export interface ConversationBrief {

@@ -1,7 +1,6 @@
 /** One conversation: carries out what the turn machine decides, and tells it what comes of that. */
-
 import type { Logger } from '../lib/logger.ts';
-import type { LanguageModelCounts } from '../lib/metrics/language-model-metrics.ts';
+import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
 import type { Ear } from '../speech/hearing/hearing.ts';
@@ -9,19 +8,21 @@ import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
-import { announcementOf } from './reply/announcement.ts';
 import { think } from './reply/llm-stream.ts';
+import { announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
-import { type RuleOptions, rulesFor } from './rules-for.ts';
-import { turnEventOfAudio, voiceEvent } from './turn/audio-event.ts';
-import { THIRD_PARTY_RULE } from './turn/third-party.ts';
+import { THIRD_PARTY_RULE } from './turn/ending.ts';
 import { runTool } from './turn/tool-run.ts';
 import { TranscriptionRequest } from './turn/transcription-request.ts';
-import type { TurnEffect } from './turn/turn-effect.ts';
-import type { TurnHappening } from './turn/turn-event.ts';
+import {
+  type TurnEffect,
+  type TurnHappening,
+  turnEventOfAudio,
+  voiceEvent,
+} from './turn/turn-event.ts';
 import { takeTurnEvent } from './turn/turn-machine.ts';
+import { type RuleOptions, rulesFor, TurnTimers } from './turn/turn-rules.ts';
 import { openState, type TurnState } from './turn/turn-state.ts';
-import { TurnTimers } from './turn/turn-timers.ts';
 
 export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;

@@ -36,3 +36,45 @@ function afterLong(delayMs: number, ring: () => void): () => void {
   });
   return () => cancel();
 }
+
+/** Tells listeners that there is something to look at, once for many reasons, and never in the middle of a transaction. */
+export class Notifier {
+  readonly #listeners = new Set<() => void>();
+  #isRung = false;
+
+  /** Adds a listener. @returns removes it; safe to call twice. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Rings when the code that runs now is done: SQLite transactions are synchronous, so what they write is committed
+   * by then, or taken back.
+   */
+  ring(): void {
+    if (this.#isRung || this.#listeners.size === 0) return;
+    this.#isRung = true;
+    queueMicrotask(() => {
+      this.#isRung = false;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/**
+ * Gives the same answer for `keptMs` after it was found. What `ask` throws is not kept.
+ *
+ * @returns asks, or gives what was answered.
+ */
+export function cached<Answer>(
+  ask: () => Answer,
+  { keptMs, clock }: { readonly keptMs: number; readonly clock: Clock },
+): () => Answer {
+  let last: { readonly answer: Answer; readonly atMs: number } | undefined;
+  return () => {
+    const nowMs = clock.nowMs();
+    if (last === undefined || nowMs - last.atMs >= keptMs) last = { answer: ask(), atMs: nowMs };
+    return last.answer;
+  };
+}

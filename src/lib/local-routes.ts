@@ -94,3 +94,8 @@ function anyAddress(isSix: boolean): string {
 function isLinkLocal(address: string): boolean {
   return address.startsWith('169.254.') || address.toLowerCase().startsWith('fe80:');
 }
+
+/** IPv6 in brackets, once; names and IPv4 as they are. @see RFC 3986 section 3.2.2 */
+export function urlHost(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}

@@ -1,14 +1,14 @@
 /** Several language models in order of preference: where one fails, the next one answers. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/language-model-metrics.ts';
+import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
+import { PrefixWarming } from './answer-watch.ts';
 import {
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from './language-model.ts';
-import { PrefixWarming } from './prefix-warming.ts';
 
 /** How long a model that failed is left alone. */
 export const SKIP_MS = 30_000;

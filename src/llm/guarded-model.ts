@@ -1,14 +1,12 @@
 /** A language model that is shown callers' words as data only, and of whose answers only words and offered tools pass. */
-
 import {
+  type ChatMessage,
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
   type ToolCall,
 } from './language-model.ts';
-import { ReasoningFilter } from './reasoning-filter.ts';
-import { withUntrustedText } from './untrusted-text.ts';
 
 /** What every model server takes for a tool's name. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -83,4 +81,151 @@ function* textEvent(text: string): Iterable<ModelEvent> {
 /** A name that no tool can have goes on as one that no tool has: the toolbox tells the model so. */
 function named(call: ToolCall): ToolCall {
   return TOOL_NAME.test(call.name) ? call : { ...call, name: 'unknown' };
+}
+
+/** Not to be seen or heard, but read by models: tag characters, zero-width spaces, marks that turn the writing round. */
+const INVISIBLE =
+  /[\u{E0000}-\u{E007F}\u{AD}\u{200B}\u{2060}-\u{2064}\u{FEFF}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
+
+/** Everything below the space but tab and line feed, and the second block of control characters. */
+const CONTROL = /(?![\t\n])\p{Cc}/gu;
+
+/** Marks of the Mistral family, such as `[INST]` and `[/TOOL_CALLS]`; full-width brackets are folded by tokenisers. */
+const BRACKETED = /[[［](\/?(?:[A-Z_]{2,}|inst))[\]］]/g;
+
+/**
+ * Replaces what chat templates and tokenisers take for their own marks: `<|im_start|>`, `</s>`, `<think>`, `[INST]`.
+ * Model servers read special tokens wherever they stand, also in the middle of a caller's words; a telephone call has
+ * no use for angle brackets. Nothing is taken out in a way that puts two halves of a mark together.
+ */
+export function withoutControlTokens(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(INVISIBLE, '')
+    .replace(CONTROL, ' ')
+    .replace(/[<＜﹤]/g, '‹')
+    .replace(/[>＞﹥]/g, '›')
+    .replace(BRACKETED, '($1)');
+}
+
+/** The request with every message but the operator's own made harmless. Equal messages stay equal from turn to turn. */
+export function withUntrustedText<Request extends Pick<ModelRequest, 'messages'>>(
+  request: Request,
+): Request {
+  return { ...request, messages: request.messages.map(harmlessMessage) };
+}
+
+function harmlessMessage(message: ChatMessage): ChatMessage {
+  if (message.role === 'system') return message;
+  const content = withoutControlTokens(message.content);
+  if (message.role !== 'assistant' || message.toolCalls === undefined) {
+    return { ...message, content };
+  }
+  return { ...message, content, toolCalls: message.toolCalls.map(harmlessCall) };
+}
+
+/** What the model asked for may hold what the caller said. */
+function harmlessCall(call: ToolCall): ToolCall {
+  return { ...call, arguments: harmlessValue(call.arguments) as ToolCall['arguments'] };
+}
+
+function harmlessValue(value: unknown): unknown {
+  if (typeof value === 'string') return withoutControlTokens(value);
+  if (Array.isArray(value)) return value.map(harmlessValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [withoutControlTokens(name), harmlessValue(one)]),
+  );
+}
+
+/** What stands between these is not said: thoughts, and calls that the server did not recognise as such. */
+const SILENT_BLOCK = /^<(think|thinking|thought|reasoning|tool_call|tool_response|function_call)>/i;
+
+/** A mark in one piece, such as `<|im_end|>`, `</s>` or `<tool_call>`. "3 < 5" is none. */
+const MARK = /^<[/|a-z_][^<>]{0,40}>/i;
+
+/** What may yet become a mark when more comes. */
+const MARK_BEGUN = /^<(?:[/|a-z_][^<>\n]{0,40})?$/i;
+
+/** Longer than any closing mark. */
+const CLOSING_LENGTH_MAX = 20;
+
+/** A model that thinks for longer than this will not come to an answer. */
+const SILENT_LENGTH_MAX = 20_000;
+
+/** One answer as it streams. */
+export class ReasoningFilter {
+  #rest = '';
+  #openBlock: string | undefined;
+  #silentLength = 0;
+  #hasSaid = false;
+
+  /** Whether anything has been let through. */
+  get hasSaid(): boolean {
+    return this.#hasSaid;
+  }
+
+  /** Whether anything was kept back. */
+  get hasThought(): boolean {
+    return this.#silentLength > 0;
+  }
+
+  /**
+   * Takes the next piece.
+   *
+   * @returns what can be said now; may be empty. White space before the first word is left out.
+   * @throws {RangeError} when the model only thinks.
+   */
+  push(piece: string): string {
+    this.#rest += piece;
+    let said = '';
+    while (this.#rest !== '') {
+      const before = this.#rest.length;
+      said += this.#openBlock === undefined ? this.#sayOn() : this.#thinkOn(this.#openBlock);
+      if (this.#rest.length === before) break;
+    }
+    return this.#out(said);
+  }
+
+  /** The end of the answer: what might have become a mark was none. A thought that broke off stays unsaid. */
+  flush(): string {
+    const rest = this.#openBlock === undefined ? this.#rest : '';
+    this.#rest = '';
+    return this.#out(rest);
+  }
+
+  #sayOn(): string {
+    const at = this.#rest.indexOf('<');
+    if (at !== 0) return this.#take(at === -1 ? this.#rest.length : at);
+    this.#openBlock = SILENT_BLOCK.exec(this.#rest)?.[1];
+    const mark = MARK.exec(this.#rest)?.[0];
+    if (mark !== undefined) {
+      this.#take(mark.length);
+      this.#silentLength += mark.length;
+      return '';
+    }
+    return MARK_BEGUN.test(this.#rest) ? '' : this.#take(1);
+  }
+
+  #thinkOn(block: string): string {
+    const closing = `</${block}>`;
+    const at = this.#rest.toLowerCase().indexOf(closing.toLowerCase());
+    const length = at === -1 ? this.#rest.length - CLOSING_LENGTH_MAX : at + closing.length;
+    this.#silentLength += this.#take(Math.max(0, length)).length;
+    if (at !== -1) this.#openBlock = undefined;
+    if (this.#silentLength > SILENT_LENGTH_MAX) throw new RangeError('it only thinks aloud');
+    return '';
+  }
+
+  #take(length: number): string {
+    const taken = this.#rest.slice(0, length);
+    this.#rest = this.#rest.slice(length);
+    return taken;
+  }
+
+  #out(text: string): string {
+    const said = this.#hasSaid ? text : text.trimStart();
+    this.#hasSaid ||= said !== '';
+    return said;
+  }
 }

@@ -1,7 +1,7 @@
 /** A run that downloads: says what it will do, does it, and says what there is now. */
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../lib/clock.ts';
-import { makeFolder } from '../lib/make-folder.ts';
+import { makeFolder } from '../lib/private-tree.ts';
 import type { FileOutcome } from './download-file.ts';
 import { bytesMissing, downloadModels, type FileResult } from './download-models.ts';
 import type { HttpSource } from './http-source.ts';

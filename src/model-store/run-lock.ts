@@ -1,7 +1,8 @@
 /** Keeps two runs of the command from working on one folder of models. */
+
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { makeFolder } from '../lib/make-folder.ts';
+import { makeFolder } from '../lib/private-tree.ts';
 import { diskError, ModelsError } from './models-error.ts';
 
 export interface RunLock {

@@ -11,7 +11,7 @@ import {
   PASSWORD_CHARS_MIN,
   SESSION_LIFE_MS,
 } from '../domain/account/operator.ts';
-import { BROWSER_DOMAIN } from '../domain/call/browser-phone.ts';
+import { BROWSER_DOMAIN } from '../domain/call/live-sound.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import { trustNoProxy } from '../domain/trusted-proxies.ts';
 import type { Dashboard } from './dashboard.ts';

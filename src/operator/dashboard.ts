@@ -1,6 +1,6 @@
 /** The dashboard's side of the server: the operator's password and sessions, their keys, and the page's files. */
 
-import type { SecretStore } from '../domain/account/secret-store.ts';
+import type { SecretStore } from '../domain/account/bootstrap.ts';
 import type { NewId, RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { LoginGuard } from './login-guard.ts';

@@ -1,8 +1,8 @@
 /** The operator's password: kept as a scrypt hash among the server's secrets, worked out beside the calls. */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { SecretStore } from '../domain/account/bootstrap.ts';
 import { normalPassword } from '../domain/account/operator.ts';
-import type { SecretStore } from '../domain/account/secret-store.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { ServiceError } from '../domain/service-error.ts';
 

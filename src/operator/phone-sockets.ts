@@ -1,11 +1,10 @@
 /** The WebSockets by which browsers call: who may open one, how many there are, and when they end. */
-
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import type { Upgrades } from '../api/http/http-server.ts';
-import { BROWSER_CALLS_MAX, type BrowserPhone } from '../domain/call/browser-phone.ts';
+import { BROWSER_CALLS_MAX, type BrowserPhone } from '../domain/call/live-sound.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';

@@ -1,5 +1,6 @@
 /** The tickets that open a browser's connection for calls: each for one agent, good once and for a minute. */
-import { type BrowserCaller, PHONE_TICKET_LIFE_MS } from '../domain/call/browser-phone.ts';
+
+import { type BrowserCaller, PHONE_TICKET_LIFE_MS } from '../domain/call/live-sound.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';

@@ -1,6 +1,5 @@
 /** Turns the many reports of each pressed key into one digit, whatever got lost; pure */
 import type { RtpPacket } from './packet.ts';
-import { digitOf, parseTelephoneEvent } from './telephone-event.ts';
 
 export interface PressedDigit {
   readonly digit: string;
@@ -101,3 +100,109 @@ export class DtmfReceiver {
 }
 
 const SEGMENT_SAMPLES = 65_535;
+
+/**
+ * One report about a key. All reports of one press carry the RTP timestamp of its beginning.
+ *
+ *      0                   1                   2                   3
+ *      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *     |     event     |E|R| volume    |          duration             |
+ *     +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *
+ * @see RFC 4733 section 2.3
+ */
+interface TelephoneEvent {
+  /** 0 to 15 are the digits; others (16 is a hook flash) are not ours. */
+  readonly event: number;
+  readonly isEnd: boolean;
+  /** Since the press began, in samples of the stream's clock; stays at 65,535 when a press is longer. */
+  readonly durationSamples: number;
+}
+
+const DIGITS = '0123456789*#ABCD';
+const IS_END = 0x80;
+/** A tone of -10 dBm0, as carriers play it. */
+const VOLUME = 10;
+
+/** @returns undefined when the payload is too short. */
+export function parseTelephoneEvent(payload: Uint8Array): TelephoneEvent | undefined {
+  const [event, flags, high, low] = payload;
+  if (event === undefined || flags === undefined || high === undefined || low === undefined) {
+    return undefined;
+  }
+  return { event, isEnd: (flags & IS_END) !== 0, durationSamples: (high << 8) | low };
+}
+
+export function writeTelephoneEvent(report: TelephoneEvent): Uint8Array {
+  const { event, isEnd, durationSamples } = report;
+  const flags = VOLUME | (isEnd ? IS_END : 0);
+  return Uint8Array.of(event, flags, durationSamples >> 8, durationSamples & 0xff);
+}
+
+/** @returns undefined for events that are no digits. */
+export function digitOf(event: number): string | undefined {
+  return DIGITS[event];
+}
+
+/** @returns undefined for characters other than 0-9 * # A-D (small letters too). */
+export function eventOf(digit: string): number | undefined {
+  const event = digit.length === 1 ? DIGITS.indexOf(digit.toUpperCase()) : -1;
+  return event < 0 ? undefined : event;
+}
+
+/** What to send now. `timestampOffset` is how many samples ago the press began. */
+interface DtmfPacket {
+  readonly payload: Uint8Array;
+  readonly hasMarker: boolean;
+  readonly timestampOffset: number;
+}
+
+/** A minute's worth: more than anyone dials. */
+const QUEUE_MAX = 375;
+
+/** One for all, so that nothing has to be fetched for each line to see that it is empty. */
+const NO_EVENTS: readonly number[] = [];
+
+const PACKET_SAMPLES = 160;
+/** 100 ms: the shortest that every exchange understands, with a margin. */
+const PRESS_PACKETS = 5;
+/** The end is said three times, so that two may get lost. RFC 4733, 2.5.1.4. */
+const END_PACKETS = 3;
+/** 60 ms of pause; the two repeated ends fall into it. */
+const PAUSE_PACKETS = 1;
+const STEPS = PRESS_PACKETS + END_PACKETS + PAUSE_PACKETS - 1;
+
+/** @see RFC 4733 section 2.5.1 */
+export class DtmfSender {
+  #events = NO_EVENTS;
+  #step = 0;
+
+  /** Whether digits are still to be sent. */
+  get isBusy(): boolean {
+    return this.#events.length > 0;
+  }
+
+  /** Adds digits (0-9 * # A-D) to the queue; other characters, and more than a minute's worth, are left out. */
+  add(digits: string): void {
+    const events = [...digits].map(eventOf).filter((event) => event !== undefined);
+    this.#events = [...this.#events, ...events].slice(0, QUEUE_MAX);
+  }
+
+  /** What goes out in this 20 ms; undefined in the pause between two digits and when there is none. */
+  next(): DtmfPacket | undefined {
+    const [event] = this.#events;
+    if (event === undefined) return undefined;
+    const step = this.#step;
+    this.#step = (step + 1) % STEPS;
+    if (this.#step === 0) this.#events = this.#events.slice(1);
+    return step < STEPS - PAUSE_PACKETS ? packetAt(event, step) : undefined;
+  }
+}
+
+function packetAt(event: number, step: number): DtmfPacket {
+  const spoken = Math.min(step + 1, PRESS_PACKETS);
+  const isEnd = step + 1 >= PRESS_PACKETS;
+  const payload = writeTelephoneEvent({ event, isEnd, durationSamples: spoken * PACKET_SAMPLES });
+  return { payload, hasMarker: step === 0, timestampOffset: step * PACKET_SAMPLES };
+}

@@ -1,23 +1,22 @@
 /** Everything that is kept, behind the contracts of the domain, in one SQLite file. */
+
+import type { Retention } from '../domain/account/account.ts';
 import type { AccountRetention } from '../domain/account/account-retention.ts';
 import type { AccountStore } from '../domain/account/account-store.ts';
 import type { ApiKeyStore } from '../domain/account/api-key.ts';
+import type { SecretStore } from '../domain/account/bootstrap.ts';
 import type { ErasureStore, Leftovers } from '../domain/account/erasure.ts';
-import type { IdempotencyStore } from '../domain/account/idempotency.ts';
-import type { RateStore } from '../domain/account/rate-limit.ts';
-import type { Retention } from '../domain/account/retention.ts';
-import type { SecretStore } from '../domain/account/secret-store.ts';
+import type { IdempotencyStore, RateStore } from '../domain/account/rate-limit.ts';
 import type { AgentStore } from '../domain/agent/agent.ts';
 import type { AgentVersionStore } from '../domain/agent/agent-version.ts';
-import type { AnalyticsStore } from '../domain/analytics/analytics.ts';
-import type { AnalysisStore } from '../domain/call/analysis.ts';
-import type { CallStore } from '../domain/call/call.ts';
-import type { CallQualityStore } from '../domain/call/call-quality.ts';
-import type { LiveFeed } from '../domain/call/live-feed.ts';
+import type { AnalyticsStore } from '../domain/analytics/analytics-report.ts';
+import type { AnalysisStore, CallStore } from '../domain/call/call.ts';
+import type { CallQualityStore } from '../domain/call/call-life.ts';
+import type { LiveFeed } from '../domain/call/live-sound.ts';
 import type { DialogStore } from '../domain/call/open-dialog.ts';
 import type { SipTraceStore } from '../domain/call/sip-trace.ts';
-import type { NumberHolders } from '../domain/dialing/number-holders.ts';
 import type { NumberAssignments } from '../domain/dialing/number-owner.ts';
+import type { NumberHolders } from '../domain/dialing/phone-number.ts';
 import { idMaker } from '../domain/ids.ts';
 import type { Outbox } from '../domain/webhook/outbox.ts';
 import type { EventStore } from '../domain/webhook/service-event.ts';

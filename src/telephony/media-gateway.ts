@@ -1,9 +1,14 @@
 /** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
 import type { BlockList } from 'node:net';
-import type { AudioEvent, AudioStats, AudioStream, SoundTap } from '../media/audio-stream.ts';
+import type {
+  AudioEvent,
+  AudioStats,
+  AudioStream,
+  MediaSession,
+  SoundTap,
+} from '../media/audio-stream.ts';
 import type { ReceiveRing } from '../media/buffers/receive-ring.ts';
 import type { LevelMeter } from '../media/dsp/level-meter.ts';
-import type { MediaSession } from '../media/engine/media-session.ts';
 import type { SdpError } from '../rtp/sdp.ts';
 import { type CodecName, type LocalMedia, offer } from '../rtp/sdp-answer.ts';
 

@@ -1,7 +1,7 @@
 /** The port to what a language model may do besides talking. */
 
-import type { TransferMode } from '../domain/agent/transfer-mode.ts';
-import type { Appointment } from '../domain/call/appointment.ts';
+import type { TransferMode } from '../domain/agent/transfer-rules.ts';
+import type { Appointment } from '../domain/call/call.ts';
 import type { ToolDescription } from '../llm/language-model.ts';
 
 /** What a tool may ask of the call that it is used in. */
@@ -52,3 +52,16 @@ export interface Tool {
    */
   run(args: ToolArguments, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>;
 }
+
+/** The farewell that comes with the call is heard to its end before the line is closed. */
+export const endCall: Tool = {
+  isAfterWords: true,
+  description: {
+    name: 'end_call',
+    description:
+      'Ends the phone call. Use it only when the caller has said goodbye or wants nothing more, ' +
+      'and say goodbye in the same answer. Where another party is on the line, it takes you alone out of the call.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+  },
+  run: () => Promise.resolve({ text: 'The call is ending.', next: 'hang-up' }),
+};

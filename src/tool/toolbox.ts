@@ -3,10 +3,14 @@ import { AGENT_TOOLS } from '../domain/agent/agent-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
 import { type BookingRules, createBookAppointment } from './book-appointment.ts';
-import { endCall } from './end-call.ts';
-import { RESULT_LENGTH_MAX, type Tool, type ToolContext, type ToolOutcome } from './tool.ts';
-import { createTransferCall } from './transfer-call.ts';
-import type { TransferRules } from './transfer-policy.ts';
+import {
+  endCall,
+  RESULT_LENGTH_MAX,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from './tool.ts';
+import { createTransferCall, type TransferRules } from './transfer-call.ts';
 
 /** A caller does not wait longer than this for anything. */
 const TIMEOUT_MS = 10_000;

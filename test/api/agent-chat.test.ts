@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';
-import type { AgentChat } from '../../src/domain/agent/agent-chat.ts';
+import type { AgentChat } from '../../src/domain/agent/agent-version.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { buildAgent } from '../support/build-agent.ts';

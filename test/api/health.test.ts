@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { engineState } from '../../src/domain/call/engine-state.ts';
-import type { ReadinessReport } from '../../src/domain/call/readiness.ts';
+import { engineState, type ReadinessReport } from '../../src/domain/call/engine-state.ts';
 import { openTestApi } from '../support/test-api.ts';
 
 const REPORT: ReadinessReport = {

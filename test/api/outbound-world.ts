@@ -1,7 +1,7 @@
 /** An interface with agents that may call, and the requests that ask them to. */
 import type { Agent } from '../../src/domain/agent/agent.ts';
 import type { Call } from '../../src/domain/call/call.ts';
-import type { DialQueue } from '../../src/domain/dialing/dial-queue.ts';
+import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { openTestApi, type RequestOptions, type TestApi } from '../support/test-api.ts';
 

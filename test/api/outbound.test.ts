@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
-import type { DialQueue } from '../../src/domain/dialing/dial-queue.ts';
+import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, LIVE_KEY, TEST_KEY } from '../support/test-api.ts';
 import { FROM, openWorld, QUEUE, queuedOf, start, TO } from './outbound-world.ts';

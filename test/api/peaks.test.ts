@@ -2,8 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { peakReader } from '../../src/compose/live.ts';
-import type { ReadPeaks } from '../../src/domain/call/recording-peaks.ts';
+import { peakReader } from '../../src/compose/calls.ts';
+import type { ReadPeaks } from '../../src/domain/call/recording-link.ts';
 import { wavHeader } from '../../src/media/recording/wav-format.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';

@@ -1,6 +1,6 @@
 /** `/api/calls/{callId}/quality`: what was kept, what is known so far, and nothing where there is nothing. */
 import { expect, test } from 'vitest';
-import type { CallQuality } from '../../src/domain/call/call-quality.ts';
+import type { CallQuality } from '../../src/domain/call/call-life.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
 

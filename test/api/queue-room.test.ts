@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { QueueRoom } from '../../src/api/http/queue-room.ts';
 import type { Environment } from '../../src/domain/account/account.ts';
-import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/dial-queue.ts';
+import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/outbound-rules.ts';
 
 /** A queue that says how often it was counted. */
 function queueOf(queued: number) {

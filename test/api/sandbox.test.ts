@@ -1,6 +1,6 @@
 /** `/api/sandbox`: who may let somebody ring in, and what is saved by it. */
 import { expect, test } from 'vitest';
-import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/dial-queue.ts';
+import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/outbound-rules.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';

@@ -1,9 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { ServiceError } from '../../src/domain/service-error.ts';
-import { StoreError } from '../../src/domain/store-error.ts';
-import type { Logger } from '../../src/lib/logger.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
+import { ServiceError, StoreError } from '../../src/domain/service-error.ts';
+import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { openTestApi } from '../support/test-api.ts';
 
 const AGENT = { name: 'Desk', greeting: 'Hello.', systemPrompt: 'Be brief.' };

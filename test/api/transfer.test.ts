@@ -1,7 +1,7 @@
 /** `POST /api/calls/{callId}/transfer`: who may hand which call over, to where. */
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
-import type { LiveCalls, TransferStart } from '../../src/domain/call/live-calls.ts';
+import type { LiveCalls, TransferStart } from '../../src/domain/call/live-sound.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import {

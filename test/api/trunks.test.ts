@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TrunkState, Trunks } from '../../src/domain/dialing/trunk-state.ts';
+import type { TrunkState, Trunks } from '../../src/domain/dialing/number-owner.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
 

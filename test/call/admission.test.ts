@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { type Admission, admits, lookedAt, OPEN } from '../../src/call/admission/admission.ts';
-import type { Loads } from '../../src/call/admission/headroom.ts';
+import {
+  type Admission,
+  admits,
+  type Loads,
+  lookedAt,
+  OPEN,
+} from '../../src/call/admission/admission-watch.ts';
 
 const loads = (event_loop: number, others: Partial<Loads> = {}): Loads => ({
   event_loop,

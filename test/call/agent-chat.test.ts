@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { agentChat } from '../../src/call/sandbox/agent-chat.ts';
 import { type Account, KEEP_CALLS } from '../../src/domain/account/account.ts';
 import type { Agent } from '../../src/domain/agent/agent.ts';
-import type { ChatLine } from '../../src/domain/agent/agent-chat.ts';
+import type { ChatLine } from '../../src/domain/agent/agent-version.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import {
   type LanguageModel,

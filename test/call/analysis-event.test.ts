@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { transcribedEvent } from '../../src/call/analysis/analysis-event.ts';
+import { transcribedEvent } from '../../src/call/analysis/analyst.ts';
 import { callEndedEvent } from '../../src/domain/call/call-events.ts';
 import { buildCall } from '../support/build-call.ts';
 

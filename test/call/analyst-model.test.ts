@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plainAnalysis } from '../../src/call/analysis/analysis-fallback.ts';
+import { moodOf, plainAnalysis } from '../../src/call/analysis/analysis-fallback.ts';
 import {
   analysisRequest,
   intentsToChooseFrom,
@@ -11,9 +11,7 @@ import {
   readAnswer,
   SUMMARY_CHARS_MAX,
 } from '../../src/call/analysis/analysis-request.ts';
-import { moodOf } from '../../src/call/analysis/lexicon-sentiment.ts';
-import { DEFAULT_INTENTS } from '../../src/domain/call/analysis.ts';
-import type { TranscriptEntry } from '../../src/domain/call/call.ts';
+import { DEFAULT_INTENTS, type TranscriptEntry } from '../../src/domain/call/call.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { GOOD_ANSWER, openAnalystWorld, settled } from './support/analyst-world.ts';

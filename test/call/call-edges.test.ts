@@ -1,17 +1,16 @@
 /** Small parts of calls: the values at which they decide otherwise, and what they leave behind. */
 import { expect, test } from 'vitest';
-import { lookedAt, OPEN } from '../../src/call/admission/admission.ts';
-import type { Loads } from '../../src/call/admission/headroom.ts';
-import { cutTo } from '../../src/call/analysis/analysis-text.ts';
+import { type Loads, lookedAt, OPEN } from '../../src/call/admission/admission-watch.ts';
+import { cutTo } from '../../src/call/analysis/analysis-fallback.ts';
 import { deadlineMs, retryWaitMs } from '../../src/call/analysis/analyst.ts';
 import { CallRegistry } from '../../src/call/call-registry.ts';
-import { LevelRounds } from '../../src/call/live/level-rounds.ts';
+import { LevelRounds } from '../../src/call/live/listener-rounds.ts';
 import { DialLines } from '../../src/call/outbound/dial-lines.ts';
-import { CallClock } from '../../src/call/session/call-clock.ts';
 import { CallJournal } from '../../src/call/session/call-journal.ts';
-import { lineClosed } from '../../src/call/session/line-closed.ts';
-import type { AnalysisJob } from '../../src/domain/call/analysis.ts';
-import { StoreError } from '../../src/domain/store-error.ts';
+import { lineClosed } from '../../src/call/session/call-sound.ts';
+import { CallClock } from '../../src/call/session/call-spans.ts';
+import type { AnalysisJob } from '../../src/domain/call/call.ts';
+import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import type { Leg } from '../../src/telephony/carrier.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CallJournal } from '../../src/call/session/call-journal.ts';
-import { StoreError } from '../../src/domain/store-error.ts';
+import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

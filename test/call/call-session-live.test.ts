@@ -1,6 +1,6 @@
 /** What those see who look on while a call goes on. */
 import { expect, test } from 'vitest';
-import type { LiveHappening } from '../../src/domain/call/live-feed.ts';
+import type { LiveHappening } from '../../src/domain/call/live-sound.ts';
 import { openCallWorld } from './support/call-world.ts';
 
 test('CallSession tells those who look on what the caller is saying, and keeps none of it', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOf } from '../../src/call/session/failure.ts';
+import { failureOf } from '../../src/call/session/end-reason.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 
 const refused = (status: number) => new CarrierError('No', status, { refusedWith: status });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callsLeft, type Headroom, loadsOf } from '../../src/call/admission/headroom.ts';
+import { callsLeft, type Headroom, loadsOf } from '../../src/call/admission/admission-watch.ts';
 
 const IDLE: Headroom = {
   loopLagMs: 1,

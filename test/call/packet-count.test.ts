@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countPackets } from '../../src/call/session/packet-count.ts';
+import { countPackets } from '../../src/call/session/call-quality.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import type { AudioStats } from '../../src/media/audio-stream.ts';
 

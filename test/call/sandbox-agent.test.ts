@@ -1,10 +1,12 @@
 /** The agent's side of a simulated call: what it answers, with which voice, and what it hears. */
 import { expect, test } from 'vitest';
-import { SandboxListener } from '../../src/call/sandbox/sandbox-listener.ts';
-import { sandboxRules, tomorrowAtTen } from '../../src/call/sandbox/sandbox-rules.ts';
-import { sandboxToolbox } from '../../src/call/sandbox/sandbox-toolbox.ts';
-import { SandboxVoice } from '../../src/call/sandbox/sandbox-voice.ts';
-import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox/sandbox-script.ts';
+import { SandboxListener, SandboxVoice } from '../../src/call/sandbox/sandbox-listener.ts';
+import {
+  sandboxRules,
+  sandboxToolbox,
+  tomorrowAtTen,
+} from '../../src/call/sandbox/sandbox-rules.ts';
+import { PARTY_SCRIPTS, partyLines } from '../../src/domain/sandbox/sandbox-scenario.ts';
 import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import type { ModelEvent } from '../../src/llm/language-model.ts';
 import { parseRuleBook } from '../../src/llm/scripted/rule-book.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { SipTraceKeeper } from '../../src/compose/sip-trace.ts';
 import type { Call } from '../../src/domain/call/call.ts';
-import { StoreError } from '../../src/domain/store-error.ts';
+import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { CallTraces } from '../../src/sip/trace/call-traces.ts';
 import { FakeFlow, request } from '../sip/messages.ts';

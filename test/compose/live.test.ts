@@ -1,7 +1,7 @@
 /** What the interface asks of calls that go on reaches whoever holds them. */
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
-import { openLive } from '../../src/compose/live.ts';
+import { openLive } from '../../src/compose/calls.ts';
 import type { CallLevels } from '../../src/domain/call/live-sound.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { ScriptedAudio } from '../call/support/scripted-party.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { RetentionRounds } from '../../src/compose/retention.ts';
-import { PRUNED_ROWS_MAX } from '../../src/domain/account/retention.ts';
-import { StoreError } from '../../src/domain/store-error.ts';
+import { RetentionRounds } from '../../src/compose/retention-sweep.ts';
+import { PRUNED_ROWS_MAX } from '../../src/domain/account/account.ts';
+import { StoreError } from '../../src/domain/service-error.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { Webhooks } from '../../src/compose/webhooks.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import { Notifier } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
-import { Notifier } from '../../src/lib/notifier.ts';
 
 /** An outbox that stays empty, and knows how often it was asked. */
 class EmptyOutbox implements Outbox {

@@ -1,8 +1,11 @@
 /** Where a model's text may be cut, and where it must not be. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ClauseSplitter } from '../../src/conversation/reply/clause-splitter.ts';
-import { hasSound, speakable } from '../../src/conversation/reply/speakable.ts';
+import {
+  ClauseSplitter,
+  hasSound,
+  speakable,
+} from '../../src/conversation/reply/clause-splitter.ts';
 
 /** The pieces of a text that comes in tokens as models write them. */
 function split(text: string, tokens: readonly string[] = text.split(/(?=\s)/)): string[] {

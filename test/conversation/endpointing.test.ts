@@ -1,8 +1,8 @@
 /** How long the agent waits for the caller, from what was said and how. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { completenessOf } from '../../src/conversation/endpointing/completeness.ts';
 import {
+  completenessOf,
   type PauseObservation,
   rememberPause,
   SILENCE_MS_CAP,

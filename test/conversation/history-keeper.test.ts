@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { HistoryKeeper, lengthOf } from '../../src/conversation/history/history-keeper.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { Summariser, WINDOW_TOKENS } from './support/summariser.ts';

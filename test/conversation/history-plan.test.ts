@@ -11,7 +11,7 @@ import {
   readSummary,
   SUMMARY_CHARS_MAX,
   summaryRequest,
-} from '../../src/conversation/history/history-summary.ts';
+} from '../../src/conversation/history/prompt.ts';
 import { ANSWER_TOKENS_MAX, type ChatMessage } from '../../src/llm/language-model.ts';
 
 const call = { id: 'a', name: 'book', arguments: { day: 'Monday' } };

@@ -6,7 +6,7 @@ import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
 import { DEFAULT_TIMING } from '../../src/conversation/turn/turn-rules.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { GuardedModel } from '../../src/llm/guarded-model.ts';
 import {

@@ -1,8 +1,7 @@
 /** Listening while the caller still speaks: when the recogniser is asked, and when it is left alone. */
 import { expect, test } from 'vitest';
 import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
-import type { TurnEffect } from '../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING } from '../../src/conversation/turn/turn-rules.ts';
 import { openState } from '../../src/conversation/turn/turn-state.ts';

@@ -1,8 +1,7 @@
 /** Answers begun before the caller's turn is over, and models that go on calling tools. */
 import { expect, test } from 'vitest';
 import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
-import type { TurnEffect } from '../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn/turn-rules.ts';
 import { openState, type TurnState } from '../../src/conversation/turn/turn-state.ts';

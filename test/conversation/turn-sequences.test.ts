@@ -1,8 +1,7 @@
 /** Five thousand conversations of random events: what must hold after each of them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TurnEffect } from '../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnHappening } from '../../src/conversation/turn/turn-event.ts';
 import type { TurnState } from '../../src/conversation/turn/turn-state.ts';
 import { happening, rules, run } from './support/any-turns.ts';
 

@@ -1,7 +1,7 @@
 /** Waits by name: what rings, what is replaced, and what is left behind. */
 import { expect, test } from 'vitest';
 import type { TurnTimer } from '../../src/conversation/turn/turn-event.ts';
-import { TurnTimers } from '../../src/conversation/turn/turn-timers.ts';
+import { TurnTimers } from '../../src/conversation/turn/turn-rules.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 function openTimers() {

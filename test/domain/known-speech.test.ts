@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest, requireKnownSpeech } from '../../src/domain/agent/known-speech.ts';
+import { nearest, requireKnownSpeech } from '../../src/domain/agent/agent-rules.ts';
 import { silentVoices } from '../support/silent-voices.ts';
 
 test.each([

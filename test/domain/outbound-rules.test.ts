@@ -1,13 +1,14 @@
 /** Which outgoing calls may be asked for, and how they join and leave the queue. */
 import { expect, test } from 'vitest';
 import { type Account, KEEP_CALLS } from '../../src/domain/account/account.ts';
-import { estimatedStartMs, type WayOut } from '../../src/domain/dialing/dial-queue.ts';
 import {
   abandonQueued,
+  estimatedStartMs,
   type OutboundDraft,
   type OutboundFacts,
   queueCall,
   requireOutbound,
+  type WayOut,
 } from '../../src/domain/dialing/outbound-rules.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';

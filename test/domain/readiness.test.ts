@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readinessStatus } from '../../src/domain/call/readiness.ts';
+import { readinessStatus } from '../../src/domain/call/engine-state.ts';
 
 const carrier = (isReady: boolean) => ({ name: 'sip', isReady, state: '' });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Impairment, meanOpinionScore } from '../../src/domain/agent/voice-quality.ts';
+import { type Impairment, meanOpinionScore } from '../../src/domain/agent/voice-catalogue.ts';
 
 const PERFECT: Impairment = { lossPercent: 0, jitterMs: 0, roundTripMs: 0 };
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openOurEar } from '../../bench/lib/recognizer-ears.ts';
 import { speakAll } from '../../examples/demo/voice.ts';
-import { levelDbfs } from '../../src/media/dsp/level.ts';
+import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { Baresip } from '../support/baresip.ts';
 import { describeWith } from '../support/programs.ts';
 import { startServer, type TestServer } from '../support/server.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Notifier } from '../../src/lib/notifier.ts';
+import { Notifier } from '../../src/lib/clock.ts';
 
 test('Notifier rings once for several reasons, after the code that gave them', async () => {
   const bell = new Notifier();

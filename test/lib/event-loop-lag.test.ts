@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { EventLoopLag } from '../../src/lib/process/event-loop-lag.ts';
+import { EventLoopLag } from '../../src/lib/process/thread-use.ts';
 
 /** Lets the loop come to its timers some times, however late the machine lets it: before, there is nothing to compare with. */
 async function turnFreely(): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type Paint, prettyLine } from '../../src/lib/log-destination.ts';
 import { openLogger } from '../../src/lib/logger.ts';
-import { type Paint, prettyLine } from '../../src/lib/pretty-line.ts';
 
 const plain: Paint = (_style, text) => text;
 const marked: Paint = (style, text) => `<${style}>${text}</${style}>`;

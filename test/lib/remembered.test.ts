@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cached } from '../../src/lib/cached.ts';
+import { cached } from '../../src/lib/clock.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 test('cached asks once a second, however often it is wanted', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { urlHost } from '../../src/lib/url-host.ts';
+import { urlHost } from '../../src/lib/local-routes.ts';
 
 test.each([
   ['2001:db8::1', '[2001:db8::1]'],

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { webhookMetrics } from '../../src/lib/metrics/webhook-metrics.ts';
+import { webhookMetrics } from '../../src/lib/metrics/metric-families.ts';
 
 test('webhookMetrics counts attempts by result, measures them, and reads the outbox at each scrape', async () => {
   const registry = new Registry();

@@ -1,7 +1,7 @@
 /** Several models in order of preference, and the setting that names them. */
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { UNCOUNTED } from '../../src/lib/metrics/language-model-metrics.ts';
+import { UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import {
   chooseLanguageModel,
   parseLanguageModelOrder,

@@ -1,17 +1,20 @@
 /** What keeps callers' words data: on the way to a model, and on its way back. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GuardedModel } from '../../src/llm/guarded-model.ts';
+import {
+  GuardedModel,
+  ReasoningFilter,
+  withoutControlTokens,
+  withUntrustedText,
+} from '../../src/llm/guarded-model.ts';
 import {
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from '../../src/llm/language-model.ts';
-import { ReasoningFilter } from '../../src/llm/reasoning-filter.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
-import { withoutControlTokens, withUntrustedText } from '../../src/llm/untrusted-text.ts';
 import {
   collect,
   describeLanguageModel,

@@ -5,8 +5,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
 import { LlamaCppModel } from '../../src/llm/llama-cpp/llama-cpp-model.ts';
+import { installCommand } from '../../src/llm/llama-cpp/llama-engine.ts';
 import { toChatItems } from '../../src/llm/llama-cpp/llama-history.ts';
-import { installCommand } from '../../src/llm/llama-cpp/llama-module.ts';
 import { LlamaSlots } from '../../src/llm/llama-cpp/llama-slots.ts';
 import {
   collect,

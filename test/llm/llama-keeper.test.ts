@@ -1,8 +1,11 @@
 /** The life of the process with the weights, on a clock that is turned by hand. */
 import { expect, test } from 'vitest';
-import { LlamaKeeper } from '../../src/llm/llama-cpp/llama-keeper.ts';
-import type { FromLlama, ToLlama } from '../../src/llm/llama-cpp/llama-messages.ts';
-import type { LlamaProcess } from '../../src/llm/llama-cpp/llama-process.ts';
+import {
+  type FromLlama,
+  LlamaKeeper,
+  type LlamaProcess,
+  type ToLlama,
+} from '../../src/llm/llama-cpp/llama-keeper.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const ORDER = { folder: '/llama', file: '/m.gguf', contextTokens: 8192, sequences: 1 };

@@ -1,6 +1,6 @@
 /** Sleeping to the instant, and being woken before it. */
 import { expect, test } from 'vitest';
-import { Alarm, newAlarmMemory } from '../../src/media/worker/alarm.ts';
+import { Alarm, newAlarmMemory } from '../../src/media/worker/pacer.ts';
 
 test('Alarm sleeps to the end while nobody rings it', () => {
   const alarm = new Alarm(newAlarmMemory());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { EnergyDetector, type VoiceChange } from '../../src/media/dsp/energy-detector.ts';
-import { levelDbfs } from '../../src/media/dsp/level.ts';
+import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 
 /** One letter a frame of 20 ms: `.` line noise, `v` voice, `n` a noisy street, `s` soft voice, `0` nothing at all. */
 function listen(line: string): VoiceChange[] {

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { levelDbfs } from '../../src/media/dsp/level.ts';
-import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
+import { LevelMeter, levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { SILENCE, TestLine, tone, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';

@@ -7,13 +7,12 @@ import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import type { AudioEvent } from '../../src/media/audio-stream.ts';
+import type { AudioEvent, MediaSession } from '../../src/media/audio-stream.ts';
 import {
   MediaEngine,
   MediaEngineError,
   type MediaEngineOptions,
 } from '../../src/media/engine/media-engine.ts';
-import type { MediaSession } from '../../src/media/engine/media-session.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { PortsExhaustedError } from '../../src/media/engine/port-pool.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';

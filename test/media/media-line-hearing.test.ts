@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
-import { levelDbfs } from '../../src/media/dsp/level.ts';
-import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
+import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
+import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
 import { SILENCE, TestLine, VOICE } from './test-line.ts';
 
 function listening(): TestLine {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
-import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
+import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
 import { testFolder } from '../support/test-store.ts';
 import { reply, SILENCE, TestLine, tone, VOICE } from './test-line.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
-import { parseTelephoneEvent } from '../../src/rtp/telephone-event.ts';
+import { parseTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
 import { FAR_END, reply, TestLine, VOICE } from './test-line.ts';
 
 test('RtpSession sends nothing before it knows where to', () => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
-import { RingPool } from '../../src/media/buffers/ring-pool.ts';
+import { ReceiveRing, RingPool } from '../../src/media/buffers/receive-ring.ts';
 
 /** When whatever was given back at 0 has rested. */
 const LATER_MS = 4096;

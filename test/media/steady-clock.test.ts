@@ -1,8 +1,7 @@
 /** Rings by the machine's own time: never early, never after being cancelled, whoever wakes the thread meanwhile. */
 import { expect, test } from 'vitest';
 import type { Clock } from '../../src/lib/clock.ts';
-import { Alarm, newAlarmMemory } from '../../src/media/worker/alarm.ts';
-import { steadyClock } from '../../src/media/worker/steady-clock.ts';
+import { Alarm, newAlarmMemory, steadyClock } from '../../src/media/worker/pacer.ts';
 
 function quietClock(): Clock {
   return steadyClock(new Alarm(newAlarmMemory()));

@@ -2,8 +2,7 @@
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
-import { levelDbfs } from '../../src/media/dsp/level.ts';
-import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
+import { LevelMeter, levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
 import { Pacer } from '../../src/media/worker/pacer.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';

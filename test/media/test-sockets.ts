@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { LineSocket, LineSockets } from '../../src/media/sockets/line-sockets.ts';
 import { LinuxSockets } from '../../src/media/sockets/linux/linux-sockets.ts';
 import { NodeSockets } from '../../src/media/sockets/open-sockets.ts';
-import { Alarm, newAlarmMemory } from '../../src/media/worker/alarm.ts';
+import { Alarm, newAlarmMemory } from '../../src/media/worker/pacer.ts';
 import type { Source } from '../../src/rtp/source-lock.ts';
 
 export const LOOPBACK = '127.0.0.1';

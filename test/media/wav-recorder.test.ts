@@ -7,11 +7,11 @@ import { describe, expect, test } from 'vitest';
 import type { RecordingFailure } from '../../src/media/audio-stream.ts';
 import {
   readWavHeader,
+  repairWav,
   WAV_HEADER_BYTES,
   wavHeader,
 } from '../../src/media/recording/wav-format.ts';
 import { WavRecorder } from '../../src/media/recording/wav-recorder.ts';
-import { repairWav } from '../../src/media/recording/wav-repair.ts';
 import { fill, mounted, skipWithoutMount } from '../support/small-disk.ts';
 
 const FRAME = 160;

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DtmfReceiver, type PressedDigit } from '../../src/rtp/dtmf-receiver.ts';
-import { DtmfSender } from '../../src/rtp/dtmf-sender.ts';
-import type { RtpPacket } from '../../src/rtp/packet.ts';
 import {
+  DtmfReceiver,
+  DtmfSender,
   digitOf,
   eventOf,
+  type PressedDigit,
   parseTelephoneEvent,
   writeTelephoneEvent,
-} from '../../src/rtp/telephone-event.ts';
+} from '../../src/rtp/dtmf-receiver.ts';
+import type { RtpPacket } from '../../src/rtp/packet.ts';
 
 interface Report {
   readonly digit: string;

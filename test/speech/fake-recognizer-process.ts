@@ -1,7 +1,7 @@
 /** A recogniser's child process that does what the test says. */
-import type { LoadOrder, StopOrder } from '../../src/speech/stt/pool/model-child.ts';
-import type { Recognition } from '../../src/speech/stt/pool/recognizer.ts';
-import type { FromChild, ToChild } from '../../src/speech/stt/pool/recognizer-messages.ts';
+
+import type { LoadOrder, StopOrder } from '../../src/speech/stt/pool/child-keeper.ts';
+import type { FromChild, Recognition, ToChild } from '../../src/speech/stt/pool/recognizer.ts';
 import type { RecognizerProcess } from '../../src/speech/stt/pool/recognizer-process.ts';
 
 export class FakeRecognizerProcess implements RecognizerProcess {

@@ -1,6 +1,6 @@
 /** From the line's rate to the models'. */
 import { expect, test } from 'vitest';
-import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
+import { Upsampler } from '../../src/speech/stt/features/resampler.ts';
 
 /** How late the output is, in output samples. */
 const DELAY_SAMPLES = 22;

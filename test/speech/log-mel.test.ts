@@ -5,9 +5,8 @@ import {
   FourierTransform,
   WINDOW_SAMPLES,
 } from '../../src/speech/stt/features/fourier-transform.ts';
-import { FULL_WINDOW_FRAMES, LogMel } from '../../src/speech/stt/features/log-mel.ts';
-import { melFilters } from '../../src/speech/stt/features/mel-filters.ts';
-import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
+import { FULL_WINDOW_FRAMES, LogMel, melFilters } from '../../src/speech/stt/features/log-mel.ts';
+import { Upsampler } from '../../src/speech/stt/features/resampler.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 
 env.allowRemoteModels = false;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { LongUtterance } from '../../src/speech/hearing/call-listener.ts';
 import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
-import { UtteranceAudio } from '../../src/speech/stt/pool/utterance-audio.ts';
+import { UtteranceAudio } from '../../src/speech/stt/pool/word-groups.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 

@@ -1,6 +1,6 @@
 /** What a machine gives to recognisers. */
 import { expect, test } from 'vitest';
-import { machineShare } from '../../src/speech/stt/pool/machine-share.ts';
+import { machineShare } from '../../src/speech/stt/pool/child-keeper.ts';
 
 const GIB = 2 ** 30;
 

@@ -1,6 +1,6 @@
 /** What the phrase cache keeps, and what it forgets. */
 import { expect, test } from 'vitest';
-import { SpokenSynthesizer } from '../../src/speech/text-normalization/spoken-synthesizer.ts';
+import { SpokenSynthesizer } from '../../src/speech/text-normalization/spoken-form.ts';
 import { SynthesisError, type WordEnds } from '../../src/speech/tts/pool/synthesizer.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';

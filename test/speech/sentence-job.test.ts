@@ -1,7 +1,7 @@
 /** In which pieces a sentence leaves the speaking child. */
 import { expect, test } from 'vitest';
 import { SentenceJob } from '../../src/speech/tts/espeak/sentence-job.ts';
-import type { SpeakingReply } from '../../src/speech/tts/pool/speaking-messages.ts';
+import type { SpeakingReply } from '../../src/speech/tts/pool/synthesizer.ts';
 
 const RATE_HZ = 22_050;
 

@@ -5,7 +5,7 @@ import {
   pauseAfterMs,
   SPOKEN_CHARACTERS_MAX,
   spokenText,
-} from '../../src/speech/tts/voices/clean-text.ts';
+} from '../../src/speech/tts/voices/voice-list.ts';
 
 test.each([
   ['a plain sentence', 'Hello, how are you?', 'Hello, how are you?'],

@@ -4,15 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { kokoroPhonemes } from '../../src/speech/tts/kokoro/kokoro-model.ts';
 import { VoiceLevel } from '../../src/speech/tts/neural/model-cache.ts';
-import { endsOfDurations } from '../../src/speech/tts/neural/voice-durations.ts';
-import { LayeredSynthesizer } from '../../src/speech/tts/neural/voice-layers.ts';
-import type { NeuralVoice } from '../../src/speech/tts/pool/synthesis-job-setup.ts';
-import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
+import { endsOfDurations, LayeredSynthesizer } from '../../src/speech/tts/neural/voice-model.ts';
+import type { NeuralVoice, SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
 import { bareWords, chunksOf, phrasesOf } from '../../src/speech/tts/pool/voice-job.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
 import { chooseNeuralVoice } from '../../src/speech/tts/voices/voice-choice.ts';
-import { listedVoices, sampleText } from '../../src/speech/tts/voices/voice-list.ts';
-import { parseVoiceName } from '../../src/speech/tts/voices/voice-name.ts';
+import {
+  listedVoices,
+  parseVoiceName,
+  sampleText,
+} from '../../src/speech/tts/voices/voice-list.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
 
 const book = await loadVoiceBook();

@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { phonemeArguments } from '../../src/speech/tts/espeak/phoneme-arguments.ts';
+import { phonemeArguments } from '../../src/speech/tts/espeak/espeak-voice.ts';
 import { EspeakInstance, loadModule } from '../../src/speech/tts/espeak/wasm-instance.ts';
 
 const espeak = await loadModule('espeak-ng');

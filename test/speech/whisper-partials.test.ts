@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { DecoderRun } from '../../src/speech/stt/decoding/decoder-run.ts';
 import { decodeGreedily } from '../../src/speech/stt/decoding/greedy-decoder.ts';
 import { LogMel } from '../../src/speech/stt/features/log-mel.ts';
-import { Upsampler } from '../../src/speech/stt/features/upsampler.ts';
+import { Upsampler } from '../../src/speech/stt/features/resampler.ts';
 import type { Recognition } from '../../src/speech/stt/pool/recognizer.ts';
 import { loadWhisperModel } from '../../src/speech/stt/whisper/whisper-model.ts';
 import { openRecognizer } from '../../src/speech/stt/whisper/whisper-recognizer.ts';

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { CallQuality } from '../../src/domain/call/call-quality.ts';
+import type { CallQuality } from '../../src/domain/call/call-life.ts';
 import { buildCall } from '../support/build-call.ts';
 import { openTestStore } from '../support/test-store.ts';
 

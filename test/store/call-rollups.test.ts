@@ -2,7 +2,11 @@ import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
-import type { DayUsage, IntentCount, UsageQuery } from '../../src/domain/analytics/analytics.ts';
+import type {
+  DayUsage,
+  IntentCount,
+  UsageQuery,
+} from '../../src/domain/analytics/analytics-report.ts';
 import { type Call, canMove } from '../../src/domain/call/call.ts';
 import { endCall, moveCall } from '../../src/domain/call/call-life.ts';
 import { buildCall } from '../support/build-call.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KeptAnswer } from '../../src/domain/account/idempotency.ts';
+import type { KeptAnswer } from '../../src/domain/account/rate-limit.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { openTestStore, type TestStore } from '../support/test-store.ts';
 

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { IDEMPOTENCY_KEPT_MS } from '../../src/domain/account/idempotency.ts';
-import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX } from '../../src/domain/account/retention.ts';
+import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX } from '../../src/domain/account/account.ts';
+import { IDEMPOTENCY_KEPT_MS } from '../../src/domain/account/rate-limit.ts';
 import { EVENTS_KEPT_MS } from '../../src/domain/webhook/service-event.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
 import { addDelivery, record } from '../support/webhook-deliveries.ts';

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { windowOf } from '../../src/domain/account/rate-limit.ts';
-import { StoreError } from '../../src/domain/store-error.ts';
+import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { openTestStore, type TestStore } from '../support/test-store.ts';

@@ -1,5 +1,6 @@
 /** A disk that is full, for every store at once. */
-import { StoreError } from '../../src/domain/store-error.ts';
+
+import { StoreError } from '../../src/domain/service-error.ts';
 import type { TestStore } from './test-store.ts';
 
 /** Requests are still counted, time goes on, and what is only told lies on no disk. */

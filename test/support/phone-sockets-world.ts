@@ -1,8 +1,9 @@
 /** The WebSockets of browsers at a real HTTP port, with a phone behind them that only listens. */
+
 import { randomBytes } from 'node:crypto';
 import WebSocket from 'ws';
 import { HttpServer } from '../../src/api/http/http-server.ts';
-import type { BrowserCaller } from '../../src/domain/call/browser-phone.ts';
+import type { BrowserCaller } from '../../src/domain/call/live-sound.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { MessageSocket } from '../../src/lib/process/message-socket.ts';
 import { PhoneSockets } from '../../src/operator/phone-sockets.ts';

@@ -9,9 +9,8 @@ import {
   hashOfKey,
 } from '../../src/domain/account/api-key.ts';
 import type { LiveSound } from '../../src/domain/call/live-sound.ts';
-import type { DialQueue } from '../../src/domain/dialing/dial-queue.ts';
-import { NumberOwners } from '../../src/domain/dialing/number-owner.ts';
-import type { Trunks } from '../../src/domain/dialing/trunk-state.ts';
+import { NumberOwners, type Trunks } from '../../src/domain/dialing/number-owner.ts';
+import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';

@@ -3,8 +3,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
+import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
-import { writeTelephoneEvent } from '../../src/rtp/telephone-event.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import { OURS, THEIRS, tone } from './plane.ts';
 

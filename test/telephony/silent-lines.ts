@@ -1,7 +1,6 @@
 /** Lines without sound: what signalling needs of a media engine, and no more. */
-import type { AudioStats } from '../../src/media/audio-stream.ts';
+import type { AudioStats, MediaSession } from '../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
-import type { MediaSession } from '../../src/media/engine/media-session.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 import type { LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
 

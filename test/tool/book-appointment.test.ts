@@ -1,12 +1,12 @@
 /** The booking tool: what reaches the calendar, what goes on record, and what the model is told. */
 import { expect, test } from 'vitest';
-import type { Appointment } from '../../src/domain/call/appointment.ts';
+import type { Appointment } from '../../src/domain/call/call.ts';
 import {
   type AppointmentRequest,
   type Booking,
   type Calendar,
   CalendarError,
-} from '../../src/tool/calendar.ts';
+} from '../../src/tool/book-appointment.ts';
 import { toolboxFor } from '../../src/tool/toolbox.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 

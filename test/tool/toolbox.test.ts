@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { ToolCall } from '../../src/llm/language-model.ts';
 import type { Tool, ToolContext } from '../../src/tool/tool.ts';
 import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
-import type { TransferRules } from '../../src/tool/transfer-policy.ts';
+import type { TransferRules } from '../../src/tool/transfer-call.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const RULES: TransferRules = {

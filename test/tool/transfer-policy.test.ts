@@ -5,7 +5,7 @@ import {
   decideTransfer,
   type TransferRules,
   transferLabels,
-} from '../../src/tool/transfer-policy.ts';
+} from '../../src/tool/transfer-call.ts';
 
 const RULES: TransferRules = {
   targets: [

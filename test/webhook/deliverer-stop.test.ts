@@ -1,8 +1,8 @@
 /** How the deliverer stops: nothing is lost, and nothing holds the stop up. */
 import { expect, test } from 'vitest';
 import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import { Notifier } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { Notifier } from '../../src/lib/notifier.ts';
 import { type Answer, answerOfStatus, type Sender } from '../../src/webhook/answer.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
 import { openTestStore, type TestStore } from '../support/test-store.ts';

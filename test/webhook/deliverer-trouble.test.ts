@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StoreError } from '../../src/domain/store-error.ts';
+import { StoreError } from '../../src/domain/service-error.ts';
 import type { Outbox } from '../../src/domain/webhook/outbox.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';

@@ -1,6 +1,6 @@
 /** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
 import { createHash } from 'node:crypto';
-import type { IdempotencyScope, KeptAnswer } from '../../domain/account/idempotency.ts';
+import type { IdempotencyScope, KeptAnswer } from '../../domain/account/rate-limit.ts';
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import type { JsonAnswer } from './api-answer.ts';

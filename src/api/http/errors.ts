@@ -1,7 +1,11 @@
 /** Turns whatever went wrong into the one body that customers know. */
 import type { ZodError } from 'zod';
-import { type ErrorCode, type ErrorDetail, ServiceError } from '../../domain/service-error.ts';
-import { StoreError } from '../../domain/store-error.ts';
+import {
+  type ErrorCode,
+  type ErrorDetail,
+  ServiceError,
+  StoreError,
+} from '../../domain/service-error.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type ApiContext, callerOf } from '../api-env.ts';
 import type { ApiAnswer } from './api-answer.ts';

@@ -1,7 +1,6 @@
 /** A request of Node's as the interface asks it. */
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { urlHost } from '../../lib/url-host.ts';
+import { urlHost } from '../../lib/local-routes.ts';
 import type { ApiRequest } from './api-request.ts';
 import { type RequestTarget, requestTarget, TargetError } from './request-target.ts';
 

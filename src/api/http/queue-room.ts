@@ -1,7 +1,7 @@
 /** Whether another call may join the queue, without counting those in it each time. */
 import type { Environment } from '../../domain/account/account.ts';
 import type { CallDirection, CallStore } from '../../domain/call/call.ts';
-import { QUEUED_CALLS_MAX } from '../../domain/dialing/dial-queue.ts';
+import { QUEUED_CALLS_MAX } from '../../domain/dialing/outbound-rules.ts';
 
 /**
  * The places of the queue of one direction. Only the interface adds calls to it, and all of them take a place here; whoever

@@ -1,8 +1,13 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
 import { createRoute } from '@hono/zod-openapi';
 import type { Agent } from '../../domain/agent/agent.ts';
-import { type AgentPatch, createAgent, patchAgent } from '../../domain/agent/agent-rules.ts';
-import { requireKnownSpeech, type SpeechChoice } from '../../domain/agent/known-speech.ts';
+import {
+  type AgentPatch,
+  createAgent,
+  patchAgent,
+  requireKnownSpeech,
+  type SpeechChoice,
+} from '../../domain/agent/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';

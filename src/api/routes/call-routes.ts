@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call/call.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
-import { given } from '../../domain/patch.ts';
+import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';

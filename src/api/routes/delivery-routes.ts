@@ -1,6 +1,6 @@
 /** `/api/webhooks/deliveries` and `/api/webhooks/resend`: shows what was sent where, and sends it again. */
 import { createRoute } from '@hono/zod-openapi';
-import { given } from '../../domain/patch.ts';
+import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-rules.ts';

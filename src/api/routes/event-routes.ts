@@ -1,6 +1,6 @@
 /** `/api/events`: the ledger, for receivers that were away for longer than webhooks are tried. */
 import { createRoute } from '@hono/zod-openapi';
-import { given } from '../../domain/patch.ts';
+import { given } from '../../domain/ids.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
 import type { CheckedRoutes } from '../http/checked-routes.ts';

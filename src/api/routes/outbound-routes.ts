@@ -1,10 +1,13 @@
 /** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
 import { createRoute } from '@hono/zod-openapi';
-import { requireKnownSpeech } from '../../domain/agent/known-speech.ts';
-import type { Call } from '../../domain/call/call.ts';
-import { isOver } from '../../domain/call/call.ts';
-import type { DialQueue } from '../../domain/dialing/dial-queue.ts';
-import { abandonQueued, queueCall, requireOutbound } from '../../domain/dialing/outbound-rules.ts';
+import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
+import { type Call, isOver } from '../../domain/call/call.ts';
+import {
+  abandonQueued,
+  type DialQueue,
+  queueCall,
+  requireOutbound,
+} from '../../domain/dialing/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';

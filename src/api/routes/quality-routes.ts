@@ -1,6 +1,6 @@
 /** `/api/calls/{callId}/quality`: how well a call's packets travelled. */
 import { createRoute } from '@hono/zod-openapi';
-import type { CallQuality } from '../../domain/call/call-quality.ts';
+import type { CallQuality } from '../../domain/call/call-life.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
 import type { CheckedRoutes } from '../http/checked-routes.ts';

@@ -2,7 +2,7 @@
 import { createRoute } from '@hono/zod-openapi';
 import { transferTarget } from '../../domain/agent/transfer-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
-import type { TransferStart } from '../../domain/call/live-calls.ts';
+import type { TransferStart } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';

@@ -1,6 +1,6 @@
 /** `/api/voices`: which voices agents can be given, and how they sound. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { given } from '../../domain/patch.ts';
+import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiDeps } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';

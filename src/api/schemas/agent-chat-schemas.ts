@@ -1,6 +1,6 @@
 /** What a chat with an agent looks like in body and answer: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { CHAT_LIMITS } from '../../domain/agent/agent-chat.ts';
+import { CHAT_LIMITS } from '../../domain/agent/agent-version.ts';
 import { words } from './agent-schemas.ts';
 
 export const chatSchema = z

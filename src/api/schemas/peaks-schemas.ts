@@ -1,6 +1,6 @@
 /** What the shape of a recording looks like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { PEAK_POINTS } from '../../domain/call/recording-peaks.ts';
+import { PEAK_POINTS } from '../../domain/call/recording-link.ts';
 import { wholeNumber } from './paging-schema.ts';
 
 export const peaksQuerySchema = z.strictObject({

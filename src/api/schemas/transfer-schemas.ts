@@ -1,6 +1,6 @@
 /** What a wish to hand a call over and its answer look like: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
-import { TRANSFER_MODES } from '../../domain/agent/transfer-mode.ts';
+import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
 
 const SUMMARY_CHARS_MAX = 500;
 

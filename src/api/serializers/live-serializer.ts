@@ -1,7 +1,6 @@
 /** What happens on calls, as the live view tells it; pure */
 import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
-import type { LiveHappening } from '../../domain/call/live-feed.ts';
-import type { CallLevels } from '../../domain/call/live-sound.ts';
+import type { CallLevels, LiveHappening } from '../../domain/call/live-sound.ts';
 import type { LiveEvent } from '../schemas/live-schemas.ts';
 import {
   serializeCallCommon,

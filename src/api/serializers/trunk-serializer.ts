@@ -1,7 +1,7 @@
 /** Trunks and telephone numbers as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
 import type { ListedNumber } from '../../domain/dialing/number-list.ts';
-import type { TrunkState } from '../../domain/dialing/trunk-state.ts';
+import type { TrunkState } from '../../domain/dialing/number-owner.ts';
 import type { phoneNumberPageSchema, trunkListSchema } from '../schemas/trunk-schemas.ts';
 
 type TrunkView = z.infer<typeof trunkListSchema>['data'][number];

@@ -1,10 +1,6 @@
 /** Looks at the headroom every second, and holds whether new calls are taken. */
-
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, Notifier } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { Notifier } from '../../lib/notifier.ts';
-import { type Admission, admits, lookedAt, OPEN } from './admission.ts';
-import { type Headroom, type Loads, loadsOf, type Shortage } from './headroom.ts';
 
 const LOOK_MS = 1000;
 
@@ -72,4 +68,136 @@ export class AdmissionWatch {
     this.#log.info({ loads }, 'new calls are taken again');
     this.reopened.ring();
   }
+}
+
+export interface Admission {
+  /** What there is too little of while new calls are refused; null while they are taken. */
+  readonly shortage: Shortage | null;
+  /** How many looks in a row have spoken against that. */
+  readonly against: number;
+}
+
+/** One busy second is a request or the garbage collector, two are a burst of calls that begin; three are a state. */
+const LOOKS_TO_REFUSE = 3;
+
+/** So far beyond its limit, a figure needs no second look. */
+const LOAD_SEVERE = 6;
+
+/** Longer than it takes to refuse: the calls that are in progress shall have got over it. */
+const LOOKS_TO_ADMIT = 5;
+
+/**
+ * Room for the next call must be there as well, or the door would open and shut. Memory is not given back when calls
+ * end, and a language model may hold most of it for good: waiting for much less would be waiting for ever.
+ */
+const LOADS_CALM: Loads = { event_loop: 0.7, worker_thread: 0.7, recogniser: 0.7, memory: 0.95 };
+
+export const OPEN: Admission = { shortage: null, against: 0 };
+
+/** The first call is always taken: there is nobody whom it could slow down, and nothing else would show that it goes. */
+export function admits({ shortage }: Admission, callsInProgress: number): boolean {
+  return shortage === null || callsInProgress === 0;
+}
+
+/** What to hold by after one more look, a second after the last. */
+export function lookedAt(before: Admission, loads: Loads): Admission {
+  const [worst, load] = worstOf(loads);
+  if (before.shortage === null) {
+    const against = load >= 1 ? before.against + 1 : 0;
+    const isShort = against >= LOOKS_TO_REFUSE || load >= LOAD_SEVERE;
+    return isShort ? { shortage: worst, against: 0 } : { shortage: null, against };
+  }
+  const against = isCalm(loads) ? before.against + 1 : 0;
+  if (against >= LOOKS_TO_ADMIT) return OPEN;
+  return { shortage: load >= 1 ? worst : before.shortage, against };
+}
+
+function isCalm(loads: Loads): boolean {
+  return namesOf(loads).every((shortage) => loads[shortage] < LOADS_CALM[shortage]);
+}
+
+function worstOf(loads: Loads): [Shortage, number] {
+  const worst = namesOf(loads).reduce((one, other) => (loads[other] > loads[one] ? other : one));
+  return [worst, loads[worst]];
+}
+
+function namesOf(loads: Loads): Shortage[] {
+  return Object.keys(loads) as Shortage[];
+}
+
+/** Figures of the last second. */
+export interface Headroom {
+  /** How late the main thread runs what is due, 99th percentile. */
+  readonly loopLagMs: number;
+  /** Share of its time that the main thread is at work, 0 to 1. */
+  readonly mainBusyShare: number;
+  /** Share of a core that the busiest of the other threads uses, those that play and hear sound, 0 to 1. */
+  readonly threadBusyShare: number;
+  /** How long the recogniser took of late, the wait for its turn included; null when nobody asked it. */
+  readonly recognitionMs: number | null;
+  /** How long it took when it was quickest: alone, or nearly. */
+  readonly recognitionAloneMs: number | null;
+  /** Share of the memory that may be used, 0 to 1. */
+  readonly memoryUsedShare: number;
+}
+
+/** What there may be too little of. */
+type Shortage = 'event_loop' | 'worker_thread' | 'recogniser' | 'memory';
+
+/** Each figure over its limit: from 1 on a further call would slow down those in progress. */
+export type Loads = Readonly<Record<Shortage, number>>;
+
+/** The slowest hundredth of what is due; a turn crosses the main thread five times, and later than this it is heard. */
+const LOOP_LAG_MS_MAX = 150;
+
+/** From here on packets begin to wait for each other, although each is still sent in time. */
+const THREAD_BUSY_SHARE_MAX = 0.8;
+
+/** What is left beyond it goes to the page cache, and to a model that grows. */
+const MEMORY_USED_SHARE_MAX = 0.95;
+
+/** A recogniser that is so quick leaves the pause in the turn as it was, however much quicker it is alone. */
+const RECOGNITION_MS_FINE = 700;
+
+/** A caller who waits three times as long has two others before him. */
+const RECOGNITION_RATIO_MAX = 3;
+
+/** The main thread is not filled up to the brim: requests of customers come in between. */
+const MAIN_BUSY_SHARE_MAX = 0.8;
+
+/** Below this what a thread does is mostly not done for calls. */
+const IDLE_SHARE = 0.1;
+
+/** How much of what calls share is used up, as measured on this machine, and how many more calls that leaves */
+export function loadsOf(headroom: Headroom): Loads {
+  const { recognitionMs, recognitionAloneMs } = headroom;
+  const recognitionMsMax = Math.max(
+    RECOGNITION_MS_FINE,
+    RECOGNITION_RATIO_MAX * (recognitionAloneMs ?? 0),
+  );
+  return {
+    event_loop: headroom.loopLagMs / LOOP_LAG_MS_MAX,
+    worker_thread: headroom.threadBusyShare / THREAD_BUSY_SHARE_MAX,
+    recogniser: (recognitionMs ?? 0) / recognitionMsMax,
+    memory: headroom.memoryUsedShare / MEMORY_USED_SHARE_MAX,
+  };
+}
+
+/**
+ * About how many more calls there is room for, taken from what those in progress cost the threads.
+ *
+ * @param callsFree how many more the number of calls allows.
+ */
+export function callsLeft(
+  headroom: Pick<Headroom, 'mainBusyShare' | 'threadBusyShare'>,
+  calls: { readonly inProgress: number; readonly callsFree: number },
+): number {
+  const { mainBusyShare, threadBusyShare } = headroom;
+  const { inProgress, callsFree } = calls;
+  const use = Math.max(
+    mainBusyShare / MAIN_BUSY_SHARE_MAX,
+    threadBusyShare / THREAD_BUSY_SHARE_MAX,
+  );
+  if (inProgress === 0 || use < IDLE_SHARE) return callsFree;
+  return Math.max(0, Math.min(callsFree, Math.floor(inProgress / use) - inProgress));
 }

@@ -1,8 +1,7 @@
 /** What a language model is asked about a call that is over; pure */
-import { DEFAULT_INTENTS } from '../../domain/call/analysis.ts';
-import type { TranscriptEntry } from '../../domain/call/call.ts';
+import { DEFAULT_INTENTS, type TranscriptEntry } from '../../domain/call/call.ts';
 import type { ModelRequest } from '../../llm/language-model.ts';
-import { cutTo, onOneLine } from './analysis-text.ts';
+import { cutTo, onOneLine } from './analysis-fallback.ts';
 
 /** About 3,000 tokens: a small model on a CPU reads so much within the time of one try. */
 export const TRANSCRIPT_CHARS_MAX = 12_000;

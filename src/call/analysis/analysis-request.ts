@@ -1,12 +1,10 @@
 /** Asks a language model about a call that is over, within a limited time. */
-
 import { z } from 'zod';
-import type { CallAnalysis } from '../../domain/call/analysis.ts';
-import type { TranscriptEntry } from '../../domain/call/call.ts';
+import type { CallAnalysis, TranscriptEntry } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { LanguageModel, ModelRequest } from '../../llm/language-model.ts';
+import { cutTo, onOneLine } from './analysis-fallback.ts';
 import { analysisRequest } from './analysis-prompt.ts';
-import { cutTo, onOneLine } from './analysis-text.ts';
 
 /** How long one request may take. */
 const REQUEST_MS_MAX = 8000;

@@ -1,17 +1,22 @@
 /** Finds out what ended calls were about, and tells customers with `call.transcribed`, whatever the model does. */
-
 import type { Environment } from '../../domain/account/account.ts';
 import type { AgentStore } from '../../domain/agent/agent.ts';
-import type { AnalysisJob, AnalysisStore, CallAnalysis } from '../../domain/call/analysis.ts';
-import type { Call, CallStore, TranscriptEntry } from '../../domain/call/call.ts';
+import type {
+  AnalysisJob,
+  AnalysisStore,
+  Call,
+  CallAnalysis,
+  CallStore,
+  TranscriptEntry,
+} from '../../domain/call/call.ts';
+import { callTranscribedEvent } from '../../domain/call/call-events.ts';
 import type { NewId } from '../../domain/ids.ts';
-import { StoreError } from '../../domain/store-error.ts';
+import { StoreError } from '../../domain/service-error.ts';
 import type { EventStore, ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { AnalysisResult } from '../../lib/metrics/analysis-metrics.ts';
+import type { AnalysisResult } from '../../lib/metrics/model-metrics.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
-import { transcribedEvent } from './analysis-event.ts';
 import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
 import { intentsToChooseFrom } from './analysis-prompt.ts';
 import { askForAnalysis } from './analysis-request.ts';
@@ -287,4 +292,27 @@ interface AnalystParts {
   readonly newId: NewId;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/**
+ * Makes `call.transcribed`, created after every event of the call: a simulated call runs ahead of the clock on the wall.
+ *
+ * @param facts.told the events of the call so far.
+ * @param facts.recordingUrl empty where there is no recording.
+ */
+export function transcribedEvent(
+  call: Call,
+  facts: {
+    readonly transcript: readonly TranscriptEntry[];
+    readonly told: readonly ServiceEvent[];
+    readonly recordingUrl: string;
+    readonly now: Date;
+    readonly eventId: string;
+  },
+): ServiceEvent {
+  const { transcript, recordingUrl, told, now, eventId } = facts;
+  const afterMs = told.map(({ createdAt }) => createdAt.getTime() + 1);
+  const atMs = Math.max(now.getTime(), call.endedAt?.getTime() ?? 0, ...afterMs);
+  const stamp = { id: eventId, now: new Date(atMs) };
+  return callTranscribedEvent(call, { transcript, recordingUrl }, stamp);
 }

@@ -1,5 +1,6 @@
 /** The ways out of one dialer: which trunk a number takes, how fast it may be dialled through, how busy it is. */
-import type { WayOut } from '../../domain/dialing/dial-queue.ts';
+
+import type { WayOut } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Carrier, TrunkRoute } from '../../telephony/carrier.ts';
 

@@ -3,12 +3,15 @@ import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, EndReason } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Carrier, Leg, OutgoingCall } from '../../telephony/carrier.ts';
-import { CarrierError } from '../../telephony/carrier.ts';
+import {
+  type Carrier,
+  CarrierError,
+  type Leg,
+  type OutgoingCall,
+} from '../../telephony/carrier.ts';
 import type { CallRegistry, LiveCall } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
-import { endReasonOfUnanswered } from '../session/end-reason.ts';
-import { failureBecause, failureOf } from '../session/failure.ts';
+import { endReasonOfUnanswered, failureBecause, failureOf } from '../session/end-reason.ts';
 import { endUnanswered, holdCall } from '../session/hold-call.ts';
 
 /** A carrier that was told to cancel has an answer within a SIP transaction, 32 s; one that has not is not waited for. */

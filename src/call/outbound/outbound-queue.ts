@@ -1,6 +1,6 @@
 /** The waiting calls of one environment in memory, so that looking for the next one does not read them all. */
 import type { WaitingParty } from '../../domain/call/call.ts';
-import { QUEUED_CALLS_MAX } from '../../domain/dialing/dial-queue.ts';
+import { QUEUED_CALLS_MAX } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 /** Up to so many calls are read again whenever one is added; longer queues once in `LONG_REFRESH_MS`. */

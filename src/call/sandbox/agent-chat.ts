@@ -1,17 +1,17 @@
 /** An agent that is tried in writing, with the prompt and the model that its calls have. */
 import { HistoryKeeper } from '../../conversation/history/history-keeper.ts';
 import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
+import { speakable } from '../../conversation/reply/clause-splitter.ts';
 import { CALLS_MAX, CHARACTERS_MAX } from '../../conversation/reply/llm-stream.ts';
-import { speakable } from '../../conversation/reply/speakable.ts';
-import { rulesFor } from '../../conversation/rules-for.ts';
-import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-chat.ts';
+import { rulesFor } from '../../conversation/turn/turn-rules.ts';
+import type { AgentChat, ChatLine, ChatReply } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ModelEvent, ToolCall } from '../../llm/language-model.ts';
 import { toolboxFor } from '../../tool/toolbox.ts';
-import { briefOf } from '../session/session-brief.ts';
-import { transferRulesOf } from '../session/transfer-rules-of.ts';
+import { briefOf } from '../session/call-parts.ts';
+import { transferRulesOf } from '../session/transfer-cap.ts';
 
 /** Answers that are made at one time: calls come first. */
 const CHATS_MAX = 2;

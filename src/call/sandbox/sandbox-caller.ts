@@ -4,11 +4,10 @@ import type { Call } from '../../domain/call/call.ts';
 import { moveCall } from '../../domain/call/call-life.ts';
 import { type SandboxScenario, scenarioNamed } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { IncomingCall, Leg } from '../../telephony/carrier.ts';
-import { CarrierError } from '../../telephony/carrier.ts';
+import { CarrierError, type IncomingCall, type Leg } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
 import type { CallParts } from '../session/call-parts.ts';
-import { CALLER_GAVE_UP, failureBecause, failureOf } from '../session/failure.ts';
+import { CALLER_GAVE_UP, failureBecause, failureOf } from '../session/end-reason.ts';
 import { endUnanswered, holdCall } from '../session/hold-call.ts';
 
 /** How long to wait for the database before looking again. */

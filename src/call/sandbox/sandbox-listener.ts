@@ -1,6 +1,8 @@
 /** The ear of a simulated call: it is told what the scripted party says, instead of recognising it. */
 import type { Clock } from '../../lib/clock.ts';
-import type { Ear, Utterance } from '../../speech/hearing/hearing.ts';
+import type { ScaledClock } from '../../lib/scaled-clock.ts';
+import type { Ear, EngineReport, Utterance } from '../../speech/hearing/hearing.ts';
+import type { SpeechRequest, Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
 
 /** The voice of a scripted party, as far as an ear needs it. */
 export interface PartyVoice {
@@ -48,4 +50,49 @@ export class SandboxListener implements Ear {
   endUtterance(): void {}
 
   close(): void {}
+}
+
+/** A voice that keeps phrases. */
+interface KeepingVoice extends Synthesizer {
+  /** Speaks a phrase ahead of time; once is enough. @throws {SynthesisError} */
+  prepare(request: SpeechRequest): Promise<void>;
+}
+
+/**
+ * What the sandbox's agents say is always the same, so it is kept, and said again at once. While the engine works, the
+ * call's clock is slow: a reply comes as soon after the caller's words as it would in a real call.
+ */
+export class SandboxVoice implements Synthesizer {
+  readonly #voice: KeepingVoice;
+  readonly #clock: ScaledClock;
+
+  constructor(options: { readonly voice: KeepingVoice; readonly clock: ScaledClock }) {
+    this.#voice = options.voice;
+    this.#clock = options.clock;
+  }
+
+  start(): Promise<void> {
+    return this.#voice.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#voice.stop();
+  }
+
+  report(): EngineReport {
+    return this.#voice.report();
+  }
+
+  async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
+    const { signal, ...phrase } = request;
+    const speedUp = this.#clock.slowDown();
+    try {
+      // Without the signal: other calls may wait for the same sentence.
+      await this.#voice.prepare(phrase);
+    } finally {
+      speedUp();
+    }
+    signal?.throwIfAborted();
+    yield* this.#voice.speak(request);
+  }
 }

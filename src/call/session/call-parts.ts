@@ -6,9 +6,9 @@ import type {
   TurnTimes,
 } from '../../conversation/conversation-port.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
-import type { CallDirection, CallStore, EndReason } from '../../domain/call/call.ts';
-import type { CallQualityStore } from '../../domain/call/call-quality.ts';
-import type { LiveFeed } from '../../domain/call/live-feed.ts';
+import type { Call, CallDirection, CallStore, EndReason } from '../../domain/call/call.ts';
+import type { CallQualityStore } from '../../domain/call/call-life.ts';
+import type { LiveFeed } from '../../domain/call/live-sound.ts';
 import type { NewId } from '../../domain/ids.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -89,4 +89,19 @@ export interface CallParts {
   /** Counts transfers and holds them within bounds; absent where nobody is dialled. */
   readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;
+}
+
+/** Lays the call's overrides over the agent's configuration. */
+export function briefOf(agent: Agent, call: Pick<Call, 'overrides'>): ConversationBrief {
+  const { overrides } = call;
+  return {
+    greeting: overrides.greeting ?? agent.greeting,
+    systemPrompt: overrides.systemPrompt ?? agent.systemPrompt,
+    voice: overrides.voice ?? agent.voice,
+    language: overrides.language ?? agent.language,
+    pronunciations: agent.settings.pronunciations,
+    isInterruptible: agent.settings.interruptible,
+    silenceTimeoutMs: agent.settings.silenceTimeoutSeconds * 1000,
+    maxDurationMs: (overrides.maxDurationSeconds ?? agent.settings.maxDurationSeconds) * 1000,
+  };
 }

@@ -1,8 +1,9 @@
 /** A call's quality as it is kept and shown, from the figures of its line; pure */
 
-import { meanOpinionScore } from '../../domain/agent/voice-quality.ts';
-import type { CallQuality, LocalQuality, RemoteQuality } from '../../domain/call/call-quality.ts';
-import type { AudioStats, LineDetails } from '../../media/audio-stream.ts';
+import { meanOpinionScore } from '../../domain/agent/voice-catalogue.ts';
+import type { CallQuality, LocalQuality, RemoteQuality } from '../../domain/call/call-life.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { AudioStats, AudioStream, LineDetails } from '../../media/audio-stream.ts';
 
 /** @returns undefined where no packets flow, as on a simulated call. */
 export function qualityOf(stats: AudioStats): CallQuality | undefined {
@@ -63,4 +64,19 @@ function percentOf(part: number, whole: number): number {
 
 function tenths(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+/** To be called while the line is still there. Nothing waits for it. @param options.onStats takes the last figures. */
+export function countPackets(
+  audio: Pick<AudioStream, 'stats'>,
+  { onStats, log }: { readonly onStats: (stats: AudioStats) => void; readonly log: Logger },
+): void {
+  audio
+    .stats()
+    .then(onStats, (error: unknown) => {
+      log.debug({ err: error }, 'packets of the call were not counted');
+    })
+    .catch((error: unknown) => {
+      log.error({ err: error }, 'packets of the call were not kept');
+    });
 }

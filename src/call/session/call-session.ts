@@ -5,27 +5,27 @@ import type {
   ConversationFailure,
 } from '../../conversation/conversation-port.ts';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
-import type { TransferManner } from '../../domain/agent/transfer-mode.ts';
+import type { TransferManner } from '../../domain/agent/transfer-rules.ts';
 import type { Call, EndReason, TranscriptEntry } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
-import type { TransferStart } from '../../domain/call/live-calls.ts';
+import type { TransferStart } from '../../domain/call/live-sound.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { AudioStats, AudioStream, RecordingFailure } from '../../media/audio-stream.ts';
 import type { Leg, ReleaseCause } from '../../telephony/carrier.ts';
 import type { CallInProgress, LiveCall } from '../call-registry.ts';
-import { CallClock } from './call-clock.ts';
-import { CallJournal } from './call-journal.ts';
-import type { CallParts, TalkingParty } from './call-parts.ts';
-import { qualityOf } from './call-quality.ts';
-import { answered, ended } from './call-record.ts';
-import { bridgeEndOf, endReasonOfConversation, endReasonOfRelease } from './end-reason.ts';
-import { failureBecause } from './failure.ts';
-import { lineClosed } from './line-closed.ts';
-import { countPackets } from './packet-count.ts';
-import { briefOf } from './session-brief.ts';
+import { answered, CallJournal, ended } from './call-journal.ts';
+import { briefOf, type CallParts, type TalkingParty } from './call-parts.ts';
+import { countPackets, qualityOf } from './call-quality.ts';
+import { lineClosed } from './call-sound.ts';
+import { CallClock } from './call-spans.ts';
+import {
+  bridgeEndOf,
+  endReasonOfConversation,
+  endReasonOfRelease,
+  failureBecause,
+} from './end-reason.ts';
 import { SessionControl } from './session-control.ts';
-import { SessionRecording } from './session-recording.ts';
-import { SessionTimeline } from './session-timeline.ts';
+import { SessionRecording, SessionTimeline } from './session-timeline.ts';
 
 /** How long the record of an ended call may wait for the database before the call is let go. */
 const RECORD_WAIT_MS = 60_000;

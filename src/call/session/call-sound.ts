@@ -1,6 +1,6 @@
 /** The sound of the calls that this process holds, for those who look on and listen in. */
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { CallQuality } from '../../domain/call/call-quality.ts';
+import type { CallQuality } from '../../domain/call/call-life.ts';
 import type {
   CallLevels,
   Listening,
@@ -8,9 +8,9 @@ import type {
   SoundListener,
 } from '../../domain/call/live-sound.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { Leg } from '../../telephony/carrier.ts';
 import type { CallInProgress } from '../call-registry.ts';
-import { LevelRounds } from '../live/level-rounds.ts';
-import { ListenerRounds } from '../live/listener-rounds.ts';
+import { LevelRounds, ListenerRounds } from '../live/listener-rounds.ts';
 import { qualityOf } from './call-quality.ts';
 
 export class CallSound implements LiveSound {
@@ -45,4 +45,16 @@ export class CallSound implements LiveSound {
     this.#levels.close();
     this.#listeners.close();
   }
+}
+
+/** Closing a line writes the last second of its recording. */
+const LINE_CLOSE_MS_MAX = 5000;
+
+/** Resolves when the recording is whole; a disk that hangs must not keep the record from its end. */
+export async function lineClosed(leg: Leg, clock: Clock): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const cancel = clock.after(LINE_CLOSE_MS_MAX, timeout.resolve);
+  // Over already: nothing is said to the far end, only waited for what ends with the leg.
+  await Promise.race([leg.hangUp().catch(() => undefined), timeout.promise]);
+  cancel();
 }

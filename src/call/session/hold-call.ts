@@ -4,9 +4,8 @@ import { type Call, type EndReason, isOver } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
-import { CallJournal } from './call-journal.ts';
+import { CallJournal, ended } from './call-journal.ts';
 import type { CallParts } from './call-parts.ts';
-import { ended } from './call-record.ts';
 import { CallSession } from './call-session.ts';
 import { beginningOf, endedEntry } from './session-timeline.ts';
 

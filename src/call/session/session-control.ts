@@ -1,14 +1,13 @@
 /** What may be done to a call that goes on, by its agent or at a customer's wish: hand it over, and put an appointment on record. */
 import type { CallControl } from '../../conversation/conversation-port.ts';
-import type { TransferManner } from '../../domain/agent/transfer-mode.ts';
-import type { Appointment } from '../../domain/call/appointment.ts';
-import type { Call } from '../../domain/call/call.ts';
+import type { TransferManner } from '../../domain/agent/transfer-rules.ts';
+import type { Appointment, Call } from '../../domain/call/call.ts';
 import {
   type AgentRole,
   appointmentBookedEvent,
   callBridgedEvent,
 } from '../../domain/call/call-events.ts';
-import type { TransferStart } from '../../domain/call/live-calls.ts';
+import type { TransferStart } from '../../domain/call/live-sound.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Leg, ThreeWayCall } from '../../telephony/carrier.ts';

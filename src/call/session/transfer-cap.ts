@@ -1,5 +1,10 @@
 /** Holds transfers within bounds that no model, no caller behind it, and no stolen key can talk its way out of. */
+
+import type { ConversationBrief } from '../../conversation/conversation-port.ts';
+import type { Account } from '../../domain/account/account.ts';
+import type { Agent } from '../../domain/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
+import type { TransferRules } from '../../tool/transfer-call.ts';
 
 /** A busy colleague may be tried again, or another one; more is somebody playing with the model. */
 const ATTEMPTS_A_CALL_MAX = 3;
@@ -91,4 +96,20 @@ export class CallTransfers {
   made(): void {
     this.#madeInCall += 1;
   }
+}
+
+/** The agent's own list goes before the account's, where both have a label. */
+export function transferRulesOf(
+  agent: Agent,
+  brief: ConversationBrief,
+  account: Account | undefined,
+): TransferRules {
+  const allowedCountries = account?.allowedCountries ?? undefined;
+  return {
+    targets: [...agent.settings.transferTargets, ...(account?.transferTargets ?? [])],
+    systemPrompt: brief.systemPrompt,
+    agentNumber: agent.phoneNumber,
+    ownNumbers: agent.phoneNumber === null ? [] : [agent.phoneNumber],
+    ...(allowedCountries === undefined ? {} : { allowedCountries }),
+  };
 }

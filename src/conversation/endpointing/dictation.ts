@@ -5,6 +5,7 @@ import {
   parsePhoneNumberFromString,
   validatePhoneNumberLength,
 } from 'libphonenumber-js/max';
+import type { TurnState } from '../turn/turn-state.ts';
 import { numberOf, trailingDigits } from './number-words.ts';
 
 export type Slot = 'phone' | 'digits' | 'spelling' | 'email' | 'address';
@@ -160,4 +161,11 @@ function isWholeEmail(text: string): boolean {
 
 function hasEmailPart(text: string): boolean {
   return /@|\b(at|dot|arroba|punto|chiocciola|arobase|point|punkt|ponto)\b/i.test(text);
+}
+
+/** From the agent's last words and the caller's so far. Null when nothing is. */
+export function dictationIn(state: TurnState, text: string): Dictation | null {
+  const { history, rules } = state;
+  const question = history.findLast(({ role }) => role === 'assistant')?.content ?? '';
+  return dictationOf(text, question, { language: rules.brief.language, country: rules.country });
 }

@@ -1,8 +1,7 @@
 /** Telephone keys: collected, and then handed to the model as if they had been said; pure */
-
 import { addToHistory, dropReply } from '../reply/reply.ts';
 import { interrupt } from '../turn/barge-in.ts';
-import { countSpeculation } from '../turn/speculation.ts';
+import { countSpeculation } from '../turn/transcription-request.ts';
 import { act, change, type Draft } from '../turn/turn-state.ts';
 
 /** More keys than this at once are no number. */

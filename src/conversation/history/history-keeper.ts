@@ -1,7 +1,7 @@
 /** Keeps what the model is asked within its window: sums up the older part of a long call while nobody waits. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { type LanguageModelCounts, UNCOUNTED } from '../../lib/metrics/language-model-metrics.ts';
+import { type LanguageModelCounts, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
 import {
   ANSWER_TOKENS_MAX,
   type ChatMessage,
@@ -9,12 +9,7 @@ import {
   type ModelUsage,
   type ToolDescription,
 } from '../../llm/language-model.ts';
-import {
-  readSummary,
-  SUMMARY_CHARS_MAX,
-  summaryMessage,
-  summaryRequest,
-} from './history-summary.ts';
+import { readSummary, SUMMARY_CHARS_MAX, summaryMessage, summaryRequest } from './prompt.ts';
 
 /** A summary that takes longer comes too late. */
 const SUMMARY_MS_MAX = 20_000;

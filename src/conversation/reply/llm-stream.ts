@@ -3,8 +3,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../../llm/language-model.ts';
 import type { HistoryKeeper } from '../history/history-keeper.ts';
 import type { TurnHappening } from '../turn/turn-event.ts';
-import { ClauseSplitter } from './clause-splitter.ts';
-import { hasSound, speakable } from './speakable.ts';
+import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';
 
 /** Nobody listens to more than a minute or two at a stretch; a model that rambles is stopped here. */
 export const CHARACTERS_MAX = 1500;

@@ -1,4 +1,6 @@
 /** What the agent says by itself, without a language model, in each language; pure */
+import type { Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
+import type { ConversationBrief } from '../conversation-port.ts';
 
 export interface Phrases {
   /** After a long silence. */
@@ -95,4 +97,19 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
 /** The phrases of a language, English where there are none. */
 export function phrasesFor(language: string): Phrases {
   return BY_LANGUAGE[language.toLowerCase().split('-')[0] ?? ''] ?? ENGLISH;
+}
+
+/**
+ * Speaks it with the agent's voice: 8 kHz, mono, in chunks of any length.
+ *
+ * @param summary what the caller wants; without one, only that there is a caller.
+ */
+export function announcementOf(
+  summary: string,
+  options: { readonly brief: ConversationBrief; readonly synthesizer: Synthesizer },
+): () => AsyncIterable<Int16Array> {
+  const { brief, synthesizer } = options;
+  const { voice, language, pronunciations = [] } = brief;
+  const text = `${phrasesFor(language).announcement} ${summary}`.trim();
+  return () => synthesizer.speak({ text, voice, language, pronunciations });
 }

@@ -2,7 +2,6 @@
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
 import { audioMsOf, heardWords } from '../history/heard-words.ts';
-import { reportTurn } from '../turn/turn-report.ts';
 import {
   act,
   change,
@@ -12,6 +11,7 @@ import {
   type Reply,
   type ReplyKind,
   type ReplyStage,
+  reportTurn,
 } from '../turn/turn-state.ts';
 
 const BROKEN_OFF =

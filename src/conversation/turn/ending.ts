@@ -1,10 +1,11 @@
 /** How a conversation ends: a last sentence that nobody interrupts, and then the end; pure */
-
 import type { ConversationEnd } from '../conversation-port.ts';
-import { dropReply, sayPhrase } from '../reply/reply.ts';
+import { addToHistory, dropReply, sayPhrase } from '../reply/reply.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance } from './listening.ts';
-import { act, change, type Draft } from './turn-state.ts';
+import { countSpeculation } from './transcription-request.ts';
+import type { TurnEventOf } from './turn-event.ts';
+import { act, change, type Draft, type TurnState } from './turn-state.ts';
 
 /** Says a closing sentence to its end, and then ends the conversation. */
 export function closeWith(draft: Draft, text: string, end: ConversationEnd, atMs: number): void {
@@ -41,4 +42,73 @@ function keepWords(draft: Draft): void {
   const words = draft.state.utterance?.words;
   if (words && words.text !== '') emitCallersWords(draft, words.text, words.confidence);
   forgetUtterance(draft);
+}
+
+/** How the agent behaves as long as the other party is there. */
+export const THIRD_PARTY_RULE =
+  'Answer whoever speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
+  'When they need you no more, say goodbye and use end_call: the two talk on without you.';
+
+const JOINED =
+  '(The other party is on the line now: it, the caller and you all hear one another. Introduce the two in a sentence. ' +
+  `After that: ${THIRD_PARTY_RULE})`;
+
+const LEFT = '(The other party has hung up. You are alone with the caller again.)';
+
+const NOT_HANDED_OVER = '(The other party did not take the call. The caller is still with you.)';
+
+/** The agent has something to say about it, once it has the floor. */
+export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'company'>): void {
+  note(draft, isThere ? JOINED : LEFT, atMs);
+  change(draft, { hasCompany: isThere });
+}
+
+/** As above: the caller waits to hear what came of it. */
+export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'not-handed-over'>): void {
+  note(draft, NOT_HANDED_OVER, atMs);
+}
+
+function note(draft: Draft, text: string, atMs: number): void {
+  if (draft.state.reply?.stage === 'ahead') {
+    countSpeculation(draft, 'miss');
+    dropReply(draft, atMs);
+  }
+  addToHistory(draft, text);
+  change(draft, { isOwedAnswer: true, hasCheckedIn: false });
+}
+
+/** Whether nobody speaks and nobody is expected to. */
+export function isQuiet(state: TurnState): boolean {
+  return (
+    state.stage === 'open' &&
+    state.reply === null &&
+    state.utterance === null &&
+    !state.isOwedAnswer &&
+    !state.isHandingOver &&
+    state.digits === ''
+  );
+}
+
+/** Starts and stops the wait whenever silence begins or ends. */
+export function watchSilence(draft: Draft, wasQuiet: boolean): void {
+  const isNowQuiet = isQuiet(draft.state);
+  // At the end every wait has been given up already.
+  if (isNowQuiet === wasQuiet || draft.state.stage === 'over') return;
+  const delayMs = draft.state.rules.brief.silenceTimeoutMs;
+  act(
+    draft,
+    isNowQuiet
+      ? { kind: 'set-timer', timer: 'silence', delayMs }
+      : { kind: 'cancel-timer', timer: 'silence' },
+  );
+}
+
+export function onSilence(draft: Draft, atMs: number): void {
+  if (!isQuiet(draft.state)) return;
+  if (draft.state.hasCheckedIn) {
+    endNow(draft, { kind: 'timeout', cause: 'silence' }, atMs);
+    return;
+  }
+  change(draft, { hasCheckedIn: true });
+  sayPhrase(draft, 'check-in', draft.state.rules.phrases.checkIn);
 }

@@ -2,6 +2,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { Ear, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
 import type { TurnHappening } from './turn-event.ts';
+import { act, change, type Draft } from './turn-state.ts';
 
 /** No caller waits longer than this for their words to be understood. */
 const TIMEOUT_MS = 5000;
@@ -49,4 +50,14 @@ export class TranscriptionRequest {
   cancel(): void {
     this.#request?.abort(new Error('the words are not wanted any more'));
   }
+}
+
+/** Counts one, and tells. */
+export function countSpeculation(draft: Draft, outcome: 'hit' | 'miss'): void {
+  const { aheadHits, aheadMisses } = draft.state;
+  change(
+    draft,
+    outcome === 'hit' ? { aheadHits: aheadHits + 1 } : { aheadMisses: aheadMisses + 1 },
+  );
+  act(draft, { kind: 'emit', event: { kind: 'speculation', outcome } });
 }

@@ -1,14 +1,16 @@
 /** The end of the caller's turn: how long to wait for it, what to prepare meanwhile, and what follows; pure */
-
 import { learnLevel } from '../endpointing/caller-level.ts';
-import { completenessOf } from '../endpointing/completeness.ts';
-import { dictationIn } from '../endpointing/dictating.ts';
-import { COMPLETENESS_UNKNOWN, silenceRequiredMs } from '../endpointing/endpointing.ts';
+import { dictationIn } from '../endpointing/dictation.ts';
+import {
+  COMPLETENESS_UNKNOWN,
+  completenessOf,
+  silenceRequiredMs,
+} from '../endpointing/endpointing.ts';
 import { addToHistory, beginReply, dropReply, sayPhrase } from '../reply/reply.ts';
 import { askModel } from './answering.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance, requestWords } from './listening.ts';
-import { countSpeculation } from './speculation.ts';
+import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,

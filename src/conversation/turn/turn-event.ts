@@ -1,6 +1,9 @@
 /** What happens in a conversation, as the turn machine is told; pure */
-import type { ToolCall } from '../../llm/language-model.ts';
+import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
+import type { AudioEvent } from '../../media/audio-stream.ts';
+import type { TranscriptionPriority, VoiceEvent } from '../../speech/hearing/hearing.ts';
 import type { ToolOutcome } from '../../tool/tool.ts';
+import type { ConversationEvent } from '../conversation-port.ts';
 
 export type TurnTimer =
   /** The silence after the caller's words is long enough. */
@@ -98,3 +101,69 @@ export type TurnEventOf<Kind extends TurnHappening['kind']> = Extract<
   TurnEvent,
   { readonly kind: Kind }
 >;
+
+/** Events that the turn machine has no use for are undefined. */
+export function turnEventOfAudio(event: AudioEvent): TurnHappening | undefined {
+  switch (event.kind) {
+    case 'voice-started':
+    case 'voice-stopped':
+      return voiceEvent(event);
+    case 'playout-started':
+      return { kind: event.kind, reply: event.generation, startedAtMs: event.atMs };
+    case 'playout-paused':
+      return { kind: event.kind, reply: event.generation, playedMs: event.playedMs };
+    case 'playout-finished': {
+      const { kind, generation, playedMs, isComplete } = event;
+      return { kind, reply: generation, playedMs, isComplete };
+    }
+    case 'digit':
+      return { kind: event.kind, digit: event.digit };
+    case 'media-lost':
+      return { kind: event.kind };
+    case 'media-arrived':
+    case 'recording-failed':
+      return undefined;
+    default:
+      return event satisfies never;
+  }
+}
+
+export function voiceEvent(event: VoiceEvent): TurnHappening {
+  return event.kind === 'voice-started' ? { kind: event.kind, voicedAtMs: event.atMs } : event;
+}
+
+/** What the turn machine wants done */
+export type TurnEffect =
+  | { readonly kind: 'listen'; readonly fromMs: number }
+  | { readonly kind: 'stop-listening' }
+  | {
+      readonly kind: 'transcribe';
+      readonly attempt: number;
+      readonly priority: TranscriptionPriority;
+    }
+  | { readonly kind: 'cancel-transcription' }
+  /** Asks the model for (more of) a reply. */
+  | { readonly kind: 'ask'; readonly reply: number; readonly messages: readonly ChatMessage[] }
+  /** Turns one clause of a reply into audio, after the clauses before it. */
+  | {
+      readonly kind: 'voice';
+      readonly reply: number;
+      readonly clause: number;
+      readonly text: string;
+    }
+  /** Lets a reply's audio out, now and as it comes. */
+  | { readonly kind: 'release'; readonly reply: number }
+  /** Keeps a reply's audio in again; none of it has left yet. */
+  | { readonly kind: 'hold'; readonly reply: number }
+  /** The reply has no more clauses. */
+  | { readonly kind: 'finish'; readonly reply: number }
+  /** Stops thinking, voicing and playing a reply. */
+  | { readonly kind: 'drop'; readonly reply: number }
+  | { readonly kind: 'resume'; readonly reply: number }
+  | { readonly kind: 'run-tool'; readonly reply: number; readonly call: ToolCall }
+  | { readonly kind: 'set-interruptible'; readonly isInterruptible: boolean }
+  | { readonly kind: 'set-timer'; readonly timer: TurnTimer; readonly delayMs: number }
+  | { readonly kind: 'cancel-timer'; readonly timer: TurnTimer }
+  | { readonly kind: 'emit'; readonly event: ConversationEvent }
+  /** The conversation is over: stop everything. */
+  | { readonly kind: 'close' };

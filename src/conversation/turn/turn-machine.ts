@@ -29,14 +29,19 @@ import {
   onPlayoutPaused,
   settleAside,
 } from './barge-in.ts';
-import { closeWith, endNow, stopNow } from './ending.ts';
+import {
+  closeWith,
+  endNow,
+  isQuiet,
+  onSilence,
+  onThirdParty,
+  onTransferFailed,
+  stopNow,
+  watchSilence,
+} from './ending.ts';
 import { forgetUtterance, onVoiceStarted, onVoiceStopped, requestWords } from './listening.ts';
-import { isQuiet, onSilence, watchSilence } from './silence.ts';
-import { onThirdParty, onTransferFailed } from './third-party.ts';
-import type { TurnEffect } from './turn-effect.ts';
 import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
-import type { TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
-import { reportTurn } from './turn-report.ts';
+import type { TurnEffect, TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
 import {
   act,
   change,
@@ -45,6 +50,7 @@ import {
   type Draft,
   isAgentsFloor,
   type Reply,
+  reportTurn,
   type TurnState,
   type Words,
 } from './turn-state.ts';

@@ -1,6 +1,10 @@
 /** What one conversation's turn machine goes by: the brief, set phrases, and every span of time; pure */
+
+import type { Clock } from '../../lib/clock.ts';
+import type { Toolbox } from '../../tool/toolbox.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
-import type { Phrases } from '../reply/phrases.ts';
+import { type Phrases, phrasesFor } from '../reply/phrases.ts';
+import type { TurnTimer } from './turn-event.ts';
 
 /** Spans that decide how patient and how quick the agent is. */
 export interface TurnTiming {
@@ -68,4 +72,69 @@ export interface TurnRules {
   readonly toolsAfterWords: readonly string[];
   /** For the model, which is asked for dates and times. */
   readonly startedAt: Date;
+}
+
+/** The waits of one conversation: one of each name at a time, so a wait set anew replaces the old one. */
+export class TurnTimers {
+  readonly #clock: Clock;
+  readonly #onRing: (timer: TurnTimer) => void;
+  /** Cancels each wait; without effect once it has rung. */
+  readonly #waits = new Map<TurnTimer, () => void>();
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly onRing: (timer: TurnTimer) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#onRing = options.onRing;
+  }
+
+  set(timer: TurnTimer, delayMs: number): void {
+    this.cancel(timer);
+    this.#waits.set(
+      timer,
+      this.#clock.after(delayMs, () => this.#onRing(timer)),
+    );
+  }
+
+  cancel(timer: TurnTimer): void {
+    this.#waits.get(timer)?.();
+  }
+
+  cancelAll(): void {
+    for (const cancel of this.#waits.values()) cancel();
+  }
+}
+
+/** How a conversation takes turns. */
+export interface RuleOptions {
+  readonly brief: ConversationBrief;
+  readonly tools: Toolbox;
+  readonly clock: Clock;
+  /** Whether answers are begun before the caller's turn is over; true unless given. */
+  readonly mayThinkAhead?: boolean;
+  /** How far the scores of the turn model are to be believed, from 0 to 1; 0 unless given. */
+  readonly turnTrust?: number;
+  /** Where the agent is called, ISO 3166-1 alpha-2; by the language's region unless given. */
+  readonly country?: string;
+  readonly timing?: Partial<TurnTiming>;
+}
+
+export function rulesFor(options: RuleOptions): TurnRules {
+  const { brief, tools, clock } = options;
+  return {
+    brief,
+    phrases: phrasesFor(brief.language),
+    timing: { ...DEFAULT_TIMING, ...options.timing },
+    mayThinkAhead: options.mayThinkAhead ?? true,
+    turnTrust: options.turnTrust ?? 0,
+    country: options.country ?? regionOf(brief.language),
+    toolsAfterWords: tools.namesAfterWords,
+    startedAt: clock.now(),
+  };
+}
+
+/** `US` of `en-US`; null where the tag names none. */
+function regionOf(language: string): string | null {
+  return /-([A-Z]{2})\b/i.exec(language)?.[1]?.toUpperCase() ?? null;
 }

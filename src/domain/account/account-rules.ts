@@ -1,7 +1,7 @@
 /** How accounts are changed: limits, and what a change may not say; pure */
 import { getCountries, isSupportedCountry } from 'libphonenumber-js/max';
 import { checkTransferTarget } from '../agent/agent-rules.ts';
-import { emptyPatch, given } from '../patch.ts';
+import { emptyPatch, given } from '../ids.ts';
 import type { Account, CallRetention } from './account.ts';
 
 export const ACCOUNT_LIMITS = {

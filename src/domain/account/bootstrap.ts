@@ -1,5 +1,4 @@
 /** The first start: one account, one key and one signing secret an environment; pure */
-
 import type { NewId, RandomBytes } from '../ids.ts';
 import { type Environment, KEEP_CALLS, type Plan } from './account.ts';
 import type { AccountStore } from './account-store.ts';
@@ -96,4 +95,21 @@ export function settingsWithoutEffect(options: {
     ...(isUnknown(testKey) ? (['testKey'] as const) : []),
     ...(signingSecret !== undefined && !signs() ? (['signingSecret'] as const) : []),
   ];
+}
+
+/** The contract of the store that keeps the server's own secrets, such as the key of recording links. */
+export interface SecretStore {
+  /** Gives the secret of that name; makes and keeps it when there is none. */
+  ensure(name: string, make: () => string): string;
+
+  find(name: string): string | undefined;
+
+  /**
+   * Puts `next` in the place of `known`, unless the secret is another by now.
+   *
+   * @param known undefined when there is to be none yet.
+   * @param next undefined to forget it.
+   * @returns whether it was done.
+   */
+  exchange(name: string, known: string | undefined, next: string | undefined): boolean;
 }

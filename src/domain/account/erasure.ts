@@ -1,5 +1,6 @@
 /** Erasure of calls: who asked for it, what it takes, and the contract of the store that does it. */
-import type { Notifier } from '../../lib/notifier.ts';
+
+import type { Notifier } from '../../lib/clock.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Environment } from './account.ts';
 

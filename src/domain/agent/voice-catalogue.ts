@@ -55,3 +55,50 @@ export function matchingVoices(
       (language === undefined || voice.language === language.toLowerCase()),
   );
 }
+
+/** What the network did to one direction of a call. */
+export interface Impairment {
+  /** Of the packets: lost, or too late to be heard. */
+  readonly lossPercent: number;
+  readonly jitterMs: number;
+  /** There and back; undefined where nobody has measured it. */
+  readonly roundTripMs: number | undefined;
+}
+
+/** The rating of a call without any impairment: G.107, with all of its defaults. */
+const R_BEST = 93.2;
+
+/** How much loss G.711 bears where silence is put in its place. @see ITU-T G.113, appendix I: Bpl without concealment */
+const LOSS_ROBUSTNESS = 4.3;
+
+/** A packet is this long, and is sent when it is full. */
+const PACKET_MS = 20;
+
+/** Beyond this a conversation begins to suffer from the delay itself. */
+const DELAY_KNEE_MS = 177.3;
+
+/**
+ * The mean opinion score that people would give: from 1 to about 4.4, the best that narrow-band sound can be.
+ *
+ *     R      = 93.2 - Id - Ie,eff
+ *     Id     = 0.024 d + 0.11 (d - 177.3) where d is over 177.3    d = half the round trip + 20 ms + 2 x jitter
+ *     Ie,eff = 95 loss / (loss + 4.3)                              G.711, losses at random
+ *     MOS    = 1 + 0.035 R + R (R - 60) (100 - R) 7e-6
+ *
+ * @see ITU-T G.107, clauses 7.1, 7.5 and annex B; for Id, Cole and Rosenbluth, "Voice over IP performance monitoring" (2001)
+ */
+export function meanOpinionScore(impairment: Impairment): number {
+  const rating = R_BEST - delayImpairment(impairment) - lossImpairment(impairment);
+  // Under a rating of 6.5 the polynomial falls below its own scale.
+  if (rating <= 6.5) return 1;
+  return Math.max(1, 1 + 0.035 * rating + rating * (rating - 60) * (100 - rating) * 7e-6);
+}
+
+function delayImpairment({ jitterMs, roundTripMs = 0 }: Impairment): number {
+  const delayMs = roundTripMs / 2 + PACKET_MS + 2 * jitterMs;
+  return 0.024 * delayMs + 0.11 * Math.max(0, delayMs - DELAY_KNEE_MS);
+}
+
+function lossImpairment({ lossPercent }: Impairment): number {
+  return (95 * lossPercent) / (lossPercent + LOSS_ROBUSTNESS);
+}

@@ -1,5 +1,6 @@
 /** What an account is told about a period: the sums of its days, one line for each, and what callers wanted; pure */
-import type { DayUsage, IntentCount } from './analytics.ts';
+
+import type { Scope } from '../agent/agent.ts';
 import { daysOf, type Period } from './period.ts';
 
 const TOP_INTENTS_MAX = 10;
@@ -83,4 +84,43 @@ function topIntents(intents: readonly IntentCount[]): AnalyticsReport['topIntent
   return intents
     .slice(0, TOP_INTENTS_MAX)
     .map(({ intent, count }) => ({ intent, count, share: average(count, withIntent) }));
+}
+
+/** One UTC day; days without calls are not there. */
+export interface DayUsage {
+  /** YYYY-MM-DD. */
+  readonly date: string;
+  readonly calls: number;
+  readonly inboundCalls: number;
+  readonly outboundCalls: number;
+  readonly completedCalls: number;
+  /** Ended without ever having been answered. */
+  readonly missedCalls: number;
+  /** Calls that were answered and are over: what durations are averaged over. */
+  readonly answeredCalls: number;
+  /** Each call's duration, every started second counted. */
+  readonly billedSeconds: number;
+  readonly sentimentSum: number;
+  readonly sentimentCount: number;
+}
+
+export interface IntentCount {
+  readonly intent: string;
+  readonly count: number;
+}
+
+export interface UsageQuery {
+  readonly agentId?: string;
+  /** YYYY-MM-DD, inclusive. */
+  readonly firstDay: string;
+  /** YYYY-MM-DD, inclusive. */
+  readonly lastDay: string;
+}
+
+export interface AnalyticsStore {
+  /** In the order of days. */
+  days(scope: Scope, query: UsageQuery): readonly DayUsage[];
+
+  /** Most frequent first, ties by name; all of them. */
+  intents(scope: Scope, query: UsageQuery): readonly IntentCount[];
 }

@@ -1,8 +1,6 @@
 /** The events that a call's start and end cause, with the exact bodies that customers receive; pure */
-
 import type { ServiceEvent, ServiceEventKind } from '../webhook/service-event.ts';
-import type { Appointment } from './appointment.ts';
-import type { Call, TranscriptEntry } from './call.ts';
+import type { Appointment, Call, TranscriptEntry } from './call.ts';
 
 /** What every event needs besides its data. */
 export interface EventStamp {

@@ -1,5 +1,6 @@
 /** The record of a call that a customer sees, its states, and the contract of the store that keeps it. */
-import type { Notifier } from '../../lib/notifier.ts';
+
+import type { Notifier } from '../../lib/clock.ts';
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
@@ -161,4 +162,69 @@ export interface CallStore {
   queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[];
 
   countQueued(environment: Environment, direction: CallDirection): number;
+}
+
+/** Labels that every agent may have, besides those its calls have had before. */
+export const DEFAULT_INTENTS = [
+  'booking',
+  'support',
+  'sales',
+  'billing',
+  'information',
+  'transfer',
+  'complaint',
+  'other',
+] as const;
+
+export interface CallAnalysis {
+  readonly summary: string;
+  readonly sentiment: 'positive' | 'neutral' | 'negative';
+  /** From 0 (bad) to 1 (good). */
+  readonly sentimentScore: number;
+  /** snake_case. */
+  readonly intentDetected: string;
+}
+
+/** An ended call that waits for its analysis. */
+export interface AnalysisJob {
+  readonly callId: string;
+  /** Tries that have failed. */
+  readonly attempts: number;
+  readonly endedAt: Date;
+}
+
+export interface AnalysisStore {
+  /** Rings after a call that was answered has ended. */
+  readonly bell: Notifier;
+
+  /** Jobs whose time has come, oldest first. */
+  due(environment: Environment, now: Date, limit: number): readonly AnalysisJob[];
+
+  /** Puts a job off after a failed try. */
+  retryAt(callId: string, dueAt: Date): void;
+
+  /** Saves the analysed call with its event, and takes the job away: all or nothing. Nothing when the job is gone. */
+  finish(call: Call, events: readonly ServiceEvent[]): void;
+
+  /** Labels that calls of this agent have had, most frequent first. */
+  intentsOf(agentId: string, limit: number): readonly string[];
+
+  /** Whether any job of this environment waits, due or not. */
+  isAnyWaiting(environment: Environment): boolean;
+
+  /** How many jobs wait, of both environments. */
+  count(): number;
+}
+
+/** @see the interface specification, "Appointment" */
+export interface Appointment {
+  /** `appt_…`. */
+  readonly id: string;
+  readonly title: string;
+  readonly startTime: Date;
+  readonly endTime: Date;
+  readonly attendeePhone: string;
+  readonly attendeeName: string;
+  readonly calendarId: string;
+  readonly confirmed: boolean;
 }

@@ -1,6 +1,10 @@
 /** What the interface may ask of the sound of calls that are going on: how loud they are, and to listen in. */
+
+import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import type { Scope } from '../agent/agent.ts';
-import type { CallQuality } from './call-quality.ts';
+import type { TransferManner } from '../agent/transfer-rules.ts';
+import type { Call, TimelineEntry, TranscriptEntry } from './call.ts';
+import type { CallQuality } from './call-life.ts';
 
 /** How loud both sides of a call were at most since it was told last: whole dB below full scale, from -90 to 0. */
 export interface CallLevels {
@@ -52,4 +56,101 @@ export interface LiveSound {
 
   /** Ends all of it. Safe to call twice. */
   close(): void;
+}
+
+/**
+ * What became of the wish to hand a caller over: begun, or not because of another one under way, because the caller was
+ * handed over already, because nobody is there, or because the calls of the agent were handed over too often since 00:00 UTC.
+ */
+export type TransferStart =
+  | 'begun'
+  | 'transferring'
+  | 'transferred'
+  | 'not-in-progress'
+  | 'too-many-today';
+
+export interface LiveCalls {
+  /** Whether this process holds the call; for a moment after its end on record as well. */
+  holds(callId: string): boolean;
+
+  /**
+   * Begins to end a live call from our side, as if the agent had hung up: when the code that runs now is done, so that
+   * whoever asks inside a transaction has left it.
+   *
+   * @returns false when this process holds no such call.
+   */
+  hangUp(callId: string): boolean;
+
+  /**
+   * Begins to hand the caller of an answered call over: when the code that runs now is done. Where the other party does
+   * not take the call, it goes on here, and its timeline says so.
+   *
+   * @param number E.164, already allowed.
+   * @param manner `PLAIN_TRANSFER` when not given.
+   */
+  transfer(callId: string, number: string, manner?: TransferManner): TransferStart;
+}
+
+export type LiveHappening =
+  /** A call is there, or has changed; `call` is the record as it is kept now. */
+  | { readonly kind: 'call'; readonly call: Call }
+  | { readonly kind: 'said'; readonly callId: string; readonly entry: TranscriptEntry }
+  | { readonly kind: 'timeline'; readonly callId: string; readonly entry: TimelineEntry }
+  /** What the caller seems to be saying; the next one of the call replaces it; `said`, or an empty text, ends it. Not kept. */
+  | { readonly kind: 'hearing'; readonly callId: string; readonly text: string };
+
+export interface LiveWatcher {
+  /** Called after the record was written, in order for each call. Must be quick and must not throw. */
+  onHappening(happening: LiveHappening): void;
+  /** No more will be told: the server stops. */
+  onClosed(): void;
+}
+
+export interface LiveFeed {
+  /** Tells of the calls of one account and environment from now on. @returns stops it; safe to call twice. */
+  watch(scope: Scope, watcher: LiveWatcher): () => void;
+
+  /** How many watch now. */
+  readonly size: number;
+
+  /** How many of them watch the calls of one account and environment. */
+  sizeOf(scope: Scope): number;
+
+  /** Passes on what a caller seems to be saying. Costs nothing while nobody watches. */
+  hearing(callId: string, text: string): void;
+
+  /** Ends every watch. Safe to call twice. */
+  close(): void;
+}
+
+/** Host of the addresses that browsers call; nobody can look it up, and nobody needs to. RFC 6761. */
+export const BROWSER_DOMAIN = 'offhook.invalid';
+
+/** What the one who calls from a browser is called in a call's record. */
+export const BROWSER_CALLER = 'browser';
+
+/** Header of the answer by which a page knows its own call: two may call the same agent at one time. */
+export const CALL_ID_HEADER = 'X-Service-Call';
+
+/** Connections of browsers at once, and so calls: each costs as much as ten from the telephone network. */
+export const BROWSER_CALLS_MAX = 10;
+
+/** A ticket is good for one connection, so long after it was made. */
+export const PHONE_TICKET_LIFE_MS = 60_000;
+
+/** Who may ring, and whom. */
+export interface BrowserCaller {
+  readonly scope: Scope;
+  readonly agentId: string;
+}
+
+/** One browser's connection: one call at a time. */
+export interface BrowserLine {
+  /** Ends its call, with BYE. Resolves when the browser has agreed; at once where there is none. */
+  hangUp(): Promise<void>;
+}
+
+export interface BrowserPhone {
+  /** Takes a connection in; it is over when it closes, with its call. */
+  connect(socket: MessageSocket, caller: BrowserCaller): BrowserLine;
 }

@@ -1,8 +1,7 @@
 /** Which telephone numbers there are, which account each belongs to, and which agent answers it. */
 import type { Scope } from '../agent/agent.ts';
-import type { HeldNumber, NumberHolders } from './number-holders.ts';
-import type { NumberAssignments, NumberOwners } from './number-owner.ts';
-import type { Trunks } from './trunk-state.ts';
+import type { NumberAssignments, NumberOwners, Trunks } from './number-owner.ts';
+import type { HeldNumber, NumberHolders } from './phone-number.ts';
 
 export interface ListedNumber {
   /** E.164, or the beginning of numbers and a star. */

@@ -1,5 +1,6 @@
 /** Telephone numbers in E.164 form, checked once where they come in; pure */
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { Scope } from '../agent/agent.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** A number in E.164 form, of a length that its country has. */
@@ -30,4 +31,23 @@ export function parsePhoneNumber(text: string, path: string): PhoneNumber {
     );
   }
   return text;
+}
+
+/** A number that an agent holds. */
+export interface HeldNumber {
+  readonly number: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly accountId: string;
+}
+
+export interface NumberHolders {
+  /** Numbers of the scope's agents, sorted. */
+  ofScope(scope: Scope): readonly HeldNumber[];
+
+  /** Numbers of all live agents of the installation, sorted; 10,000 at most. */
+  everyLive(): readonly HeldNumber[];
+
+  /** Who answers the number in the live environment, whichever account it is of. */
+  liveHolderOf(number: string): HeldNumber | undefined;
 }

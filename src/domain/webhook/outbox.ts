@@ -1,5 +1,6 @@
 /** The contract between the store and the webhook deliverer: what is due, and how its attempts ended. */
-import type { Notifier } from '../../lib/notifier.ts';
+
+import type { Notifier } from '../../lib/clock.ts';
 import type { DeliveryAttempt } from './webhook-delivery.ts';
 
 /** A delivery whose next attempt is due. */

@@ -1,7 +1,7 @@
 /** How webhook endpoints are made, changed and tried: limits, and what a change may not do; pure */
 import type { Scope } from '../agent/agent.ts';
 import type { EventStamp } from '../call/call-events.ts';
-import { emptyPatch, laterThan } from '../patch.ts';
+import { emptyPatch, laterThan } from '../ids.ts';
 import { ServiceError } from '../service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import type { WebhookEndpoint, WebhookEndpointStatus } from './webhook-endpoint.ts';

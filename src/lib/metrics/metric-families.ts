@@ -181,3 +181,178 @@ export function httpMetrics(registry: Registry) {
     }),
   };
 }
+
+/** What the watch over the machine's headroom tells. */
+interface MeasuredAdmission {
+  readonly callsLeft: number;
+  /** Each figure over its limit, by name. */
+  readonly loads: Readonly<Record<string, number>>;
+}
+
+export class AdmissionMetrics {
+  readonly #refused: Counter<'shortage'>;
+  #read: () => MeasuredAdmission | undefined = () => undefined;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    const read = () => this.#read();
+    this.#refused = new Counter({
+      name: 'offhook_calls_shed_total',
+      help: 'Incoming calls refused although fewer than MAX_CALLS were in progress, by what was short.',
+      labelNames: ['shortage'],
+      registers,
+    });
+    new Gauge({
+      name: 'offhook_calls_room',
+      help: 'About how many more calls the server would take now.',
+      registers,
+      collect() {
+        const measured = read();
+        if (measured !== undefined) this.set(measured.callsLeft);
+      },
+    });
+    new Gauge({
+      name: 'offhook_load_ratio',
+      help: 'What is measured over the limit from which on new calls are refused.',
+      labelNames: ['shortage'],
+      registers,
+      collect() {
+        for (const [shortage, load] of Object.entries(read()?.loads ?? {})) {
+          this.set({ shortage }, load);
+        }
+      },
+    });
+  }
+
+  /** A call was refused to spare the others. */
+  shed(shortage: string): void {
+    this.#refused.inc({ shortage });
+  }
+
+  /** Asked at every scrape. */
+  watch(read: () => MeasuredAdmission | undefined): void {
+    this.#read = read;
+  }
+}
+
+/** The free space of a disk. */
+interface MeasuredDisk {
+  /** Undefined where the file system does not say. */
+  readonly freeBytes: number | undefined;
+  /** Bound below which no recording begins. */
+  readonly freeMinBytes: number;
+}
+
+export class RecordingMetrics {
+  readonly #registry: Registry;
+  readonly #failed: Counter<'how'>;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+    this.#failed = new Counter({
+      name: 'offhook_recordings_failed_total',
+      help: 'Recordings that were cut short or did not begin: the disk is full, or refuses.',
+      labelNames: ['how'],
+      registers: [registry],
+    });
+  }
+
+  /** A recording was cut short, or did not begin. */
+  failed(how: 'cut_short' | 'not_begun'): void {
+    this.#failed.inc({ how });
+  }
+
+  /** Adds the free space of the recordings' disk, read at every scrape, and its bound. Once. */
+  watch(disk: MeasuredDisk): void {
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'offhook_disk_free_bytes',
+      help: 'Free space on the disk of the recordings.',
+      registers,
+      collect() {
+        if (disk.freeBytes === undefined) this.reset();
+        else this.set(disk.freeBytes);
+      },
+    });
+    new Gauge({
+      name: 'offhook_disk_free_min_bytes',
+      help: 'Free space below which no recording begins: DISK_FREE_MIN_MB.',
+      registers,
+    }).set(disk.freeMinBytes);
+  }
+}
+
+/** Where attempts are reported; `result` is one of ok, http, timeout, network, refused. */
+interface WebhookMetrics {
+  attempted(result: string, tookMs: number): void;
+
+  /** Adds the two gauges of what waits, read at every scrape; `read` may fail. Once. */
+  watchOutbox(read: () => MeasuredOutbox): void;
+}
+
+/** What waits in the outbox now. */
+interface MeasuredOutbox {
+  readonly pending: number;
+  /** Age of the oldest; 0 when there is none. */
+  readonly oldestSeconds: number;
+}
+
+export function webhookMetrics(registry: Registry): WebhookMetrics {
+  const registers = [registry];
+  const attempts = new Counter<'result'>({
+    name: 'offhook_webhook_attempts_total',
+    help: 'Attempts to deliver a webhook, by what came of them.',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const result of ['ok', 'http', 'timeout', 'network', 'refused']) attempts.inc({ result }, 0);
+  const seconds = new Histogram({
+    name: 'offhook_webhook_attempt_seconds',
+    help: 'From the beginning of an attempt to its answer, or to giving up.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  return {
+    attempted: (result, tookMs) => {
+      attempts.inc({ result });
+      seconds.observe(tookMs / 1000);
+    },
+    watchOutbox: (read) => addOutboxGauges(registry, read),
+  };
+}
+
+function addOutboxGauges(registry: Registry, read: () => MeasuredOutbox): void {
+  addAskedGauge(registry, {
+    name: 'offhook_webhook_outbox_pending',
+    help: 'Deliveries that are not over.',
+    read: () => read().pending,
+  });
+  addAskedGauge(registry, {
+    name: 'offhook_webhook_outbox_oldest_seconds',
+    help: 'Age of the oldest delivery that is not over; of the first 100,000 where there are more.',
+    read: () => read().oldestSeconds,
+  });
+}
+
+/**
+ * Adds a gauge. Where `read` fails the last value stays: a database that cannot be read must not take the other figures
+ * with it.
+ */
+export function addAskedGauge(
+  registry: Registry,
+  gauge: { readonly name: string; readonly help: string; readonly read: () => number },
+): void {
+  const { name, help, read } = gauge;
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      try {
+        this.set(read());
+      } catch {
+        // The reader's owner tells of it; here it is enough that nothing wrong is shown.
+      }
+    },
+  });
+}

@@ -1,22 +1,20 @@
 /** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
-import { EventLoopLag } from '../process/event-loop-lag.ts';
-import { AdmissionMetrics } from './admission-metrics.ts';
-import { AnalysisMetrics } from './analysis-metrics.ts';
-import { addAskedGauge } from './asked-gauge.ts';
-import { languageModelMetrics } from './language-model-metrics.ts';
+import { EventLoopLag } from '../process/thread-use.ts';
 import {
+  AdmissionMetrics,
+  addAskedGauge,
   addSipMetrics,
   audioMetrics,
   callMetrics,
   httpMetrics,
   type MeasuredSip,
+  RecordingMetrics,
+  webhookMetrics,
 } from './metric-families.ts';
-import { modelMetrics } from './model-metrics.ts';
+import { AnalysisMetrics, languageModelMetrics, modelMetrics } from './model-metrics.ts';
 import { RecentTimes } from './recent-times.ts';
-import { RecordingMetrics } from './recording-metrics.ts';
-import { webhookMetrics } from './webhook-metrics.ts';
 
 /** Where the time of one turn went, in milliseconds; what did not happen is left out. */
 export interface MeasuredTurn {

@@ -1,5 +1,103 @@
-/** How long models take to answer: one histogram and one counter, by job and engine. */
+/** Metrics of models: recognition, language model, synthesis, call analysis. */
+
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { addAskedGauge } from './metric-families.ts';
+
+/** Who found the analysis out: a language model, the list of words, or nobody, because nothing was said. */
+export type AnalysisResult = 'model' | 'lexicon' | 'empty';
+
+/** The analyses' part of the server's metrics. */
+export class AnalysisMetrics {
+  readonly #total: Counter<'result'>;
+  readonly #seconds: Histogram;
+  #readWaiting: () => number = () => 0;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#total = new Counter({
+      name: 'offhook_analysis_total',
+      help: 'Calls analysed, by who found it out.',
+      labelNames: ['result'],
+      registers,
+    });
+    for (const result of ['model', 'lexicon', 'empty']) this.#total.inc({ result }, 0);
+    this.#seconds = new Histogram({
+      name: 'offhook_analysis_seconds',
+      help: "From a call's end to its analysis.",
+      buckets: [0.1, 0.5, 1, 2, 5, 8, 15, 30, 60],
+      registers,
+    });
+    addAskedGauge(registry, {
+      name: 'offhook_analysis_waiting',
+      help: 'Ended calls whose analysis is still to be made.',
+      read: () => this.#readWaiting(),
+    });
+  }
+
+  /** @param sinceEndMs from the call's end; large for calls that a process before this one left. */
+  analysed(result: AnalysisResult, sinceEndMs: number): void {
+    this.#total.inc({ result });
+    this.#seconds.observe(Math.max(0, sinceEndMs) / 1000);
+  }
+
+  /** Gives how many calls wait, asked at every scrape; `read` may fail. */
+  watchWaiting(read: () => number): void {
+    this.#readWaiting = read;
+  }
+}
+
+/** `skipped`: the model was too busy to read ahead. */
+export type WarmResult = 'done' | 'aborted' | 'failed' | 'skipped';
+
+/** `cut`: the oldest part of a long call was left out without a summary. */
+type SummaryResult = 'done' | 'failed' | 'cut';
+
+/** Where language models and those who keep their memory report. */
+export interface LanguageModelCounts {
+  /** What a call's requests begin with was read ahead of the first of them. */
+  prefixWarmed(result: WarmResult): void;
+
+  /** A model failed before its first word, and the next one was asked for the same answer. */
+  fellBack(engine: string): void;
+
+  /** The older part of a long call was summarised. */
+  historySummarised(result: SummaryResult): void;
+}
+
+/** Counts that nobody reads. */
+export const UNCOUNTED: LanguageModelCounts = {
+  prefixWarmed: () => undefined,
+  fellBack: () => undefined,
+  historySummarised: () => undefined,
+};
+
+/** Adds the three families; engines are few, as they come from the settings. */
+export function languageModelMetrics(registry: Registry): LanguageModelCounts {
+  const registers = [registry];
+  const warmed = new Counter({
+    name: 'offhook_prefix_warmups_total',
+    help: 'Prompts that a model was to read while the greeting played, by what came of it.',
+    labelNames: ['result'],
+    registers,
+  });
+  const fallbacks = new Counter({
+    name: 'offhook_model_fallbacks_total',
+    help: 'Answers for which the next model was asked, by the one that failed.',
+    labelNames: ['engine'],
+    registers,
+  });
+  const summaries = new Counter({
+    name: 'offhook_history_summaries_total',
+    help: 'Summaries of the older part of long calls, by what came of them.',
+    labelNames: ['result'],
+    registers,
+  });
+  return {
+    prefixWarmed: (result) => warmed.inc({ result }),
+    fellBack: (engine) => fallbacks.inc({ engine }),
+    historySummarised: (result) => summaries.inc({ result }),
+  };
+}
 
 /** Recognition to its text, the language model to its first word, synthesis to its first sound. */
 export type ModelJob = 'stt' | 'llm' | 'tts';

@@ -1,7 +1,8 @@
 /** The process that holds the weights, so that a crash of native code ends no call. */
-import { obeyParent, tellParent } from '../../lib/process/parent.ts';
+
+import { obeyParent, tellParent } from '../../lib/process/child.ts';
 import { LlamaEngine } from './llama-engine.ts';
-import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
+import type { FromLlama, LlamaOrder, ToLlama } from './llama-keeper.ts';
 
 let engine: LlamaEngine | undefined;
 const aborts = new Map<number, AbortController>();

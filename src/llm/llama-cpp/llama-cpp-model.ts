@@ -4,17 +4,21 @@ import { basename } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type AnswerLimits, AnswerWatch, DEFAULT_ANSWER_LIMITS } from '../answer-watch.ts';
+import { CHECK_TIMEOUT_MS } from '../choose-language-model.ts';
 import {
   type LanguageModel,
   LanguageModelError,
   type ModelEvent,
   type ModelRequest,
 } from '../language-model.ts';
-import { CHECK_TIMEOUT_MS } from '../model-server.ts';
-import { AnswerChannel } from './answer-channel.ts';
-import { LlamaKeeper } from './llama-keeper.ts';
-import type { FromLlama, LlamaOrder } from './llama-messages.ts';
-import { forkLlama, type LlamaProcess } from './llama-process.ts';
+import {
+  AnswerChannel,
+  type FromLlama,
+  forkLlama,
+  LlamaKeeper,
+  type LlamaOrder,
+  type LlamaProcess,
+} from './llama-keeper.ts';
 
 export class LlamaCppModel implements LanguageModel {
   readonly name: string;

@@ -1,9 +1,7 @@
 /** Keeps the process with the weights alive: starts it, starts it again when it dies, ends it politely. */
-
 import type { Clock } from '../../lib/clock.ts';
-import { stopChild } from '../../lib/process/child.ts';
-import type { FromLlama, LlamaOrder, ToLlama } from './llama-messages.ts';
-import type { LlamaProcess } from './llama-process.ts';
+import { type Child, forkChild, stopChild } from '../../lib/process/child.ts';
+import type { ChatMessage, ModelEvent, ToolDescription } from '../language-model.ts';
 
 /** Large models take a minute from a cold disk. */
 const LOAD_MS_MAX = 300_000;
@@ -130,5 +128,91 @@ export class LlamaKeeper {
     if (wasUp) this.#listener.onDown(how);
     // The next caller shall not wait for what can begin now.
     if (hasLived) this.#loading = this.#launch();
+  }
+}
+
+/** The process with the weights as the server holds it. */
+export type LlamaProcess = Child<ToLlama, FromLlama>;
+
+/** Starts a child; it loads nothing before the message `load`. */
+export function forkLlama(): LlamaProcess {
+  return forkChild(new URL('./llama-child.ts', import.meta.url));
+}
+
+/** What is loaded, and with how much room. */
+export interface LlamaOrder {
+  /** Where `node-llama-cpp` is installed. */
+  readonly folder: string;
+  /** Path of the GGUF file. */
+  readonly file: string;
+  /** For each of the calls; never more than the model has learned. */
+  readonly contextTokens: number;
+  /** Answers that are written at the same time, each with a memory of its own. */
+  readonly sequences: number;
+}
+
+/** A request as it travels. */
+export interface LlamaQuestion {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDescription[];
+  readonly schema?: Readonly<Record<string, unknown>>;
+}
+
+export type ToLlama =
+  /** Comes first, once. */
+  | { readonly kind: 'load'; readonly order: LlamaOrder }
+  | { readonly kind: 'ask' | 'warm'; readonly id: number; readonly question: LlamaQuestion }
+  | { readonly kind: 'abort'; readonly id: number }
+  | { readonly kind: 'stop' };
+
+/** What the server and the process that holds the weights tell each other. */
+export type FromLlama =
+  | { readonly kind: 'loaded'; readonly contextTokens: number }
+  | { readonly kind: 'not-loaded'; readonly reason: string }
+  | { readonly kind: 'event'; readonly id: number; readonly event: ModelEvent }
+  /** The last of a question. @param promptTokens of the whole prompt. */
+  | { readonly kind: 'done'; readonly id: number; readonly promptTokens: number }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
+
+type Part = Extract<FromLlama, { readonly kind: 'event' | 'done' }>;
+
+/** The engine writes no more tokens than an answer may have, so the queue is never longer than that. */
+export class AnswerChannel {
+  readonly #parts: Part[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #wake: () => void = () => undefined;
+  #isWhole = false;
+
+  /** Whether the writer is done with it, well or not. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  push(part: Part): void {
+    this.#isWhole ||= part.kind === 'done';
+    this.#parts.push(part);
+    this.#wake();
+  }
+
+  /** Ends it with an error; what has come before is not read any more. */
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** Yields what comes, until it is done. @throws what `fail` was given. */
+  async *messages(): AsyncIterable<Part> {
+    for (;;) {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      const part = this.#parts.shift();
+      if (part === undefined) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
+      }
+      yield part;
+      if (part.kind === 'done') return;
+    }
   }
 }

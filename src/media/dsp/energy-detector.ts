@@ -1,6 +1,6 @@
 /** Tells when a caller begins and ceases to speak, by loudness over the line's own noise; pure */
 import { FRAME_MS } from '../audio-stream.ts';
-import { levelDbfs, SILENCE_DBFS } from './level.ts';
+import { levelDbfs, SILENCE_DBFS } from './level-meter.ts';
 
 /** So many voiced frames in a row are speech; a click or a cough's edge fills one or two. */
 export const VOICE_FRAMES = 3;

@@ -3,12 +3,11 @@ import { availableParallelism } from 'node:os';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
-import type { ReceiveRing } from '../buffers/receive-ring.ts';
-import { RingPool } from '../buffers/ring-pool.ts';
+import type { MediaSession } from '../audio-stream.ts';
+import { type ReceiveRing, RingPool } from '../buffers/receive-ring.ts';
 import { LevelMeter } from '../dsp/level-meter.ts';
 import type { SocketsReport } from '../sockets/line-sockets.ts';
 import type { WorkerSettings } from './media-protocol.ts';
-import type { MediaSession } from './media-session.ts';
 import {
   type LineMessage,
   MediaWorkerHandle,

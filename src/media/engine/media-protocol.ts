@@ -6,7 +6,7 @@ import type { ReceiveRingBuffer } from '../buffers/receive-ring.ts';
 import type { SpeechRingBuffer } from '../buffers/speech-ring.ts';
 import type { LevelMeterBuffer } from '../dsp/level-meter.ts';
 import type { SocketsReport } from '../sockets/line-sockets.ts';
-import type { AlarmMemory } from '../worker/alarm.ts';
+import type { AlarmMemory } from '../worker/pacer.ts';
 
 /** What holds for all workers. */
 export interface WorkerSettings {

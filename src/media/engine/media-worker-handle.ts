@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
 import type { SocketsReport } from '../sockets/line-sockets.ts';
-import { Alarm, newAlarmMemory } from '../worker/alarm.ts';
+import { Alarm, newAlarmMemory } from '../worker/pacer.ts';
 import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
 
 export type StartWorker = (settings: WorkerStart) => Worker;

@@ -1,4 +1,7 @@
 /** Hands out RTP ports: even numbers of a range, in turn from a random beginning. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Source } from '../../rtp/source-lock.ts';
+import type { DatagramListener, LineSocket, LineSockets } from '../sockets/line-sockets.ts';
 
 /** No port of the range is free. */
 export class PortsExhaustedError extends Error {
@@ -58,4 +61,116 @@ function evenPorts({ first, last }: PortRange): number[] {
   const start = first + (first % 2);
   const count = Math.max(0, Math.floor((last - start + 1) / 2));
   return Array.from({ length: count }, (_, index) => start + index * 2);
+}
+
+/** Ports on which nothing came for so long may be used early, when no others are left. */
+const QUIET_MS = 1000;
+
+interface Draining {
+  readonly ports: PortPair;
+  cancel: () => void;
+  /** When the line was closed, or something last arrived. */
+  heardAtMs: number;
+}
+
+export class DrainingPorts {
+  readonly #clock: Clock;
+  readonly #drainMs: number;
+  readonly #onFree: (line: number) => void;
+  readonly #draining = new Map<number, Draining>();
+
+  constructor(options: {
+    readonly clock: Clock;
+    readonly drainMs: number;
+    /** Called when the ports of a line are closed. */
+    readonly onFree: (line: number) => void;
+  }) {
+    this.#clock = options.clock;
+    this.#drainMs = options.drainMs;
+    this.#onFree = options.onFree;
+  }
+
+  /**
+   * Throws away whatever comes from now on.
+   *
+   * @returns lets the time run after which they are closed, for the line of that number.
+   */
+  empty(ports: PortPair): (line: number) => void {
+    const clock = this.#clock;
+    const draining: Draining = { ports, heardAtMs: clock.nowMs(), cancel: () => undefined };
+    const noting = {
+      onDatagram: () => {
+        draining.heardAtMs = clock.nowMs();
+      },
+    };
+    ports.listen({ rtp: noting, rtcp: noting });
+    return (line) => {
+      this.#draining.set(line, draining);
+      draining.cancel = clock.after(this.#drainMs, () => this.#free(line));
+    };
+  }
+
+  /** Closes them now if nothing arrives. @returns false when something does. */
+  reclaim(line: number): boolean {
+    const draining = this.#draining.get(line);
+    if (draining === undefined) return true;
+    if (this.#clock.nowMs() - draining.heardAtMs < QUIET_MS) return false;
+    this.#free(line);
+    return true;
+  }
+
+  #free(line: number): void {
+    const draining = this.#draining.get(line);
+    this.#draining.delete(line);
+    draining?.cancel();
+    draining?.ports.close();
+    this.#onFree(line);
+  }
+}
+
+/** The two UDP sockets of a line: RTP on an even port, RTCP one above. */
+export class PortPair {
+  readonly #rtp: LineSocket;
+  readonly #rtcp: LineSocket;
+
+  private constructor(rtp: LineSocket, rtcp: LineSocket) {
+    this.#rtp = rtp;
+    this.#rtcp = rtcp;
+  }
+
+  /**
+   * Takes both ports; whatever comes is thrown away until `listen`.
+   *
+   * @param place its port is even.
+   * @throws {Error} with `code` EADDRINUSE when either port is taken, and the system's other errors.
+   */
+  static async bind(sockets: LineSockets, place: Source): Promise<PortPair> {
+    const { address, port } = place;
+    const rtp = await sockets.bind(place);
+    try {
+      return new PortPair(rtp, await sockets.bind({ address, port: port + 1 }));
+    } catch (error) {
+      rtp.close();
+      throw error;
+    }
+  }
+
+  listen(listeners: { readonly rtp: DatagramListener; readonly rtcp: DatagramListener }): void {
+    this.#rtp.listen(listeners.rtp);
+    this.#rtcp.listen(listeners.rtcp);
+  }
+
+  sendRtp(datagram: Uint8Array, target: Source): void {
+    this.#rtp.send(datagram, target);
+  }
+
+  sendRtcp(datagram: Uint8Array, target: Source): void {
+    this.#rtcp.send(datagram, target);
+  }
+
+  /** Safe to call twice. */
+  close(): void {
+    this.#rtp.close();
+    this.#rtcp.close();
+  }
 }

@@ -1,11 +1,16 @@
 /** The main thread's end of a line: turns the call's wishes into messages, and messages into events. */
 import type { Clock } from '../../lib/clock.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
-import { type AudioEvent, type AudioStats, LINE_RATE_HZ, type SoundTap } from '../audio-stream.ts';
+import {
+  type AudioEvent,
+  type AudioStats,
+  LINE_RATE_HZ,
+  type MediaSession,
+  type SoundTap,
+} from '../audio-stream.ts';
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
 import type { ToWorker } from './media-protocol.ts';
-import type { MediaSession } from './media-session.ts';
 import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
 
 const NO_STATS: AudioStats = {

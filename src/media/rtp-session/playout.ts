@@ -1,7 +1,11 @@
 /** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
-import { EncodedBlock } from '../buffers/encoded-block.ts';
-import { BLOCK_SAMPLES, type SpeechBlock, SpeechMemory } from '../buffers/speech-memory.ts';
+import {
+  BLOCK_SAMPLES,
+  EncodedBlock,
+  type SpeechBlock,
+  SpeechMemory,
+} from '../buffers/speech-ring.ts';
 import type { G711Law } from '../dsp/g711.ts';
 
 /** Longest reply that is kept ahead; what goes beyond it is refused. */

@@ -1,5 +1,6 @@
 /** The talking half of a line: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
-import { DtmfSender } from '../../rtp/dtmf-sender.ts';
+
+import { DtmfSender } from '../../rtp/dtmf-receiver.ts';
 import {
   RTP_HEADER_BYTES,
   type RtpPacket,
@@ -8,9 +9,8 @@ import {
 } from '../../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { FRAME_SAMPLES } from '../audio-stream.ts';
-import { BackgroundLoop } from '../buffers/background-loop.ts';
-import { SpeechMemory } from '../buffers/speech-memory.ts';
-import { type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
+import { SpeechMemory } from '../buffers/speech-ring.ts';
+import { BackgroundLoop, type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
 import { LineBeat } from '../worker/line-beat.ts';
 import type { Pacer } from '../worker/pacer.ts';

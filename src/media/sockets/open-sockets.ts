@@ -1,12 +1,10 @@
 /** Chooses a media thread's sockets: the system's own where they can be had, Node's elsewhere. */
-
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import type { Alarm } from '../worker/alarm.ts';
-import { steadyClock } from '../worker/steady-clock.ts';
+import { type Alarm, steadyClock } from '../worker/pacer.ts';
 import type { DatagramListener, LineSocket, LineSockets, SocketsReport } from './line-sockets.ts';
 
 /**

@@ -5,15 +5,13 @@ import { uint32Pool } from '../../lib/random-pool.ts';
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
 import { LevelMeter, type LevelMeterBuffer } from '../dsp/level-meter.ts';
-import { DrainingPorts } from '../engine/draining-ports.ts';
 import type { FromWorker, ToWorker, WorkerStart } from '../engine/media-protocol.ts';
-import { PortPair } from '../engine/port-pair.ts';
+import { DrainingPorts, PortPair } from '../engine/port-pool.ts';
 import { RtpSession } from '../rtp-session/rtp-session.ts';
 import type { SoundFeed } from '../rtp-session/sound-feed.ts';
 import type { DatagramListener, LineSockets } from '../sockets/line-sockets.ts';
 import { openSockets } from '../sockets/open-sockets.ts';
-import { Alarm } from './alarm.ts';
-import { Pacer } from './pacer.ts';
+import { Alarm, Pacer } from './pacer.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
 /** A request about an open line. */

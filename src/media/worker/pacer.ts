@@ -1,5 +1,5 @@
 /** The media clock: calls every rider once each 20 ms, by absolute deadlines, a millisecond's riders at a time. */
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import { FRAME_MS } from '../audio-stream.ts';
 
 /** What is called every 20 ms. */
@@ -159,4 +159,73 @@ export class Pacer {
       this.#onFault(rider, error);
     }
   }
+}
+
+/** Memory that the two threads share: how often the alarm has rung. */
+export type AlarmMemory = Int32Array<SharedArrayBuffer>;
+
+export function newAlarmMemory(): AlarmMemory {
+  return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** Each thread makes one of its own over the same memory. */
+export class Alarm {
+  readonly #rings: AlarmMemory;
+  #heard = 0;
+
+  constructor(memory: AlarmMemory) {
+    this.#rings = memory;
+  }
+
+  /** Wakes whoever sleeps, or keeps them from falling asleep. */
+  ring(): void {
+    Atomics.add(this.#rings, 0, 1);
+    Atomics.notify(this.#rings, 0);
+  }
+
+  /**
+   * Stops the thread for so long, or until the alarm rings.
+   *
+   * @returns false when it has rung since the sleep before this one.
+   */
+  sleep(lengthMs: number): boolean {
+    const isOver = Atomics.wait(this.#rings, 0, this.#heard, lengthMs) === 'timed-out';
+    if (!isOver) this.#heard = Atomics.load(this.#rings, 0);
+    return isOver;
+  }
+}
+
+/** A timer of the event loop may ring late by about so much; the rest of the wait is slept exactly. */
+const TIMER_MS = 2;
+
+/**
+ * The event loop counts whole milliseconds and wakes for each packet. This clock gives it one turn, in which it takes
+ * all packets that have come, and then sleeps the thread itself until the instant. So a thread with hundreds of lines
+ * wakes a thousand times a second rather than for every packet, and packets leave at their time; what arrives meanwhile
+ * waits for a millisecond at most.
+ *
+ * @param alarm wakes the thread for a turn of its event loop: for a reply that is to begin now.
+ */
+export function steadyClock(alarm: Alarm): Clock {
+  return {
+    ...systemClock,
+    after: (delayMs, ring) => {
+      const dueAtMs = systemClock.nowMs() + delayMs;
+      let cancel: () => void;
+      const sleepOn = () => {
+        const restMs = dueAtMs - systemClock.nowMs();
+        if (restMs <= 0 || alarm.sleep(restMs)) ring();
+        else cancel = afterTurn(sleepOn);
+      };
+      cancel =
+        delayMs > TIMER_MS ? systemClock.after(delayMs - TIMER_MS, sleepOn) : afterTurn(sleepOn);
+      return () => cancel();
+    },
+  };
+}
+
+/** Lets the event loop take what has come, then goes on. */
+function afterTurn(act: () => void): () => void {
+  const immediate = setImmediate(act);
+  return () => clearImmediate(immediate);
 }

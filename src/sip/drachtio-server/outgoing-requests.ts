@@ -1,6 +1,6 @@
 /** Requests that the application sends, inside dialogs and outside of them. */
 import { randomUUID } from 'node:crypto';
-import { urlHost } from '../../lib/url-host.ts';
+import { urlHost } from '../../lib/local-routes.ts';
 import type { ClientInvite } from '../client-invite.ts';
 import type { Dialog } from '../dialog/dialog.ts';
 import { DigestClient } from '../digest/digest.ts';

@@ -1,5 +1,5 @@
 /** A way to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
-import { urlHost } from '../../lib/url-host.ts';
+import { urlHost } from '../../lib/local-routes.ts';
 import { SipError } from '../message/status.ts';
 
 /** What we open sockets for ourselves. */

@@ -1,5 +1,4 @@
 /** One call as the hearing thread has it: reads its ring, follows its voice, keeps its utterance. */
-
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { withoutHallucination } from '../stt/decoding/hallucination-gate.ts';
@@ -217,4 +216,48 @@ function later(word: RecognizedWord, byMs: number): RecognizedWord {
   const { startMs, endMs } = word;
   if (startMs === undefined || endMs === undefined) return word;
   return { ...word, startMs: startMs + byMs, endMs: endMs + byMs };
+}
+
+/** Weight of the newest answer: about the last ten count. */
+const NEWEST_WEIGHT = 0.2;
+
+/** Shared by all recogniser processes of one machine. */
+export class AnswerPace {
+  #typicalMs = 0;
+
+  /** Running mean; 0 before the first answer. */
+  get typicalMs(): number {
+    return this.#typicalMs;
+  }
+
+  answered(tookMs: number): void {
+    const weight = this.#typicalMs === 0 ? 1 : NEWEST_WEIGHT;
+    this.#typicalMs += (tookMs - this.#typicalMs) * weight;
+  }
+
+  /** Whether an answer is likely to come within `timeoutMs` when `ahead` others come first; true when nothing is known. */
+  isInTime(ahead: number, timeoutMs: number): boolean {
+    return (ahead + 1) * this.#typicalMs <= timeoutMs;
+  }
+}
+
+/** Shared by all queues of one machine. */
+export class CallerTurns {
+  readonly #turns = new WeakMap<object, number>();
+  #newest = 0;
+
+  /** Number of the turn that was theirs last; 0 before the first. */
+  lastOf(caller: object): number {
+    return this.#turns.get(caller) ?? 0;
+  }
+
+  took(caller: object): void {
+    this.#newest += 1;
+    this.#turns.set(caller, this.#newest);
+  }
+
+  /** The turn came to nothing: the next one is theirs. */
+  giveBack(caller: object): void {
+    this.#turns.delete(caller);
+  }
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { planEngine } from '../models/engine-plan.ts';
 import type { SpeechEngine } from '../models/speech-engine.ts';
-import { machineShare } from '../stt/pool/machine-share.ts';
+import { machineShare } from '../stt/pool/child-keeper.ts';
 import type { Hearing } from './hearing.ts';
 import { ThreadedHearing } from './threaded-hearing.ts';
 

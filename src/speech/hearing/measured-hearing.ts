@@ -1,4 +1,5 @@
 /** Hearing whose recognition is timed. */
+
 import type { ModelTimes } from '../../lib/metrics/model-metrics.ts';
 import type { Ear, EngineReport, Hearing, Utterance, VoiceEvent } from './hearing.ts';
 

@@ -1,8 +1,6 @@
 /** English, American and British: how it reads out what is not written in words; pure */
-import { ENGLISH_ABBREVIATIONS, ENGLISH_SPELT, englishUnits } from './english-words.ts';
-import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
-import { END, START } from './number-text.ts';
-import { byScales } from './number-words.ts';
+import type { CalendarDay, ClockTime, Counted, LanguagePack, Rule } from './language-pack.ts';
+import { byScales, END, START } from './number-text.ts';
 
 const MONTHS =
   'January February March April May June July August September October November December'.split(
@@ -269,3 +267,88 @@ function upTo99(number: number): string {
   const rest = number % 10;
   return `${TENS[Math.floor(number / 10)]}${rest === 0 ? '' : `-${ONES[rest]}`}`;
 }
+
+function englishUnits(isBritish: boolean): Readonly<Record<string, Counted>> {
+  const metre = isBritish ? 'metre' : 'meter';
+  const litre = isBritish ? 'litre' : 'liter';
+  return {
+    ...regular('km', `kilo${metre}`),
+    ...regular('m', metre),
+    ...regular('cm', `centi${metre}`),
+    ...regular('mm', `milli${metre}`),
+    ...regular('kg', 'kilogram'),
+    ...regular('g', 'gram'),
+    ...regular('mg', 'milligram'),
+    ...regular('l', litre),
+    ...regular('ml', `milli${litre}`),
+    ...regular('mi', 'mile'),
+    ...regular('yd', 'yard'),
+    ...{ ft: { one: 'foot', many: 'feet' }, 'sq ft': { one: 'square foot', many: 'square feet' } },
+    ...regular('oz', 'ounce'),
+    ...regular('lb', 'pound'),
+    ...regular('lbs', 'pound'),
+    ...{ 'km/h': { one: `kilo${metre} per hour`, many: `kilo${metre}s per hour` } },
+    ...{ mph: { one: 'mile per hour', many: 'miles per hour' } },
+    ...{ 'm²': { one: `square ${metre}`, many: `square ${metre}s` } },
+    ...{ '°': { one: 'degree', many: 'degrees' } },
+    ...{ '°C': { one: 'degree Celsius', many: 'degrees Celsius' } },
+    ...{ '°F': { one: 'degree Fahrenheit', many: 'degrees Fahrenheit' } },
+    ...regular('h', 'hour'),
+    ...regular('hr', 'hour'),
+    ...regular('hrs', 'hour'),
+    ...regular('min', 'minute'),
+    ...regular('mins', 'minute'),
+    ...regular('sec', 'second'),
+    ...regular('ms', 'millisecond'),
+    ...regular('kB', 'kilobyte'),
+    ...regular('MB', 'megabyte'),
+    ...regular('GB', 'gigabyte'),
+    ...regular('TB', 'terabyte'),
+    ...regular('W', 'watt'),
+    ...regular('kW', 'kilowatt'),
+    ...regular('kWh', 'kilowatt hour'),
+    ...{ Hz: { one: 'hertz', many: 'hertz' }, kHz: { one: 'kilohertz', many: 'kilohertz' } },
+  };
+}
+
+function regular(symbol: string, name: string): Record<string, Counted> {
+  return { [symbol]: { one: name, many: `${name}s` } };
+}
+
+/** Patterns and words. A street is told from a saint by what follows. */
+const ENGLISH_ABBREVIATIONS: readonly (readonly [string, string])[] = [
+  ['Mr\\.?(?=\\s\\p{Lu})', 'Mister'],
+  ['Mrs\\.?(?=\\s\\p{Lu})', 'Missus'],
+  ['Ms\\.?(?=\\s\\p{Lu})', 'Miz'],
+  ['Dr\\.?(?=\\s\\p{Lu})', 'Doctor'],
+  ['Prof\\.(?=\\s\\p{Lu})', 'Professor'],
+  ['St\\.?(?=\\s\\p{Lu})', 'Saint'],
+  ['(?<=\\p{L}\\s)St\\.', 'Street'],
+  ['(?<=\\p{L}\\s)Rd\\.', 'Road'],
+  ['(?<=\\p{L}\\s)Ave\\.', 'Avenue'],
+  ['(?<=\\p{L}\\s)Blvd\\.', 'Boulevard'],
+  ['Apt\\.', 'Apartment'],
+  ['Jr\\.', 'Junior'],
+  ['Sr\\.', 'Senior'],
+  ['Inc\\.', 'Incorporated'],
+  ['Ltd\\.', 'Limited'],
+  ['Corp\\.', 'Corporation'],
+  ['Dept\\.', 'Department'],
+  ['e\\.\\s?g\\.', 'for example'],
+  ['i\\.\\s?e\\.', 'that is'],
+  ['etc\\.', 'et cetera'],
+  ['vs\\.?(?=\\s)', 'versus'],
+  ['approx\\.', 'approximately'],
+  ['appt\\.', 'appointment'],
+  ['tel\\.', 'telephone'],
+  ['a\\.m\\.', 'a m'],
+  ['p\\.m\\.', 'p m'],
+  ['w/o(?=\\s)', 'without'],
+  ['w/(?=\\s)', 'with'],
+];
+
+/** Those with a vowel that are no words; without one, all are spelt. */
+const ENGLISH_SPELT: readonly string[] = (
+  'USA US UK EU UN UAE API FAQ ATM ID AI IT IP URL USB CEO CIA FBI FAA FDA EPA IRS IBM HIV ETA ' +
+  'RSVP MRI ER ICU AC SUV LED UPS USPS IOU EV CV HQ AA ABC IQ DIY UV VIP UI UX PO GPA NYC LA'
+).split(' ');

@@ -1,7 +1,6 @@
 /** French: how it reads out what is not written in words; pure */
 import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
-import { START } from './number-text.ts';
-import { byScales } from './number-words.ts';
+import { byScales, START } from './number-text.ts';
 
 const DIGITS = 'zéro un deux trois quatre cinq six sept huit neuf'.split(' ');
 

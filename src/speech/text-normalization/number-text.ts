@@ -1,6 +1,5 @@
 /** Numbers as people write them, and how they are read out; pure */
 import type { LanguagePack } from './language-pack.ts';
-import { CARDINAL_MAX } from './number-words.ts';
 
 /** Not the middle of a word or number. */
 export const START = '(?<![\\p{L}\\p{N}]|\\p{N}[.,:/])';
@@ -69,4 +68,38 @@ export function numberWords(
   if (parts.decimals === '') return whole ?? pack.cardinal(number, counted);
   const decimals = [...parts.decimals].map((digit) => pack.cardinal(Number(digit))).join(' ');
   return `${whole ?? pack.cardinal(number)} ${pack.words.point} ${decimals}`;
+}
+
+/** Larger numbers are read digit by digit. */
+const CARDINAL_MAX = 999_999_999_999;
+
+/** A power of a thousand by which a language counts, and how it says so many of them. */
+interface Scale {
+  readonly value: number;
+  readonly say: (count: number) => string;
+}
+
+/**
+ * Says a number as the language counts: thousands, millions and so on by `scales`, largest first, and the rest by
+ * `small`.
+ *
+ * @throws {RangeError} when it is no whole number from 0 to `CARDINAL_MAX`.
+ */
+export function byScales(
+  number: number,
+  scales: readonly Scale[],
+  small: (rest: number, hasMore: boolean) => string,
+): string {
+  if (!Number.isInteger(number) || number < 0 || number > CARDINAL_MAX) {
+    throw new RangeError(`Cannot say "${number}": expected a whole number up to ${CARDINAL_MAX}`);
+  }
+  const parts: string[] = [];
+  let rest = number;
+  for (const { value, say } of scales) {
+    const count = Math.floor(rest / value);
+    if (count > 0) parts.push(say(count));
+    rest %= value;
+  }
+  if (rest > 0 || parts.length === 0) parts.push(small(rest, parts.length > 0));
+  return parts.join(' ');
 }

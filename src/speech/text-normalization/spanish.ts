@@ -1,7 +1,6 @@
 /** Spanish: how it reads out what is not written in words; pure */
 import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
-import { START } from './number-text.ts';
-import { byScales } from './number-words.ts';
+import { byScales, START } from './number-text.ts';
 
 const DIGITS = 'cero uno dos tres cuatro cinco seis siete ocho nueve'.split(' ');
 

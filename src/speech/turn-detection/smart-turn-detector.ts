@@ -2,10 +2,9 @@
 import { ModelFileError } from '../models/model-file-error.ts';
 import { type InferenceSession, Tensor } from '../models/onnx-runtime.ts';
 import { openSession } from '../models/onnx-session.ts';
-import { HOP_SAMPLES, LogMel } from '../stt/features/log-mel.ts';
-import { MODEL_RATE_HZ } from '../stt/features/mel-filters.ts';
-import { Upsampler } from '../stt/features/upsampler.ts';
-import type { TurnDetector } from './turn-detector.ts';
+import { HOP_SAMPLES, LogMel, MODEL_RATE_HZ } from '../stt/features/log-mel.ts';
+import { Upsampler } from '../stt/features/resampler.ts';
+import type { TurnDetector } from './turn-lane.ts';
 
 const MODEL = 'turn detector';
 

@@ -1,6 +1,7 @@
 /** The turn detector's child process: one model for all calls, one score at a time, so that it holds up nobody else. */
-import { obeyParent, tellParent } from '../../lib/process/parent.ts';
-import type { TurnDetector, TurnDetectorModule } from './turn-detector.ts';
+
+import { obeyParent, tellParent } from '../../lib/process/child.ts';
+import type { TurnDetector, TurnDetectorModule } from './turn-lane.ts';
 import type { FromTurnChild, ToTurnChild } from './turn-messages.ts';
 
 let detector: TurnDetector | null = null;

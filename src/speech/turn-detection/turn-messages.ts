@@ -1,5 +1,5 @@
 /** What the hearing thread and the turn detector's child process tell each other. */
-import type { Loaded, LoadOrder, StopOrder } from '../stt/pool/model-child.ts';
+import type { Loaded, LoadOrder, StopOrder } from '../stt/pool/child-keeper.ts';
 
 /** To the child. `pcm` is what `TurnDetector.score` takes. */
 export type ToTurnChild =

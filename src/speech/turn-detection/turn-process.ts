@@ -1,5 +1,6 @@
 /** The turn detector's child process as the hearing thread holds it. */
-import { forkModelChild, type ModelChild } from '../stt/pool/model-child.ts';
+
+import { forkModelChild, type ModelChild } from '../stt/pool/child-keeper.ts';
 import type { FromTurnChild, ToTurnChild } from './turn-messages.ts';
 
 export type TurnProcess = ModelChild<ToTurnChild, FromTurnChild>;

@@ -1,5 +1,6 @@
 /** How loud a caller's voice is, from when it starts until it stops; pure */
-import { dbfsOf, meanPower } from '../../media/dsp/level.ts';
+
+import { dbfsOf, meanPower } from '../../media/dsp/level-meter.ts';
 import type { VoiceEvent } from '../hearing/hearing.ts';
 
 /** One call's. Takes each window, then whether it was voice, then what came of it. */

@@ -3,7 +3,7 @@ import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { VoiceEvent } from '../hearing/hearing.ts';
 import { PendingSamples } from '../hearing/pending-samples.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
-import { Upsampler } from '../stt/features/upsampler.ts';
+import { Upsampler } from '../stt/features/resampler.ts';
 import type { DetectorStream, Vad } from './vad.ts';
 import { VadGate } from './vad-gate.ts';
 import { VadLoudness } from './vad-loudness.ts';

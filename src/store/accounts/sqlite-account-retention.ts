@@ -11,7 +11,7 @@ import {
   type ErasureCounts,
   type ErasureOrder,
 } from '../../domain/account/erasure.ts';
-import type { Notifier } from '../../lib/notifier.ts';
+import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import { type Statement, type Take, takeAll } from '../sqlite/statement.ts';

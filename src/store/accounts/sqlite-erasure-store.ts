@@ -12,7 +12,7 @@ import {
 } from '../../domain/account/erasure.ts';
 import { type CallStatus, isOver } from '../../domain/call/call.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { Notifier } from '../../lib/notifier.ts';
+import { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import { type Take, takeAll } from '../sqlite/statement.ts';

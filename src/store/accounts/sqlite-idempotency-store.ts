@@ -1,10 +1,11 @@
 /** Remembered answers in SQLite: written in the transaction of what they answer for. */
-import type {
-  IdempotencyScope,
-  IdempotencyStore,
-  KeptAnswer,
-} from '../../domain/account/idempotency.ts';
-import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/idempotency.ts';
+
+import {
+  IDEMPOTENCY_KEPT_MS,
+  type IdempotencyScope,
+  type IdempotencyStore,
+  type KeptAnswer,
+} from '../../domain/account/rate-limit.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build, type IdempotencyRow } from '../sqlite/schema.ts';

@@ -1,7 +1,7 @@
 /** Deletes rows that have had their time, a bounded number a call. */
 import { sql } from 'kysely';
-import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/idempotency.ts';
-import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/retention.ts';
+import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
+import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/rate-limit.ts';
 import { SIP_TRACES_KEPT_MS } from '../../domain/call/sip-trace.ts';
 import { EVENTS_KEPT_MS } from '../../domain/webhook/service-event.ts';
 import type { SqliteSipTraceStore } from '../calls/sqlite-sip-trace-store.ts';

@@ -1,7 +1,7 @@
 /** Which agent holds which telephone number, in SQLite, without reading what the agents say. */
 import { sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { HeldNumber, NumberHolders } from '../../domain/dialing/number-holders.ts';
+import type { HeldNumber, NumberHolders } from '../../domain/dialing/phone-number.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import type { Take } from '../sqlite/statement.ts';

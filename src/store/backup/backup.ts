@@ -1,4 +1,5 @@
 /** Saves a whole installation into a folder, while its server works: database, recordings, and a manifest. */
+
 import {
   existsSync,
   mkdtempSync,
@@ -10,8 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { makeFolder } from '../../lib/make-folder.ts';
-import { PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
+import { makeFolder, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
 import { type CopyProgress, copyDatabase } from './backup-database.ts';
 import {
   BACKUP_DATABASE,

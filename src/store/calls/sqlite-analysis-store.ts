@@ -1,10 +1,9 @@
 /** Analyses that are still to be made, in SQLite. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
-import type { AnalysisJob, AnalysisStore } from '../../domain/call/analysis.ts';
-import type { Call } from '../../domain/call/call.ts';
+import type { AnalysisJob, AnalysisStore, Call } from '../../domain/call/call.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
-import { Notifier } from '../../lib/notifier.ts';
+import { Notifier } from '../../lib/clock.ts';
 import type { AnalysisJobRow } from '../accounts/usage-rows.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';

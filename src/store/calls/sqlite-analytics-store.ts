@@ -6,7 +6,7 @@ import type {
   DayUsage,
   IntentCount,
   UsageQuery,
-} from '../../domain/analytics/analytics.ts';
+} from '../../domain/analytics/analytics-report.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import type { Take } from '../sqlite/statement.ts';

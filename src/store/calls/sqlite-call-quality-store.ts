@@ -1,5 +1,6 @@
 /** How well the packets of calls travelled, in SQLite. */
-import type { CallQuality, CallQualityStore } from '../../domain/call/call-quality.ts';
+
+import type { CallQuality, CallQualityStore } from '../../domain/call/call-life.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import { type Take, takeAll } from '../sqlite/statement.ts';

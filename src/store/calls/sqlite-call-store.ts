@@ -1,5 +1,4 @@
 /** Calls in SQLite, with what was said on them, their timeline, and the events that they caused. */
-
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
@@ -17,7 +16,7 @@ import {
   type WaitingParty,
 } from '../../domain/call/call.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
-import { Notifier } from '../../lib/notifier.ts';
+import { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { dateOf } from '../sqlite/instant.ts';
 import type { LiveWatchers } from '../sqlite/live-watchers.ts';

@@ -4,8 +4,12 @@ import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
-import { makeFolder } from '../../lib/make-folder.ts';
-import { PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, tighten } from '../../lib/private-tree.ts';
+import {
+  makeFolder,
+  PRIVATE_FILE_MODE,
+  PRIVATE_FOLDER_MODE,
+  tighten,
+} from '../../lib/private-tree.ts';
 import { emptyLog } from './empty-log.ts';
 import { type FileSystemTypeOf, refuseNetworkFileSystem } from './file-system.ts';
 import { migrate, refusePending } from './migrate.ts';

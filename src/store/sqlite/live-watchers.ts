@@ -1,7 +1,7 @@
 /** Tells those who watch of calls as they are written. */
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Call, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
-import type { LiveFeed, LiveHappening, LiveWatcher } from '../../domain/call/live-feed.ts';
+import type { LiveFeed, LiveHappening, LiveWatcher } from '../../domain/call/live-sound.ts';
 
 interface Watch {
   readonly scope: Scope;

@@ -1,6 +1,6 @@
 /** Tells what SQLite's errors mean for us; pure */
 import Sqlite from 'better-sqlite3';
-import { StoreError, type StoreErrorReason } from '../../domain/store-error.ts';
+import { StoreError, type StoreErrorReason } from '../../domain/service-error.ts';
 
 /** Primary result codes that are the world's fault. @see https://www.sqlite.org/rescode.html */
 const REASONS: Readonly<Record<string, StoreErrorReason>> = {

@@ -1,7 +1,7 @@
 /** What the server keeps for itself in SQLite: request counts and its own secrets. */
 import { sql } from 'kysely';
+import type { SecretStore } from '../../domain/account/bootstrap.ts';
 import type { RateStore, RateWindow } from '../../domain/account/rate-limit.ts';
-import type { SecretStore } from '../../domain/account/secret-store.ts';
 import type { Database } from './database.ts';
 import { build, type RateCountRow, type SecretRow } from './schema.ts';
 import { type Take, takeAll } from './statement.ts';

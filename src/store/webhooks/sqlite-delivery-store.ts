@@ -1,6 +1,6 @@
 /** Deliveries in SQLite as customers see them: lists, attempts, and sending again. */
 import { sql } from 'kysely';
-import { ATTEMPTS_KEPT } from '../../domain/account/retention.ts';
+import { ATTEMPTS_KEPT } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type {
@@ -12,7 +12,7 @@ import type {
   WebhookDelivery,
 } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-rules.ts';
-import type { Notifier } from '../../lib/notifier.ts';
+import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import type { Take } from '../sqlite/statement.ts';

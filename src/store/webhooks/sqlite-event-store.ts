@@ -7,7 +7,7 @@ import type {
   LedgerPage,
   ServiceEvent,
 } from '../../domain/webhook/service-event.ts';
-import { Notifier } from '../../lib/notifier.ts';
+import { Notifier } from '../../lib/clock.ts';
 import { eventOf, eventRowOf } from '../calls/call-rows.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build, type EventRow } from '../sqlite/schema.ts';

@@ -1,5 +1,4 @@
 /** The outbox in SQLite: events become deliveries, deliveries fall due, and attempts are recorded. */
-
 import { sql } from 'kysely';
 import type { NewId } from '../../domain/ids.ts';
 import type {
@@ -10,7 +9,7 @@ import type {
   WaitingEndpoint,
 } from '../../domain/webhook/outbox.ts';
 import type { DeliveryAttempt } from '../../domain/webhook/webhook-delivery.ts';
-import type { Notifier } from '../../lib/notifier.ts';
+import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import { type Take, takeAll } from '../sqlite/statement.ts';

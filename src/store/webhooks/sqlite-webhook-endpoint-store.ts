@@ -8,7 +8,7 @@ import {
   type WebhookEndpointPage,
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
-import type { Notifier } from '../../lib/notifier.ts';
+import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
 import { type Take, takeAll } from '../sqlite/statement.ts';

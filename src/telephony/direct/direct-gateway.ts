@@ -3,9 +3,8 @@ import { randomInt } from 'node:crypto';
 import type { BlockList } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import { LocalRoutes } from '../../lib/local-routes.ts';
-import type { AudioStream } from '../../media/audio-stream.ts';
+import type { AudioStream, MediaSession } from '../../media/audio-stream.ts';
 import type { MediaEngine } from '../../media/engine/media-engine.ts';
-import type { MediaSession } from '../../media/engine/media-session.ts';
 import { parseSdp, SdpError, type SessionDescription } from '../../rtp/sdp.ts';
 import { type AgreedMedia, agree, answer, type CodecName } from '../../rtp/sdp-answer.ts';
 import {

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { MediaSession } from '../../media/engine/media-session.ts';
+import type { MediaSession } from '../../media/audio-stream.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import { within } from '../limit.ts';

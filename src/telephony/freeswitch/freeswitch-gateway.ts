@@ -2,8 +2,8 @@
 import type { BlockList } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import type { MediaSession } from '../../media/audio-stream.ts';
 import type { MediaEngine } from '../../media/engine/media-engine.ts';
-import type { MediaSession } from '../../media/engine/media-session.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { CarrierReport } from '../carrier.ts';

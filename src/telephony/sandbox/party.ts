@@ -1,5 +1,6 @@
 /** The scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
-import type { PartyScript, PartyStep } from '../../domain/sandbox/sandbox-script.ts';
+
+import type { PartyScript, PartyStep } from '../../domain/sandbox/sandbox-scenario.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 
 /** One frame of what the party sounds like; without `pcm` it is silent. */

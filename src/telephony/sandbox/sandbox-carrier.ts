@@ -1,10 +1,11 @@
 /** A telephone network that is only played: whoever is called, or rings in, is a script in this process. */
-import { type SandboxScenario, scenarioOfNumber } from '../../domain/sandbox/sandbox-scenario.ts';
 import {
   PARTY_SCRIPTS,
   type PartyScript,
   partyLines,
-} from '../../domain/sandbox/sandbox-script.ts';
+  type SandboxScenario,
+  scenarioOfNumber,
+} from '../../domain/sandbox/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import {

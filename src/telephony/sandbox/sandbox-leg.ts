@@ -1,5 +1,6 @@
 /** The leg of a simulated call: the scripted party is at its other end, and no network in between. */
-import type { PartyScript } from '../../domain/sandbox/sandbox-script.ts';
+
+import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
 import {
   CarrierError,

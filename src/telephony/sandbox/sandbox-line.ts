@@ -1,5 +1,6 @@
 /** The sound of a simulated call: the agent's playout and the scripted party, frame by frame in simulated time. */
-import type { PartyScript } from '../../domain/sandbox/sandbox-script.ts';
+
+import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
   type AudioEvent,
@@ -10,8 +11,7 @@ import {
 } from '../../media/audio-stream.ts';
 import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { QUIET_FRAMES, VOICE_FRAMES } from '../../media/dsp/energy-detector.ts';
-import { levelDbfs } from '../../media/dsp/level.ts';
-import { LevelMeter } from '../../media/dsp/level-meter.ts';
+import { LevelMeter, levelDbfs } from '../../media/dsp/level-meter.ts';
 import { WavRecorder } from '../../media/recording/wav-recorder.ts';
 import { type FinishedReply, Playout } from '../../media/rtp-session/playout.ts';
 import { Party, type PartyFrame } from './party.ts';

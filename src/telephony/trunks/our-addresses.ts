@@ -2,10 +2,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { ReadinessCheck } from '../../domain/call/readiness.ts';
+import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
 import { rangeOfAddress } from '../../domain/webhook/address-range.ts';
-import { cached } from '../../lib/cached.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, cached } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { within } from '../limit.ts';
 import { advertisedAddressFor, listOf, placeOfFarEnd } from './advertised-address.ts';

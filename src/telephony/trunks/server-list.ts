@@ -1,5 +1,5 @@
 /** Reads a list of servers as an operator writes it: `10.0.0.1:9022*3,10.0.0.2`; pure */
-import { urlHost } from '../../lib/url-host.ts';
+import { urlHost } from '../../lib/local-routes.ts';
 
 /** One of several servers that do the same work. */
 export interface ServerAddress {

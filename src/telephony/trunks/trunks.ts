@@ -1,7 +1,7 @@
 /** What an operator says about a carrier's SIP trunk, checked field by field; pure */
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { urlHost } from '../../lib/url-host.ts';
+import { urlHost } from '../../lib/local-routes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
 /** Where the carrier takes our calls. Without a port, the name is looked up as RFC 3263 says. */

@@ -1,5 +1,6 @@
 /** A call from a browser, known by the agent that it is for; it ends with the connection that it came by. */
-import { CALL_ID_HEADER } from '../../domain/call/browser-phone.ts';
+
+import { CALL_ID_HEADER } from '../../domain/call/live-sound.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type {
   AnswerOptions,

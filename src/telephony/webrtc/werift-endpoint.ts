@@ -1,7 +1,7 @@
 /** One browser call's media: a connection in the thread of browser calls, and a line of the media engine behind it. */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import type { MediaSession } from '../../media/engine/media-session.ts';
+import type { MediaSession } from '../../media/audio-stream.ts';
 import type { Direction } from '../../rtp/sdp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import { within } from '../limit.ts';

@@ -1,7 +1,7 @@
 /** An analyst on a real store; what the language model answers, and when, is the test's to say. */
 import { Analyst } from '../../../src/call/analysis/analyst.ts';
 import type { Call } from '../../../src/domain/call/call.ts';
-import { StoreError } from '../../../src/domain/store-error.ts';
+import { StoreError } from '../../../src/domain/service-error.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../../../src/llm/language-model.ts';
 import { buildAgent } from '../../support/build-agent.ts';

@@ -1,12 +1,11 @@
 /** The calls of one server on a real store: who rings, who picks up and what the agent does is the test's to say. */
-
 import { CallRegistry } from '../../../src/call/call-registry.ts';
 import { InboundRouter } from '../../../src/call/inbound-router.ts';
 import type { CallMetrics, CallParts, TalkOptions } from '../../../src/call/session/call-parts.ts';
 import { TransferCap } from '../../../src/call/session/transfer-cap.ts';
 import type { Agent } from '../../../src/domain/agent/agent.ts';
 import type { Call, CallStore } from '../../../src/domain/call/call.ts';
-import { StoreError } from '../../../src/domain/store-error.ts';
+import { StoreError } from '../../../src/domain/service-error.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { buildAgent } from '../../support/build-agent.ts';
 import { openTestStore, type TestStore } from '../../support/test-store.ts';

@@ -14,8 +14,8 @@ import {
 } from '../../../src/domain/agent/agent.ts';
 import { type Call, isOver } from '../../../src/domain/call/call.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
+import { Notifier } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { Notifier } from '../../../src/lib/notifier.ts';
 import { PhraseCache } from '../../../src/speech/tts/voices/phrase-cache.ts';
 import { buildAgent } from '../../support/build-agent.ts';
 import { buildCall } from '../../support/build-call.ts';

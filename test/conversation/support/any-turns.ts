@@ -1,8 +1,11 @@
 /** Turn machines that are told anything at all. */
 import fc from 'fast-check';
 import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
-import type { TurnEffect } from '../../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening, TurnTimer } from '../../../src/conversation/turn/turn-event.ts';
+import type {
+  TurnEffect,
+  TurnHappening,
+  TurnTimer,
+} from '../../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn/turn-rules.ts';
 import { openState, type TurnState } from '../../../src/conversation/turn/turn-state.ts';

@@ -1,7 +1,6 @@
 /** Writes events and effects of the turn machine as lines that people can read. */
 import type { ConversationEvent } from '../../../src/conversation/conversation-port.ts';
-import type { TurnEffect } from '../../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
 
 export function traceHappening(happening: TurnHappening): string {
   const { kind, ...rest } = happening;

@@ -1,10 +1,12 @@
 /** Plays a scene on the turn machine and a fake clock, and writes down every event and every effect. */
-import { turnEventOfAudio } from '../../../src/conversation/turn/audio-event.ts';
-import type { TurnEffect } from '../../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import {
+  type TurnEffect,
+  type TurnHappening,
+  turnEventOfAudio,
+} from '../../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
+import { TurnTimers } from '../../../src/conversation/turn/turn-rules.ts';
 import { openState, type TurnState } from '../../../src/conversation/turn/turn-state.ts';
-import { TurnTimers } from '../../../src/conversation/turn/turn-timers.ts';
 import { LINE_RATE_HZ } from '../../../src/media/audio-stream.ts';
 import type { ToolOutcome } from '../../../src/tool/tool.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -5,7 +5,7 @@ import type {
   ConversationEvent,
 } from '../../../src/conversation/conversation-port.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { endCall } from '../../../src/tool/end-call.ts';
+import { endCall } from '../../../src/tool/tool.ts';
 import { Toolbox } from '../../../src/tool/toolbox.ts';
 import { createTransferCall } from '../../../src/tool/transfer-call.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

@@ -1,7 +1,6 @@
 /** A turn machine that is told events at given times, its greeting heard. */
 import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
-import type { TurnEffect } from '../../../src/conversation/turn/turn-effect.ts';
-import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn/turn-rules.ts';
 import { openState } from '../../../src/conversation/turn/turn-state.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LineListener } from '../../../src/dashboard/phone/phone.ts';
 import { PhoneError } from '../../../src/dashboard/phone/phone-state.ts';
 import { openSipLine } from '../../../src/dashboard/phone/sip-line.ts';
-import { CALL_ID_HEADER } from '../../../src/domain/call/browser-phone.ts';
+import { CALL_ID_HEADER } from '../../../src/domain/call/live-sound.ts';
 import { headerOf, SipServer } from './sip-server.ts';
 
 const EVENTUALLY = { timeout: 5000, interval: 10 };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
-import { levelDbfs } from '../../../src/media/dsp/level.ts';
+import { levelDbfs } from '../../../src/media/dsp/level-meter.ts';
 import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-format.ts';
 import { EventReader } from '../../support/event-reader.ts';
 import { LIVE_KEY, startServer, type TestServer } from '../../support/server.ts';

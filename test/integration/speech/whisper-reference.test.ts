@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { env, pipeline } from '@huggingface/transformers';
 import { afterAll, expect, test } from 'vitest';
-import { Upsampler } from '../../../src/speech/stt/features/upsampler.ts';
+import { Upsampler } from '../../../src/speech/stt/features/resampler.ts';
 import { openRecognizer } from '../../../src/speech/stt/whisper/whisper-recognizer.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_WHISPER_DIR } from '../../speech/spoken-phrases.ts';
 

@@ -1,5 +1,4 @@
 /** Moonshine as a recogniser: raw sound in, as long as it is, and a greedy decoder at each request. */
-
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
@@ -13,8 +12,8 @@ import { DecoderRun } from '../decoding/decoder-run.ts';
 import { decodeGreedily } from '../decoding/greedy-decoder.ts';
 import { type MergedDecoder, openMergedDecoder } from '../decoding/merged-decoder.ts';
 import { type AllowedTokens, allowedTokens } from '../decoding/token-choice.ts';
-import { MODEL_RATE_HZ } from '../features/mel-filters.ts';
-import { Upsampler } from '../features/upsampler.ts';
+import { MODEL_RATE_HZ } from '../features/log-mel.ts';
+import { Upsampler } from '../features/resampler.ts';
 import type {
   Recognition,
   Recognizer,

@@ -1,9 +1,7 @@
 /** Keeps one model's child process alive: starts it, starts it again when it dies, ends it politely. */
-
 import type { Clock } from '../../../lib/clock.ts';
-import { stopChild } from '../../../lib/process/child.ts';
+import { type Child, forkChild, stopChild } from '../../../lib/process/child.ts';
 import type { LoadOutcome } from '../../models/load-outcome.ts';
-import { isLoaded, type LoadOrder, type ModelChild } from './model-child.ts';
 
 /** Large models take seconds from a cold disk. */
 const LOAD_MS_MAX = 60_000;
@@ -150,4 +148,63 @@ export class ChildKeeper<ToChild, FromChild> {
     // The file went away meanwhile; `#exited` tries again later.
     if (model === null && !this.#isStopping) this.replace();
   }
+}
+
+/** More processes would each hold the model for little use. */
+const PROCESSES_MAX = 8;
+
+/** What one process may need with a model of the middle size. */
+const BYTES_PER_PROCESS = 2 ** 30;
+
+/**
+ * As many processes as cores, so that nobody waits while a core is free; threads only where there are more cores than
+ * processes, because two calls at once are served better by two threads apart than by two together.
+ */
+export function machineShare(machine: { readonly cores: number; readonly memoryBytes: number }): {
+  readonly processes: number;
+  readonly threads: number;
+} {
+  const { cores, memoryBytes } = machine;
+  const fitting = Math.floor(memoryBytes / BYTES_PER_PROCESS);
+  const processes = Math.max(1, Math.min(cores, PROCESSES_MAX, fitting));
+  return { processes, threads: Math.max(1, Math.floor(cores / processes)) };
+}
+
+/** Comes first, once: load the first of these models that can be loaded. */
+export interface LoadOrder {
+  readonly kind: 'load';
+  readonly moduleUrl: string;
+  readonly models: readonly string[];
+  /** For models that another module opens, which one. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
+  /** Threads of computing; default 1. */
+  readonly threads?: number | undefined;
+}
+
+/** Let go of the model and end. */
+export interface StopOrder {
+  readonly kind: 'stop';
+}
+
+/** The answer to `LoadOrder`. */
+export interface Loaded {
+  readonly kind: 'loaded';
+  readonly outcome: LoadOutcome;
+}
+
+export type ModelChild<ToChild, FromChild> = Child<
+  ToChild | LoadOrder | StopOrder,
+  FromChild | Loaded
+>;
+
+/** Starts a child; it loads nothing before the message `load`. */
+export function forkModelChild<ToChild extends object, FromChild>(
+  file: URL,
+): ModelChild<ToChild, FromChild> {
+  return forkChild(file);
+}
+
+/** Tells the answer to `LoadOrder` from all else that a child says. */
+function isLoaded(message: unknown): message is Loaded {
+  return (message as Loaded).kind === 'loaded';
 }

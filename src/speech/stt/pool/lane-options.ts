@@ -1,7 +1,6 @@
 /** What a recogniser's lane is made with, and how it says no. */
 import type { Clock } from '../../../lib/clock.ts';
-import type { AnswerPace } from '../../hearing/answer-pace.ts';
-import type { CallerTurns } from '../../hearing/caller-turns.ts';
+import type { AnswerPace, CallerTurns } from '../../hearing/call-listener.ts';
 import { RecognitionError } from '../../hearing/hearing.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
 import type { RecognizerProcess } from './recognizer-process.ts';

@@ -1,7 +1,7 @@
 /** What a recogniser's lane keeps of an utterance and of a request about it. */
 import type { TranscriptionPriority } from '../../hearing/hearing.ts';
 import type { Recognition } from './recognizer.ts';
-import type { UtteranceAudio } from './utterance-audio.ts';
+import type { UtteranceAudio } from './word-groups.ts';
 
 export interface UtteranceOptions {
   readonly language: string;

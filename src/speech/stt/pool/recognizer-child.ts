@@ -1,9 +1,15 @@
 /** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
-import { obeyParent, tellParent } from '../../../lib/process/parent.ts';
+
+import { obeyParent, tellParent } from '../../../lib/process/child.ts';
 import type { LoadOutcome } from '../../models/load-outcome.ts';
-import type { LoadOrder, StopOrder } from './model-child.ts';
-import type { Recognizer, RecognizerModule, UtteranceStream } from './recognizer.ts';
-import type { FromChild, ToChild } from './recognizer-messages.ts';
+import type { LoadOrder, StopOrder } from './child-keeper.ts';
+import type {
+  FromChild,
+  Recognizer,
+  RecognizerModule,
+  ToChild,
+  UtteranceStream,
+} from './recognizer.ts';
 
 let recognizer: Recognizer | null = null;
 const utterances = new Map<number, UtteranceStream>();

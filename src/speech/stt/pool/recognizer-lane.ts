@@ -1,6 +1,6 @@
 /** Those who wait for one recogniser process: audio goes ahead, requests one by one, a death is made good. */
 import type { Clock } from '../../../lib/clock.ts';
-import { AnswerPace } from '../../hearing/answer-pace.ts';
+import { AnswerPace } from '../../hearing/call-listener.ts';
 import type { LoadOutcome } from '../../models/load-outcome.ts';
 import { ChildKeeper } from './child-keeper.ts';
 import { laneFailure, type Note, type RecognizerLaneOptions } from './lane-options.ts';
@@ -13,9 +13,9 @@ import {
   type RecognitionOrder,
   type UtteranceOptions,
 } from './lane-request.ts';
-import type { FromChild, ToChild } from './recognizer-messages.ts';
+import type { FromChild, ToChild } from './recognizer.ts';
 import { RequestQueue } from './request-queue.ts';
-import { UtteranceAudio } from './utterance-audio.ts';
+import { UtteranceAudio } from './word-groups.ts';
 
 /** Audio is sent ahead in pieces of 128 ms: few messages, and little left to do at the end. */
 const SEND_SAMPLES = 1024;

@@ -1,7 +1,6 @@
 /** The recogniser processes: an utterance begins where there is least to do, and moves where it would wait for less. */
 import type { Clock } from '../../../lib/clock.ts';
-import { AnswerPace } from '../../hearing/answer-pace.ts';
-import { CallerTurns } from '../../hearing/caller-turns.ts';
+import { AnswerPace, CallerTurns } from '../../hearing/call-listener.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
 import type { LoadOutcome } from '../../models/load-outcome.ts';
 import { laneFailure, type Note } from './lane-options.ts';

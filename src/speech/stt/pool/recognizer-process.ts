@@ -1,6 +1,7 @@
 /** A recogniser's child process as the hearing thread holds it. */
-import { forkModelChild, type ModelChild } from './model-child.ts';
-import type { FromChild, ToChild } from './recognizer-messages.ts';
+
+import { forkModelChild, type ModelChild } from './child-keeper.ts';
+import type { FromChild, ToChild } from './recognizer.ts';
 
 export type RecognizerProcess = ModelChild<ToChild, FromChild>;
 

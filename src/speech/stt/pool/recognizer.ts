@@ -1,5 +1,6 @@
 /** The port of a speech recogniser inside its own process: one model, many utterances. */
 import type { RecognizedWord } from '../../hearing/hearing.ts';
+import type { LoadOutcome } from '../../models/load-outcome.ts';
 
 /** What the model made of one utterance, before anybody doubts it. */
 export interface Recognition {
@@ -58,3 +59,29 @@ export interface RecognizerModule {
   /** @throws {Error} naming the file, what is wrong with it and the remedy. */
   openRecognizer(modelPath: string, options?: RecognizerOptions): Promise<Recognizer>;
 }
+
+/** To a child, after it was told to load. Audio is 8 kHz, mono, signed 16-bit; numbers are the lane's own. */
+export type ToChild =
+  | {
+      readonly kind: 'open';
+      readonly utterance: number;
+      readonly language: string;
+      readonly prompt?: string;
+    }
+  | { readonly kind: 'audio'; readonly utterance: number; readonly pcm: Int16Array }
+  | {
+      readonly kind: 'transcribe';
+      readonly utterance: number;
+      readonly request: number;
+      readonly isFinal: boolean;
+    }
+  /** Ends the request at the model's next step; it still gets its answer or failure. */
+  | { readonly kind: 'abort'; readonly request: number }
+  | { readonly kind: 'close'; readonly utterance: number }
+  | { readonly kind: 'stop' };
+
+/** From a child. */
+export type FromChild =
+  | { readonly kind: 'loaded'; readonly outcome: LoadOutcome }
+  | { readonly kind: 'answer'; readonly request: number; readonly recognition: Recognition }
+  | { readonly kind: 'failed'; readonly request: number; readonly reason: string };

@@ -1,5 +1,6 @@
 /** Who is recognised next: final before speculative before partial, and within a priority callers take turns; pure */
-import { CallerTurns } from '../../hearing/caller-turns.ts';
+
+import { CallerTurns } from '../../hearing/call-listener.ts';
 import type { TranscriptionPriority } from '../../hearing/hearing.ts';
 
 const RANKS: Readonly<Record<TranscriptionPriority, number>> = {

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ModelFileError } from '../../models/model-file-error.ts';
-import { MODEL_RATE_HZ } from '../features/mel-filters.ts';
-import { Upsampler } from '../features/upsampler.ts';
+import { MODEL_RATE_HZ } from '../features/log-mel.ts';
+import { Upsampler } from '../features/resampler.ts';
 import type { Recognition, Recognizer, UtteranceStream } from '../pool/recognizer.ts';
 
 const MODEL = 'speech model';

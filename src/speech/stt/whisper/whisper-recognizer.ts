@@ -5,9 +5,8 @@ import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
 import { type DecodedToken, decodeGreedily } from '../decoding/greedy-decoder.ts';
 import { isRepetitive } from '../decoding/repetition.ts';
 import { type Logits, likeliestOf, probabilityOf } from '../decoding/token-choice.ts';
-import { FULL_WINDOW_FRAMES, LogMel } from '../features/log-mel.ts';
-import { MODEL_RATE_HZ } from '../features/mel-filters.ts';
-import { Upsampler } from '../features/upsampler.ts';
+import { FULL_WINDOW_FRAMES, LogMel, MODEL_RATE_HZ } from '../features/log-mel.ts';
+import { Upsampler } from '../features/resampler.ts';
 import type {
   Recognition,
   Recognizer,

@@ -6,11 +6,16 @@ import type { EngineReport } from '../../hearing/hearing.ts';
 import type { EngineProbe, SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 import { SpeakingChildren } from '../pool/speaking-children.ts';
 import type { SpeechRequest, Synthesizer } from '../pool/synthesizer.ts';
-import { pauseAfterMs, spokenText } from '../voices/clean-text.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
-import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-messages.ts';
+import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
 import { espeakProgramVersion } from './espeak-program.ts';
-import { chooseEspeakVoice, type EspeakVoice } from './espeak-voice.ts';
+import {
+  chooseEspeakVoice,
+  type EspeakEngine,
+  type EspeakVoice,
+  type Sentence,
+  type SpeakingOrder,
+} from './espeak-voice.ts';
 
 const ALWAYS_THERE =
   'the voice that is always there; install a Kokoro or Piper voice for natural speech';

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import type { Phonemizer } from '../neural/voice-model.ts';
 import { espeakProgramVersion } from './espeak-program.ts';
-import { phonemeArguments } from './phoneme-arguments.ts';
+import { phonemeArguments } from './espeak-voice.ts';
 import type { PhonemeAnswer, PhonemeRequest } from './phonemizer-child.ts';
 
 /** A sentence takes 5 ms; a process that needs this long has hung. */

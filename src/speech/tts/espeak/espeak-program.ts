@@ -2,9 +2,8 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Sentence } from './espeak-messages.ts';
-import { type EspeakVoice, espeakArguments } from './espeak-voice.ts';
-import type { SentenceEngine, WaveSink } from './sentence-engine.ts';
+import { type EspeakVoice, espeakArguments, type Sentence } from './espeak-voice.ts';
+import type { SentenceEngine, WaveSink } from './sentence-job.ts';
 
 /** Sentences spoken at one time; each takes 10 to 30 ms, the others wait their turn. */
 const SPEAKING_MAX = 16;

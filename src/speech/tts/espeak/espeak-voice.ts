@@ -1,7 +1,9 @@
 /** Finds espeak-ng's nearest voice for the voice that an agent names; pure */
+
+import type { SpokenSentence } from '../pool/synthesizer.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { genderOf, hashOf } from '../voices/voice-choice.ts';
-import { languageOf, parseVoiceName } from '../voices/voice-name.ts';
+import { languageOf, parseVoiceName } from '../voices/voice-list.ts';
 
 /** A voice as espeak-ng's command line names it. */
 export interface EspeakVoice {
@@ -73,3 +75,30 @@ function variantFor(speaker: string, { names, espeak }: VoiceBook) {
 function ownValue(table: Readonly<Record<string, string>>, key: string): string | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
+
+/** Words of the command line that write phonemes of UTF-8 text to standard output. @param voice file, and variant. */
+export function phonemeArguments(voice: string): string[] {
+  return ['-q', '--ipa', '-b', '1', '-v', voice];
+}
+
+/** One text for one voice. */
+export interface Sentence extends SpokenSentence {
+  readonly voice: EspeakVoice;
+}
+
+/** What the child is started with. */
+export interface SpeakingOrder {
+  readonly engine: EspeakEngine;
+  /** It says its first word to nobody, and is kept ready. */
+  readonly firstVoice: EspeakVoice;
+}
+
+/** Which espeak-ng the child runs. */
+export type EspeakEngine =
+  | {
+      readonly kind: 'program';
+      readonly program: string;
+      /** Longest time for a whole sentence; then its process is killed. */
+      readonly sentenceTimeoutMs?: number;
+    }
+  | { readonly kind: 'wasm'; readonly moduleName: string };

@@ -1,7 +1,7 @@
 /** Speaks with espeak-ng's WASM build, in this process: only the speaking child may load this file's engine. */
 
-import type { Sentence } from './espeak-messages.ts';
-import type { SentenceEngine, WaveSink } from './sentence-engine.ts';
+import type { Sentence } from './espeak-voice.ts';
+import type { SentenceEngine, WaveSink } from './sentence-job.ts';
 import { EspeakInstance, type EspeakModule, loadModule } from './wasm-instance.ts';
 
 /**

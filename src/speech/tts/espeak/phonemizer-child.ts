@@ -1,5 +1,6 @@
 /** The process in which espeak-ng's WASM build writes phonemes, and nothing else; started by `espeak-phonemizer`, ends with it. */
-import { phonemeArguments } from './phoneme-arguments.ts';
+
+import { phonemeArguments } from './espeak-voice.ts';
 import { EspeakInstance, loadModule } from './wasm-instance.ts';
 
 /** One text at a time. */

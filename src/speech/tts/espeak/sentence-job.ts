@@ -1,10 +1,9 @@
 /** One sentence on its way through the speaking child: WAV in, line-rate PCM out in handy pieces. */
 import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
-import type { SpeakingReply } from '../pool/speaking-messages.ts';
+import type { SpeakingReply } from '../pool/synthesizer.ts';
 import { concat, VoiceLine } from '../pool/voice-line.ts';
-import type { Sentence } from './espeak-messages.ts';
-import type { WaveSink } from './sentence-engine.ts';
+import type { EspeakVoice, Sentence } from './espeak-voice.ts';
 
 /** Work done on a wave between two looks at whether the first piece can go: 46 ms of speech. */
 const STEP_BYTES = 2048;
@@ -154,4 +153,31 @@ export class EspeakWave {
     this.#bytes = this.#bytes.subarray(2 * count);
     return samples;
   }
+}
+
+/** Takes what espeak-ng writes about one sentence. After `ended` or `failed` nothing more comes. */
+export interface WaveSink {
+  /** Pieces of a WAV stream, of any size. The bytes may be reused after the call. */
+  wave(bytes: Uint8Array): void;
+  ended(): void;
+  failed(reason: string): void;
+}
+
+/** Speaks sentences, several at a time or in turn. */
+export interface SentenceEngine {
+  /** @throws {Error} when the engine cannot speak at all. */
+  start(): Promise<void>;
+
+  /** Ends its processes, and waits until they have ended. Safe to call twice. */
+  stop(): Promise<void>;
+
+  /**
+   * Speaks one sentence.
+   *
+   * @returns cancels it: the sink hears nothing more. Safe to call twice, and after the end.
+   */
+  speak(sentence: Sentence, sink: WaveSink): () => void;
+
+  /** Gets ready for a voice before it is needed. */
+  warm(voice: EspeakVoice): void;
 }

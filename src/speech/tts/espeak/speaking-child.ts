@@ -1,11 +1,10 @@
 /** The process in which espeak-ng is run or loaded; started by `SpeakingProcess`, ends with it. */
 import { systemClock } from '../../../lib/clock.ts';
-import type { SpeakingReply, SpeakingRequest } from '../pool/speaking-messages.ts';
-import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-messages.ts';
+import type { SpeakingReply, SpeakingRequest } from '../pool/synthesizer.ts';
 import { EspeakProgram } from './espeak-program.ts';
+import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-voice.ts';
 import { EspeakWasm } from './espeak-wasm.ts';
-import type { SentenceEngine } from './sentence-engine.ts';
-import { SentenceJob } from './sentence-job.ts';
+import { type SentenceEngine, SentenceJob } from './sentence-job.ts';
 
 // The WASM build makes an error object for each file it looks for in vain, with a trace that nobody reads.
 Error.stackTraceLimit = 0;

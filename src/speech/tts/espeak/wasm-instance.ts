@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Sentence } from './espeak-messages.ts';
-import { espeakArguments } from './espeak-voice.ts';
+import { espeakArguments, type Sentence } from './espeak-voice.ts';
 
 const TEXT_FILE = 'sentence.txt';
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { type VoiceEngineOptions, voiceEngine } from '../neural/voice-engine.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import type { NeuralVoice } from '../pool/synthesis-job-setup.ts';
-import { filesIn, voiceFolders } from '../voices/voice-files.ts';
+import type { NeuralVoice } from '../pool/synthesizer.ts';
+import { filesIn, voiceFolders } from '../voices/voice-list.ts';
 
 /**
  * What the first letter of a voice's name stands for. Japanese and Chinese are missing: espeak-ng does not write them

@@ -5,21 +5,19 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 import { SpeakingChildren } from '../pool/speaking-children.ts';
-import type { ModelFailure } from '../pool/speaking-messages.ts';
-import type {
-  NeuralSentence,
-  NeuralVoice,
-  SynthesisJobSetup,
-} from '../pool/synthesis-job-setup.ts';
 import {
+  type ModelFailure,
+  type NeuralSentence,
+  type NeuralVoice,
   type SpeechRequest,
   SynthesisError,
+  type SynthesisJobSetup,
   type Synthesizer,
   type VoiceChoice,
 } from '../pool/synthesizer.ts';
-import { pauseAfterMs, spokenText } from '../voices/clean-text.ts';
 import type { VoiceBook } from '../voices/voice-book.ts';
 import { chooseNeuralVoice } from '../voices/voice-choice.ts';
+import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
 
 /** What the composition root gives to every engine of neural voices. */
 export interface VoiceEngineOptions {

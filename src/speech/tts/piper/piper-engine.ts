@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type VoiceEngineOptions, voiceEngine } from '../neural/voice-engine.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
-import type { NeuralVoice } from '../pool/synthesis-job-setup.ts';
-import { filesIn, voiceFolders } from '../voices/voice-files.ts';
+import type { NeuralVoice } from '../pool/synthesizer.ts';
+import { filesIn, voiceFolders } from '../voices/voice-list.ts';
 
 /** Data sets whose speaker's gender is known from their model cards. */
 const FEMALE = [

@@ -5,8 +5,12 @@ import { ModelFileError } from '../../models/model-file-error.ts';
 import { type InferenceSession, Tensor } from '../../models/onnx-runtime.ts';
 import { openSession } from '../../models/onnx-session.ts';
 import { parsedJson } from '../../models/parsed-json.ts';
-import { endsOfDurations } from '../neural/voice-durations.ts';
-import type { VoiceAudio, VoiceModel, VoiceRequest } from '../neural/voice-model.ts';
+import {
+  endsOfDurations,
+  type VoiceAudio,
+  type VoiceModel,
+  type VoiceRequest,
+} from '../neural/voice-model.ts';
 
 const MODEL = 'Piper voice';
 

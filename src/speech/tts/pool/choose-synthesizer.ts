@@ -1,6 +1,6 @@
 /** Chooses the engine that speaks: the one asked for, or the best that is installed. */
 import { type Logger, silentLogger } from '../../../lib/logger.ts';
-import { LayeredSynthesizer } from '../neural/voice-layers.ts';
+import { LayeredSynthesizer } from '../neural/voice-model.ts';
 import type { Synthesizer } from './synthesizer.ts';
 
 /** Whether an engine can be used on this machine, and what to tell the operator. */

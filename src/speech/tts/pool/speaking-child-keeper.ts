@@ -2,8 +2,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { SpeakingReply, SpeakingRequest, SpokenSentence } from './speaking-messages.ts';
-import { SynthesisError } from './synthesizer.ts';
+import {
+  type SpeakingReply,
+  type SpeakingRequest,
+  type SpokenSentence,
+  SynthesisError,
+} from './synthesizer.ts';
 
 /** Until a child that was let go has ended; then it is killed. */
 const STOP_TIMEOUT_MS = 1500;

@@ -2,9 +2,13 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { SpeakingChild } from './speaking-child-keeper.ts';
-import type { ModelFailure, SpokenSentence } from './speaking-messages.ts';
 import { SpeakingProcess } from './speaking-process.ts';
-import { SynthesisError, type WordEnds } from './synthesizer.ts';
+import {
+  type ModelFailure,
+  type SpokenSentence,
+  SynthesisError,
+  type WordEnds,
+} from './synthesizer.ts';
 
 export interface SpeakingChildrenOptions {
   readonly child: SpeakingChild;

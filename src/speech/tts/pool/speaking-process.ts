@@ -2,8 +2,13 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type SpeakingChild, SpeakingChildKeeper } from './speaking-child-keeper.ts';
-import type { ModelFailure, SpeakingReply, SpokenSentence } from './speaking-messages.ts';
-import { SynthesisError, type WordEnds } from './synthesizer.ts';
+import {
+  type ModelFailure,
+  type SpeakingReply,
+  type SpokenSentence,
+  SynthesisError,
+  type WordEnds,
+} from './synthesizer.ts';
 
 export interface SpeakingOptions {
   readonly child: SpeakingChild;

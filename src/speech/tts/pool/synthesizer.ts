@@ -58,3 +58,69 @@ export interface Synthesizer {
   /** Who speaks this voice, where that depends on the voice. */
   reportFor?(choice: VoiceChoice): EngineReport;
 }
+
+/** One text for one voice. Each engine's own says more of the voice. */
+export interface SpokenSentence {
+  /** Already cleaned by `spokenText`; never empty. */
+  readonly text: string;
+  readonly voice: { readonly name: string };
+  /** Silence to leave at the end. */
+  readonly pauseAfterMs: number;
+}
+
+/** From the server to the child. */
+export type SpeakingRequest<Sentence extends SpokenSentence> =
+  | { readonly kind: 'speak'; readonly id: number; readonly sentence: Sentence }
+  | { readonly kind: 'cancel'; readonly id: number }
+  /** Gets ready for the voice. */
+  | { readonly kind: 'warm'; readonly voice: Sentence['voice'] };
+
+/** A model that cannot be used, and why. */
+export interface ModelFailure {
+  readonly model: string;
+  readonly reason: string;
+}
+
+/** From the child to the server. */
+export type SpeakingReply =
+  /** `failures`: what of the models cannot be used, and why. */
+  | { readonly kind: 'ready'; readonly failures?: readonly ModelFailure[] }
+  /** The engine cannot speak at all; the child ends. */
+  | { readonly kind: 'unready'; readonly reason: string }
+  /** PCM: 8 kHz, mono, signed 16-bit. */
+  | { readonly kind: 'audio'; readonly id: number; readonly pcm: Int16Array }
+  /** When the words of the sentence end, as shares of its audio. */
+  | { readonly kind: 'words'; readonly id: number; readonly ends: readonly number[] }
+  | { readonly kind: 'ended'; readonly id: number }
+  | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
+
+/** A voice as the child knows it. */
+export interface NeuralVoice {
+  /** For messages. */
+  readonly name: string;
+  /** Path of the model, for its module. */
+  readonly model: string;
+  /** Which of the model's voices; empty where it has one. */
+  readonly speaker: string;
+  /** espeak-ng's name of the language that the words are read in. */
+  readonly reads: string;
+  /** BCP 47. */
+  readonly locale: string;
+  readonly gender?: 'female' | 'male';
+}
+
+export interface NeuralSentence extends SpokenSentence {
+  readonly voice: NeuralVoice;
+}
+
+/** Becomes the child's argument, as JSON. */
+export interface SynthesisJobSetup {
+  /** URL of the module that opens models. */
+  readonly modelModule: string;
+  /** URL of the module that makes a phonemizer, and what it is to be told. */
+  readonly phonemizerModule: string;
+  readonly phonemizer: object;
+  /** Each says a word to nobody before the child is ready; those that cannot are reported and never used. */
+  readonly voices: readonly NeuralVoice[];
+  readonly threads: number;
+}

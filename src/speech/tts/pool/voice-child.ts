@@ -1,9 +1,14 @@
 /** The process in which a neural voice speaks: one sentence of phonemes at a time, so that nobody waits for a whole text of another's. */
-
 import { ModelCache } from '../neural/model-cache.ts';
 import type { PhonemizerModule, VoiceModelModule } from '../neural/voice-model.ts';
-import type { ModelFailure, SpeakingReply, SpeakingRequest } from './speaking-messages.ts';
-import type { NeuralSentence, NeuralVoice, SynthesisJobSetup } from './synthesis-job-setup.ts';
+import type {
+  ModelFailure,
+  NeuralSentence,
+  NeuralVoice,
+  SpeakingReply,
+  SpeakingRequest,
+  SynthesisJobSetup,
+} from './synthesizer.ts';
 import { VoiceJob } from './voice-job.ts';
 
 const order: SynthesisJobSetup = JSON.parse(process.argv[2] ?? 'null');

@@ -3,9 +3,8 @@ import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import { Resampler } from '../../stt/features/resampler.ts';
 import type { ModelCache } from '../neural/model-cache.ts';
 import type { Phonemizer, VoiceAudio, VoiceModel } from '../neural/voice-model.ts';
-import { pauseAfterMs } from '../voices/clean-text.ts';
-import type { SpeakingReply } from './speaking-messages.ts';
-import type { NeuralSentence } from './synthesis-job-setup.ts';
+import { pauseAfterMs } from '../voices/voice-list.ts';
+import type { NeuralSentence, SpeakingReply } from './synthesizer.ts';
 import { concat, FULL_SCALE, VoiceLine } from './voice-line.ts';
 
 /** Audio in one message: a quarter of a second. */

@@ -1,9 +1,7 @@
 /** Which installed voice speaks for the voice that an agent names; pure */
-
-import type { NeuralVoice } from '../pool/synthesis-job-setup.ts';
-import type { VoiceChoice } from '../pool/synthesizer.ts';
+import type { NeuralVoice, VoiceChoice } from '../pool/synthesizer.ts';
 import type { VoiceBook } from './voice-book.ts';
-import { languageOf, parseVoiceName } from './voice-name.ts';
+import { languageOf, parseVoiceName } from './voice-list.ts';
 
 export type Gender = 'female' | 'male';
 

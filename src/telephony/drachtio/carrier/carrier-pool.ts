@@ -1,5 +1,5 @@
 /** Several SIP servers as one carrier: a new call goes out through a healthy one, calls come in through them all. */
-import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Carrier, CarrierReport, IncomingCall, TrunkRoute } from '../../carrier.ts';
 import { WeightedTurns } from '../../trunks/server-list.ts';
 import type { Trunk } from '../../trunks/trunks.ts';

@@ -1,5 +1,6 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
-import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+
+import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import {

@@ -1,6 +1,6 @@
 /** The calls that go out over one SIP server, each through the trunk whose number it is from. */
 import { randomUUID } from 'node:crypto';
-import type { MediaSession } from '../../../media/engine/media-session.ts';
+import type { MediaSession } from '../../../media/audio-stream.ts';
 import { type Carrier, CarrierError, type TrunkRoute } from '../../carrier.ts';
 import { isDialable, isE164 } from '../../trunks/number.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';

@@ -1,5 +1,5 @@
 /** Asks the proxy of a trunk without registration by OPTIONS whether it is there. */
-import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';

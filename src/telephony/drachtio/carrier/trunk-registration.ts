@@ -1,5 +1,5 @@
 /** Keeps a trunk registered with its carrier, so that the carrier knows where to bring calls. */
-import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';

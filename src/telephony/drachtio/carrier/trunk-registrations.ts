@@ -1,6 +1,6 @@
 /** Every trunk as it is reached from one SIP server: the ones to register, and the ones to ask by OPTIONS. */
 import { randomUUID } from 'node:crypto';
-import type { TrunkStatus } from '../../../domain/dialing/trunk-state.ts';
+import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';

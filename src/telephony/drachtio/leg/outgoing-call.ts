@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { MediaSession } from '../../../media/engine/media-session.ts';
+import type { MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type OutgoingCall } from '../../carrier.ts';
 import { TRANSACTION_MS } from '../../limit.ts';
 import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';

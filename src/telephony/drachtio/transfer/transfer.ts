@@ -1,9 +1,7 @@
 /** Finds somebody else for a far end: by REFER, or by a second call whose sound is joined with the first. */
-
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { AudioEvent, AudioStream } from '../../../media/audio-stream.ts';
-import type { MediaSession } from '../../../media/engine/media-session.ts';
+import type { AudioEvent, AudioStream, MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../../carrier.ts';
 import { connectSound, type MediaEndpoint, MediaError, mixSound } from '../../media-gateway.ts';
 import { ringbackFor } from '../../ringback.ts';
