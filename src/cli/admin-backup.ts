@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { Argument, type Command, Option } from 'commander';
 import { databaseFileOf } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
+import { SqliteLeftovers } from '../store/accounts/sqlite-erasure-store.ts';
 import { makeBackup } from '../store/backup/backup.ts';
 import { type CopyProgress, copyDatabase } from '../store/backup/backup-database.ts';
 import { DatabaseInUseError, lockDatabase } from '../store/backup/backup-lock.ts';
@@ -11,7 +12,6 @@ import { BACKUP_DATABASE } from '../store/backup/backup-manifest.ts';
 import type { RecordingMode } from '../store/backup/backup-recordings.ts';
 import { DatabasePresentError, restoreBackup } from '../store/backup/backup-restore.ts';
 import { openDatabase } from '../store/sqlite/database.ts';
-import { SqliteLeftovers } from '../store/sqlite/sqlite-leftovers.ts';
 import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);

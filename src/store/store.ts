@@ -28,27 +28,23 @@ import { randomPool } from '../lib/random-pool.ts';
 import { SqliteAccountRetention } from './accounts/sqlite-account-retention.ts';
 import { SqliteAccountStore } from './accounts/sqlite-account-store.ts';
 import { SqliteApiKeyStore } from './accounts/sqlite-api-key-store.ts';
-import { SqliteErasureStore } from './accounts/sqlite-erasure-store.ts';
+import { SqliteErasureStore, SqliteLeftovers } from './accounts/sqlite-erasure-store.ts';
 import { SqliteIdempotencyStore } from './accounts/sqlite-idempotency-store.ts';
 import { SqliteRetention } from './accounts/sqlite-retention.ts';
 import { SqliteAgentStore } from './agents/sqlite-agent-store.ts';
 import { SqliteAgentVersionStore } from './agents/sqlite-agent-version-store.ts';
-import { SqliteNumberAssignments } from './agents/sqlite-number-assignments.ts';
-import { SqliteNumberHolders } from './agents/sqlite-number-holders.ts';
+import { SqliteNumberAssignments, SqliteNumberHolders } from './agents/sqlite-phone-numbers.ts';
+import { LiveWatchers } from './calls/live-watchers.ts';
 import { SqliteAnalysisStore } from './calls/sqlite-analysis-store.ts';
 import { SqliteAnalyticsStore } from './calls/sqlite-analytics-store.ts';
-import { SqliteCallQualityStore } from './calls/sqlite-call-quality-store.ts';
+import { SqliteCallQualityStore, SqliteSipTraceStore } from './calls/sqlite-call-diagnostics.ts';
 import { SqliteCallStore } from './calls/sqlite-call-store.ts';
 import { SqliteDialogStore } from './calls/sqlite-dialog-store.ts';
-import { SqliteSipTraceStore } from './calls/sqlite-sip-trace-store.ts';
 import { Checkpointer } from './sqlite/checkpointer.ts';
 import { type Database, openDatabase } from './sqlite/database.ts';
-import type { FileSystemTypeOf } from './sqlite/file-system.ts';
-import { LiveWatchers } from './sqlite/live-watchers.ts';
 import { build } from './sqlite/schema.ts';
-import { SqliteLeftovers } from './sqlite/sqlite-leftovers.ts';
-import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-stores.ts';
-import type { Statement, Take } from './sqlite/statement.ts';
+import type { FileSystemTypeOf } from './sqlite/sqlite-file.ts';
+import { SqliteRateStore, SqliteSecretStore } from './sqlite/sqlite-server-state.ts';
 import { SqliteDeliveryStore } from './webhooks/sqlite-delivery-store.ts';
 import { SqliteEventStore } from './webhooks/sqlite-event-store.ts';
 import { SqliteOutbox } from './webhooks/sqlite-outbox.ts';
@@ -159,7 +155,6 @@ class SqliteStore implements Store {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #probe: Statement<{ probed_at: number }, unknown>;
   #checkpointer: Checkpointer | undefined;
   #cancelOptimize: () => void = () => undefined;
 
@@ -167,7 +162,6 @@ class SqliteStore implements Store {
     this.#database = database;
     this.#clock = parts.clock;
     this.#log = parts.log;
-    this.#probe = prepareProbe(database);
     this.accounts = new SqliteAccountStore(database);
     this.apiKeys = new SqliteApiKeyStore(database);
     const versions = new SqliteAgentVersionStore(database);
@@ -192,9 +186,8 @@ class SqliteStore implements Store {
     const nowMs = () => parts.clock.now().getTime();
     const newId = idMaker({ nowMs, random: randomPool() });
     this.outbox = new SqliteOutbox(database, { newId, bell });
-    const sipTraces = new SqliteSipTraceStore(database);
-    this.sipTraces = sipTraces;
-    this.retention = new SqliteRetention(database, sipTraces);
+    this.sipTraces = new SqliteSipTraceStore(database);
+    this.retention = new SqliteRetention(database);
     this.erasures = new SqliteErasureStore(database);
     this.accountRetention = new SqliteAccountRetention(database, this.erasures);
     this.leftovers = new SqliteLeftovers(database, { checkpointer: () => this.#checkpointer });
@@ -205,7 +198,8 @@ class SqliteStore implements Store {
   }
 
   probe(): void {
-    this.#database.write(() => this.#probe.run({ probed_at: this.#clock.now().getTime() }));
+    const probed_at = this.#clock.now().getTime();
+    this.#database.run(build.replaceInto('probes').values({ id: 1, probed_at }));
   }
 
   startCheckpoints(): () => Promise<void> {
@@ -239,15 +233,4 @@ class SqliteStore implements Store {
       this.#optimizeLater();
     });
   }
-}
-
-function prepareProbe(database: Database): Statement<{ probed_at: number }, unknown> {
-  return database.prepare((take: Take<{ probed_at: number }>) =>
-    build
-      .insertInto('probes')
-      .values({ id: 1, probed_at: take('probed_at') })
-      .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet({ probed_at: take('probed_at') }),
-      ),
-  );
 }

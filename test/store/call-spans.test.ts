@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type DayCount, type Span, spansOfPage } from '../../src/store/calls/call-spans.ts';
+import { type DayCount, type Span, spansOfPage } from '../../src/store/calls/call-list.ts';
+
+const DAY_MS = 86_400_000;
 
 const daysArbitrary = fc
   .uniqueArray(
@@ -19,8 +21,8 @@ function callsOf(days: readonly DayCount[]): readonly string[] {
 }
 
 /** What a list that may only look into the span's days takes from them. */
-function callsIn({ firstDay, lastDay, offset, limit }: Span, days: readonly DayCount[]) {
-  const inside = days.filter(({ day }) => day >= firstDay && day <= lastDay);
+function callsIn({ fromMs, beforeMs, offset, limit }: Span, days: readonly DayCount[]) {
+  const inside = days.filter(({ day }) => day * DAY_MS >= fromMs && day * DAY_MS < beforeMs);
   return callsOf(inside).slice(offset, offset + limit);
 }
 
@@ -51,7 +53,7 @@ test('spansOfPage joins days that follow each other and leaves out days without 
   ];
 
   expect(spansOfPage(days, { offset: 3, limit: 4 })).toEqual([
-    { firstDay: 7, lastDay: 8, offset: 1, limit: 3 },
-    { firstDay: 3, lastDay: 3, offset: 0, limit: 1 },
+    { fromMs: 7 * DAY_MS, beforeMs: 9 * DAY_MS, offset: 1, limit: 3 },
+    { fromMs: 3 * DAY_MS, beforeMs: 4 * DAY_MS, offset: 0, limit: 1 },
   ]);
 });

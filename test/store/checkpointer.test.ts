@@ -8,8 +8,7 @@ import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { Checkpointer, type StartCheckpoints } from '../../src/store/sqlite/checkpointer.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
-import { build, type SecretRow } from '../../src/store/sqlite/schema.ts';
-import { takeAll } from '../../src/store/sqlite/statement.ts';
+import { build } from '../../src/store/sqlite/schema.ts';
 import { testFolder } from '../support/test-store.ts';
 
 /** Twice the usual pages of the log, and far less than what a thread leaves to the connection. */
@@ -28,12 +27,10 @@ async function openWorld(options: { everyMs: number; startThread?: StartCheckpoi
     await checkpointer.stop();
     database.close();
   });
-  const add = database.prepare<SecretRow, unknown>((take) =>
-    build.insertInto('secrets').values(takeAll(take, ['name', 'value'])),
-  );
   const write = () => {
     for (let row = 0; row < ROWS; row += 1) {
-      database.write(() => add.run({ name: `secret ${row}`, value: VALUE }));
+      const secret = { name: `secret ${row}`, value: VALUE };
+      database.run(build.insertInto('secrets').values(secret));
     }
   };
   const size = () => statSync(file).size;
@@ -76,7 +73,6 @@ test('Checkpointer brings in by a thread what was written', async () => {
 test('Checkpointer has the log begun anew, so that it does not grow for ever', async () => {
   const { file, database, checkpointer, write } = await openWorld({ everyMs: 10 });
   const isHandedOver = handedOver(database);
-  const empty = database.prepare(() => build.deleteFrom('secrets'));
   const logBytes = () => statSync(`${file}-wal`).size;
   checkpointer.start();
   await isHandedOver;
@@ -84,7 +80,7 @@ test('Checkpointer has the log begun anew, so that it does not grow for ever', a
 
   const grownBy = () => {
     const before = logBytes();
-    database.write(() => empty.run({}));
+    database.run(build.deleteFrom('secrets'));
     return logBytes() - before;
   };
 
@@ -99,8 +95,7 @@ test('Checkpointer empties the log, unless somebody reads, and stops no writer m
   write();
   const reader = new Sqlite(file);
   reader.exec('begin; select count(*) from secrets');
-  const forget = database.prepare(() => build.deleteFrom('secrets'));
-  database.write(() => forget.run({}));
+  database.run(build.deleteFrom('secrets'));
 
   const asked = checkpointer.emptyLog();
   write();

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ErasureOrder } from '../../src/domain/account/erasure.ts';
-import { refreshStatistics } from '../../src/store/sqlite/database.ts';
+import { refreshStatistics } from '../../src/store/sqlite/sqlite-file.ts';
 import { buildAgent } from '../support/build-agent.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addManyTalks, addTalk, deliverTalk } from '../support/build-talk.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
-import { guarded, storeErrorOf } from '../../src/store/sqlite/sqlite-error.ts';
+import { Database } from '../../src/store/sqlite/database.ts';
+import { storeErrorOf } from '../../src/store/sqlite/sqlite-file.ts';
 import { testFolder } from '../support/test-store.ts';
 
 /** A database with an empty table. */
@@ -14,13 +15,13 @@ function openRaw(): Sqlite.Database {
   return sqlite;
 }
 
-test('guarded says full when SQLite finds no more room', () => {
+test('Database.write says full when SQLite finds no more room', () => {
   const sqlite = openRaw();
   sqlite.pragma('max_page_count=4');
 
   const fill = () => sqlite.prepare('insert into words values (?)').run('x'.repeat(100_000));
 
-  expect(() => guarded('raw.db', fill)).toThrow(
+  expect(() => new Database(sqlite, 'raw.db').write(fill)).toThrow(
     expect.objectContaining({
       name: 'StoreError',
       reason: 'full',
@@ -29,22 +30,26 @@ test('guarded says full when SQLite finds no more room', () => {
   );
 });
 
-test('guarded says read-only when the file may only be read', () => {
+test('Database.write says read-only when the file may only be read', () => {
   const { name } = openRaw();
   const sqlite = new Sqlite(name, { readonly: true });
 
   const write = () => sqlite.prepare("insert into words values ('a')").run();
 
-  expect(() => guarded('raw.db', write)).toThrow(expect.objectContaining({ reason: 'read-only' }));
+  expect(() => new Database(sqlite, 'raw.db').write(write)).toThrow(
+    expect.objectContaining({ reason: 'read-only' }),
+  );
   sqlite.close();
 });
 
-test('guarded lets a broken constraint out as it is, because that is our mistake', () => {
+test('Database.write lets a violated constraint out as it is, because that is our mistake', () => {
   const sqlite = openRaw();
   const insert = sqlite.prepare('insert into words values (?)');
   insert.run('twice');
 
-  expect(() => guarded('raw.db', () => insert.run('twice'))).toThrow(Sqlite.SqliteError);
+  const again = () => new Database(sqlite, 'raw.db').write(() => insert.run('twice'));
+
+  expect(again).toThrow(Sqlite.SqliteError);
 });
 
 test.each([

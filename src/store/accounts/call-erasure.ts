@@ -1,91 +1,27 @@
-/** Deletes one call and all that hangs on it; runs inside the transactions of others. */
-import { sql } from 'kysely';
-import { CallRollups, ROLLED_COLUMNS } from '../calls/call-rollups.ts';
+/** Deletes one call in SQLite with all its records; runs inside the transactions of others. */
+import { CallRollups } from '../calls/call-rollups.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
-import { ERASED_CALL_COLUMNS, type ErasedCallRow, type LeftoverRow } from './erasure-rows.ts';
+import { build, type CallRow, type LeftoverRow } from '../sqlite/schema.ts';
 
-interface ById {
-  readonly id: string;
-}
-
-function prepareCalls(database: Database) {
-  return {
-    find: database.prepare((take: Take<ById>) =>
-      build
-        .selectFrom('calls')
-        .select([...ROLLED_COLUMNS, 'started_at', 'recording_file'])
-        .where('id', '=', take('id')),
-    ),
-    delete: database.prepare((take: Take<ById>) =>
-      build.deleteFrom('calls').where('id', '=', take('id')),
-    ),
-    forgetRecording: database.prepare((take: Take<ById>) =>
-      build.updateTable('calls').set({ recording_file: null }).where('id', '=', take('id')),
-    ),
-    forgetWords: database.prepare((take: Take<ById>) =>
-      build
-        .updateTable('calls')
-        .set({ summary: null, words_erased: 1 })
-        .where('id', '=', take('id')),
-    ),
-    bury: database.prepare((take: Take<ErasedCallRow>) =>
-      build.replaceInto('erased_calls').values(takeAll(take, ERASED_CALL_COLUMNS)),
-    ),
-    leave: database.prepare((take: Take<LeftoverRow>) =>
-      build
-        .insertInto('erasure_leftovers')
-        .values(takeAll(take, ['kind', 'name']))
-        .onConflict((conflict) => conflict.doNothing()),
-    ),
-  };
-}
-
-/** What was said on calls, and who was told of it. SIP messages and quality go with the call itself. */
-function prepareParts(database: Database) {
-  const ofCall = (take: Take<ById>) => sql`(select id from events where call_id = ${take('id')})`;
-  return {
-    transcript: database.prepare((take: Take<ById>) =>
-      build.deleteFrom('transcript_entries').where('call_id', '=', take('id')),
-    ),
-    timeline: database.prepare((take: Take<ById>) =>
-      build.deleteFrom('timeline_entries').where('call_id', '=', take('id')),
-    ),
-    analysis: database.prepare((take: Take<ById>) =>
-      build.deleteFrom('analysis_jobs').where('call_id', '=', take('id')),
-    ),
-    /** Their attempts go with them. */
-    deliveries: database.prepare((take: Take<ById>) =>
-      build.deleteFrom('webhook_deliveries').where(sql<boolean>`event_id in ${ofCall(take)}`),
-    ),
-    events: database.prepare((take: Take<ById>) =>
-      build.deleteFrom('events').where('call_id', '=', take('id')),
-    ),
-  };
-}
-
+/** Erases calls, recordings and transcripts. Recording files are noted for deletion, and so is unused space of the database. */
 export class CallErasure {
+  readonly #database: Database;
   readonly #rollups: CallRollups;
-  readonly #calls: ReturnType<typeof prepareCalls>;
-  readonly #parts: ReturnType<typeof prepareParts>;
 
   constructor(database: Database) {
+    this.#database = database;
     this.#rollups = new CallRollups(database);
-    this.#calls = prepareCalls(database);
-    this.#parts = prepareParts(database);
   }
 
-  /** The columns that decide about an erasure; undefined when there is no such call. */
-  find(id: string) {
-    return this.#calls.find.get({ id });
+  find(id: string): CallRow | undefined {
+    return this.#database.get(build.selectFrom('calls').selectAll().where('id', '=', id));
   }
 
   /**
-   * Erases the call. What its webhooks were to tell is not sent any more.
+   * Erases the call. Its webhooks that are still pending are not sent.
    *
-   * @param options.tombstone null leaves none.
-   * @returns false where there is no such call.
+   * @param options.tombstone Null leaves none.
+   * @returns false when there is no such call.
    */
   erase(
     id: string,
@@ -95,26 +31,15 @@ export class CallErasure {
   ): boolean {
     const call = this.find(id);
     if (call === undefined) return false;
-    this.#parts.deliveries.run({ id });
-    this.#parts.events.run({ id });
-    this.#parts.transcript.run({ id });
-    this.#parts.timeline.run({ id });
-    this.#parts.analysis.run({ id });
+    this.#eraseTold(id);
+    this.#database.run(build.deleteFrom('timeline_entries').where('call_id', '=', id));
+    this.#database.run(build.deleteFrom('analysis_jobs').where('call_id', '=', id));
     this.#rollups.erased(call);
-    this.#calls.delete.run({ id });
+    // SIP messages and quality go with it.
+    this.#database.run(build.deleteFrom('calls').where('id', '=', id));
     if (call.recording_file !== null) this.#leave('file', call.recording_file);
     this.#leave('pages', tombstone === null ? 'expired' : 'asked');
-    if (tombstone === null) return true;
-    this.#calls.bury.run({
-      call_id: id,
-      erasure_id: tombstone.erasureId,
-      account_id: call.account_id,
-      environment: call.environment,
-      agent_id: call.agent_id,
-      started_at: call.started_at,
-      duration_seconds: call.duration_seconds,
-      erased_at: tombstone.now.getTime(),
-    });
+    if (tombstone !== null) this.#bury(call, tombstone);
     return true;
   }
 
@@ -122,20 +47,51 @@ export class CallErasure {
   eraseRecording(id: string): void {
     const file = this.find(id)?.recording_file ?? null;
     if (file === null) return;
-    this.#calls.forgetRecording.run({ id });
+    const forget = build.updateTable('calls').set({ recording_file: null });
+    this.#database.run(forget.where('id', '=', id));
     this.#leave('file', file);
   }
 
-  /** Erases what was said on a call that stays, its summary, and the events that tell of them. */
+  /** Erases the transcript and the summary of a call that stays, and the events that contain them. */
   eraseWords(id: string): void {
-    this.#parts.deliveries.run({ id });
-    this.#parts.events.run({ id });
-    this.#parts.transcript.run({ id });
-    this.#calls.forgetWords.run({ id });
+    this.#eraseTold(id);
+    const forget = build.updateTable('calls').set({ summary: null, words_erased: 1 });
+    this.#database.run(forget.where('id', '=', id));
     this.#leave('pages', 'expired');
   }
 
+  /** The transcript, and the events with their deliveries; the attempts go with these. */
+  #eraseTold(id: string): void {
+    const events = build.selectFrom('events').select('id').where('call_id', '=', id);
+    this.#database.run(build.deleteFrom('webhook_deliveries').where('event_id', 'in', events));
+    this.#database.run(build.deleteFrom('events').where('call_id', '=', id));
+    this.#database.run(build.deleteFrom('transcript_entries').where('call_id', '=', id));
+  }
+
+  #bury(
+    call: CallRow,
+    { erasureId, now }: { readonly erasureId: string; readonly now: Date },
+  ): void {
+    this.#database.run(
+      build.replaceInto('erased_calls').values({
+        call_id: call.id,
+        erasure_id: erasureId,
+        account_id: call.account_id,
+        environment: call.environment,
+        agent_id: call.agent_id,
+        started_at: call.started_at,
+        duration_seconds: call.duration_seconds,
+        erased_at: now.getTime(),
+      }),
+    );
+  }
+
   #leave(kind: LeftoverRow['kind'], name: string): void {
-    this.#calls.leave.run({ kind, name });
+    this.#database.run(
+      build
+        .insertInto('erasure_leftovers')
+        .values({ kind, name })
+        .onConflict((conflict) => conflict.doNothing()),
+    );
   }
 }

@@ -1,5 +1,5 @@
-/** Erases in SQLite what accounts keep for a time only. */
-import { sql } from 'kysely';
+/** Erases records in SQLite that have outlived the retention of their account. */
+import { type RawBuilder, sql } from 'kysely';
 import type { Account } from '../../domain/account/account.ts';
 import {
   type AccountRetention,
@@ -14,80 +14,31 @@ import {
 import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build } from '../sqlite/schema.ts';
-import { type Statement, type Take, takeAll } from '../sqlite/statement.ts';
 import { CallErasure } from './call-erasure.ts';
-import { ERASURE_COLUMNS, type ErasureRow, erasureRowOf } from './erasure-rows.ts';
-
-interface Expiry {
-  readonly accountId: string;
-  /** Exclusive, Unix milliseconds of the call's start. */
-  readonly before: number;
-  readonly limit: number;
-}
+import { erasureRowOf } from './sqlite-erasure-store.ts';
 
 interface Expired {
   readonly id: string;
   readonly has_recording: number;
 }
 
-/** One index each; of the calls, one for each environment. */
-function prepareExpired(database: Database) {
-  return {
-    calls: database.prepare((take: Take<Expiry>) =>
-      expired(take, sql`environment in ('live', 'test')`),
-    ),
-    recordings: database.prepare((take: Take<Expiry>) =>
-      expired(take, sql`recording_file is not null`),
-    ),
-    words: database.prepare((take: Take<Expiry>) =>
-      expired(
-        take,
-        sql`words_erased = 0 and not exists (select 1 from analysis_jobs where call_id = calls.id)`,
-      ),
-    ),
-  };
-}
+/** Conditions as their indexes have them; `calls_by_time` begins with account and environment. */
+const EXPIRES: Readonly<Record<'calls' | 'recordings' | 'words', RawBuilder<boolean>>> = {
+  calls: sql`environment in ('live', 'test')`,
+  recordings: sql`recording_file is not null`,
+  words: sql`words_erased = 0 and not exists (select 1 from analysis_jobs where call_id = calls.id)`,
+};
 
-function expired(take: Take<Expiry>, condition: ReturnType<typeof sql>) {
-  return build
-    .selectFrom('calls')
-    .select(['id', sql<number>`recording_file is not null`.as('has_recording')])
-    .where('account_id', '=', take('accountId'))
-    .where(sql<boolean>`${condition}`)
-    .where('sort_at', '<', take('before'))
-    .where('ended_at', 'is not', sql<null>`null`)
-    .limit(take('limit'));
-}
-
-function prepareLog(database: Database) {
-  return database.prepare((take: Take<ErasureRow>) =>
-    build
-      .insertInto('erasures')
-      .values(takeAll(take, ERASURE_COLUMNS))
-      .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet({
-          calls: sql<number>`erasures.calls + excluded.calls`,
-          recordings: sql<number>`erasures.recordings + excluded.recordings`,
-          transcripts: sql<number>`erasures.transcripts + excluded.transcripts`,
-          finished_at: sql<number>`excluded.finished_at`,
-        }),
-      ),
-  );
-}
-
+/** Applies retention in SQLite. */
 export class SqliteAccountRetention implements AccountRetention {
   readonly #database: Database;
   readonly #bell: Notifier;
-  readonly #expired: ReturnType<typeof prepareExpired>;
-  readonly #log: ReturnType<typeof prepareLog>;
   readonly #erasure: CallErasure;
 
-  /** @param parts.bell rings when something was erased. */
+  /** @param parts.bell Rings when something was erased. */
   constructor(database: Database, parts: { readonly bell: Notifier }) {
     this.#database = database;
     this.#bell = parts.bell;
-    this.#expired = prepareExpired(database);
-    this.#log = prepareLog(database);
     this.#erasure = new CallErasure(database);
   }
 
@@ -101,7 +52,7 @@ export class SqliteAccountRetention implements AccountRetention {
       for (const { id } of found.calls) this.#erasure.erase(id, { tombstone: null });
       for (const { id } of found.recordings) this.#erasure.eraseRecording(id);
       for (const { id } of found.words) this.#erasure.eraseWords(id);
-      this.#log.run(erasureRowOf(order, { counts: countsOf(found), finishedAt: order.askedAt }));
+      this.#log(order, countsOf(found));
     });
     this.#bell.ring();
     return touched;
@@ -113,26 +64,56 @@ export class SqliteAccountRetention implements AccountRetention {
     return countsOf(limits === undefined ? NOTHING : this.#find(id, limits, everything));
   }
 
-  /** `limit` in all. Calls that go whole are in the list of calls alone. */
+  /** Adds to the record that the same order has already, if any. */
+  #log(order: ErasureOrder, counts: ErasureCounts): void {
+    this.#database.run(
+      build
+        .insertInto('erasures')
+        .values(erasureRowOf(order, { counts, finishedAt: order.askedAt }))
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({
+            calls: sql<number>`erasures.calls + excluded.calls`,
+            recordings: sql<number>`erasures.recordings + excluded.recordings`,
+            transcripts: sql<number>`erasures.transcripts + excluded.transcripts`,
+            finished_at: sql<number>`excluded.finished_at`,
+          }),
+        ),
+    );
+  }
+
+  /** `limit` in all. A call that is erased whole is in the list of calls alone. */
   #find(accountId: string, limits: RetentionLimits, limit: number): Found {
     const { callsBefore, recordingsBefore, transcriptsBefore } = limits;
     let left = limit;
     const gone = new Set<string>();
-    const read = (statement: Statement<Expiry, Expired>, before: Date | null) => {
+    const read = (kind: keyof typeof EXPIRES, before: Date | null) => {
       if (before === null || left === 0) return [];
-      const values = { accountId, before: before.getTime(), limit: left + gone.size };
-      const rows = statement.all(values).filter(({ id }) => !gone.has(id));
+      const span = { before: before.getTime(), limit: left + gone.size };
+      const rows = this.#database
+        .all(expired(kind, { accountId, ...span }))
+        .filter(({ id }) => !gone.has(id));
       left -= Math.min(left, rows.length);
       return rows;
     };
-    return this.#database.read(() => {
-      const calls = read(this.#expired.calls, callsBefore).slice(0, limit);
-      for (const { id } of calls) gone.add(id);
-      const recordings = read(this.#expired.recordings, recordingsBefore);
-      const words = read(this.#expired.words, transcriptsBefore);
-      return { calls, recordings, words };
-    });
+    const calls = read('calls', callsBefore);
+    for (const { id } of calls) gone.add(id);
+    const recordings = read('recordings', recordingsBefore);
+    return { calls, recordings, words: read('words', transcriptsBefore) };
   }
+}
+
+function expired(
+  kind: keyof typeof EXPIRES,
+  span: { readonly accountId: string; readonly before: number; readonly limit: number },
+) {
+  return build
+    .selectFrom('calls')
+    .select(['id', sql<number>`recording_file is not null`.as('has_recording')])
+    .where('account_id', '=', span.accountId)
+    .where(EXPIRES[kind])
+    .where('sort_at', '<', span.before)
+    .where('ended_at', 'is not', null)
+    .limit(span.limit);
 }
 
 interface Found {

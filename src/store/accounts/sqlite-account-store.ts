@@ -1,86 +1,63 @@
 /** Accounts and their signing secrets in SQLite. */
-import type { Account, Environment, Plan, SigningSecrets } from '../../domain/account/account.ts';
+import { sql } from 'kysely';
+import {
+  type Account,
+  type Environment,
+  type Plan,
+  PREVIOUS_SECRET_KEPT_MS,
+  type SigningSecrets,
+} from '../../domain/account/account.ts';
 import type { AccountStore, Founding } from '../../domain/account/account-store.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
+import { ServiceError } from '../../domain/service-error.ts';
 import type { Database } from '../sqlite/database.ts';
-import { type AccountRow, build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
-import { SqliteSigningSecrets } from '../webhooks/sqlite-signing-secrets.ts';
-import { keyRowOf, prepareKeyInsert } from './sqlite-api-key-store.ts';
+import { type AccountRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
+import { keyRowOf } from './sqlite-api-key-store.ts';
 
-function prepareAccounts(database: Database) {
-  const columns = [
-    'id',
-    'name',
-    'plan',
-    'minutes_included',
-    'transfer_targets',
-    'allowed_countries',
-    'recordings_days',
-    'transcripts_days',
-    'calls_days',
-    'created_at',
-  ] as const;
-  return {
-    insert: database.prepare((take: Take<AccountRow>) =>
-      build.insertInto('accounts').values(takeAll(take, columns)),
-    ),
-    insertKey: prepareKeyInsert(database),
-    find: database.prepare((take: Take<{ id: string }>) =>
-      build.selectFrom('accounts').select(columns).where('id', '=', take('id')),
-    ),
-    list: database.prepare(() =>
-      build.selectFrom('accounts').select(columns).orderBy('created_at').orderBy('id'),
-    ),
-    update: database.prepare((take: Take<AccountRow>) =>
-      build.updateTable('accounts').set(takeAll(take, columns)).where('id', '=', take('id')),
-    ),
-    count: database.prepare(() =>
-      build.selectFrom('accounts').select((expression) => expression.fn.countAll<number>().as('n')),
-    ),
-  };
-}
-
-/** Keeps accounts in SQLite. */
+/** Keeps accounts in SQLite; their signing secrets are one row an environment. */
 export class SqliteAccountStore implements AccountStore {
   readonly #database: Database;
-  readonly #statements: ReturnType<typeof prepareAccounts>;
-  readonly #secrets: SqliteSigningSecrets;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#statements = prepareAccounts(database);
-    this.#secrets = new SqliteSigningSecrets(database);
   }
 
   found({ account, signingSecrets, apiKeys }: Founding): void {
     const row = accountRowOf(account);
     const { id: account_id, created_at } = row;
+    const none = { prepared_secret: null, previous_secret: null, rotated_at: null };
     this.#database.write(() => {
-      this.#statements.insert.run(row);
+      this.#database.run(build.insertInto('accounts').values(row));
       for (const [environment, secret] of Object.entries(signingSecrets)) {
-        this.#secrets.insert({ account_id, environment, secret, created_at });
+        const secrets = { account_id, environment, secret, created_at, ...none };
+        this.#database.run(build.insertInto('signing_secrets').values(secrets));
       }
-      for (const { apiKey, hash } of apiKeys)
-        this.#statements.insertKey.run(keyRowOf(apiKey, hash));
+      for (const { apiKey, hash } of apiKeys) {
+        this.#database.run(build.insertInto('api_keys').values(keyRowOf(apiKey, hash)));
+      }
     });
   }
 
   find(accountId: string): Account | undefined {
-    const row = this.#database.read(() => this.#statements.find.get({ id: accountId }));
+    const query = build.selectFrom('accounts').selectAll().where('id', '=', accountId);
+    const row = this.#database.get(query);
     return row === undefined ? undefined : accountOf(row);
   }
 
   count(): number {
-    return this.#database.read(() => this.#statements.count.get({}))?.n ?? 0;
+    const query = build.selectFrom('accounts');
+    const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
+    return this.#database.get(count)?.n ?? 0;
   }
 
   list(): readonly Account[] {
-    return this.#database.read(() => this.#statements.list.all({})).map(accountOf);
+    const query = build.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('id');
+    return this.#database.all(query).map(accountOf);
   }
 
   update(account: Account): void {
-    this.#database.write(() => this.#statements.update.run(accountRowOf(account)));
+    const row = accountRowOf(account);
+    this.#database.run(build.updateTable('accounts').set(row).where('id', '=', account.id));
   }
 
   signingSecrets(
@@ -88,20 +65,77 @@ export class SqliteAccountStore implements AccountStore {
     environment: Environment,
     now: Date,
   ): SigningSecrets | undefined {
-    return this.#secrets.find({ accountId, environment }, now);
+    const query = build
+      .selectFrom('signing_secrets')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('environment', '=', environment);
+    const row = this.#database.get(query);
+    return row === undefined ? undefined : secretsOf(row, now);
   }
 
   prepareSigningSecret(scope: Scope, secret: string, now: Date): SigningSecrets {
-    return this.#secrets.prepare(scope, secret, now);
+    return this.#changed(scope, now, () => {
+      const prepare = secretsUpdate(scope)
+        .set({ prepared_secret: secret })
+        .where('prepared_secret', 'is', null);
+      if (this.#database.run(prepare) > 0) return;
+      const why = 'one is prepared already; activate it, or drop it';
+      throw new ServiceError('CONFLICT', `Cannot prepare a signing secret: ${why}`);
+    });
   }
 
   activateSigningSecret(scope: Scope, now: Date): SigningSecrets {
-    return this.#secrets.activate(scope, now);
+    return this.#changed(scope, now, () => {
+      const activate = secretsUpdate(scope)
+        .set({
+          secret: sql<string>`prepared_secret`,
+          prepared_secret: null,
+          previous_secret: sql<string>`secret`,
+          rotated_at: now.getTime(),
+        })
+        .where('prepared_secret', 'is not', null);
+      if (this.#database.run(activate) > 0) return;
+      throw new ServiceError('CONFLICT', 'Cannot activate a signing secret: none is prepared');
+    });
   }
 
   dropSigningSecret(scope: Scope, which: 'prepared' | 'previous', now: Date): SigningSecrets {
-    return this.#secrets.drop(scope, which, now);
+    const dropped =
+      which === 'prepared'
+        ? { prepared_secret: null }
+        : { previous_secret: null, rotated_at: null };
+    return this.#changed(scope, now, () => this.#database.run(secretsUpdate(scope).set(dropped)));
   }
+
+  #changed(scope: Scope, now: Date, change: () => unknown): SigningSecrets {
+    return this.#database.together(() => {
+      change();
+      const secrets = this.signingSecrets(scope.accountId, scope.environment, now);
+      if (secrets === undefined) {
+        throw new Error(`Cannot change the signing secrets of "${scope.accountId}": none found`);
+      }
+      return secrets;
+    });
+  }
+}
+
+function secretsUpdate({ accountId, environment }: Scope) {
+  return build
+    .updateTable('signing_secrets')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}
+
+function secretsOf(row: SigningSecretRow, now: Date): SigningSecrets {
+  const until = row.rotated_at === null ? null : row.rotated_at + PREVIOUS_SECRET_KEPT_MS;
+  const isKept = row.previous_secret !== null && until !== null && until > now.getTime();
+  return {
+    current: row.secret,
+    prepared: row.prepared_secret,
+    previous: isKept ? row.previous_secret : null,
+    previousUntil: isKept ? new Date(until) : null,
+  };
 }
 
 function accountRowOf(account: Account): AccountRow {

@@ -1,5 +1,4 @@
-/** API keys in SQLite: their hashes, and what is shown of them. */
-import { sql } from 'kysely';
+/** API keys in SQLite: their hashes, and the fields that customers see. */
 import type { Environment } from '../../domain/account/account.ts';
 import {
   API_KEYS_MAX,
@@ -11,171 +10,85 @@ import {
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Database } from '../sqlite/database.ts';
-import { dateOf } from '../sqlite/instant.ts';
-import { type ApiKeyRow, build } from '../sqlite/schema.ts';
-import { type Statement, type Take, takeAll } from '../sqlite/statement.ts';
-
-const KEY_COLUMNS = [
-  'id',
-  'account_id',
-  'environment',
-  'name',
-  'hash',
-  'prefix',
-  'last_four',
-  'scopes',
-  'created_at',
-  'last_used_at',
-  'revoked_at',
-] as const satisfies readonly (keyof ApiKeyRow)[];
-
-/** The insertion of a key's row, also for the store that founds accounts. */
-export function prepareKeyInsert(database: Database): Statement<ApiKeyRow, unknown> {
-  return database.prepare((take: Take<ApiKeyRow>) =>
-    build.insertInto('api_keys').values(takeAll(take, KEY_COLUMNS)),
-  );
-}
-
-interface Page {
-  readonly accountId: string;
-  readonly first: Environment;
-  readonly last: Environment;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-function keysOf(take: Take<Page>) {
-  return build
-    .selectFrom('api_keys')
-    .where('account_id', '=', take('accountId'))
-    .where('environment', 'in', [take('first'), take('last')]);
-}
-
-function preparePages(database: Database) {
-  return {
-    page: database.prepare((take: Take<Page>) =>
-      keysOf(take)
-        .select(KEY_COLUMNS)
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(take('limit'))
-        .offset(take('offset')),
-    ),
-    total: database.prepare((take: Take<Page>) =>
-      keysOf(take).select((expression) => expression.fn.countAll<number>().as('n')),
-    ),
-  };
-}
-
-function prepareKeys(database: Database) {
-  return {
-    insert: prepareKeyInsert(database),
-    countValid: database.prepare((take: Take<Scope>) =>
-      build
-        .selectFrom('api_keys')
-        .select(sql<number>`count(*)`.as('n'))
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment'))
-        .where('revoked_at', 'is', null),
-    ),
-    find: database.prepare((take: Take<{ id: string; accountId: string }>) =>
-      build
-        .selectFrom('api_keys')
-        .select(KEY_COLUMNS)
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('accountId')),
-    ),
-    byHash: database.prepare((take: Take<{ hash: string }>) =>
-      build.selectFrom('api_keys').select(KEY_COLUMNS).where('hash', '=', take('hash')),
-    ),
-    list: database.prepare((take: Take<Scope>) =>
-      build
-        .selectFrom('api_keys')
-        .select(KEY_COLUMNS)
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment'))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc'),
-    ),
-    touch: database.prepare((take: Take<{ id: string; usedAt: number }>) =>
-      build
-        .updateTable('api_keys')
-        .set({ last_used_at: take('usedAt') })
-        .where('id', '=', take('id')),
-    ),
-    revoke: database.prepare((take: Take<Scope & { id: string; revokedAt: number }>) =>
-      build
-        .updateTable('api_keys')
-        .set({ revoked_at: take('revokedAt') })
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment'))
-        .where('revoked_at', 'is', null),
-    ),
-  };
-}
+import { type ApiKeyRow, build, dateOf } from '../sqlite/schema.ts';
 
 /** Keeps API keys in SQLite. */
 export class SqliteApiKeyStore implements ApiKeyStore {
   readonly #database: Database;
-  readonly #statements: ReturnType<typeof prepareKeys>;
-  readonly #pages: ReturnType<typeof preparePages>;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#statements = prepareKeys(database);
-    this.#pages = preparePages(database);
   }
 
   insert(apiKey: ApiKey, hash: string): void {
-    const row = keyRowOf(apiKey, hash);
+    const { accountId, environment } = apiKey;
+    const valid = keysOf(accountId, [environment])
+      .where('revoked_at', 'is', null)
+      .select((expression) => expression.fn.countAll<number>().as('n'));
     this.#database.write(() => {
-      const { accountId, environment } = apiKey;
-      const valid = this.#statements.countValid.get({ accountId, environment })?.n ?? 0;
-      if (valid >= API_KEYS_MAX) {
+      if ((this.#database.get(valid)?.n ?? 0) >= API_KEYS_MAX) {
         throw new ServiceError(
           'CONFLICT',
           `Cannot make the key: the environment has ${API_KEYS_MAX} that are not revoked`,
         );
       }
-      this.#statements.insert.run(row);
+      this.#database.run(build.insertInto('api_keys').values(keyRowOf(apiKey, hash)));
     });
   }
 
   find(accountId: string, apiKeyId: string): ApiKey | undefined {
-    const values = { accountId, id: apiKeyId };
-    const row = this.#database.read(() => this.#statements.find.get(values));
+    const query = build.selectFrom('api_keys').selectAll().where('account_id', '=', accountId);
+    const row = this.#database.get(query.where('id', '=', apiKeyId));
     return row === undefined ? undefined : keyOf(row);
   }
 
   page(accountId: string, query: Parameters<ApiKeyStore['page']>[1]): ApiKeyPage {
-    const { environments, limit, offset } = query;
-    const [first = 'live', last = first] = environments;
-    const values = { accountId, first, last, limit, offset };
-    return this.#database.read(() => ({
-      apiKeys: this.#pages.page.all(values).map(keyOf),
-      total: this.#pages.total.get(values)?.n ?? 0,
-    }));
+    const keys = keysOf(accountId, query.environments);
+    const page = newestFirst(keys).limit(query.limit).offset(query.offset);
+    const total = keys.select((expression) => expression.fn.countAll<number>().as('n'));
+    return {
+      apiKeys: this.#database.all(page).map(keyOf),
+      total: this.#database.get(total)?.n ?? 0,
+    };
   }
 
   findByHash(hash: string): ApiKey | undefined {
-    const row = this.#database.read(() => this.#statements.byHash.get({ hash }));
+    const query = build.selectFrom('api_keys').selectAll().where('hash', '=', hash);
+    const row = this.#database.get(query);
     return row === undefined ? undefined : keyOf(row);
   }
 
-  list(scope: Scope): readonly ApiKey[] {
-    return this.#database.read(() => this.#statements.list.all(scope)).map(keyOf);
+  list({ accountId, environment }: Scope): readonly ApiKey[] {
+    return this.#database.all(newestFirst(keysOf(accountId, [environment]))).map(keyOf);
   }
 
   touch(apiKeyId: string, usedAt: Date): void {
-    const values = { id: apiKeyId, usedAt: usedAt.getTime() };
-    this.#database.write(() => this.#statements.touch.run(values));
+    const touched = build.updateTable('api_keys').set({ last_used_at: usedAt.getTime() });
+    this.#database.run(touched.where('id', '=', apiKeyId));
   }
 
-  revoke(scope: Scope, apiKeyId: string, revokedAt: Date): void {
-    const values = { ...scope, id: apiKeyId, revokedAt: revokedAt.getTime() };
-    this.#database.write(() => this.#statements.revoke.run(values));
+  revoke({ accountId, environment }: Scope, apiKeyId: string, revokedAt: Date): void {
+    this.#database.run(
+      build
+        .updateTable('api_keys')
+        .set({ revoked_at: revokedAt.getTime() })
+        .where('id', '=', apiKeyId)
+        .where('account_id', '=', accountId)
+        .where('environment', '=', environment)
+        .where('revoked_at', 'is', null),
+    );
   }
+}
+
+function keysOf(accountId: string, environments: readonly Environment[]) {
+  return build
+    .selectFrom('api_keys')
+    .where('account_id', '=', accountId)
+    .where('environment', 'in', environments);
+}
+
+function newestFirst(keys: ReturnType<typeof keysOf>) {
+  return keys.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
 }
 
 /** The row of a key and its hash. */

@@ -1,11 +1,14 @@
-/** Erases calls in SQLite, with all that hangs on them, and keeps who asked for it. */
+/** Erasures in SQLite: who asked for them, which calls they take, and their leftovers on the disk. */
 import { sql } from 'kysely';
+import type { Environment } from '../../domain/account/account.ts';
 import {
   ERASED_CALLS_MAX,
   type ErasureCounts,
+  type ErasureKind,
   type ErasureOrder,
   type ErasureRecord,
   type ErasureStore,
+  type Leftovers,
   type NumberCounts,
   type NumberSelection,
   refuseLiveCall,
@@ -13,130 +16,22 @@ import {
 import { type CallStatus, isOver } from '../../domain/call/call.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { Notifier } from '../../lib/clock.ts';
+import type { Checkpointer } from '../sqlite/checkpointer.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
+import { build, dateOf, type ErasureRow, type LeftoverRow } from '../sqlite/schema.ts';
 import { CallErasure } from './call-erasure.ts';
-import {
-  ERASURE_COLUMNS,
-  type ErasureRow,
-  erasureOf,
-  erasureRowOf,
-  type NotedErasureRow,
-} from './erasure-rows.ts';
-
-interface Noting extends NumberSelection {
-  readonly erasureId: string;
-}
-
-/** A call that is noted, and by which erasure. */
-interface Noted extends NotedErasureRow {
-  readonly has_recording: number;
-}
 
 /** As the index of open erasures has it. */
 const IS_OPEN = sql<boolean>`finished_at is null`;
-
-function prepareErasures(database: Database) {
-  return {
-    add: database.prepare((take: Take<ErasureRow>) =>
-      build.insertInto('erasures').values(takeAll(take, ERASURE_COLUMNS)),
-    ),
-    count: database.prepare((take: Take<ErasureCounts & { id: string }>) =>
-      build
-        .updateTable('erasures')
-        .set({
-          calls: sql<number>`calls + ${take('calls')}`,
-          recordings: sql<number>`recordings + ${take('recordings')}`,
-          transcripts: sql<number>`transcripts + ${take('transcripts')}`,
-        })
-        .where('id', '=', take('id')),
-    ),
-    open: database.prepare(() => build.selectFrom('erasures').select('id').where(IS_OPEN).limit(1)),
-    /** Those of which no call is noted any more. */
-    close: database.prepare((take: Take<{ now: number }>) =>
-      build
-        .updateTable('erasures')
-        .set({ finished_at: take('now') })
-        .where(IS_OPEN)
-        .where(
-          sql<boolean>`not exists (select 1 from noted_erasures where erasure_id = erasures.id)`,
-        ),
-    ),
-    list: database.prepare((take: Take<{ limit: number }>) =>
-      build
-        .selectFrom('erasures')
-        .select(ERASURE_COLUMNS)
-        .orderBy('asked_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(take('limit')),
-    ),
-  };
-}
-
-function prepareNotes(database: Database) {
-  return {
-    note: database.prepare((take: Take<Noting>) =>
-      build
-        .insertInto('noted_erasures')
-        .orIgnore()
-        .columns(['call_id', 'erasure_id'])
-        .expression(
-          build
-            .selectFrom(callsOf(take).as('call'))
-            .select(['call.id', take('erasureId').as('erasure_id')]),
-        ),
-    ),
-    count: database.prepare((take: Take<NumberSelection>) =>
-      build
-        .selectFrom(callsOf(take).as('call'))
-        .select([
-          sql<number>`coalesce(sum(ended_at is not null), 0)`.as('calls'),
-          sql<number>`coalesce(sum(ended_at is not null and recording_file is not null), 0)`.as(
-            'recordings',
-          ),
-          sql<number>`coalesce(sum(ended_at is null), 0)`.as('callsInProgress'),
-        ]),
-    ),
-    noted: database.prepare((take: Take<{ limit: number }>) =>
-      build
-        .selectFrom('noted_erasures')
-        // In this order: few calls are noted.
-        .crossJoin('calls')
-        .whereRef('calls.id', '=', 'noted_erasures.call_id')
-        .select([
-          'noted_erasures.call_id',
-          'noted_erasures.erasure_id',
-          sql<number>`recording_file is not null`.as('has_recording'),
-        ])
-        .where('calls.ended_at', 'is not', sql<null>`null`)
-        .limit(take('limit')),
-    ),
-  };
-}
-
-/** The calls from or to a number, by its two indexes. */
-function callsOf(take: Take<NumberSelection>) {
-  const columns = sql.raw('id, ended_at, recording_file');
-  const ofAccount = sql`account_id = ${take('accountId')}
-    and environment = coalesce(${take('environment')}, environment)`;
-  return sql<{ id: string; ended_at: number | null; recording_file: string | null }>`(
-    select ${columns} from calls where ${ofAccount} and from_number = ${take('number')}
-    union select ${columns} from calls where ${ofAccount} and to_number = ${take('number')})`;
-}
 
 /** Keeps erasures in SQLite. */
 export class SqliteErasureStore implements ErasureStore {
   readonly bell = new Notifier();
   readonly #database: Database;
-  readonly #erasures: ReturnType<typeof prepareErasures>;
-  readonly #notes: ReturnType<typeof prepareNotes>;
   readonly #calls: CallErasure;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#erasures = prepareErasures(database);
-    this.#notes = prepareNotes(database);
     this.#calls = new CallErasure(database);
   }
 
@@ -152,16 +47,24 @@ export class SqliteErasureStore implements ErasureStore {
       if (!isOver(call.status as CallStatus)) refuseLiveCall();
       const recordings = call.recording_file === null ? 0 : 1;
       const counts = { calls: 1, recordings, transcripts: 0 };
-      this.#erasures.add.run(erasureRowOf(order, { counts, finishedAt: order.askedAt }));
+      this.#add(erasureRowOf(order, { counts, finishedAt: order.askedAt }));
       this.#calls.erase(callId, { tombstone: { erasureId: order.id, now: order.askedAt } });
     });
     this.bell.ring();
   }
 
   note(selection: NumberSelection, order: ErasureOrder): NumberCounts {
+    const erasureId = sql<string>`${order.id}`.as('erasure_id');
+    const noted = build.selectFrom(callsOf(selection).as('call')).select(['call.id', erasureId]);
     const counts = this.#database.together(() => {
-      this.#erasures.add.run(erasureRowOf(order));
-      this.#notes.note.run({ ...selection, erasureId: order.id });
+      this.#add(erasureRowOf(order));
+      this.#database.run(
+        build
+          .insertInto('noted_erasures')
+          .orIgnore()
+          .columns(['call_id', 'erasure_id'])
+          .expression(noted),
+      );
       return this.count(selection);
     });
     this.bell.ring();
@@ -169,19 +72,27 @@ export class SqliteErasureStore implements ErasureStore {
   }
 
   count(selection: NumberSelection): NumberCounts {
-    const none = { calls: 0, recordings: 0, callsInProgress: 0 };
-    return this.#database.read(() => this.#notes.count.get(selection)) ?? none;
+    const isOverWithFile = sql`ended_at is not null and recording_file is not null`;
+    const query = build
+      .selectFrom(callsOf(selection).as('call'))
+      .select([
+        sql<number>`coalesce(sum(ended_at is not null), 0)`.as('calls'),
+        sql<number>`coalesce(sum(${isOverWithFile}), 0)`.as('recordings'),
+        sql<number>`coalesce(sum(ended_at is null), 0)`.as('callsInProgress'),
+      ]);
+    return this.#database.get(query) ?? { calls: 0, recordings: 0, callsInProgress: 0 };
   }
 
   eraseNoted(now: Date): number {
-    if (this.#database.read(() => this.#erasures.open.get({})) === undefined) return 0;
+    const open = build.selectFrom('erasures').select('id').where(IS_OPEN).limit(1);
+    if (this.#database.get(open) === undefined) return 0;
     const count = this.#database.write(() => {
-      const noted = this.#notes.noted.all({ limit: ERASED_CALLS_MAX });
-      for (const { call_id, erasure_id: erasureId } of noted) {
+      const noted = this.#database.all(notedCalls());
+      for (const { call_id, erasure_id: erasureId, has_recording } of noted) {
         this.#calls.erase(call_id, { tombstone: { erasureId, now } });
+        this.#count(erasureId, has_recording);
       }
-      for (const [id, counts] of countsOf(noted)) this.#erasures.count.run({ id, ...counts });
-      this.#erasures.close.run({ now: now.getTime() });
+      this.#close(now);
       return noted.length;
     });
     if (count > 0) this.bell.ring();
@@ -189,20 +100,143 @@ export class SqliteErasureStore implements ErasureStore {
   }
 
   list(limit: number): readonly ErasureRecord[] {
-    return this.#database.read(() => this.#erasures.list.all({ limit })).map(erasureOf);
+    const query = build.selectFrom('erasures').selectAll();
+    const newest = query.orderBy('asked_at', 'desc').orderBy('id', 'desc').limit(limit);
+    return this.#database.all(newest).map(erasureOf);
+  }
+
+  #add(row: ErasureRow): void {
+    this.#database.run(build.insertInto('erasures').values(row));
+  }
+
+  /** Adds one erased call to the erasure's counts. */
+  #count(id: string, recordings: number): void {
+    const counted = build.updateTable('erasures').set({
+      calls: sql<number>`calls + 1`,
+      recordings: sql<number>`recordings + ${recordings}`,
+    });
+    this.#database.run(counted.where('id', '=', id));
+  }
+
+  /** Finishes the erasures that have no noted call left. */
+  #close(now: Date): void {
+    const isDone = sql<boolean>`not exists (select 1 from noted_erasures where erasure_id = erasures.id)`;
+    const closed = build.updateTable('erasures').set({ finished_at: now.getTime() });
+    this.#database.run(closed.where(IS_OPEN).where(isDone));
   }
 }
 
-/** By erasure. */
-function countsOf(noted: readonly Noted[]): ReadonlyMap<string, ErasureCounts> {
-  const sums = new Map<string, ErasureCounts>();
-  for (const { erasure_id, has_recording } of noted) {
-    const { calls = 0, recordings = 0 } = sums.get(erasure_id) ?? {};
-    sums.set(erasure_id, {
-      calls: calls + 1,
-      recordings: recordings + has_recording,
-      transcripts: 0,
-    });
+/** The calls from or to a number, by its two indexes. */
+function callsOf({ accountId, environment, number }: NumberSelection) {
+  const columns = sql.raw('id, ended_at, recording_file');
+  const ofAccount = sql`account_id = ${accountId}
+    and environment = coalesce(${environment}, environment)`;
+  return sql<{ id: string; ended_at: number | null; recording_file: string | null }>`(
+    select ${columns} from calls where ${ofAccount} and from_number = ${number}
+    union select ${columns} from calls where ${ofAccount} and to_number = ${number})`;
+}
+
+/** Noted calls that are over. */
+function notedCalls() {
+  return build
+    .selectFrom('noted_erasures')
+    .innerJoin('calls', 'calls.id', 'noted_erasures.call_id')
+    .select([
+      'noted_erasures.call_id',
+      'noted_erasures.erasure_id',
+      sql<number>`recording_file is not null`.as('has_recording'),
+    ])
+    .where('calls.ended_at', 'is not', null)
+    .limit(ERASED_CALLS_MAX);
+}
+
+const NOTHING: ErasureCounts = { calls: 0, recordings: 0, transcripts: 0 };
+
+/** The row of an erasure. @param done.finishedAt Null while calls are still to be erased. */
+export function erasureRowOf(
+  order: ErasureOrder,
+  done: { readonly counts: ErasureCounts; readonly finishedAt: Date | null } = {
+    counts: NOTHING,
+    finishedAt: null,
+  },
+): ErasureRow {
+  return {
+    id: order.id,
+    account_id: order.accountId,
+    environment: order.environment,
+    kind: order.kind,
+    asked_by: order.askedBy,
+    asked_at: order.askedAt.getTime(),
+    ...done.counts,
+    finished_at: done.finishedAt?.getTime() ?? null,
+  };
+}
+
+function erasureOf(row: ErasureRow): ErasureRecord {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment | null,
+    kind: row.kind as ErasureKind,
+    askedBy: row.asked_by,
+    askedAt: new Date(row.asked_at),
+    calls: row.calls,
+    recordings: row.recordings,
+    transcripts: row.transcripts,
+    finishedAt: dateOf(row.finished_at),
+  };
+}
+
+/** Work on the disk that erasures leave: recording files to delete, and unused space of the database to overwrite. */
+export class SqliteLeftovers implements Leftovers {
+  readonly #database: Database;
+  readonly #checkpointer: () => Checkpointer | undefined;
+
+  /** @param parts.checkpointer The thread that may wait for the disk; undefined while there is none. */
+  constructor(
+    database: Database,
+    parts: { readonly checkpointer: () => Checkpointer | undefined },
+  ) {
+    this.#database = database;
+    this.#checkpointer = parts.checkpointer;
   }
-  return sums;
+
+  files(limit: number): readonly string[] {
+    return this.#names('file', limit);
+  }
+
+  fileGone(file: string): void {
+    this.#remove('file', [file]);
+  }
+
+  inPages(): 'asked' | 'expired' | undefined {
+    const names = this.#names('pages', 2);
+    return (['asked', 'expired'] as const).find((name) => names.includes(name));
+  }
+
+  compact(): void {
+    this.#database.vacuum();
+    this.#remove('pages', ['asked', 'expired']);
+  }
+
+  async emptyLog(): Promise<boolean> {
+    const checkpointer = this.#checkpointer();
+    return checkpointer === undefined ? this.#database.emptyLog() : await checkpointer.emptyLog();
+  }
+
+  sizeBytes(): number {
+    const size = sql<{ bytes: number }>`(select page_count * page_size as bytes
+      from pragma_page_count(), pragma_page_size())`;
+    return this.#database.get(build.selectFrom(size.as('size')).selectAll())?.bytes ?? 0;
+  }
+
+  #names(kind: LeftoverRow['kind'], limit: number): readonly string[] {
+    const query = build.selectFrom('erasure_leftovers').select('name').where('kind', '=', kind);
+    return this.#database.all(query.limit(limit)).map(({ name }) => name);
+  }
+
+  #remove(kind: LeftoverRow['kind'], names: readonly string[]): void {
+    const query = build.deleteFrom('erasure_leftovers').where('kind', '=', kind);
+    this.#database.run(query.where('name', 'in', names));
+  }
 }

@@ -1,18 +1,14 @@
 /** Erases from a restored database the calls that were erased since its backup was made. */
 import Sqlite from 'better-sqlite3';
-import { sql } from 'kysely';
 import { type CallStatus, isOver } from '../../domain/call/call.ts';
 import { CallErasure } from '../accounts/call-erasure.ts';
+import type { Database } from '../sqlite/database.ts';
 import {
-  ERASED_CALL_COLUMNS,
-  ERASURE_COLUMNS,
+  build,
   type ErasedCallRow,
   type ErasureRow,
   type NotedErasureRow,
-} from '../accounts/erasure-rows.ts';
-import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
+} from '../sqlite/schema.ts';
 
 /** What a database knows of erasures. */
 export interface KnownErasures {
@@ -30,12 +26,11 @@ export function readErasures(file: string): KnownErasures {
   try {
     const has = sqlite.prepare("select 1 from sqlite_master where name = 'erased_calls'").get();
     if (has === undefined) return NONE;
-    const all = <Row>(columns: readonly string[], table: string) =>
-      sqlite.prepare<[], Row>(`select ${columns.join()} from ${table}`).all();
+    const all = <Row>(table: string) => sqlite.prepare<[], Row>(`select * from ${table}`).all();
     return {
-      erasures: all<ErasureRow>(ERASURE_COLUMNS, 'erasures'),
-      calls: all<ErasedCallRow>(ERASED_CALL_COLUMNS, 'erased_calls'),
-      noted: all<NotedErasureRow>(['call_id', 'erasure_id'], 'noted_erasures'),
+      erasures: all<ErasureRow>('erasures'),
+      calls: all<ErasedCallRow>('erased_calls'),
+      noted: all<NotedErasureRow>('noted_erasures'),
     };
   } finally {
     sqlite.close();
@@ -43,62 +38,40 @@ export function readErasures(file: string): KnownErasures {
 }
 
 /**
- * Erases what others have erased. Tombstones are kept, so that the next restore knows of them too; a call that is in
- * progress in the backup is erased by the server once it has put its end on record.
+ * Erases the calls that another database knows to be erased. Tombstones are kept for the next restore; a call that is in
+ * progress in the backup is erased by the server once its end is recorded.
  *
  * @returns how many calls were erased, or will be.
  */
 export function eraseAgain(database: Database, known: KnownErasures): number {
   const erasure = new CallErasure(database);
-  const statements = prepare(database);
   return database.write(() => {
-    for (const row of known.erasures) statements.addErasure.run(row);
+    for (const row of known.erasures) {
+      database.run(build.insertInto('erasures').orIgnore().values(row));
+    }
     let count = 0;
     for (const row of known.calls) {
       const call = erasure.find(row.call_id);
-      statements.addTombstone.run(row);
+      database.run(build.insertInto('erased_calls').orIgnore().values(row));
       if (call === undefined) continue;
       count += 1;
-      if (!isOver(call.status as CallStatus)) note(row);
-      else erasure.erase(row.call_id, { tombstone: buried(row) });
+      const tombstone = { erasureId: row.erasure_id, now: new Date(row.erased_at) };
+      if (isOver(call.status as CallStatus)) erasure.erase(row.call_id, { tombstone });
+      else note(database, row);
     }
     for (const row of known.noted) {
       if (erasure.find(row.call_id) === undefined) continue;
       count += 1;
-      note(row);
+      note(database, row);
     }
     return count;
   });
-
-  function note(row: NotedErasureRow): void {
-    statements.note.run(row);
-    statements.reopen.run({ id: row.erasure_id });
-  }
 }
 
-function buried({ erasure_id: erasureId, erased_at }: ErasedCallRow) {
-  return { erasureId, now: new Date(erased_at) };
-}
-
-function prepare(database: Database) {
-  return {
-    addErasure: database.prepare((take: Take<ErasureRow>) =>
-      build.insertInto('erasures').orIgnore().values(takeAll(take, ERASURE_COLUMNS)),
-    ),
-    addTombstone: database.prepare((take: Take<ErasedCallRow>) =>
-      build.insertInto('erased_calls').orIgnore().values(takeAll(take, ERASED_CALL_COLUMNS)),
-    ),
-    note: database.prepare((take: Take<NotedErasureRow>) =>
-      build
-        .insertInto('noted_erasures')
-        .orIgnore()
-        .values(takeAll(take, ['call_id', 'erasure_id'])),
-    ),
-    reopen: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .updateTable('erasures')
-        .set({ finished_at: sql<null>`null` })
-        .where('id', '=', take('id')),
-    ),
-  };
+/** Leaves the call for the server to erase. */
+function note(database: Database, { call_id, erasure_id }: NotedErasureRow): void {
+  const row = { call_id, erasure_id };
+  database.run(build.insertInto('noted_erasures').orIgnore().values(row));
+  const reopened = build.updateTable('erasures').set({ finished_at: null });
+  database.run(reopened.where('id', '=', erasure_id));
 }

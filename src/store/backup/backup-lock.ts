@@ -1,10 +1,9 @@
 /** Tells whether a server works on a database, and keeps a second one away from it. */
-
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
-import { storeErrorOf } from '../sqlite/sqlite-error.ts';
+import { storeErrorOf } from '../sqlite/sqlite-file.ts';
 
 /** Another process works on the database. */
 export class DatabaseInUseError extends Error {

@@ -8,12 +8,12 @@ import type { Call } from '../../domain/call/call.ts';
 import { callEndedEvent } from '../../domain/call/call-events.ts';
 import { endCall, type Failure } from '../../domain/call/call-life.ts';
 import { idMaker } from '../../domain/ids.ts';
+import { SqliteLeftovers } from '../accounts/sqlite-erasure-store.ts';
+import { LiveWatchers } from '../calls/live-watchers.ts';
 import { SqliteAnalysisStore } from '../calls/sqlite-analysis-store.ts';
 import { SqliteCallStore } from '../calls/sqlite-call-store.ts';
 import { type Database, openDatabase } from '../sqlite/database.ts';
-import { LiveWatchers } from '../sqlite/live-watchers.ts';
 import { build } from '../sqlite/schema.ts';
-import { SqliteLeftovers } from '../sqlite/sqlite-leftovers.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
 import { syncFile } from './backup-database.ts';
 import { eraseAgain, type KnownErasures, readErasures } from './backup-erasures.ts';
@@ -148,8 +148,7 @@ function erasuresBefore(databaseFile: string): KnownErasures | null | undefined 
 
 /** A server ends the dialogs that it finds: here these are calls that the server of the backup may still have. */
 function forgetDialogs(database: Database): void {
-  const remove = database.prepare(() => build.deleteFrom('open_dialogs'));
-  database.write(() => remove.run({}));
+  database.run(build.deleteFrom('open_dialogs'));
 }
 
 function removeDatabase(file: string): void {

@@ -1,13 +1,19 @@
-/** Lists of calls: totals from the sums by day, pages from an index entered at the right day. */
-import { type RawBuilder, sql } from 'kysely';
+/** Lists of calls in SQLite: totals from the sums by day, pages from an index entered at the right day. */
+import { sql } from 'kysely';
+import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
-import type { CallQuery, CallSummary } from '../../domain/call/call.ts';
+import type {
+  Call,
+  CallDirection,
+  CallOverrides,
+  CallQuery,
+  CallStatus,
+  CallSummary,
+  EndReason,
+} from '../../domain/call/call.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build, type CallRow } from '../sqlite/schema.ts';
-import type { Statement, Take } from '../sqlite/statement.ts';
+import { build, type CallRow, dateOf } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
-import { CALL_COLUMNS, callOf } from './call-rows.ts';
-import { type DayCount, type Span, spansOfPage } from './call-spans.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -17,194 +23,186 @@ const [EARLIEST_MS, LATEST_MS] = [0, Number.MAX_SAFE_INTEGER];
 /** Up to here, skipping along the index is quicker than finding the day. */
 const NEAR_OFFSET_MAX = 1000;
 
-interface Values extends Scope {
-  readonly agentId: string | undefined;
-  readonly status: string | undefined;
-  readonly direction: string | undefined;
-  /** Whose sums are read. */
-  readonly sumsOf: string;
+/** A query with its span of time in Unix milliseconds. */
+interface Listed extends Omit<CallQuery, 'startedFrom' | 'startedBefore'> {
+  readonly scope: Scope;
   /** Inclusive. */
   readonly fromMs: number;
   /** Exclusive. */
   readonly beforeMs: number;
-  readonly fromDay: number;
-  readonly beforeDay: number;
-  readonly limit: number;
-  readonly offset: number;
 }
 
-const FILTERS = ['agentId', 'status', 'direction'] as const;
-
-type Filter = (typeof FILTERS)[number];
-
-interface SummaryRow extends CallRow {
-  readonly has_transcript: number;
-}
-
-interface ListStatements {
-  readonly rows: Statement<Values, SummaryRow>;
-  /** Of whole days, from their sums. */
-  readonly total: Statement<Values, { readonly n: number | null }>;
-  /** Of any span of time, from the calls. */
-  readonly count: Statement<Values, { readonly n: number | null }>;
-  readonly days: Statement<Values, DayCount>;
-}
-
-/** Answers list queries with one set of prepared statements for each combination of filters that has been asked for. */
-export class CallList {
-  readonly #database: Database;
-  readonly #prepared = new Map<string, ListStatements>();
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** Newest start first, ties by id; a call that has not started counts as started when it was asked for. */
-  list(
-    scope: Scope,
-    query: CallQuery,
-  ): { readonly calls: readonly CallSummary[]; readonly total: number } {
-    const { rows, total } = this.#read(valuesOf(scope, query));
-    return { calls: rows.map(summaryOf), total };
-  }
-
-  /** A page far from the newest call may lie on several stretches of the index. */
-  #read(values: Values): { readonly rows: readonly SummaryRow[]; readonly total: number } {
-    return this.#database.read(() => {
-      const statements = this.#statementsFor(values);
-      const total = (hasWholeDays(values) ? statements.total : statements.count).get(values)?.n;
-      if (!total || values.offset >= total) return { rows: [], total: total ?? 0 };
-      if (isNear(values)) return { rows: statements.rows.all(values), total };
-      const spans = spansOfPage(statements.days.all(values), values);
-      const rows = spans.flatMap((span) => statements.rows.all({ ...values, ...boundsOf(span) }));
-      return { rows, total };
-    });
-  }
-
-  #statementsFor(values: Values): ListStatements {
-    const given = FILTERS.filter((filter) => values[filter] !== undefined);
-    const name = given.join();
-    const prepared = this.#prepared.get(name) ?? prepareList(this.#database, given);
-    this.#prepared.set(name, prepared);
-    return prepared;
-  }
-}
-
-function valuesOf({ accountId, environment }: Scope, query: CallQuery): Values {
+/** Newest start first, ties by id; a call that has not started is listed by its creation. */
+export function listCalls(
+  database: Database,
+  scope: Scope,
+  query: CallQuery,
+): { readonly calls: readonly CallSummary[]; readonly total: number } {
   const fromMs = query.startedFrom?.getTime() ?? EARLIEST_MS;
   const beforeMs = query.startedBefore?.getTime() ?? LATEST_MS;
-  return {
-    accountId,
-    environment,
-    agentId: query.agentId,
-    status: query.status,
-    direction: query.direction,
-    sumsOf: query.agentId ?? EVERY_AGENT,
-    fromMs,
-    beforeMs,
-    fromDay: Math.floor(fromMs / DAY_MS),
-    beforeDay: Math.ceil(beforeMs / DAY_MS),
-    limit: query.limit,
-    offset: query.offset,
-  };
+  const listed = { ...query, scope, fromMs, beforeMs };
+  const total = totalOf(database, listed);
+  if (query.offset >= total) return { calls: [], total };
+  const spans = isNear(listed) ? [listed] : spansOfPage(daysOf(database, listed), listed);
+  const rows = spans.flatMap((span) => database.all(selectPage({ ...listed, ...span })));
+  return { calls: rows.map(summaryOf), total };
 }
 
-function hasWholeDays({ fromMs, beforeMs }: Values): boolean {
+/** Whole days are added up already; the calls of any other span are counted. */
+function totalOf(database: Database, listed: Listed): number {
+  const count = hasWholeDays(listed)
+    ? sumsOf(listed).select(sql<number | null>`sum(calls - erased)`.as('n'))
+    : callsOf(listed).select(sql<number | null>`count(*)`.as('n'));
+  return database.get(count)?.n ?? 0;
+}
+
+function daysOf(database: Database, listed: Listed): readonly DayCount[] {
+  return database.all(
+    sumsOf(listed)
+      .select(['day', sql<number>`sum(calls - erased)`.as('calls')])
+      .groupBy('day')
+      .orderBy('day', 'desc'),
+  );
+}
+
+function hasWholeDays({ fromMs, beforeMs }: Listed): boolean {
   return fromMs % DAY_MS === 0 && (beforeMs % DAY_MS === 0 || beforeMs === LATEST_MS);
 }
 
-/** Whether a walk along the index from its newest call meets the page soon: every call that it meets counts. */
-function isNear(values: Values): boolean {
-  if (!hasWholeDays(values)) return true;
-  const { status, direction, offset } = values;
+/** Whether a walk along the index from its newest call soon reaches the page, because every call on it counts. */
+function isNear(listed: Listed): boolean {
+  const { status, direction, offset } = listed;
+  if (!hasWholeDays(listed)) return true;
   return status === undefined && direction === undefined && offset <= NEAR_OFFSET_MAX;
 }
 
-function boundsOf({ firstDay, lastDay, offset, limit }: Span) {
-  return { fromMs: firstDay * DAY_MS, beforeMs: (lastDay + 1) * DAY_MS, offset, limit };
-}
-
-function prepareList(database: Database, given: readonly Filter[]): ListStatements {
-  return {
-    rows: database.prepare((take: Take<Values>) => selectPage(take, given)),
-    total: database.prepare((take: Take<Values>) =>
-      sumsOf(take, given).select(sql<number | null>`sum(calls - erased)`.as('n')),
-    ),
-    count: database.prepare((take: Take<Values>) =>
-      callsOf(take, given).select(sql<number | null>`count(*)`.as('n')),
-    ),
-    days: database.prepare((take: Take<Values>) =>
-      sumsOf(take, given)
-        .select(['day', sql<number>`sum(calls - erased)`.as('calls')])
-        .groupBy('day')
-        .orderBy('day', 'desc'),
-    ),
-  };
-}
-
 /** The page's ids come from an index alone, so that skipped rows are never read. */
-function selectPage(take: Take<Values>, given: readonly Filter[]) {
-  const page = pageOf(take, given).select('id');
+function selectPage(listed: Listed) {
+  const ids = callsOf(listed)
+    .select('id')
+    .orderBy('sort_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(listed.limit)
+    .offset(listed.offset);
+  const said = sql<number>`exists (select 1 from transcript_entries where call_id = calls.id)`;
   return build
     .selectFrom('calls')
-    .select(CALL_COLUMNS)
-    .select(
-      sql<number>`exists (select 1 from transcript_entries where call_id = calls.id)`.as(
-        'has_transcript',
-      ),
-    )
-    .where('id', 'in', page)
+    .selectAll()
+    .select(said.as('has_transcript'))
+    .where('id', 'in', ids)
     .orderBy('sort_at', 'desc')
     .orderBy('id', 'desc');
 }
 
-function pageOf(take: Take<Values>, given: readonly Filter[]) {
-  return callsOf(take, given)
-    .orderBy('sort_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(take('limit'))
-    .offset(take('offset'));
-}
-
-function callsOf(take: Take<Values>, given: readonly Filter[]) {
-  // The plus keeps SQLite from the account's index where the agent's is the shorter way.
-  const accountId = sql<string>`${sql.raw(given.includes('agentId') ? '+' : '')}account_id`;
-  const every = build
+function callsOf({ scope, agentId, status, direction, fromMs, beforeMs }: Listed) {
+  let query = build
     .selectFrom('calls')
-    .where(accountId, '=', take('accountId'))
-    .where('environment', '=', take('environment'))
-    .where('sort_at', '>=', take('fromMs'))
-    .where('sort_at', '<', take('beforeMs'));
-  return given.reduce((query, filter) => query.where(conditionOf(filter, take)), every);
+    .where('account_id', '=', scope.accountId)
+    .where('environment', '=', scope.environment)
+    .where('sort_at', '>=', fromMs)
+    .where('sort_at', '<', beforeMs);
+  if (agentId !== undefined) query = query.where('agent_id', '=', agentId);
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (direction !== undefined) query = query.where('direction', '=', direction);
+  return query;
 }
 
-/** An agent has sums of its own. */
-function sumsOf(take: Take<Values>, given: readonly Filter[]) {
-  const every = build
+function sumsOf({ scope, agentId, status, direction, fromMs, beforeMs }: Listed) {
+  let query = build
     .selectFrom('call_days')
-    .where('agent_id', '=', take('sumsOf'))
-    .where('account_id', '=', take('accountId'))
-    .where('environment', '=', take('environment'))
-    .where('day', '>=', take('fromDay'))
-    .where('day', '<', take('beforeDay'));
-  return given
-    .filter((filter) => filter !== 'agentId')
-    .reduce((query, filter) => query.where(conditionOf(filter, take)), every);
+    .where('agent_id', '=', agentId ?? EVERY_AGENT)
+    .where('account_id', '=', scope.accountId)
+    .where('environment', '=', scope.environment)
+    .where('day', '>=', Math.floor(fromMs / DAY_MS))
+    .where('day', '<', Math.ceil(beforeMs / DAY_MS));
+  if (status !== undefined) query = query.where('status', '=', status);
+  if (direction !== undefined) query = query.where('direction', '=', direction);
+  return query;
 }
 
-function conditionOf(filter: Filter, take: Take<Values>): RawBuilder<boolean> {
-  switch (filter) {
-    case 'agentId':
-      return sql`agent_id = ${take(filter)}`;
-    case 'status':
-      return sql`status = ${take(filter)}`;
-    case 'direction':
-      return sql`direction = ${take(filter)}`;
-    default:
-      return filter satisfies never;
-  }
-}
-
-function summaryOf(row: SummaryRow): CallSummary {
+function summaryOf(row: CallRow & { readonly has_transcript: number }): CallSummary {
   return { ...callOf(row), hasTranscript: row.has_transcript === 1 };
+}
+
+/** The call of a row. */
+export function callOf(row: CallRow): Call {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment,
+    agentId: row.agent_id,
+    direction: row.direction as CallDirection,
+    status: row.status as CallStatus,
+    from: row.from_number,
+    to: row.to_number,
+    createdAt: new Date(row.created_at),
+    startedAt: dateOf(row.started_at),
+    answeredAt: dateOf(row.answered_at),
+    endedAt: dateOf(row.ended_at),
+    endReason: row.end_reason as EndReason | null,
+    failureReason: row.failure_reason,
+    sipStatus: row.sip_status,
+    expiresAt: dateOf(row.expires_at),
+    durationSeconds: row.duration_seconds,
+    carrierCallSid: row.carrier_call_sid,
+    recordingFile: row.recording_file,
+    recordingTruncated: row.recording_truncated === 1,
+    summary: row.summary,
+    sentiment: row.sentiment as Call['sentiment'],
+    sentimentScore: row.sentiment_score,
+    intentDetected: row.intent_detected,
+    metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+    overrides: JSON.parse(row.overrides) as CallOverrides,
+    scenario: row.scenario,
+  };
+}
+
+/** Number of a list's calls on one day. */
+export interface DayCount {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly calls: number;
+}
+
+/** Consecutive days, and which of their calls belong to the page. */
+export interface Span {
+  /** Start of the oldest day. */
+  readonly fromMs: number;
+  /** End of the newest day. */
+  readonly beforeMs: number;
+  /** Counted from the newest call of the span. */
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/**
+ * Finds the days that a page lies on: skips whole days, and leaves out days without calls.
+ *
+ * @param days Newest first, without empty days.
+ * @returns newest first; each but the first begins with the newest call of its newest day.
+ */
+export function spansOfPage(
+  days: readonly DayCount[],
+  page: { readonly offset: number; readonly limit: number },
+): readonly Span[] {
+  const spans: Span[] = [];
+  let { offset, limit } = page;
+  for (const { day, calls } of days) {
+    if (limit === 0) break;
+    if (offset >= calls) {
+      offset -= calls;
+      continue;
+    }
+    const taken = Math.min(calls - offset, limit);
+    const [fromMs, beforeMs] = [day * DAY_MS, (day + 1) * DAY_MS];
+    const newer = spans.at(-1);
+    if (newer?.fromMs === beforeMs) {
+      spans[spans.length - 1] = { ...newer, fromMs, limit: newer.limit + taken };
+    } else {
+      spans.push({ fromMs, beforeMs, offset, limit: taken });
+    }
+    limit -= taken;
+    offset = 0;
+  }
+  return spans;
 }

@@ -1,10 +1,8 @@
 /** Adds calls up by day as they change, in the transaction that changes them: what totals and analytics read. */
 
 import { sql } from 'kysely';
-import type { CallDayRow, IntentDayRow } from '../accounts/usage-rows.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build, type CallRow } from '../sqlite/schema.ts';
-import type { Statement, Take } from '../sqlite/statement.ts';
+import { build, type CallDayRow, type CallRow, type IntentDayRow } from '../sqlite/schema.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -26,7 +24,7 @@ const DAY_SUMS = [
 const INTENT_KEY = ['agent_id', 'account_id', 'environment', 'day', 'intent'] as const;
 
 /** The columns of a call that are added up. */
-export const ROLLED_COLUMNS = [
+const ROLLED_COLUMNS = [
   'account_id',
   'environment',
   'agent_id',
@@ -105,7 +103,7 @@ function dayRowOf(call: RolledCall): CallDayRow {
   };
 }
 
-/** Undefined while nobody knows what the caller wanted. */
+/** Undefined while the intent is not known. */
 function intentRowOf(call: RolledCall): IntentDayRow | undefined {
   const { account_id, environment, agent_id, intent_detected } = call;
   if (intent_detected === null) return undefined;
@@ -116,67 +114,65 @@ function dayOf(call: RolledCall): number {
   return Math.floor(call.sort_at / DAY_MS);
 }
 
-/** Which columns of a table are its key and which are added up; together they are all of its columns. */
-interface SumColumns<Row> {
-  readonly key: readonly (keyof Row & string)[];
-  readonly sums: readonly (keyof Row & string)[];
-}
-
-/** Writes one table of sums. Everything runs inside a transaction of the caller's. */
+/** Writes one table of sums, inside a transaction of the caller. `key` and `sums` are all of its columns. */
 class SumTable<Row extends { readonly calls: number }> {
-  readonly #columns: SumColumns<Row>;
-  readonly #add: Statement<Row, unknown>;
-  readonly #forgetEmpty: Statement<Row, unknown>;
+  readonly #database: Database;
+  readonly #table: 'call_days' | 'intent_days';
+  readonly #key: readonly (keyof Row & string)[];
+  readonly #sums: readonly (keyof Row & string)[];
 
-  constructor(database: Database, table: string, columns: SumColumns<Row>) {
-    this.#columns = columns;
-    this.#add = database.prepare((take: Take<Row>) => ({
-      compile: () => upsert(table, columns, take).compile(build),
-    }));
-    this.#forgetEmpty = database.prepare((take: Take<Row>) => ({
-      compile: () => deleteEmpty(table, columns, take).compile(build),
-    }));
+  constructor(
+    database: Database,
+    table: 'call_days' | 'intent_days',
+    columns: {
+      readonly key: readonly (keyof Row & string)[];
+      readonly sums: readonly (keyof Row & string)[];
+    },
+  ) {
+    this.#database = database;
+    this.#table = table;
+    this.#key = columns.key;
+    this.#sums = columns.sums;
   }
 
-  /** Takes away what was counted and adds what is to be counted; undefined counts nothing. */
+  /** Takes `was` away and adds `is`; undefined counts nothing. */
   replace(was: Row | undefined, is: Row | undefined): void {
-    if (was !== undefined && is !== undefined && this.#isSameKey(was, is)) {
+    const isSameKey = this.#key.every((column) => was?.[column] === is?.[column]);
+    if (was !== undefined && is !== undefined && isSameKey) {
       this.#change(is, was, is);
       return;
     }
     if (was !== undefined) {
       this.#change(was, was, undefined);
-      this.#forgetEmpty.run(was);
+      this.#deleteEmpty(was);
     }
     if (is !== undefined) this.#change(is, undefined, is);
   }
 
-  #isSameKey(was: Row, is: Row): boolean {
-    return this.#columns.key.every((column) => was[column] === is[column]);
-  }
-
   #change(key: Row, was: Row | undefined, is: Row | undefined): void {
-    const differences = this.#columns.sums.map(
-      (column) => [column, Number(is?.[column] ?? 0) - Number(was?.[column] ?? 0)] as const,
+    const changes = this.#sums.map(
+      (column) => Number(is?.[column] ?? 0) - Number(was?.[column] ?? 0),
     );
-    if (differences.every(([, difference]) => difference === 0)) return;
-    this.#add.run({ ...key, ...Object.fromEntries(differences) });
+    if (changes.every((change) => change === 0)) return;
+    const columns = [...this.#key, ...this.#sums].map((column) => sql.ref(column));
+    const values = [
+      ...this.#key.map((column) => sql`${key[column]}`),
+      ...changes.map((n) => sql`${n}`),
+    ];
+    const added = this.#sums.map((column) => {
+      const sum = sql.ref(column);
+      return sql`${sum} = ${sql.table(this.#table)}.${sum} + excluded.${sum}`;
+    });
+    const upsert = sql`insert into ${sql.table(this.#table)} (${sql.join(columns)})
+      values (${sql.join(values)})
+      on conflict (${sql.join(columns.slice(0, this.#key.length))}) do update set ${sql.join(added)}`;
+    this.#database.run({ compile: () => upsert.compile(build) });
   }
-}
 
-function upsert<Row>(table: string, { key, sums }: SumColumns<Row>, take: Take<Row>) {
-  const columns = [...key, ...sums];
-  const kept = (column: string) => sql.ref(`${table}.${column}`);
-  return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    values (${sql.join(columns.map((column) => take(column)))})
-    on conflict (${sql.join(key.map((column) => sql.ref(column)))}) do update set ${sql.join(
-      sums.map(
-        (column) => sql`${sql.ref(column)} = ${kept(column)} + ${sql.ref(`excluded.${column}`)}`,
-      ),
-    )}`;
-}
-
-function deleteEmpty<Row>(table: string, { key }: SumColumns<Row>, take: Take<Row>) {
-  const isTheRow = key.map((column) => sql`${sql.ref(column)} = ${take(column)}`);
-  return sql`delete from ${sql.table(table)} where ${sql.join(isTheRow, sql` and `)} and calls = 0`;
+  #deleteEmpty(row: Row): void {
+    const isTheRow = this.#key.map((column) => sql`${sql.ref(column)} = ${row[column]}`);
+    const remove = sql`delete from ${sql.table(this.#table)}
+      where ${sql.join(isTheRow, sql` and `)} and calls = 0`;
+    this.#database.run({ compile: () => remove.compile(build) });
+  }
 }

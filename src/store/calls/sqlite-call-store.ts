@@ -1,4 +1,4 @@
-/** Calls in SQLite, with what was said on them, their timeline, and the events that they caused. */
+/** Calls in SQLite, with their transcripts, timelines and events. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
@@ -18,32 +18,23 @@ import {
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { dateOf } from '../sqlite/instant.ts';
-import type { LiveWatchers } from '../sqlite/live-watchers.ts';
-import { build, type CallRow, type TimelineRow, type TranscriptRow } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
-import type { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
-import { CallList } from './call-list.ts';
-import { CallRollups, ROLLED_COLUMNS, type RolledCall } from './call-rollups.ts';
 import {
-  CALL_COLUMNS,
-  callOf,
-  callRowOf,
-  timelineEntryOf,
-  timelineRowOf,
-  transcriptEntryOf,
-  transcriptRowOf,
-} from './call-rows.ts';
+  build,
+  type CallRow,
+  dateOf,
+  type TimelineRow,
+  type TranscriptRow,
+} from '../sqlite/schema.ts';
+import type { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
+import { callOf, listCalls } from './call-list.ts';
+import { CallRollups, type RolledCall } from './call-rollups.ts';
+import type { LiveWatchers } from './live-watchers.ts';
 import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 
-/** Keeps calls in SQLite; what they add up to and what they cause is written with them. */
+/** Keeps calls in SQLite; their sums, events and analysis jobs are written in the same transaction. */
 export class SqliteCallStore implements CallStore {
   readonly queueBell = new Notifier();
   readonly #database: Database;
-  readonly #calls: ReturnType<typeof prepareCalls>;
-  readonly #queue: ReturnType<typeof prepareQueue>;
-  readonly #details: ReturnType<typeof prepareDetails>;
-  readonly #list: CallList;
   readonly #rollups: CallRollups;
   readonly #events: SqliteEventStore;
   readonly #analyses: SqliteAnalysisStore;
@@ -51,21 +42,17 @@ export class SqliteCallStore implements CallStore {
 
   constructor(
     database: Database,
-    beside: {
+    parts: {
       readonly events: SqliteEventStore;
       readonly analyses: SqliteAnalysisStore;
       readonly live: LiveWatchers;
     },
   ) {
     this.#database = database;
-    this.#calls = prepareCalls(database);
-    this.#queue = prepareQueue(database);
-    this.#details = prepareDetails(database);
-    this.#list = new CallList(database);
     this.#rollups = new CallRollups(database);
-    this.#events = beside.events;
-    this.#analyses = beside.analyses;
-    this.#live = beside.live;
+    this.#events = parts.events;
+    this.#analyses = parts.analyses;
+    this.#live = parts.live;
     this.#live.connect((callId) => this.findById(callId));
     this.#analyses.connect((call, events) => this.update(call, events));
   }
@@ -73,7 +60,7 @@ export class SqliteCallStore implements CallStore {
   insert(call: Call, events: readonly ServiceEvent[]): void {
     const row = callRowOf(call);
     this.#database.together(() => {
-      this.#calls.insert.run(row);
+      this.#database.run(build.insertInto('calls').values(row));
       this.#rollups.added(row);
       this.#events.add(events);
     });
@@ -85,7 +72,7 @@ export class SqliteCallStore implements CallStore {
     const row = callRowOf(call);
     this.#database.write(() => {
       const before = this.#stored(call);
-      this.#calls.update.run(row);
+      this.#database.run(build.updateTable('calls').set(row).where('id', '=', call.id));
       this.#rollups.changed(before, row);
       this.#events.add(events);
       const isEnding = isOver(call.status) && before.ended_at === null;
@@ -97,23 +84,26 @@ export class SqliteCallStore implements CallStore {
   }
 
   addTranscriptEntry(callId: string, entry: TranscriptEntry): void {
-    this.#database.write(() => this.#details.addSaid.run(transcriptRowOf(callId, entry)));
+    const row = transcriptRowOf(callId, entry);
+    this.#database.run(build.insertInto('transcript_entries').values(row));
     this.#live.said(callId, entry);
   }
 
   transcript(callId: string): readonly TranscriptEntry[] {
-    return this.#database.read(() => this.#details.said.all({ id: callId })).map(transcriptEntryOf);
+    const query = build.selectFrom('transcript_entries').selectAll().where('call_id', '=', callId);
+    // A reply is kept when it is over, and the caller may have spoken meanwhile.
+    return this.#database.all(query.orderBy('at').orderBy('position')).map(transcriptEntryOf);
   }
 
   addTimelineEntry(callId: string, entry: TimelineEntry): void {
-    this.#database.write(() => this.#details.addHappened.run(timelineRowOf(callId, entry)));
+    const row = timelineRowOf(callId, entry);
+    this.#database.run(build.insertInto('timeline_entries').values(row));
     this.#live.happened(callId, entry);
   }
 
   timeline(callId: string): readonly TimelineEntry[] {
-    return this.#database
-      .read(() => this.#details.happened.all({ id: callId }))
-      .map(timelineEntryOf);
+    const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
+    return this.#database.all(query.orderBy('position')).map(timelineEntryOf);
   }
 
   find(scope: Scope, callId: string): Call | undefined {
@@ -123,7 +113,7 @@ export class SqliteCallStore implements CallStore {
   }
 
   findById(callId: string): Call | undefined {
-    const row = this.#database.read(() => this.#calls.byId.get({ id: callId }));
+    const row = this.#database.get(build.selectFrom('calls').selectAll().where('id', '=', callId));
     return row === undefined ? undefined : callOf(row);
   }
 
@@ -131,31 +121,50 @@ export class SqliteCallStore implements CallStore {
     scope: Scope,
     query: CallQuery,
   ): { readonly calls: readonly CallSummary[]; readonly total: number } {
-    return this.#list.list(scope, query);
+    return listCalls(this.#database, scope, query);
   }
 
   findUnfinished(): readonly Call[] {
-    return this.#database.read(() => this.#calls.unfinished.all({})).map(callOf);
+    const query = build
+      .selectFrom('calls')
+      .selectAll()
+      // As the index `calls_unfinished` has it.
+      .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
+      .where('status', '<>', 'queued')
+      .orderBy('sort_at')
+      .orderBy('id');
+    return this.#database.all(query).map(callOf);
   }
 
   waitingToDial(environment: Environment, limit: number): readonly WaitingParty[] {
-    const rows = this.#database.read(() => this.#queue.toDial.all({ environment, limit }));
-    return rows.map(({ expires_at, ...party }) => ({ ...party, expiresAt: dateOf(expires_at) }));
+    const query = queuedCalls(environment, 'outbound')
+      .select(['id', 'from_number as from', 'failure_reason as failureReason', 'expires_at'])
+      .limit(limit);
+    return this.#database
+      .all(query)
+      .map(({ expires_at, ...party }) => ({ ...party, expiresAt: dateOf(expires_at) }));
   }
 
   queued(environment: Environment, direction: CallDirection, limit: number): readonly Call[] {
-    const values = { environment, direction, limit };
-    return this.#database.read(() => this.#queue.queued.all(values)).map(callOf);
+    return this.#database
+      .all(queuedCalls(environment, direction).selectAll().limit(limit))
+      .map(callOf);
   }
 
   countQueued(environment: Environment, direction: CallDirection): number {
-    const values = { environment, direction };
-    return this.#database.read(() => this.#queue.countQueued.get(values))?.n ?? 0;
+    const query = queuedCalls(environment, direction).clearOrderBy();
+    const count = query.select((expression) => expression.fn.countAll<number>().as('n'));
+    return this.#database.get(count)?.n ?? 0;
   }
 
-  /** What the call was before. @throws {Error} when it was never kept, or may not move to its new status. */
+  /**
+   * The saved state of a call that is about to change.
+   *
+   * @throws {Error} when it was never saved, or may not move to its new status.
+   */
   #stored(call: Call): RolledCall {
-    const before = this.#calls.rolled.get({ id: call.id });
+    const query = build.selectFrom('calls').selectAll().where('id', '=', call.id);
+    const before = this.#database.get(query);
     if (before === undefined) throw new Error(`Cannot save call "${call.id}": it was never kept`);
     const status = before.status as CallStatus;
     if (status !== call.status && !canMove(status, call.status)) {
@@ -165,96 +174,82 @@ export class SqliteCallStore implements CallStore {
   }
 }
 
-/** Reads and writes calls. */
-function prepareCalls(database: Database) {
+/** In the order of saving; ids of one millisecond have no order. */
+function queuedCalls(environment: Environment, direction: CallDirection) {
+  return (
+    build
+      .selectFrom('calls')
+      .where('environment', '=', environment)
+      .where('direction', '=', direction)
+      // As the index `calls_queued` has it.
+      .where('status', '=', sql.lit('queued'))
+      .orderBy(sql`rowid`)
+  );
+}
+
+function callRowOf(call: Call): CallRow {
+  const created_at = call.createdAt.getTime();
+  const started_at = call.startedAt?.getTime() ?? null;
   return {
-    insert: database.prepare((take: Take<CallRow>) =>
-      build.insertInto('calls').values(takeAll(take, CALL_COLUMNS)),
-    ),
-    update: database.prepare((take: Take<CallRow>) =>
-      build.updateTable('calls').set(takeAll(take, CALL_COLUMNS)).where('id', '=', take('id')),
-    ),
-    byId: database.prepare((take: Take<{ id: string }>) =>
-      build.selectFrom('calls').select(CALL_COLUMNS).where('id', '=', take('id')),
-    ),
-    rolled: database.prepare((take: Take<{ id: string }>) =>
-      build.selectFrom('calls').select(ROLLED_COLUMNS).where('id', '=', take('id')),
-    ),
-    unfinished: database.prepare(() =>
-      build
-        .selectFrom('calls')
-        .select(CALL_COLUMNS)
-        // The first condition is the index's own; without it SQLite does not use the index.
-        .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
-        .where(sql<boolean>`status <> 'queued'`)
-        .orderBy('sort_at')
-        .orderBy('id'),
-    ),
+    id: call.id,
+    account_id: call.accountId,
+    environment: call.environment,
+    agent_id: call.agentId,
+    direction: call.direction,
+    status: call.status,
+    from_number: call.from,
+    to_number: call.to,
+    created_at,
+    started_at,
+    answered_at: call.answeredAt?.getTime() ?? null,
+    ended_at: call.endedAt?.getTime() ?? null,
+    end_reason: call.endReason,
+    failure_reason: call.failureReason,
+    sip_status: call.sipStatus,
+    expires_at: call.expiresAt?.getTime() ?? null,
+    duration_seconds: call.durationSeconds,
+    carrier_call_sid: call.carrierCallSid,
+    recording_file: call.recordingFile,
+    recording_truncated: Number(call.recordingTruncated),
+    summary: call.summary,
+    sentiment: call.sentiment,
+    sentiment_score: call.sentimentScore,
+    intent_detected: call.intentDetected,
+    metadata: JSON.stringify(call.metadata),
+    overrides: JSON.stringify(call.overrides),
+    scenario: call.scenario,
+    sort_at: started_at ?? created_at,
   };
 }
 
-/** Reads the calls that wait to be placed. */
-function prepareQueue(database: Database) {
+function transcriptRowOf(callId: string, entry: TranscriptEntry): TranscriptRow {
   return {
-    toDial: database.prepare((take: Take<{ environment: string; limit: number }>) =>
-      build
-        .selectFrom('calls')
-        .select(['id', 'from_number as from', 'failure_reason as failureReason', 'expires_at'])
-        .where('environment', '=', take('environment'))
-        .where('direction', '=', 'outbound')
-        .where(sql<boolean>`status = 'queued'`)
-        // The order of saving; ids of one millisecond are in no order.
-        .orderBy(sql`rowid`)
-        .limit(take('limit')),
-    ),
-    queued: database.prepare(
-      (take: Take<{ environment: string; direction: string; limit: number }>) =>
-        build
-          .selectFrom('calls')
-          .select(CALL_COLUMNS)
-          .where('environment', '=', take('environment'))
-          .where('direction', '=', take('direction'))
-          .where(sql<boolean>`status = 'queued'`)
-          .orderBy(sql`rowid`)
-          .limit(take('limit')),
-    ),
-    countQueued: database.prepare((take: Take<{ environment: string; direction: string }>) =>
-      build
-        .selectFrom('calls')
-        .select((expression) => expression.fn.countAll<number>().as('n'))
-        .where('environment', '=', take('environment'))
-        .where('direction', '=', take('direction'))
-        .where(sql<boolean>`status = 'queued'`),
-    ),
+    call_id: callId,
+    role: entry.role,
+    text: entry.text,
+    at: entry.at.getTime(),
+    confidence: entry.confidence ?? null,
   };
 }
 
-/** Reads and writes what was said on a call, and its timeline. */
-function prepareDetails(database: Database) {
-  const said = ['role', 'text', 'at', 'confidence'] as const;
-  const happened = ['at', 'kind', 'details'] as const;
+function transcriptEntryOf(row: Omit<TranscriptRow, 'call_id'>): TranscriptEntry {
   return {
-    addSaid: database.prepare((take: Take<TranscriptRow>) =>
-      build.insertInto('transcript_entries').values(takeAll(take, ['call_id', ...said])),
-    ),
-    said: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('transcript_entries')
-        .select(said)
-        .where('call_id', '=', take('id'))
-        // A reply is kept when it is over, and the caller may have spoken meanwhile.
-        .orderBy('at')
-        .orderBy('position'),
-    ),
-    addHappened: database.prepare((take: Take<TimelineRow>) =>
-      build.insertInto('timeline_entries').values(takeAll(take, ['call_id', ...happened])),
-    ),
-    happened: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('timeline_entries')
-        .select(happened)
-        .where('call_id', '=', take('id'))
-        .orderBy('position'),
-    ),
+    role: row.role as TranscriptEntry['role'],
+    text: row.text,
+    at: new Date(row.at),
+    ...(row.confidence === null ? {} : { confidence: row.confidence }),
+  };
+}
+
+function timelineRowOf(callId: string, entry: TimelineEntry): TimelineRow {
+  const { at, kind, details } = entry;
+  return { call_id: callId, at: at.getTime(), kind, details: JSON.stringify(details) };
+}
+
+function timelineEntryOf(row: Omit<TimelineRow, 'call_id'>): TimelineEntry {
+  return {
+    at: new Date(row.at),
+    kind: row.kind,
+    details: JSON.parse(row.details) as Record<string, unknown>,
   };
 }

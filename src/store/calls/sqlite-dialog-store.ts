@@ -1,65 +1,61 @@
-/** The SIP dialogs of calls, answered and not yet, in SQLite. */
+/** Open SIP dialogs in SQLite, answered and not yet: a process ends those that a dead one left. */
 import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
-import { dialogOfRow, type OpenDialogRow, rowOfDialog } from './dialog-rows.ts';
+import { build, type OpenDialogRow } from '../sqlite/schema.ts';
 
-/** More than any machine holds at a time. */
+/** More than a machine has at a time. */
 const DIALOGS_MAX = 100_000;
 
-const COLUMNS = [
-  'id',
-  'sip_call_id',
-  'local_party',
-  'remote_party',
-  'remote_target',
-  'routes',
-  'sequence',
-  'channels',
-  'opened_at',
-  'invite',
-] as const;
-
-function prepareDialogs(database: Database) {
-  return {
-    save: database.prepare((take: Take<OpenDialogRow>) =>
-      build.replaceInto('open_dialogs').values(takeAll(take, COLUMNS)),
-    ),
-    remove: database.prepare((take: Take<{ id: string }>) =>
-      build.deleteFrom('open_dialogs').where('id', '=', take('id')),
-    ),
-    all: database.prepare((take: Take<{ limit: number }>) =>
-      build
-        .selectFrom('open_dialogs')
-        .selectAll()
-        .orderBy('opened_at')
-        .orderBy('id')
-        .limit(take('limit')),
-    ),
-  };
-}
-
+/** Keeps open dialogs in SQLite. */
 export class SqliteDialogStore implements DialogStore {
   readonly #database: Database;
-  readonly #statements: ReturnType<typeof prepareDialogs>;
 
   constructor(database: Database) {
     this.#database = database;
-    this.#statements = prepareDialogs(database);
   }
 
   save(dialog: OpenDialog): void {
-    this.#database.write(() => this.#statements.save.run(rowOfDialog(dialog)));
+    this.#database.run(build.replaceInto('open_dialogs').values(rowOfDialog(dialog)));
   }
 
   remove(id: string): void {
-    this.#database.write(() => this.#statements.remove.run({ id }));
+    this.#database.run(build.deleteFrom('open_dialogs').where('id', '=', id));
   }
 
   all(): readonly OpenDialog[] {
-    return this.#database.read(() =>
-      this.#statements.all.all({ limit: DIALOGS_MAX }).map(dialogOfRow),
-    );
+    const query = build.selectFrom('open_dialogs').selectAll();
+    return this.#database
+      .all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
+      .map(dialogOfRow);
   }
+}
+
+function rowOfDialog(dialog: OpenDialog): OpenDialogRow {
+  return {
+    id: dialog.id,
+    sip_call_id: dialog.sipCallId,
+    local_party: dialog.localParty,
+    remote_party: dialog.remoteParty,
+    remote_target: dialog.remoteTarget,
+    routes: JSON.stringify(dialog.routes),
+    sequence: dialog.sequence,
+    channels: JSON.stringify(dialog.channels),
+    opened_at: dialog.openedAt.getTime(),
+    invite: dialog.invite === null ? null : JSON.stringify(dialog.invite),
+  };
+}
+
+function dialogOfRow(row: OpenDialogRow): OpenDialog {
+  return {
+    id: row.id,
+    sipCallId: row.sip_call_id,
+    localParty: row.local_party,
+    remoteParty: row.remote_party,
+    remoteTarget: row.remote_target,
+    routes: JSON.parse(row.routes),
+    sequence: row.sequence,
+    channels: JSON.parse(row.channels),
+    openedAt: new Date(row.opened_at),
+    invite: row.invite === null ? null : JSON.parse(row.invite),
+  };
 }

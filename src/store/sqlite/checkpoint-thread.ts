@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { systemClock } from '../../lib/clock.ts';
-import { emptyLog } from './empty-log.ts';
+import { emptyLog } from './sqlite-file.ts';
 
 /** Given to the thread at its start. */
 export interface CheckpointOrder {

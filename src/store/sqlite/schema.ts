@@ -7,22 +7,6 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type {
-  ErasedCallRow,
-  ErasureRow,
-  LeftoverRow,
-  NotedErasureRow,
-} from '../accounts/erasure-rows.ts';
-import type { AnalysisJobRow, CallDayRow, IntentDayRow } from '../accounts/usage-rows.ts';
-import type { OpenDialogRow } from '../calls/dialog-rows.ts';
-import type { CallQualityRow } from '../calls/quality-rows.ts';
-import type {
-  OutboxCursorRow,
-  WebhookAttemptRow,
-  WebhookDeliveryRow,
-  WebhookEndpointRow,
-} from '../webhooks/webhook-rows.ts';
-
 export interface AccountRow {
   readonly id: string;
   readonly name: string;
@@ -180,6 +164,160 @@ export interface SecretRow {
   readonly value: string;
 }
 
+export interface OpenDialogRow {
+  readonly id: string;
+  readonly sip_call_id: string;
+  readonly local_party: string;
+  readonly remote_party: string;
+  readonly remote_target: string;
+  /** JSON: a list of text. */
+  readonly routes: string;
+  readonly sequence: number;
+  /** JSON: a list of text. */
+  readonly channels: string;
+  readonly opened_at: number;
+  /** JSON: an `OpenInvite`; null once it is answered. */
+  readonly invite: string | null;
+}
+
+export interface CallQualityRow {
+  readonly call_id: string;
+  readonly codec: string;
+  /** JSON. */
+  readonly local: string;
+  /** JSON. */
+  readonly remote: string | null;
+  readonly mos: number | null;
+}
+
+/** Calls of one UTC day that agree in everything that lists and analytics ask for, added up. */
+export interface CallDayRow {
+  readonly account_id: string;
+  readonly environment: string;
+  readonly agent_id: string;
+  /** Days since 1970 of `CallRow.sort_at`. */
+  readonly day: number;
+  readonly direction: string;
+  readonly status: string;
+  readonly calls: number;
+  /** Answered and over. */
+  readonly answered: number;
+  /** Over and never answered. */
+  readonly missed: number;
+  readonly billed_seconds: number;
+  readonly sentiment_sum: number;
+  readonly sentiment_count: number;
+  /** Of `calls`, those that were erased since: lists leave them out, analytics do not. */
+  readonly erased: number;
+}
+
+export interface IntentDayRow {
+  readonly account_id: string;
+  readonly environment: string;
+  readonly agent_id: string;
+  readonly day: number;
+  readonly intent: string;
+  readonly calls: number;
+}
+
+export interface AnalysisJobRow {
+  readonly call_id: string;
+  readonly environment: string;
+  readonly attempts: number;
+  readonly ended_at: number;
+  readonly due_at: number;
+}
+
+export interface WebhookEndpointRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly url: string;
+  readonly events: string;
+  readonly description: string;
+  readonly status: string;
+  readonly disabled_reason: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  /** Deliveries that failed for good since the last success. */
+  readonly failures_in_row: number;
+  /** When the first of them failed. */
+  readonly failing_since: number | null;
+  /** Null while it exists for customers. */
+  readonly deleted_at: number | null;
+}
+
+export interface WebhookDeliveryRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly event_kind: string;
+  /** When the event was created: what ranges are chosen by. */
+  readonly event_at: number;
+  readonly status: string;
+  readonly attempts: number;
+  readonly next_attempt_at: number | null;
+  readonly last_status_code: number | null;
+  readonly last_error: string | null;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+}
+
+export interface WebhookAttemptRow {
+  readonly delivery_id: string;
+  readonly attempt: number;
+  readonly at: number;
+  readonly duration_ms: number;
+  readonly status_code: number | null;
+  readonly error: string | null;
+  readonly response_text: string | null;
+}
+
+/** How far a reader of the outbox has come. */
+export interface OutboxCursorRow {
+  readonly name: string;
+  readonly position: number;
+}
+
+export interface ErasureRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly environment: string | null;
+  readonly kind: string;
+  readonly asked_by: string;
+  readonly asked_at: number;
+  readonly calls: number;
+  readonly recordings: number;
+  readonly transcripts: number;
+  readonly finished_at: number | null;
+}
+
+/** A tombstone. */
+export interface ErasedCallRow {
+  readonly call_id: string;
+  readonly erasure_id: string;
+  readonly account_id: string;
+  readonly environment: string;
+  readonly agent_id: string;
+  readonly started_at: number | null;
+  readonly duration_seconds: number;
+  readonly erased_at: number;
+}
+
+export interface NotedErasureRow {
+  readonly call_id: string;
+  readonly erasure_id: string;
+}
+
+export interface LeftoverRow {
+  /** `file`: a recording to delete. `pages`: the database file is to be written anew. */
+  readonly kind: 'file' | 'pages';
+  /** Of pages: `asked` or `expired`. */
+  readonly name: string;
+}
+
 export interface Tables {
   accounts: AccountRow;
   signing_secrets: SigningSecretRow;
@@ -203,6 +341,12 @@ export interface Tables {
   webhook_endpoints: WebhookEndpointRow & { readonly after_position: Generated<number> };
   webhook_deliveries: WebhookDeliveryRow;
   webhook_attempts: WebhookAttemptRow & { readonly position: Generated<number> };
+  /** Kept by triggers. */
+  delivery_counts: {
+    readonly endpoint_id: string;
+    readonly status: string;
+    readonly deliveries: number;
+  };
   outbox_cursors: OutboxCursorRow;
   open_dialogs: OpenDialogRow;
   call_qualities: CallQualityRow;
@@ -215,7 +359,7 @@ export interface Tables {
   probes: { readonly id: number; readonly probed_at: number };
 }
 
-/** Builds SQL and never runs it: statements are prepared once and run by better-sqlite3 itself. */
+/** Builds SQL and does not run it: `Database` runs it on better-sqlite3, which is synchronous. */
 export const build = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -224,3 +368,8 @@ export const build = new Kysely<Tables>({
     createQueryCompiler: () => new SqliteQueryCompiler(),
   },
 });
+
+/** The instant of a column; null for null. */
+export function dateOf(unixMs: number | null | undefined): Date | null {
+  return unixMs === null || unixMs === undefined ? null : new Date(unixMs);
+}

@@ -1,12 +1,15 @@
-/** Deliveries in SQLite as customers see them: lists, attempts, and sending again. */
-import { sql } from 'kysely';
+/** Webhook deliveries in SQLite as customers see them: lists, attempts, and resends. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Environment } from '../../domain/account/account.ts';
 import { ATTEMPTS_KEPT } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { ServiceEventKind } from '../../domain/webhook/service-event.ts';
 import type {
   DeliveryAttempt,
   DeliveryPage,
   DeliveryQuery,
+  DeliveryStatus,
   DeliveryStore,
   ResendRange,
   WebhookDelivery,
@@ -14,134 +17,55 @@ import type {
 import { RESENDS_MAX } from '../../domain/webhook/webhook-rules.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import type { Take } from '../sqlite/statement.ts';
-import { DeliveryList } from './delivery-list.ts';
-import { ATTEMPT_COLUMNS, attemptOf, DELIVERY_COLUMNS, deliveryOf } from './delivery-rows.ts';
-import { dueAtOnce, insertDelivery } from './new-delivery.ts';
-import type { WebhookDeliveryRow } from './webhook-rows.ts';
+import {
+  build,
+  dateOf,
+  type WebhookAttemptRow,
+  type WebhookDeliveryRow,
+} from '../sqlite/schema.ts';
 
-interface ById extends Scope {
-  readonly id: string;
-}
-
-interface RangeValues extends Scope {
-  readonly from: number;
-  readonly before: number;
-  readonly status: string;
-  readonly endpointId: string | null;
-  readonly limit: number;
-  readonly now: number;
-}
-
-interface KeptDelivery extends WebhookDeliveryRow {
+interface DeliveryOfEndpoint extends WebhookDeliveryRow {
   readonly endpoint_status: string;
-}
-
-function prepareReads(database: Database) {
-  return {
-    find: database.prepare((take: Take<ById>) =>
-      build
-        .selectFrom('webhook_deliveries')
-        .select(DELIVERY_COLUMNS)
-        .select(
-          sql<string>`(select status from webhook_endpoints where id = endpoint_id)`.as(
-            'endpoint_status',
-          ),
-        )
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment'))
-        .where(
-          sql<boolean>`exists (select 1 from webhook_endpoints
-            where id = endpoint_id and deleted_at is null)`,
-        ),
-    ),
-    attempts: database.prepare((take: Take<{ id: string; limit: number }>) =>
-      build
-        .selectFrom('webhook_attempts')
-        .select(ATTEMPT_COLUMNS)
-        .where('delivery_id', '=', take('id'))
-        .orderBy('position', 'desc')
-        .limit(take('limit')),
-    ),
-  };
-}
-
-/** From the first attempt again, at once. What the newest attempt met stays readable. */
-function restart(take: Take<{ now: number }>) {
-  return build
-    .updateTable('webhook_deliveries')
-    .set({ status: 'pending', attempts: 0, next_attempt_at: take('now'), finished_at: null });
-}
-
-function prepareWrites(database: Database) {
-  return {
-    restart: database.prepare((take: Take<{ id: string; now: number }>) =>
-      restart(take).where('id', '=', take('id')),
-    ),
-    restartRange: database.prepare((take: Take<RangeValues>) =>
-      restart(take).where(sql<boolean>`rowid in ${selectRange(take)}`),
-    ),
-    add: database.prepare(insertDelivery),
-  };
-}
-
-/**
- * What is over, oldest event first, of endpoints that take it. Each endpoint's oldest come from the index
- * `deliveries_over`, whose condition SQLite wants to see in the statement; nothing else of the span is read, however
- * much there is of other endpoints and statuses.
- */
-function selectRange(take: Take<RangeValues>) {
-  return sql`(select delivery.rowid from webhook_endpoints endpoint
-    cross join webhook_deliveries delivery on delivery.rowid in (
-      select rowid from webhook_deliveries
-      where endpoint_id = endpoint.id and status = ${take('status')} and status <> 'pending'
-        and event_at >= ${take('from')} and event_at < ${take('before')}
-      order by event_at limit ${take('limit')})
-    where endpoint.account_id = ${take('accountId')} and endpoint.environment = ${take('environment')}
-      and endpoint.status = 'active' and endpoint.id = coalesce(${take('endpointId')}, endpoint.id)
-    order by delivery.event_at limit ${take('limit')})`;
 }
 
 /** Keeps deliveries in SQLite. */
 export class SqliteDeliveryStore implements DeliveryStore {
   readonly #database: Database;
   readonly #bell: Notifier;
-  readonly #list: DeliveryList;
-  readonly #reads: ReturnType<typeof prepareReads>;
-  readonly #writes: ReturnType<typeof prepareWrites>;
 
   /** @param bell Rings when deliveries were made due. */
   constructor(database: Database, bell: Notifier) {
     this.#database = database;
     this.#bell = bell;
-    this.#list = new DeliveryList(database);
-    this.#reads = prepareReads(database);
-    this.#writes = prepareWrites(database);
   }
 
+  /** Newest first, ties by id. */
   list(scope: Scope, query: DeliveryQuery): DeliveryPage {
-    return this.#list.list(scope, query);
+    return {
+      deliveries: this.#database.all(selectPage(scope, query)).map(deliveryOf),
+      total: this.#database.get(selectTotal(scope, query))?.n ?? 0,
+    };
   }
 
   find(scope: Scope, deliveryId: string): WebhookDelivery | undefined {
-    const row = this.#database.read(() => this.#row(scope, deliveryId));
+    const row = this.#row(scope, deliveryId);
     return row === undefined ? undefined : deliveryOf(row);
   }
 
   attempts(deliveryId: string): readonly DeliveryAttempt[] {
-    const values = { id: deliveryId, limit: ATTEMPTS_KEPT };
-    return this.#database
-      .read(() => this.#reads.attempts.all(values))
-      .map(attemptOf)
-      .reverse();
+    const query = build
+      .selectFrom('webhook_attempts')
+      .selectAll()
+      .where('delivery_id', '=', deliveryId)
+      .orderBy('position', 'desc')
+      .limit(ATTEMPTS_KEPT);
+    return this.#database.all(query).map(attemptOf).reverse();
   }
 
   resend(scope: Scope, deliveryId: string, now: Date): WebhookDelivery {
     const resent = this.#database.write(() => {
       refuseResend(this.#row(scope, deliveryId), deliveryId);
-      this.#writes.restart.run({ id: deliveryId, now: now.getTime() });
+      this.#database.run(restart(now).where('id', '=', deliveryId));
       return existing(this.#row(scope, deliveryId), deliveryId);
     });
     this.#bell.ring();
@@ -149,39 +73,165 @@ export class SqliteDeliveryStore implements DeliveryStore {
   }
 
   resendRange(scope: Scope, range: ResendRange, now: Date): number {
-    const values = {
-      accountId: scope.accountId,
-      environment: scope.environment,
-      from: range.from.getTime(),
-      before: range.before.getTime(),
-      status: range.status ?? 'failed',
-      endpointId: range.endpointId ?? null,
-      limit: RESENDS_MAX,
-      now: now.getTime(),
-    };
-    const resent = this.#database.write(() => this.#writes.restartRange.run(values));
+    const resent = this.#database.run(restart(now).where(isInRange(scope, range)));
     if (resent > 0) this.#bell.ring();
     return resent;
   }
 
   sendTo(endpointId: string, event: { readonly id: string }, deliveryId: string, now: Date): void {
-    const madeAtMs = now.getTime();
-    const values = { ...dueAtOnce(deliveryId, madeAtMs), endpointId, eventId: event.id, madeAtMs };
-    const added = this.#database.write(() => this.#writes.add.run(values));
-    if (added === 0) {
+    const delivery = { id: deliveryId, endpointId, eventId: event.id };
+    if (this.#database.run(newDelivery(delivery, now.getTime())) === 0) {
       throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
     }
     this.#bell.ring();
   }
 
-  #row(scope: Scope, deliveryId: string): KeptDelivery | undefined {
-    const { accountId, environment } = scope;
-    return this.#reads.find.get({ accountId, environment, id: deliveryId });
+  #row({ accountId, environment }: Scope, deliveryId: string): DeliveryOfEndpoint | undefined {
+    return this.#database.get(
+      build
+        .selectFrom('webhook_deliveries as delivery')
+        .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+        .selectAll('delivery')
+        .select('endpoint.status as endpoint_status')
+        .where('delivery.id', '=', deliveryId)
+        .where('delivery.account_id', '=', accountId)
+        .where('delivery.environment', '=', environment)
+        .where('endpoint.deleted_at', 'is', null),
+    );
   }
 }
 
+/**
+ * Inserts a delivery that is due at once; its account and kind are those of its endpoint and event. Inserts no row when
+ * one of them is gone.
+ */
+export function newDelivery(
+  delivery: { readonly id: string; readonly endpointId: string; readonly eventId: string },
+  nowMs: number,
+) {
+  return build
+    .insertInto('webhook_deliveries')
+    .columns([
+      'id',
+      'account_id',
+      'environment',
+      'endpoint_id',
+      'event_id',
+      'event_kind',
+      'event_at',
+      'status',
+      'attempts',
+      'next_attempt_at',
+      'created_at',
+    ])
+    .expression(
+      build
+        .selectFrom('webhook_endpoints as endpoint')
+        .innerJoin('events as event', (join) => join.on('event.id', '=', delivery.eventId))
+        .where('endpoint.id', '=', delivery.endpointId)
+        .select([
+          sql<string>`${delivery.id}`.as('id'),
+          'endpoint.account_id',
+          'endpoint.environment',
+          'endpoint.id as endpoint_id',
+          'event.id as event_id',
+          'event.kind',
+          'event.created_at as event_at',
+          sql<string>`'pending'`.as('status'),
+          sql<number>`0`.as('attempts'),
+          sql<number>`${nowMs}`.as('next_attempt_at'),
+          sql<number>`${nowMs}`.as('created_at'),
+        ]),
+    );
+}
+
+/** Makes a delivery due at once, from its first attempt. The result of its newest attempt stays readable. */
+function restart(now: Date) {
+  return build.updateTable('webhook_deliveries').set({
+    status: 'pending',
+    attempts: 0,
+    next_attempt_at: now.getTime(),
+    finished_at: null,
+  });
+}
+
+/**
+ * Deliveries that are over, oldest event first, of active endpoints. Each endpoint's oldest come from the index
+ * `deliveries_over`, so that a large span is not read whole.
+ */
+function isInRange({ accountId, environment }: Scope, range: ResendRange): RawBuilder<boolean> {
+  const ofEndpoint = range.endpointId ?? null;
+  return sql`rowid in (select delivery.rowid from webhook_endpoints endpoint
+    cross join webhook_deliveries delivery on delivery.rowid in (
+      select rowid from webhook_deliveries
+      where endpoint_id = endpoint.id and status = ${range.status ?? 'failed'} and status <> 'pending'
+        and event_at >= ${range.from.getTime()} and event_at < ${range.before.getTime()}
+      order by event_at limit ${RESENDS_MAX})
+    where endpoint.account_id = ${accountId} and endpoint.environment = ${environment}
+      and endpoint.status = 'active' and endpoint.id = coalesce(${ofEndpoint}, endpoint.id)
+    order by delivery.event_at limit ${RESENDS_MAX})`;
+}
+
+/** The endpoints of a scope that are not deleted. */
+function endpointsOf({ accountId, environment }: Scope) {
+  return build
+    .selectFrom('webhook_endpoints')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .where('deleted_at', 'is', null);
+}
+
+/** The page's ids come from an index, so that most skipped rows are never read. */
+function selectPage(scope: Scope, query: DeliveryQuery) {
+  const ids = filtered(scope, query)
+    .select('id')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(query.limit)
+    .offset(query.offset);
+  return build
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('id', 'in', ids)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc');
+}
+
+/** An event has few deliveries. Triggers keep the counts of each endpoint. */
+function selectTotal(scope: Scope, query: DeliveryQuery) {
+  if (query.eventId !== undefined) {
+    const count = sql<number>`count(*)`.as('n');
+    return filtered(scope, query).select(count);
+  }
+  const endpoints = endpointsOf(scope);
+  const { endpointId, status } = query;
+  const counted = build
+    .selectFrom('delivery_counts')
+    .select(sql<number>`coalesce(sum(deliveries), 0)`.as('n'))
+    .where(
+      'endpoint_id',
+      'in',
+      endpointId === undefined ? endpoints : endpoints.where('id', '=', endpointId),
+    );
+  return status === undefined ? counted : counted.where('status', '=', status);
+}
+
+/** Status is a literal, because the indexes of failed and of pending deliveries have it as their condition. */
+function filtered(scope: Scope, { status, endpointId, eventId }: DeliveryQuery) {
+  let query = build
+    .selectFrom('webhook_deliveries')
+    .where('account_id', '=', scope.accountId)
+    .where('environment', '=', scope.environment)
+    .where('endpoint_id', 'in', endpointsOf(scope));
+  if (status !== undefined) query = query.where('status', '=', sql.lit(status));
+  if (endpointId !== undefined) query = query.where('endpoint_id', '=', endpointId);
+  if (eventId !== undefined) query = query.where('event_id', '=', eventId);
+  return query;
+}
+
 /** @throws {ServiceError} CONFLICT while it is pending, or its endpoint is disabled. */
-function refuseResend(row: KeptDelivery | undefined, deliveryId: string): void {
+function refuseResend(row: DeliveryOfEndpoint | undefined, deliveryId: string): void {
   const { status, endpoint_status } = existing(row, deliveryId);
   if (status === 'pending') {
     throw new ServiceError('CONFLICT', 'Cannot resend the delivery: it is pending');
@@ -192,7 +242,36 @@ function refuseResend(row: KeptDelivery | undefined, deliveryId: string): void {
 }
 
 /** @throws {Error} when it was never kept: callers look for it first. */
-function existing(row: KeptDelivery | undefined, deliveryId: string): KeptDelivery {
+function existing(row: DeliveryOfEndpoint | undefined, deliveryId: string): DeliveryOfEndpoint {
   if (row === undefined) throw new Error(`Cannot resend "${deliveryId}": it was never kept`);
   return row;
+}
+
+function deliveryOf(row: WebhookDeliveryRow): WebhookDelivery {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    eventKind: row.event_kind as ServiceEventKind,
+    status: row.status as DeliveryStatus,
+    attempts: row.attempts,
+    nextAttemptAt: dateOf(row.next_attempt_at),
+    lastStatusCode: row.last_status_code,
+    lastError: row.last_error,
+    createdAt: new Date(row.created_at),
+    finishedAt: dateOf(row.finished_at),
+  };
+}
+
+function attemptOf(row: WebhookAttemptRow): DeliveryAttempt {
+  return {
+    attempt: row.attempt,
+    at: new Date(row.at),
+    durationMs: row.duration_ms,
+    statusCode: row.status_code,
+    error: row.error,
+    responseText: row.response_text,
+  };
 }

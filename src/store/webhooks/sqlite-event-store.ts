@@ -1,62 +1,20 @@
-/** The outbox's events in SQLite: written beside what they tell, read by call and as a ledger. */
+/** The outbox's events in SQLite: written in the transaction of their change, read by call and as a ledger. */
 import { type RawBuilder, sql } from 'kysely';
+import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type {
   EventQuery,
   EventStore,
   LedgerPage,
   ServiceEvent,
+  ServiceEventKind,
 } from '../../domain/webhook/service-event.ts';
 import { Notifier } from '../../lib/clock.ts';
-import { eventOf, eventRowOf } from '../calls/call-rows.ts';
 import type { Database } from '../sqlite/database.ts';
 import { build, type EventRow } from '../sqlite/schema.ts';
-import { type Statement, type Take, takeAll } from '../sqlite/statement.ts';
-
-const EVENT_COLUMNS = [
-  'id',
-  'account_id',
-  'environment',
-  'kind',
-  'call_id',
-  'created_at',
-  'body',
-] as const satisfies readonly (keyof EventRow)[];
-
-function prepareEvents(database: Database) {
-  return {
-    add: database.prepare((take: Take<EventRow>) =>
-      build.insertInto('events').values(takeAll(take, EVENT_COLUMNS)),
-    ),
-    byCall: database.prepare((take: Take<{ id: string }>) =>
-      build
-        .selectFrom('events')
-        .select(EVENT_COLUMNS)
-        .where('call_id', '=', take('id'))
-        .orderBy('position'),
-    ),
-  };
-}
-
-interface PageValues extends Scope {
-  readonly afterPosition: number;
-  readonly upToPosition: number;
-  readonly limit: number;
-  readonly kind: string | undefined;
-  readonly callId: string | undefined;
-  readonly createdFrom: number | undefined;
-  readonly createdBefore: number | undefined;
-}
-
-const FILTERS = ['kind', 'callId', 'createdFrom', 'createdBefore'] as const;
-
-type Filter = (typeof FILTERS)[number];
-
-type PageRow = EventRow & { readonly position: number };
 
 /**
- * Events that one page looks at, whatever its filters leave: a few milliseconds, because the thread that reads them also
- * holds the conversations.
+ * Events that one page looks at, however many its filters leave: a few milliseconds, because calls share the thread.
  */
 const LOOKED_AT_MAX = 10_000;
 
@@ -65,146 +23,123 @@ const HOUR = sql`created_at / 3600000`;
 
 const HOUR_MS = 3_600_000;
 
-function prepareBounds(database: Database) {
-  return {
-    /** The last event that a page may look at, and the one behind it. */
-    horizon: database.prepare((take: Take<PageValues>) =>
-      build
-        .selectFrom('events')
-        .select('position')
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment'))
-        .where('position', '>', take('afterPosition'))
-        .orderBy('position')
-        .limit(2)
-        .offset(LOOKED_AT_MAX - 1),
-    ),
-    firstSince: database.prepare((take: Take<{ hour: number }>) =>
-      build
-        .selectFrom(firstOfHours(take).as('first'))
-        .select((expression) => expression.fn.min('first.position').as('position')),
-    ),
-  };
-}
-
-/**
- * The first event of each hour from one on, by two index seeks an hour: a millisecond for all that are kept. The hours
- * are looked at one by one because events are not in the order of their times: those of the sandbox lie ahead of the
- * clock, and clocks are set back.
- */
-function firstOfHours(take: Take<{ hour: number }>): RawBuilder<{ position: number | null }> {
-  const next = (from: RawBuilder<unknown>) =>
-    sql`(select ${HOUR} from events where ${HOUR} ${from} order by ${HOUR} limit 1)`;
-  return sql<{ position: number | null }>`(with recursive hours(hour) as (
-      select ${next(sql`>= ${take('hour')}`)}
-      union all select ${next(sql`> hour`)} from hours where hour is not null)
-    select (select position from events where ${HOUR} = hour order by position limit 1) as position from hours)`;
-}
-
 /** Keeps events in SQLite. */
 export class SqliteEventStore implements EventStore {
   /** Rings after events were written. */
   readonly bell = new Notifier();
   readonly #database: Database;
-  readonly #statements: ReturnType<typeof prepareEvents>;
-  readonly #bounds: ReturnType<typeof prepareBounds>;
-  readonly #pages = new Map<string, Statement<PageValues, PageRow>>();
 
   constructor(database: Database) {
     this.#database = database;
-    this.#statements = prepareEvents(database);
-    this.#bounds = prepareBounds(database);
   }
 
-  /** Writes events inside the transaction of the change that they tell. */
+  /** Writes events inside the transaction of the change that caused them. */
   add(events: readonly ServiceEvent[]): void {
-    for (const event of events) this.#statements.add.run(eventRowOf(event));
+    for (const event of events) this.insertQuiet(event);
     if (events.length > 0) this.bell.ring();
   }
 
   insertQuiet(event: ServiceEvent): void {
-    this.#database.write(() => this.#statements.add.run(eventRowOf(event)));
+    this.#database.run(build.insertInto('events').values(eventRowOf(event)));
   }
 
   listByCall(callId: string): readonly ServiceEvent[] {
-    return this.#database.read(() => this.#statements.byCall.all({ id: callId })).map(eventOf);
+    const query = build.selectFrom('events').selectAll().where('call_id', '=', callId);
+    return this.#database.all(query.orderBy('position')).map(eventOf);
   }
 
   page(scope: Scope, query: EventQuery): LedgerPage {
-    return this.#database.read(() => this.#page(scope, query));
-  }
-
-  #page(scope: Scope, query: EventQuery): LedgerPage {
-    const unbounded = {
-      accountId: scope.accountId,
-      environment: scope.environment,
-      afterPosition: this.#start(query),
-      upToPosition: Number.MAX_SAFE_INTEGER,
-      limit: query.limit + 1,
-      kind: query.kind,
-      callId: query.callId,
-      createdFrom: query.createdFrom?.getTime(),
-      createdBefore: query.createdBefore?.getTime(),
-    };
+    const { limit, afterPosition } = query;
+    const after = this.#start(query);
     // A call has few events, and an index that leads to them.
-    const isSmall = query.callId !== undefined;
-    const [horizon, behind] = isSmall ? [] : this.#bounds.horizon.all(unbounded);
-    const values = horizon && behind ? { ...unbounded, upToPosition: horizon.position } : unbounded;
-    const rows = this.#pageFor(values).all(values);
-    const shown = rows.slice(0, query.limit);
-    const last = shown.at(-1)?.position ?? query.afterPosition;
-    if (rows.length > query.limit) {
-      return { events: shown.map(eventOf), nextPosition: last, hasMore: true };
-    }
-    const isCut = values !== unbounded;
-    const nextPosition = isCut ? values.upToPosition : last;
-    return { events: shown.map(eventOf), nextPosition, hasMore: isCut };
+    const horizon = query.callId === undefined ? this.#horizon(scope, after) : undefined;
+    const every = ledgerRows(scope, after);
+    const filtered = filterEvents(horizon ? every.where('position', '<=', horizon) : every, query);
+    const rows = this.#database.all(filtered.orderBy('position').limit(limit + 1));
+    const events = rows.slice(0, limit).map(eventOf);
+    const last = rows.slice(0, limit).at(-1)?.position ?? afterPosition;
+    if (rows.length > limit) return { events, nextPosition: last, hasMore: true };
+    return { events, nextPosition: horizon ?? last, hasMore: horizon !== undefined };
   }
 
-  /** A ledger that is read from its beginning begins at the first event of the hours asked for. */
+  /** A ledger that is read from its beginning starts at the first event since the hour of `createdFrom`. */
   #start({ afterPosition, createdFrom }: EventQuery): number {
     if (afterPosition > 0 || createdFrom === undefined) return afterPosition;
-    const values = { hour: Math.floor(createdFrom.getTime() / HOUR_MS) };
-    const first = this.#bounds.firstSince.get(values)?.position ?? Number.MAX_SAFE_INTEGER;
-    return first - 1;
+    const first = this.#database.get(firstSince(Math.floor(createdFrom.getTime() / HOUR_MS)));
+    return (first?.position ?? Number.MAX_SAFE_INTEGER) - 1;
   }
 
-  #pageFor(values: PageValues): Statement<PageValues, PageRow> {
-    const given = FILTERS.filter((filter) => values[filter] !== undefined);
-    const prepared =
-      this.#pages.get(given.join()) ??
-      this.#database.prepare((take: Take<PageValues>) => selectPage(take, given));
-    this.#pages.set(given.join(), prepared);
-    return prepared;
+  /** The last event that a page may look at; undefined when there are fewer. */
+  #horizon(scope: Scope, after: number): number | undefined {
+    const query = ledger(scope, after).select('position').orderBy('position').limit(2);
+    const [last, behind] = this.#database.all(query.offset(LOOKED_AT_MAX - 1));
+    return behind === undefined ? undefined : last?.position;
   }
 }
 
-function selectPage(take: Take<PageValues>, given: readonly Filter[]) {
-  const every = build
+function ledger({ accountId, environment }: Scope, after: number) {
+  return build
     .selectFrom('events')
-    .select([...EVENT_COLUMNS, 'position'])
-    .where('account_id', '=', take('accountId'))
-    .where('environment', '=', take('environment'))
-    .where('position', '>', take('afterPosition'))
-    .where('position', '<=', take('upToPosition'))
-    .where('kind', '<>', 'webhook.test');
-  return given
-    .reduce((query, filter) => query.where(conditionOf(filter, take)), every)
-    .orderBy('position')
-    .limit(take('limit'));
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .where('position', '>', after);
 }
 
-function conditionOf(filter: Filter, take: Take<PageValues>): RawBuilder<boolean> {
-  switch (filter) {
-    case 'kind':
-      return sql`kind = ${take(filter)}`;
-    case 'callId':
-      return sql`call_id = ${take(filter)}`;
-    case 'createdFrom':
-      return sql`created_at >= ${take(filter)}`;
-    case 'createdBefore':
-      return sql`created_at < ${take(filter)}`;
-    default:
-      return filter satisfies never;
-  }
+/** `webhook.test` goes to one endpoint only, and is left out. */
+function ledgerRows(scope: Scope, after: number) {
+  return ledger(scope, after).selectAll().where('kind', '<>', 'webhook.test');
+}
+
+function filterEvents(
+  events: ReturnType<typeof ledgerRows>,
+  { kind, callId, createdFrom, createdBefore }: EventQuery,
+) {
+  let query = events;
+  if (kind !== undefined) query = query.where('kind', '=', kind);
+  if (callId !== undefined) query = query.where('call_id', '=', callId);
+  if (createdFrom !== undefined) query = query.where('created_at', '>=', createdFrom.getTime());
+  if (createdBefore !== undefined) query = query.where('created_at', '<', createdBefore.getTime());
+  return query;
+}
+
+/**
+ * The first event of each hour since one, by two index seeks an hour: a millisecond for all that are kept. Hours are
+ * looked at one by one because events are not in the order of their times: those of the sandbox are ahead of the clock,
+ * and clocks are set back.
+ */
+function firstSince(hour: number) {
+  const next = (from: RawBuilder<unknown>) =>
+    sql`(select ${HOUR} from events where ${HOUR} ${from} order by ${HOUR} limit 1)`;
+  const firstOfHours = sql<{ position: number | null }>`(with recursive hours(hour) as (
+      select ${next(sql`>= ${hour}`)}
+      union all select ${next(sql`> hour`)} from hours where hour is not null)
+    select (select position from events where ${HOUR} = hour order by position limit 1) as position
+    from hours)`;
+  return build
+    .selectFrom(firstOfHours.as('first'))
+    .select((expression) => expression.fn.min('first.position').as('position'));
+}
+
+function eventRowOf(event: ServiceEvent): EventRow {
+  return {
+    id: event.id,
+    account_id: event.accountId,
+    environment: event.environment,
+    kind: event.kind,
+    call_id: event.callId,
+    created_at: event.createdAt.getTime(),
+    body: event.body,
+  };
+}
+
+function eventOf(row: EventRow): ServiceEvent {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment,
+    kind: row.kind as ServiceEventKind,
+    callId: row.call_id,
+    createdAt: new Date(row.created_at),
+    body: row.body,
+  };
 }

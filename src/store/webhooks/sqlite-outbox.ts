@@ -1,5 +1,6 @@
 /** The outbox in SQLite: events become deliveries, deliveries fall due, and attempts are recorded. */
 import { sql } from 'kysely';
+import { PREVIOUS_SECRET_KEPT_MS } from '../../domain/account/account.ts';
 import type { NewId } from '../../domain/ids.ts';
 import type {
   AttemptResult,
@@ -8,180 +9,251 @@ import type {
   OutboxCounts,
   WaitingEndpoint,
 } from '../../domain/webhook/outbox.ts';
-import type { DeliveryAttempt } from '../../domain/webhook/webhook-delivery.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
-import { ATTEMPT_COLUMNS } from './delivery-rows.ts';
-import { dueAtOnce, insertDelivery, type Outcome } from './new-delivery.ts';
-import { OutboxDue } from './outbox-due.ts';
-import { OutboxEndpoints } from './outbox-endpoints.ts';
-import type { WebhookAttemptRow } from './webhook-rows.ts';
+import { build, dateOf } from '../sqlite/schema.ts';
+import { newDelivery } from './sqlite-delivery-store.ts';
 
-const OUTCOME_COLUMNS = [
-  'attempts',
-  'status',
-  'next_attempt_at',
-  'last_status_code',
-  'last_error',
-  'finished_at',
-] as const satisfies readonly (keyof Outcome)[];
+/** Name of the deliverer's position in the event log, in the table of cursors. */
+const CURSOR = 'webhooks';
 
-function prepareResults(database: Database) {
-  return {
-    /** A delivery that was sent again meanwhile has another count of attempts: the late result is not its own. */
-    finish: database.prepare((take: Take<Outcome & { readonly before: number }>) =>
-      build
-        .updateTable('webhook_deliveries')
-        .set({ ...takeAll(take, OUTCOME_COLUMNS) })
-        .where('id', '=', take('id'))
-        .where('attempts', '=', take('before'))
-        .returning('endpoint_id'),
-    ),
-    addAttempt: database.prepare((take: Take<WebhookAttemptRow>) =>
-      build.insertInto('webhook_attempts').values(takeAll(take, ATTEMPT_COLUMNS)),
-    ),
-  };
-}
+/** An endpoint is disabled when so many deliveries in a row failed for good … */
+const FAILURES_MAX = 10;
+
+/** … and the first of them was so long ago. */
+const FAILING_MS_MAX = 7 * 86_400_000;
+
+/** Deliveries that one transaction ends: a few milliseconds, because calls share the thread. */
+const ENDED_MAX = 500;
+
+/** Pending deliveries among which the oldest is looked for: a few milliseconds. */
+const LOOKED_AT_MAX = 10_000;
+
+/** Literal, because it is the condition of the index `deliveries_due`. */
+const IS_PENDING = sql<boolean>`delivery.status = 'pending'`;
 
 /** Keeps the outbox in SQLite. */
 export class SqliteOutbox implements Outbox {
   readonly bell: Notifier;
   readonly #database: Database;
-  readonly #fanOut: OutboxFanOut;
-  readonly #due: OutboxDue;
-  readonly #endpoints: OutboxEndpoints;
-  readonly #results: ReturnType<typeof prepareResults>;
+  readonly #newId: NewId;
 
   /** @param parts.bell Rings when events were written or deliveries made due. */
   constructor(database: Database, parts: { readonly newId: NewId; readonly bell: Notifier }) {
     this.bell = parts.bell;
     this.#database = database;
-    this.#fanOut = new OutboxFanOut(database, parts.newId);
-    this.#due = new OutboxDue(database);
-    this.#endpoints = new OutboxEndpoints(database);
-    this.#results = prepareResults(database);
+    this.#newId = parts.newId;
   }
 
   /** Takes the write lock only when there is something to write. */
   fanOut({ limit, now }: { readonly limit: number; readonly now: Date }): number {
-    const hasWork = this.#database.read(
-      () => this.#fanOut.hasEvents || this.#endpoints.hasStranded,
-    );
+    const hasWork = this.#newEvents(1).length > 0 || this.#database.get(strandedEndpoint());
     if (!hasWork) return 0;
     return this.#database.write(() => {
-      this.#endpoints.endStranded(now.getTime());
-      return this.#fanOut.run(limit, now.getTime());
+      this.#database.run(endStranded(now));
+      return this.#fanOut(limit, now.getTime());
     });
   }
 
   waiting(): readonly WaitingEndpoint[] {
-    return this.#database.read(() => this.#due.waiting());
+    const dueAtMs = sql<number | null>`(select min(next_attempt_at)
+      from webhook_deliveries as delivery
+      where ${IS_PENDING} and delivery.endpoint_id = endpoint.id)`;
+    const waiting = build
+      .selectFrom('webhook_endpoints as endpoint')
+      .select(['endpoint.id as endpointId', dueAtMs.as('dueAtMs')])
+      .where('endpoint.status', '=', 'active');
+    return this.#database
+      .all(
+        build
+          .selectFrom(waiting.as('waiting'))
+          .selectAll()
+          .where('dueAtMs', 'is not', null)
+          .orderBy('dueAtMs'),
+      )
+      .map(({ endpointId, dueAtMs }) => ({ endpointId, dueAt: new Date(dueAtMs ?? 0) }));
   }
 
   due(endpointId: string, options: Parameters<Outbox['due']>[1]): readonly DueDelivery[] {
-    return this.#database.read(() => this.#due.find(endpointId, options));
+    return this.#database
+      .all(selectDue(endpointId, options))
+      .map(({ preparedSecret, previousSecret, ...delivery }) => ({
+        ...delivery,
+        otherSecrets: [preparedSecret, previousSecret].filter((secret) => secret !== null),
+      }));
   }
 
   record(results: readonly AttemptResult[], now: Date): readonly string[] {
-    const nowMs = now.getTime();
     return this.#database.write(() => {
-      const disabled = results.flatMap((result) => this.#record(result, nowMs) ?? []);
-      if (disabled.length > 0) this.#endpoints.endStranded(nowMs);
+      const disabled = results.flatMap((result) => this.#record(result, now) ?? []);
+      if (disabled.length > 0) this.#database.run(endStranded(now));
       return disabled;
     });
   }
 
+  /** With more than 10,000 pending deliveries `oldestAt` is the oldest of that many. */
   counts(): OutboxCounts {
-    return this.#database.read(() => this.#due.counts());
+    const pending = build
+      .selectFrom('delivery_counts')
+      .select(sql<number>`coalesce(sum(deliveries), 0)`.as('n'))
+      .where('status', '=', 'pending');
+    const some = build
+      .selectFrom('webhook_deliveries as delivery')
+      .select('created_at')
+      .where(IS_PENDING)
+      .limit(LOOKED_AT_MAX);
+    const oldest = build
+      .selectFrom(some.as('some'))
+      .select((expression) => expression.fn.min('created_at').as('at'));
+    return {
+      pending: this.#database.get(pending)?.n ?? 0,
+      oldestAt: dateOf(this.#database.get(oldest)?.at),
+    };
+  }
+
+  /** Makes the deliveries of the next events. @returns how many events were looked at. */
+  #fanOut(limit: number, nowMs: number): number {
+    const positions = this.#newEvents(limit);
+    const upTo = positions.at(-1);
+    if (upTo === undefined) return 0;
+    for (const pair of this.#database.all(selectPairs(this.#cursor, upTo))) {
+      this.#database.run(newDelivery({ id: this.#newId('dlv'), ...pair }, nowMs));
+    }
+    const cursor = { name: CURSOR, position: upTo };
+    this.#database.run(build.replaceInto('outbox_cursors').values(cursor));
+    return positions.length;
+  }
+
+  /** Positions of the events that have no deliveries yet. */
+  #newEvents(limit: number): readonly number[] {
+    const query = build
+      .selectFrom('events')
+      .select('position')
+      .where('position', '>', this.#cursor);
+    return this.#database
+      .all(query.orderBy('position').limit(limit))
+      .map(({ position }) => position);
+  }
+
+  get #cursor(): number {
+    const query = build.selectFrom('outbox_cursors').select('position').where('name', '=', CURSOR);
+    return this.#database.get(query)?.position ?? 0;
   }
 
   /** @returns the endpoint's id when it was disabled because of this result. */
-  #record(result: AttemptResult, nowMs: number): string | undefined {
-    const outcome = outcomeOf(result);
-    const before = outcome.attempts - 1;
-    const endpointId = this.#results.finish.get({ ...outcome, before })?.endpoint_id;
+  #record({ deliveryId, attempt, isSuccess, nextAttemptAt }: AttemptResult, now: Date) {
+    const isOver = isSuccess || nextAttemptAt === null;
+    const update = build
+      .updateTable('webhook_deliveries')
+      .set({
+        attempts: attempt.attempt,
+        status: isSuccess ? 'succeeded' : isOver ? 'failed' : 'pending',
+        next_attempt_at: isOver ? null : nextAttemptAt.getTime(),
+        last_status_code: attempt.statusCode,
+        last_error: attempt.error,
+        finished_at: isOver ? Math.round(attempt.at.getTime() + attempt.durationMs) : null,
+      })
+      .where('id', '=', deliveryId)
+      // A delivery that was resent meanwhile has another count of attempts: the late result is not its own.
+      .where('attempts', '=', attempt.attempt - 1)
+      .returning('endpoint_id');
+    const endpointId = this.#database.get(update)?.endpoint_id;
     if (endpointId === undefined) return undefined;
-    this.#results.addAttempt.run(attemptRowOf(result.deliveryId, result.attempt));
-    if (result.isSuccess) this.#endpoints.succeeded(endpointId);
-    if (outcome.status !== 'failed') return undefined;
-    const isDisabled = this.#endpoints.failed(endpointId, result.attempt.error ?? '', nowMs);
-    return isDisabled ? endpointId : undefined;
+    this.#addAttempt(deliveryId, attempt);
+    if (isSuccess) this.#forgive(endpointId);
+    if (isSuccess || !isOver) return undefined;
+    return this.#blame(endpointId, attempt.error ?? '', now) ? endpointId : undefined;
+  }
+
+  #addAttempt(deliveryId: string, attempt: AttemptResult['attempt']): void {
+    const row = {
+      delivery_id: deliveryId,
+      attempt: attempt.attempt,
+      at: attempt.at.getTime(),
+      duration_ms: Math.round(attempt.durationMs),
+      status_code: attempt.statusCode,
+      error: attempt.error,
+      response_text: attempt.responseText,
+    };
+    this.#database.run(build.insertInto('webhook_attempts').values(row));
+  }
+
+  #forgive(endpointId: string): void {
+    const none = { failures_in_row: 0, failing_since: null };
+    const forgive = build.updateTable('webhook_endpoints').set(none);
+    this.#database.run(forgive.where('id', '=', endpointId).where('failures_in_row', '>', 0));
+  }
+
+  /** Counts a delivery that failed for good. @returns whether the endpoint was disabled because of it. */
+  #blame(endpointId: string, error: string, now: Date): boolean {
+    const nowMs = now.getTime();
+    const blame = build.updateTable('webhook_endpoints').set({
+      failures_in_row: sql<number>`failures_in_row + 1`,
+      failing_since: sql<number>`coalesce(failing_since, ${nowMs})`,
+    });
+    const failing = this.#database.get(
+      blame.where('id', '=', endpointId).returning(['status', 'failures_in_row', 'failing_since']),
+    );
+    if (failing === undefined || !isHopeless(failing, nowMs)) return false;
+    const disabled = {
+      status: 'disabled',
+      disabled_reason: reasonOf(failing, error),
+      updated_at: nowMs,
+    };
+    const disable = build.updateTable('webhook_endpoints').set(disabled);
+    this.#database.run(disable.where('id', '=', endpointId));
+    return true;
   }
 }
 
-function outcomeOf({ deliveryId, attempt, isSuccess, nextAttemptAt }: AttemptResult): Outcome {
-  const endedAtMs = attempt.at.getTime() + attempt.durationMs;
-  const isOver = isSuccess || nextAttemptAt === null;
-  const failed = nextAttemptAt === null ? 'failed' : 'pending';
-  return {
-    id: deliveryId,
-    attempts: attempt.attempt,
-    status: isSuccess ? 'succeeded' : failed,
-    next_attempt_at: isSuccess ? null : (nextAttemptAt?.getTime() ?? null),
-    last_status_code: attempt.statusCode,
-    last_error: attempt.error,
-    finished_at: isOver ? Math.round(endedAtMs) : null,
-  };
-}
-
-function attemptRowOf(deliveryId: string, attempt: DeliveryAttempt): WebhookAttemptRow {
-  return {
-    delivery_id: deliveryId,
-    attempt: attempt.attempt,
-    at: attempt.at.getTime(),
-    duration_ms: Math.round(attempt.durationMs),
-    status_code: attempt.statusCode,
-    error: attempt.error,
-    response_text: attempt.responseText,
-  };
-}
-
-/** Name of the deliverer's position in the event log, in the table of cursors. */
-const CURSOR = 'webhooks';
-
-interface Span {
-  readonly after: number;
-  readonly upTo: number;
-}
-
-function prepareFanOut(database: Database) {
-  return {
-    cursor: database.prepare(() =>
-      build.selectFrom('outbox_cursors').select('position').where('name', '=', CURSOR),
-    ),
-    moveCursor: database.prepare((take: Take<{ position: number }>) =>
-      build
-        .insertInto('outbox_cursors')
-        .orReplace()
-        .values({ name: CURSOR, position: take('position') }),
-    ),
-    positions: database.prepare((take: Take<{ after: number; limit: number }>) =>
-      build
-        .selectFrom('events')
-        .select('position')
-        .where('position', '>', take('after'))
-        .orderBy('position')
-        .limit(take('limit')),
-    ),
-    pairs: database.prepare(selectPairs),
-    add: database.prepare(insertDelivery),
-  };
+/** Due deliveries of one endpoint with what it takes to send them. */
+function selectDue(endpointId: string, { now, limit, except }: Parameters<Outbox['due']>[1]) {
+  const signsUntil = now.getTime() - PREVIOUS_SECRET_KEPT_MS;
+  return build
+    .selectFrom('webhook_deliveries as delivery')
+    .innerJoin('events as event', 'event.id', 'delivery.event_id')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'delivery.endpoint_id')
+    .innerJoin('signing_secrets as keys', (join) =>
+      join
+        .onRef('keys.account_id', '=', 'endpoint.account_id')
+        .onRef('keys.environment', '=', 'endpoint.environment'),
+    )
+    .select([
+      'delivery.id',
+      'delivery.endpoint_id as endpointId',
+      'delivery.event_id as eventId',
+      'endpoint.url',
+      'event.body',
+      sql<number>`delivery.attempts + 1`.as('attempt'),
+      'keys.secret',
+      'keys.prepared_secret as preparedSecret',
+      sql<string | null>`case when keys.rotated_at > ${signsUntil}
+        then keys.previous_secret end`.as('previousSecret'),
+    ])
+    .where(IS_PENDING)
+    .where('delivery.endpoint_id', '=', endpointId)
+    .where('delivery.next_attempt_at', '<=', now.getTime())
+    .where('delivery.id', 'not in', except)
+    .where('endpoint.status', '=', 'active')
+    .orderBy('delivery.next_attempt_at')
+    .orderBy('delivery.id')
+    .limit(limit);
 }
 
 /** Each event with each endpoint that listens to it and has no delivery of it yet. */
-function selectPairs(take: Take<Span>) {
+function selectPairs(after: number, upTo: number) {
   return build
     .selectFrom('events as event')
-    .crossJoin('webhook_endpoints as endpoint')
+    .innerJoin('webhook_endpoints as endpoint', (join) =>
+      join
+        .onRef('endpoint.account_id', '=', 'event.account_id')
+        .onRef('endpoint.environment', '=', 'event.environment')
+        .onRef('endpoint.after_position', '<', 'event.position'),
+    )
     .select(['event.id as eventId', 'endpoint.id as endpointId'])
-    .where('event.position', '>', take('after'))
-    .where('event.position', '<=', take('upTo'))
+    .where('event.position', '>', after)
+    .where('event.position', '<=', upTo)
     .where('event.kind', '<>', 'webhook.test')
-    .whereRef('endpoint.account_id', '=', 'event.account_id')
-    .whereRef('endpoint.environment', '=', 'event.environment')
-    .whereRef('endpoint.after_position', '<', 'event.position')
     .where('endpoint.status', '=', 'active')
     .where(sql<boolean>`event.kind in (select value from json_each(endpoint.events))`)
     .where(
@@ -192,40 +264,50 @@ function selectPairs(take: Take<Span>) {
     .orderBy('endpoint.created_at');
 }
 
-/** Turns events into deliveries, in the events' order. */
-class OutboxFanOut {
-  readonly #statements: ReturnType<typeof prepareFanOut>;
-  readonly #newId: NewId;
+/** A disabled or deleted endpoint with pending deliveries. */
+function strandedEndpoint() {
+  return build
+    .selectFrom('webhook_endpoints as endpoint')
+    .select('endpoint.id')
+    .where('endpoint.status', '=', sql.lit('disabled'))
+    .where(
+      sql<boolean>`exists (select 1 from webhook_deliveries
+        where endpoint_id = endpoint.id and status = 'pending')`,
+    )
+    .limit(1);
+}
 
-  constructor(database: Database, newId: NewId) {
-    this.#statements = prepareFanOut(database);
-    this.#newId = newId;
-  }
+/** Fails pending deliveries of disabled and deleted endpoints, 500 at most; they can be resent by hand. */
+function endStranded(now: Date) {
+  return build
+    .updateTable('webhook_deliveries')
+    .set({
+      status: 'failed',
+      next_attempt_at: null,
+      finished_at: now.getTime(),
+      last_error: sql<string>`'Not sent: ' || coalesce((select disabled_reason
+        from webhook_endpoints where id = endpoint_id), 'the endpoint is disabled')`,
+    })
+    .where(
+      sql<boolean>`rowid in (select delivery.rowid from webhook_endpoints endpoint
+        cross join webhook_deliveries delivery
+          on delivery.endpoint_id = endpoint.id and delivery.status = 'pending'
+        where endpoint.status = 'disabled' limit ${ENDED_MAX})`,
+    );
+}
 
-  /** Whether events were written that have no deliveries yet. */
-  get hasEvents(): boolean {
-    return this.#positionsAfter(this.#cursor, 1).length > 0;
-  }
+interface Failing {
+  readonly status: string;
+  readonly failures_in_row: number;
+  readonly failing_since: number | null;
+}
 
-  /** Makes the deliveries of the next events. @returns how many events were looked at. */
-  run(limit: number, nowMs: number): number {
-    const after = this.#cursor;
-    const positions = this.#positionsAfter(after, limit);
-    const upTo = positions.at(-1);
-    if (upTo === undefined) return 0;
-    for (const pair of this.#statements.pairs.all({ after, upTo })) {
-      const outcome = dueAtOnce(this.#newId('dlv'), nowMs);
-      this.#statements.add.run({ ...outcome, ...pair, madeAtMs: nowMs });
-    }
-    this.#statements.moveCursor.run({ position: upTo });
-    return positions.length;
-  }
+function isHopeless({ status, failures_in_row, failing_since }: Failing, nowMs: number): boolean {
+  const failingMs = nowMs - (failing_since ?? nowMs);
+  return status === 'active' && failures_in_row >= FAILURES_MAX && failingMs >= FAILING_MS_MAX;
+}
 
-  get #cursor(): number {
-    return this.#statements.cursor.get({})?.position ?? 0;
-  }
-
-  #positionsAfter(after: number, limit: number): readonly number[] {
-    return this.#statements.positions.all({ after, limit }).map(({ position }) => position);
-  }
+function reasonOf({ failures_in_row, failing_since }: Failing, lastError: string): string {
+  const since = new Date(failing_since ?? 0).toISOString();
+  return `disabled by the server because ${failures_in_row} deliveries in a row failed since ${since}; the newest: ${lastError}`;
 }

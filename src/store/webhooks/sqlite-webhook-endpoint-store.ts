@@ -1,121 +1,36 @@
 /** Webhook endpoints in SQLite. */
-import { type RawBuilder, sql } from 'kysely';
+import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
+import type { CustomerEventKind } from '../../domain/webhook/service-event.ts';
 import {
   WEBHOOK_ENDPOINTS_MAX,
   type WebhookEndpoint,
   type WebhookEndpointPage,
+  type WebhookEndpointStatus,
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
-import { type Take, takeAll } from '../sqlite/statement.ts';
-import {
-  ENDPOINT_COLUMNS,
-  type EndpointRow,
-  endpointOf,
-  endpointRowOf,
-} from './webhook-endpoint-rows.ts';
+import { build, type WebhookEndpointRow } from '../sqlite/schema.ts';
 
-interface ById extends Scope {
-  readonly id: string;
-}
-
-interface Page extends Scope {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-function prepareWrites(database: Database) {
-  return {
-    insert: database.prepare((take: Take<EndpointRow>) =>
-      build.insertInto('webhook_endpoints').values({
-        ...takeAll(take, ENDPOINT_COLUMNS),
-        failures_in_row: 0,
-        failing_since: null,
-        deleted_at: null,
-      }),
-    ),
-    update: database.prepare((take: Take<EndpointRow>) =>
-      build
-        .updateTable('webhook_endpoints')
-        .set({
-          ...takeAll(take, ENDPOINT_COLUMNS),
-          failures_in_row: unlessReviving(take, sql<number>`failures_in_row`, sql<number>`0`),
-          failing_since: unlessReviving(take, sql<number>`failing_since`, sql<null>`null`),
-        })
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('account_id'))
-        .where('environment', '=', take('environment'))
-        .where('deleted_at', 'is', null),
-    ),
-    /** Pending deliveries of a disabled endpoint end, and retention deletes the rows. */
-    delete: database.prepare((take: Take<ById & { readonly now: number }>) =>
-      build
-        .updateTable('webhook_endpoints')
-        .set({ deleted_at: take('now'), status: 'disabled', disabled_reason: 'deleted' })
-        .where('id', '=', take('id'))
-        .where('account_id', '=', take('accountId'))
-        .where('environment', '=', take('environment')),
-    ),
-  };
-}
-
-/** In an update's values, `status` still is what it was before. */
-function unlessReviving<Value, Fresh>(
-  take: Take<EndpointRow>,
-  value: RawBuilder<Value>,
-  fresh: RawBuilder<Fresh>,
-): RawBuilder<Value | Fresh> {
-  return sql`case when status <> 'active' and ${take('status')} = 'active' then ${fresh} else ${value} end`;
-}
-
-function prepareReads(database: Database) {
-  return {
-    find: database.prepare((take: Take<ById>) =>
-      endpointsOf(take).select(ENDPOINT_COLUMNS).where('id', '=', take('id')),
-    ),
-    list: database.prepare((take: Take<Page>) =>
-      endpointsOf(take)
-        .select(ENDPOINT_COLUMNS)
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(take('limit'))
-        .offset(take('offset')),
-    ),
-    count: database.prepare((take: Take<Scope>) =>
-      endpointsOf(take).select((expression) => expression.fn.countAll<number>().as('n')),
-    ),
-  };
-}
-
-function endpointsOf(take: Take<Scope>) {
-  return build
-    .selectFrom('webhook_endpoints')
-    .where('account_id', '=', take('accountId'))
-    .where('environment', '=', take('environment'))
-    .where('deleted_at', 'is', null);
-}
+/** The outbox keeps the counts of failures. */
+type EndpointRow = Omit<WebhookEndpointRow, 'failures_in_row' | 'failing_since' | 'deleted_at'>;
 
 /** Keeps webhook endpoints in SQLite. */
 export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   readonly #database: Database;
   readonly #bell: Notifier;
-  readonly #writes: ReturnType<typeof prepareWrites>;
-  readonly #reads: ReturnType<typeof prepareReads>;
 
   /** @param bell Rings after changes: deliveries that are pending for a disabled endpoint end at once. */
   constructor(database: Database, bell: Notifier) {
     this.#database = database;
     this.#bell = bell;
-    this.#writes = prepareWrites(database);
-    this.#reads = prepareReads(database);
   }
 
   insert(endpoint: WebhookEndpoint): void {
-    const row = endpointRowOf(endpoint);
+    const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null };
+    const row = { ...endpointRowOf(endpoint), ...fresh };
     this.#database.write(() => {
       if (this.#count(endpoint) >= WEBHOOK_ENDPOINTS_MAX) {
         throw new ServiceError(
@@ -123,37 +38,98 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
           `Cannot make the webhook endpoint: there are ${WEBHOOK_ENDPOINTS_MAX} already`,
         );
       }
-      this.#writes.insert.run(row);
+      this.#database.run(build.insertInto('webhook_endpoints').values(row));
     });
   }
 
   update(endpoint: WebhookEndpoint): void {
-    this.#database.write(() => this.#writes.update.run(endpointRowOf(endpoint)));
+    const row = endpointRowOf(endpoint);
+    this.#database.write(() => {
+      const before = this.find(endpoint, endpoint.id);
+      if (before === undefined) return;
+      const isRevived = before.status === 'disabled' && endpoint.status === 'active';
+      const failures = isRevived ? { failures_in_row: 0, failing_since: null } : {};
+      const update = build.updateTable('webhook_endpoints').set({ ...row, ...failures });
+      this.#database.run(update.where('id', '=', endpoint.id));
+    });
     this.#bell.ring();
   }
 
-  delete(scope: Scope, endpointId: string, now: Date): void {
-    const values = { ...scope, id: endpointId, now: now.getTime() };
-    this.#database.write(() => this.#writes.delete.run(values));
+  /** Its pending deliveries end, and retention deletes the rows. */
+  delete({ accountId, environment }: Scope, endpointId: string, now: Date): void {
+    const deleted = { status: 'disabled', disabled_reason: 'deleted', deleted_at: now.getTime() };
+    this.#database.run(
+      build
+        .updateTable('webhook_endpoints')
+        .set(deleted)
+        .where('id', '=', endpointId)
+        .where('account_id', '=', accountId)
+        .where('environment', '=', environment),
+    );
     this.#bell.ring();
   }
 
   find(scope: Scope, endpointId: string): WebhookEndpoint | undefined {
-    const row = this.#database.read(() => this.#reads.find.get({ ...scope, id: endpointId }));
+    const row = this.#database.get(endpointsOf(scope).selectAll().where('id', '=', endpointId));
     return row === undefined ? undefined : endpointOf(row);
   }
 
   list(
     scope: Scope,
-    page: { readonly limit: number; readonly offset: number },
+    { limit, offset }: { readonly limit: number; readonly offset: number },
   ): WebhookEndpointPage {
-    return this.#database.read(() => ({
-      endpoints: this.#reads.list.all({ ...scope, ...page }).map(endpointOf),
+    const newest = endpointsOf(scope)
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc');
+    return {
+      endpoints: this.#database.all(newest.limit(limit).offset(offset)).map(endpointOf),
       total: this.#count(scope),
-    }));
+    };
   }
 
   #count(scope: Scope): number {
-    return this.#reads.count.get(scope)?.n ?? 0;
+    const count = endpointsOf(scope).select((expression) =>
+      expression.fn.countAll<number>().as('n'),
+    );
+    return this.#database.get(count)?.n ?? 0;
   }
+}
+
+function endpointsOf({ accountId, environment }: Scope) {
+  return build
+    .selectFrom('webhook_endpoints')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .where('deleted_at', 'is', null);
+}
+
+function endpointRowOf(endpoint: WebhookEndpoint): EndpointRow {
+  return {
+    id: endpoint.id,
+    account_id: endpoint.accountId,
+    environment: endpoint.environment,
+    url: endpoint.url,
+    events: JSON.stringify(endpoint.events),
+    description: endpoint.description,
+    status: endpoint.status,
+    disabled_reason: endpoint.disabledReason,
+    created_at: endpoint.createdAt.getTime(),
+    updated_at: endpoint.updatedAt.getTime(),
+  };
+}
+
+function endpointOf(row: EndpointRow): WebhookEndpoint {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    environment: row.environment as Environment,
+    url: row.url,
+    events: JSON.parse(row.events) as CustomerEventKind[],
+    description: row.description,
+    status: row.status as WebhookEndpointStatus,
+    disabledReason: row.disabled_reason,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+  };
 }

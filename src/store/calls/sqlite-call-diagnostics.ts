@@ -1,0 +1,90 @@
+/** Diagnostics of calls in SQLite: the SIP trace and the quality of the packets, one row a call each. */
+import type { CallQuality, CallQualityStore } from '../../domain/call/call-life.ts';
+import type {
+  KeptSipTrace,
+  SipTrace,
+  SipTraceMessage,
+  SipTraceStore,
+} from '../../domain/call/sip-trace.ts';
+import type { Database } from '../sqlite/database.ts';
+import { build, type SipTraceRow } from '../sqlite/schema.ts';
+
+/** Keeps the SIP messages of calls that are over. */
+export class SqliteSipTraceStore implements SipTraceStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Traces of calls that are no longer there are left out. */
+  keep(traces: readonly KeptSipTrace[]): void {
+    const rows = traces.map(rowOf);
+    this.#database.write(() => {
+      for (const row of rows) {
+        const call = build.selectFrom('calls').select('id').where('id', '=', row.call_id);
+        if (this.#database.get(call) === undefined) continue;
+        this.#database.run(build.replaceInto('sip_traces').values(row));
+      }
+    });
+  }
+
+  find(callId: string): SipTrace | undefined {
+    const query = build.selectFrom('sip_traces').selectAll().where('call_id', '=', callId);
+    const row = this.#database.get(query);
+    return row === undefined ? undefined : traceOf(row);
+  }
+}
+
+/** A message as the column has it: instants in Unix milliseconds. */
+type StoredMessage = Omit<SipTraceMessage, 'at'> & { readonly atMs: number };
+
+function rowOf({ callId, messages, isTruncated, keptAt }: KeptSipTrace): SipTraceRow {
+  const stored = messages.map(({ at, ...rest }): StoredMessage => {
+    return { ...rest, atMs: at.getTime() };
+  });
+  return {
+    call_id: callId,
+    messages: JSON.stringify(stored),
+    is_truncated: isTruncated ? 1 : 0,
+    kept_at: keptAt.getTime(),
+  };
+}
+
+function traceOf({ messages, is_truncated: truncated }: SipTraceRow): SipTrace {
+  const stored = JSON.parse(messages) as StoredMessage[];
+  return {
+    messages: stored.map(({ atMs, ...rest }) => ({ ...rest, at: new Date(atMs) })),
+    isTruncated: truncated === 1,
+  };
+}
+
+/** Keeps how well the packets of calls travelled. */
+export class SqliteCallQualityStore implements CallQualityStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  save(callId: string, { codec, local, remote, mos }: CallQuality): void {
+    const row = {
+      call_id: callId,
+      codec,
+      mos,
+      local: JSON.stringify(local),
+      remote: remote === null ? null : JSON.stringify(remote),
+    };
+    this.#database.run(build.replaceInto('call_qualities').values(row));
+  }
+
+  find(callId: string): CallQuality | undefined {
+    const query = build.selectFrom('call_qualities').selectAll().where('call_id', '=', callId);
+    const row = this.#database.get(query);
+    if (row === undefined) return undefined;
+    const remote = row.remote === null ? null : JSON.parse(row.remote);
+    // Calls that were saved before this was counted lack it.
+    const local = { packetsUnsent: 0, ...JSON.parse(row.local) };
+    return { codec: row.codec, local, remote, mos: row.mos };
+  }
+}
