@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
-import { nameResolver } from '../../src/webhook/resolve-name.ts';
+import { nameResolver } from '../../src/webhook/ssrf-guard.ts';
 
 /** Short, so that what is answered 500 is over within the run. */
 const WAITS_SECONDS = [0, 0.05, 0.1, 0.2, 0.4];

@@ -6,7 +6,7 @@ import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
 import { Deliverer } from '../webhook/deliverer.ts';
 import type { HttpSender, HttpSenderOptions } from '../webhook/http-sender.ts';
-import { nameResolver } from '../webhook/resolve-name.ts';
+import { nameResolver } from '../webhook/ssrf-guard.ts';
 
 interface Options {
   readonly config: Config;

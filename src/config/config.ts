@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
-import { ATTEMPT_WAITS_SECONDS } from '../domain/webhook/webhook-delivery.ts';
+import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
 import {
   ADVERTISED_ADDRESS_EXPECTED,
   isAdvertisable,
@@ -231,7 +231,7 @@ const SCHEMA = z.object({
   PLANS_WITHOUT_OUTBOUND: plans.default([]),
   WEBHOOK_ALLOW_LOCAL: flag.default(false),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
-  WEBHOOK_BACKOFF_SECONDS: waits.default([...ATTEMPT_WAITS_SECONDS]),
+  WEBHOOK_BACKOFF_SECONDS: waits.default([...RETRY_WAITS_SECONDS]),
   OTEL_EXPORTER_OTLP_ENDPOINT: baseUrl.optional(),
   OTEL_EXPORTER_OTLP_HEADERS: otlpHeaders.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('offhook'),

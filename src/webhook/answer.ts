@@ -1,4 +1,4 @@
-/** What came of one attempt, as the sender saw it; pure */
+/** Results of one attempt as the sender sees them, and why a receiver could not be reached; pure */
 
 /** `http` is an answer other than 2xx; `refused` is an address that webhooks are not sent to. */
 export type AnswerKind = 'ok' | 'http' | 'timeout' | 'network' | 'refused';
@@ -16,15 +16,14 @@ export interface Answer {
 /** Sends deliveries. */
 export interface Sender {
   /**
-   * Sends one delivery once. `onAnswer` is called once, never before `send` returns, and never after the attempt was
-   * taken back.
+   * Makes one attempt. `onAnswer` is called once, after `send` has returned, and not after a cancellation.
    *
-   * @returns takes the attempt back; safe to call twice, and after the answer.
+   * @returns cancels the attempt; safe to call twice, and after the answer.
    */
   send(delivery: SentDelivery, onAnswer: (answer: Answer) => void): () => void;
 }
 
-/** What a sender needs of a delivery. */
+/** The parts of a delivery that a sender needs. */
 export interface SentDelivery {
   readonly eventId: string;
   readonly url: string;
@@ -33,7 +32,7 @@ export interface SentDelivery {
   readonly otherSecrets: readonly string[];
 }
 
-/** The answer that a status stands for: only 2xx counts as received. */
+/** The answer for an HTTP status: only 2xx counts as received. */
 export function answerOfStatus(statusCode: number, responseText: string | null): Answer {
   const isSuccess = statusCode >= 200 && statusCode <= 299;
   return {
@@ -50,7 +49,7 @@ const HINTS: Readonly<Record<number, string>> = {
   303: '; redirects are not followed',
   307: '; redirects are not followed',
   308: '; redirects are not followed',
-  410: ': it wants no more; delete or disable the endpoint if that is so',
+  410: ': it wants no more events; delete or disable the endpoint if that is so',
 };
 
 export function timeoutAnswer(timeoutMs: number): Answer {
@@ -62,6 +61,66 @@ export function refusedAnswer(error: string): Answer {
   return { kind: 'refused', statusCode: null, error, responseText: null };
 }
 
-export function networkAnswer(error: string): Answer {
+function networkAnswer(error: string): Answer {
   return { kind: 'network', statusCode: null, error, responseText: null };
+}
+
+/** An address that webhooks are not sent to. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'no server listens at its port',
+  ECONNRESET: 'the receiver reset the connection',
+  EPIPE: 'the receiver reset the connection',
+  UND_ERR_SOCKET: 'the receiver closed the connection before it answered',
+  ENOTFOUND: 'its name is not known',
+  ENODATA: 'its name has no address',
+  EAI_AGAIN: 'its name could not be looked up',
+  ETIMEOUT: 'its name could not be looked up in time',
+  ESERVFAIL: 'its name could not be looked up',
+  EHOSTUNREACH: 'there is no route to its host',
+  ENETUNREACH: 'there is no route to its network',
+  ETIMEDOUT: 'its host did not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'its host did not answer',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too long',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an authority that is not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without those that vouch for it',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+};
+
+/** The answer for an error of the connection: in plain English, without the error's own text, which may hold secrets. */
+export function answerOfError(error: Error): Answer {
+  const causes = causesOf(error);
+  const refused = causes.find((cause) => cause instanceof AddressRefusedError);
+  if (refused !== undefined) return refusedAnswer(refused.message);
+  const codes = causes.map(codeOf).filter((code) => code !== '');
+  const known = codes.find((code) => code in REASONS);
+  if (known !== undefined) return networkAnswer(`${REASONS[known]} (${known})`);
+  if (codes.some((code) => code.startsWith('HPE_'))) {
+    return networkAnswer(`the answer is not HTTP (${codes[0]})`);
+  }
+  return networkAnswer(`the connection failed (${codes[0] ?? error.name})`);
+}
+
+const CAUSES_MAX = 8;
+
+/** The error, its causes, and the errors that it stands for; causes first, as their codes say more than those of wrappers. */
+function causesOf(error: Error): readonly Error[] {
+  const found: Error[] = [];
+  const visit = (one: unknown) => {
+    if (!(one instanceof Error) || found.length >= CAUSES_MAX || found.includes(one)) return;
+    found.unshift(one);
+    visit(one.cause);
+    if (one instanceof AggregateError) for (const part of one.errors) visit(part);
+  };
+  visit(error);
+  return found;
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

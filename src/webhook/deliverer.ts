@@ -1,22 +1,24 @@
-/** Delivers webhooks: fans events out, sends what is due with bounded concurrency, and records each answer. */
+/** Delivers webhooks: makes deliveries of events, sends due ones with bounded concurrency, and records the answers. */
 import type { AttemptResult, DueDelivery, Outbox } from '../domain/webhook/outbox.ts';
+import { nextAttemptAt } from '../domain/webhook/retry-schedule.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Answer, AnswerKind, Sender } from './answer.ts';
-import { nextAttemptAt } from './attempt-schedule.ts';
-import { DeliveryConcurrency } from './delivery-concurrency.ts';
 
-/** Other processes, such as the admin commands, write to the outbox too and cannot ring. */
-const LOOK_AGAIN_MS = 1000;
+/** Attempts in flight to one endpoint that answers 2xx, however slowly. A failing endpoint gets one at a time. */
+const PER_ENDPOINT_MAX = 16;
 
-/** Events and attempts of one look: a few milliseconds, because the thread also holds the conversations. */
+/** Attempts in flight in all. A crash makes the next process repeat this many at most. */
+const IN_FLIGHT_MAX = 512;
+
+/** Events, and attempts, of one look: a few milliseconds, because calls share the thread. */
 const EVENTS_A_LOOK = 25;
 const ATTEMPTS_A_LOOK = 64;
 
-/** A stop begins attempts for so long: the events of the last calls were written just before. */
-const DRAIN_SENDING_MS_MAX = 1000;
+/** Other processes, such as the admin commands, write to the outbox too and cannot ring the bell. */
+const LOOK_AGAIN_MS = 1000;
 
-/** A stop takes so long at most, counted from the same moment. */
+/** Time limit of a stop: the events of the last calls were written just before, and are sent. */
 const DRAIN_MS_MAX = 2000;
 
 /** Counts and measures attempts. */
@@ -36,17 +38,18 @@ export interface DelivererOptions {
   readonly jitter: () => number;
 }
 
+/** One loop: a look records answers, makes deliveries of new events, and begins attempts that are due. */
 export class Deliverer {
   readonly #options: DelivererOptions;
-  readonly #concurrency = new DeliveryConcurrency();
-  /** Cancels each attempt in flight, by delivery. */
-  readonly #cancels = new Map<string, () => void>();
+  /** By endpoint: cancels each attempt in flight, by delivery. */
+  readonly #inFlight = new Map<string, Map<string, () => void>>();
+  /** Endpoints whose newest attempt was not answered 2xx in time. */
+  readonly #failing = new Set<string>();
   /** Answered and not recorded yet. */
   #results: AttemptResult[] = [];
   #unlisten: () => void = () => undefined;
   #cancelLook: () => void = () => undefined;
   #isRunning = false;
-  #maySend = true;
   #isLookDue = false;
   #isTroubled = false;
   #drained: PromiseWithResolvers<void> | undefined;
@@ -63,8 +66,8 @@ export class Deliverer {
   }
 
   /**
-   * Sends what is due, for a second, and waits for answers until the next. The next process repeats attempts that had
-   * no answer by then, under the same number. Safe to call twice.
+   * Sends what is due and waits for the answers, for two seconds at most. The next process repeats attempts that had no
+   * answer by then, under the same number. Safe to call twice.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stopOnce();
@@ -72,24 +75,21 @@ export class Deliverer {
   }
 
   async #stopOnce(): Promise<void> {
-    const { clock } = this.#options;
     const drained = Promise.withResolvers<void>();
     this.#drained = drained;
     this.#unlisten();
-    const cancelSending = clock.after(DRAIN_SENDING_MS_MAX, () => {
-      this.#maySend = false;
-    });
-    const cancelDrain = clock.after(DRAIN_MS_MAX, drained.resolve);
+    const cancelDrain = this.#options.clock.after(DRAIN_MS_MAX, drained.resolve);
     if (this.#isRunning) this.#look();
     else drained.resolve();
     await drained.promise;
     this.#isRunning = false;
-    for (const cancel of this.#cancels.values()) cancel();
-    for (const cancel of [cancelSending, cancelDrain, this.#cancelLook]) cancel();
+    for (const cancels of this.#inFlight.values()) for (const cancel of cancels.values()) cancel();
+    cancelDrain();
+    this.#cancelLook();
     this.#guarded(() => this.#record());
   }
 
-  /** While the store fails, only the timer looks: to look more often helps nothing. */
+  /** While the store fails, only the timer looks. */
   #wake(): void {
     if (!this.#isTroubled) this.#lookSoon();
   }
@@ -113,17 +113,16 @@ export class Deliverer {
     });
     if (delayMs === 0) this.#lookSoon();
     else this.#cancelLook = this.#options.clock.after(delayMs, () => this.#lookSoon());
-    const isIdle = this.#cancels.size === 0 && delayMs > 0;
+    const isIdle = this.#inFlight.size === 0 && delayMs > 0;
     if (isIdle || this.#isTroubled) this.#drained?.resolve();
   }
 
-  /** Answers stay in memory until the store works again; nothing new goes out meanwhile. */
+  /** Answers stay in memory until the store works again; nothing new is sent meanwhile. Logged once. */
   #guarded(work: () => void): void {
     try {
       work();
       this.#isTroubled = false;
     } catch (error) {
-      // Once, not at every try.
       if (!this.#isTroubled) {
         this.#options.log.error({ err: error }, 'webhooks wait: the outbox cannot be used');
       }
@@ -138,7 +137,7 @@ export class Deliverer {
     const events = outbox.fanOut({ limit: EVENTS_A_LOOK, now });
     let left = ATTEMPTS_A_LOOK;
     let delayMs = LOOK_AGAIN_MS;
-    for (const { endpointId, dueAt } of this.#maySend ? outbox.waiting() : []) {
+    for (const { endpointId, dueAt } of outbox.waiting()) {
       const dueInMs = dueAt.getTime() - now.getTime();
       if (dueInMs > 0) {
         delayMs = Math.min(delayMs, dueInMs);
@@ -152,28 +151,37 @@ export class Deliverer {
 
   /** @returns how many attempts began. */
   #sendTo(endpointId: string, { now, limit }: { readonly now: Date; readonly limit: number }) {
-    const room = Math.min(limit, this.#concurrency.room(endpointId));
-    if (room === 0) return 0;
-    const except = this.#concurrency.idsOf(endpointId);
+    const except = [...(this.#inFlight.get(endpointId)?.keys() ?? [])];
+    const ofEndpoint = this.#failing.has(endpointId) ? 1 : PER_ENDPOINT_MAX;
+    const inAll = [...this.#inFlight.values()].reduce((sum, { size }) => sum + size, 0);
+    const room = Math.min(limit, ofEndpoint - except.length, IN_FLIGHT_MAX - inAll);
+    if (room <= 0) return 0;
     const deliveries = this.#options.outbox.due(endpointId, { now, limit: room, except });
     for (const delivery of deliveries) this.#attempt(delivery);
     return deliveries.length;
   }
 
   #attempt(delivery: DueDelivery): void {
-    const { sender, clock } = this.#options;
+    const { sender, clock, meter } = this.#options;
     const at = clock.now();
     const startedMs = clock.nowMs();
-    const end = this.#concurrency.begin(delivery.endpointId, delivery.id);
     const cancel = sender.send(delivery, (answer) => {
-      this.#cancels.delete(delivery.id);
-      end(answer.kind === 'ok');
       const durationMs = Math.max(0, clock.nowMs() - startedMs);
-      this.#options.meter.attempted(answer.kind, durationMs);
+      this.#ended(delivery, answer.kind === 'ok');
+      meter.attempted(answer.kind, durationMs);
       this.#results.push(this.#resultOf(delivery, { answer, at, durationMs }));
       this.#wake();
     });
-    this.#cancels.set(delivery.id, cancel);
+    const cancels = this.#inFlight.get(delivery.endpointId) ?? new Map<string, () => void>();
+    this.#inFlight.set(delivery.endpointId, cancels.set(delivery.id, cancel));
+  }
+
+  #ended({ id, endpointId }: DueDelivery, isSuccess: boolean): void {
+    const cancels = this.#inFlight.get(endpointId);
+    cancels?.delete(id);
+    if (cancels?.size === 0) this.#inFlight.delete(endpointId);
+    if (isSuccess) this.#failing.delete(endpointId);
+    else this.#failing.add(endpointId);
   }
 
   #resultOf(

@@ -5,16 +5,15 @@ import { checkWebhookUrl, type WebhookUrlRules } from '../domain/webhook/webhook
 import type { Clock } from '../lib/clock.ts';
 import {
   type Answer,
+  answerOfError,
   answerOfStatus,
   refusedAnswer,
   type Sender,
   type SentDelivery,
   timeoutAnswer,
 } from './answer.ts';
-import { guardedConnector } from './guarded-connector.ts';
-import { answerOfError } from './network-error.ts';
-import type { ResolveName } from './resolve-name.ts';
 import { type SignedRequest, signedRequest } from './signature.ts';
+import { type ResolveName, ssrfGuard } from './ssrf-guard.ts';
 
 /** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
 export const ATTEMPT_MS_MAX = 10_000;
@@ -59,7 +58,7 @@ export class HttpSender implements Sender {
     // A connection carries one request at a time and is opened when all others are busy, so that endpoints on one host do
     // not wait for each other; the deliverer bounds how many there are. Time is limited here, as a whole.
     this.#agent = new Agent({
-      connect: guardedConnector({ rules, resolve, timeoutMs }),
+      connect: ssrfGuard({ rules, resolve, timeoutMs }),
       allowH2: false,
       pipelining: 1,
       headersTimeout: 0,

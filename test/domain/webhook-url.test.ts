@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rangeOfAddress } from '../../src/domain/webhook/address-range.ts';
+import { rangeOfAddress } from '../../src/domain/webhook/webhook-url.ts';
 import { addressRefusal, checkWebhookUrl } from '../../src/domain/webhook/webhook-url.ts';
 
 const CLOSED = { allowLocal: false, allowPrivate: false };

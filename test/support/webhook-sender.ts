@@ -11,7 +11,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
-import { nameResolver } from '../../src/webhook/resolve-name.ts';
+import { nameResolver } from '../../src/webhook/ssrf-guard.ts';
 
 const [file = '', timeoutMs = '', waits = ''] = process.argv.slice(2);
 const store = await openStore({ file, clock: systemClock, log: silentLogger });

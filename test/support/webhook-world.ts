@@ -1,8 +1,8 @@
 /** Endpoints, events and a deliverer over a real store. */
 import { onTestFinished } from 'vitest';
 import type { Outbox } from '../../src/domain/webhook/outbox.ts';
+import { RETRY_WAITS_SECONDS } from '../../src/domain/webhook/retry-schedule.ts';
 import type { ServiceEvent } from '../../src/domain/webhook/service-event.ts';
-import { ATTEMPT_WAITS_SECONDS } from '../../src/domain/webhook/webhook-delivery.ts';
 import type { WebhookEndpoint } from '../../src/domain/webhook/webhook-endpoint.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { AnswerKind } from '../../src/webhook/answer.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
-import { nameResolver, type ResolveName } from '../../src/webhook/resolve-name.ts';
+import { nameResolver, type ResolveName } from '../../src/webhook/ssrf-guard.ts';
 import { FakeClock } from './fake-clock.ts';
 import { STORE_NOW_MS } from './test-store.ts';
 
@@ -58,7 +58,7 @@ export function startDeliverer(
   } = {},
 ) {
   const { clock = systemClock, log = silentLogger, timeoutMs } = options;
-  const { waitsSeconds = ATTEMPT_WAITS_SECONDS } = options;
+  const { waitsSeconds = RETRY_WAITS_SECONDS } = options;
   const attempts: AnswerKind[] = [];
   const sender = new HttpSender({
     rules: LOCAL_RULES,

@@ -4,10 +4,10 @@ import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Answer } from '../../src/webhook/answer.ts';
-import { guardedConnector, guardedLookup } from '../../src/webhook/guarded-connector.ts';
+import { AddressRefusedError } from '../../src/webhook/answer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
-import { AddressRefusedError } from '../../src/webhook/network-error.ts';
-import type { ResolveName } from '../../src/webhook/resolve-name.ts';
+import type { ResolveName } from '../../src/webhook/ssrf-guard.ts';
+import { guardedLookup, ssrfGuard } from '../../src/webhook/ssrf-guard.ts';
 import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';
 import { LOCAL_RULES } from '../support/webhook-world.ts';
 
@@ -82,7 +82,7 @@ test('HttpSender reaches no listener of this machine by any way of writing an ad
 /** Asks for every form through the connector alone, without the check of the URL before it. @returns how many were refused. */
 async function connectToAll(port: number, rules: typeof CLOSED): Promise<number> {
   const resolve: ResolveName = () => Promise.reject(new Error('no name is to be resolved'));
-  const agent = new Agent({ connect: guardedConnector({ rules, resolve, timeoutMs: 500 }) });
+  const agent = new Agent({ connect: ssrfGuard({ rules, resolve, timeoutMs: 500 }) });
   onTestFinished(() => agent.destroy());
   const refusals = await Promise.all(
     HOSTS.map((host) =>
@@ -95,7 +95,7 @@ async function connectToAll(port: number, rules: typeof CLOSED): Promise<number>
   return refusals.filter(Boolean).length;
 }
 
-test('guardedConnector refuses every one of them by itself', async () => {
+test('ssrfGuard refuses every one of them by itself', async () => {
   const canary = await openCanary();
 
   const refused = await connectToAll(canary.port, CLOSED);
@@ -193,9 +193,9 @@ test('HttpSender reaches this machine where the operator allows it, by address a
   expect(kinds).toEqual(['ok', 'ok']);
 });
 
-test('guardedConnector opens connections for https and http only', () => {
+test('ssrfGuard opens connections for https and http only', () => {
   const resolve = async () => ['8.8.8.8'];
-  const connect = guardedConnector({ rules: LOCAL_RULES, resolve, timeoutMs: 500 });
+  const connect = ssrfGuard({ rules: LOCAL_RULES, resolve, timeoutMs: 500 });
   const errors: (Error | null)[] = [];
 
   connect(

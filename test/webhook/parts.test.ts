@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
-import { answerOfStatus, timeoutAnswer } from '../../src/webhook/answer.ts';
-import { nextAttemptAt } from '../../src/webhook/attempt-schedule.ts';
-import { AddressRefusedError, answerOfError } from '../../src/webhook/network-error.ts';
+import { nextAttemptAt } from '../../src/domain/webhook/retry-schedule.ts';
+import {
+  AddressRefusedError,
+  answerOfError,
+  answerOfStatus,
+  timeoutAnswer,
+} from '../../src/webhook/answer.ts';
 
 const endedAt = new Date(1_000_000);
 const waitsSeconds = [0, 30, 120];
@@ -30,7 +34,7 @@ test('answerOfError finds the reason behind wrappers and aggregates, and shows n
   const errors = [wrapped, new Error('token=abc')].map((error) => answerOfError(error).error);
 
   expect(errors).toEqual([
-    'nobody listens at its port (ECONNREFUSED)',
+    'no server listens at its port (ECONNREFUSED)',
     'the connection failed (Error)',
   ]);
 });
@@ -85,7 +89,7 @@ test.each([
   [
     410,
     'http',
-    'the receiver answered 410: it wants no more; delete or disable the endpoint if that is so',
+    'the receiver answered 410: it wants no more events; delete or disable the endpoint if that is so',
   ],
 ])('answerOfStatus takes %d for %s', (status, kind, error) => {
   const answer = answerOfStatus(status, 'text');

@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Answer } from '../../src/webhook/answer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
-import type { ResolveName } from '../../src/webhook/resolve-name.ts';
+import type { ResolveName } from '../../src/webhook/ssrf-guard.ts';
 import { freePort } from '../support/free-ports.ts';
 import { describeWith } from '../support/programs.ts';
 import { testFolder } from '../support/test-store.ts';
@@ -134,7 +134,7 @@ test('HttpSender says in plain English that nobody listens', async () => {
 
   expect(got).toMatchObject({
     kind: 'network',
-    error: 'nobody listens at its port (ECONNREFUSED)',
+    error: 'no server listens at its port (ECONNREFUSED)',
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nameResolver } from '../../src/webhook/resolve-name.ts';
+import { nameResolver } from '../../src/webhook/ssrf-guard.ts';
 
 const unknown = () => Promise.reject(new Error('unknown'));
 

@@ -3,25 +3,9 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { ServiceEventKind } from './service-event.ts';
 
-/**
- * Wait before each attempt, in seconds. Five attempts in all; the first goes out at once.
- *
- * @see the interface specification, "Delivery and retry rules"
- */
-export const ATTEMPT_WAITS_SECONDS: readonly number[] = [0, 30, 120, 600, 1800];
-
-/** Wait before attempt number `attempt` (1-based), in milliseconds; null when there is no such attempt. */
-export function waitBeforeAttemptMs(
-  attempt: number,
-  waitsSeconds: readonly number[],
-): number | null {
-  const waitSeconds = waitsSeconds[attempt - 1];
-  return waitSeconds === undefined ? null : waitSeconds * 1000;
-}
-
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
-/** What a customer sees of one event's way to one endpoint. */
+/** The delivery of one event to one endpoint, as customers see it. */
 export interface WebhookDelivery {
   /** `dlv_…`. */
   readonly id: string;
@@ -43,9 +27,9 @@ export interface WebhookDelivery {
   readonly finishedAt: Date | null;
 }
 
-/** One attempt, as kept for whoever looks for the reason. */
+/** One attempt with its result. */
 export interface DeliveryAttempt {
-  /** 1-based, counted anew after a resend. */
+  /** 1-based; starts again at 1 after a resend. */
   readonly attempt: number;
   readonly at: Date;
   readonly durationMs: number;
@@ -96,9 +80,9 @@ export interface DeliveryStore {
    */
   resend(scope: Scope, deliveryId: string, now: Date): WebhookDelivery;
 
-  /** Resends what the range holds, `RESENDS_MAX` at most. @returns how many. */
+  /** Resends the deliveries of the range, `RESENDS_MAX` at most. @returns how many. */
   resendRange(scope: Scope, range: ResendRange, now: Date): number;
 
-  /** Sends an event to one endpoint, whichever kinds it listens to. */
+  /** Sends an event to one endpoint, also when the endpoint does not listen to its kind. */
   sendTo(endpointId: string, event: { readonly id: string }, deliveryId: string, now: Date): void;
 }

@@ -1,6 +1,6 @@
 /** Decides which address of ours a far end is told to send SIP and RTP to; pure */
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { rangeOfAddress } from '../../domain/webhook/address-range.ts';
+import { rangeOfAddress } from '../../domain/webhook/webhook-url.ts';
 
 export const ADVERTISED_ADDRESS_EXPECTED = 'expected an IPv4 address or a host name';
 

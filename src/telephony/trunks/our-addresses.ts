@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
-import { rangeOfAddress } from '../../domain/webhook/address-range.ts';
+import { rangeOfAddress } from '../../domain/webhook/webhook-url.ts';
 import { type Clock, cached } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { within } from '../limit.ts';

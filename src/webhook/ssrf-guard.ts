@@ -1,0 +1,143 @@
+/**
+ * Guards against SSRF (server-side request forgery): webhooks connect only to addresses that customers may reach, checked
+ * at the moment of the connection, so that DNS rebinding changes nothing.
+ */
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { buildConnector } from 'undici';
+import { addressRefusal, type WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
+import { AddressRefusedError } from './answer.ts';
+
+/**
+ * Makes undici's connector. A name is resolved once for each connection, and the socket connects to one of the addresses
+ * that were checked. Refused addresses are left out; when none is left, the name is refused with `AddressRefusedError`.
+ */
+export function ssrfGuard(options: {
+  readonly rules: WebhookUrlRules;
+  readonly resolve: ResolveName;
+  readonly timeoutMs: number;
+}): buildConnector.connector {
+  const { timeoutMs: timeout } = options;
+  const connectors = {
+    'http:': buildConnector({ timeout, allowH2: false, lookup: guardedLookup('http:', options) }),
+    'https:': buildConnector({ timeout, allowH2: false, lookup: guardedLookup('https:', options) }),
+  };
+  return (target, callback) => {
+    const { protocol, hostname } = target;
+    if (protocol !== 'http:' && protocol !== 'https:') {
+      callback(new AddressRefusedError('its URL is neither https nor http'), null);
+      return;
+    }
+    // Sockets do not look addresses up: a literal address is checked here.
+    const literal = hostname.replace(/^\[|\]$/g, '');
+    const refusal =
+      isIP(literal) === 0 ? undefined : addressRefusal(literal, protocol, options.rules);
+    if (refusal === undefined) connectors[protocol](target, callback);
+    else callback(new AddressRefusedError(refusal), null);
+  };
+}
+
+/** Looks a name up for a socket, and gives only addresses that webhooks may be sent to. */
+export function guardedLookup(
+  protocol: 'http:' | 'https:',
+  options: { readonly rules: WebhookUrlRules; readonly resolve: ResolveName },
+): LookupFunction {
+  return (name, { all }, callback) => {
+    resolveAllowed(name, protocol, options).then(
+      (addresses) => {
+        if (all === true) callback(null, addresses);
+        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+}
+
+async function resolveAllowed(
+  name: string,
+  protocol: 'http:' | 'https:',
+  { rules, resolve }: { readonly rules: WebhookUrlRules; readonly resolve: ResolveName },
+): Promise<{ readonly address: string; readonly family: number }[]> {
+  const addresses = await addressesOf(name, resolve);
+  const refusals = addresses.map((address) => addressRefusal(address, protocol, rules));
+  const allowed = addresses.filter((_, index) => refusals[index] === undefined);
+  if (allowed.length === 0) {
+    throw new AddressRefusedError(refusals[0] ?? 'its name has no address');
+  }
+  return allowed.map((address) => ({ address, family: isIP(address) }));
+}
+
+/** `localhost` means this machine whatever name servers say. @see RFC 6761, section 6.3 */
+async function addressesOf(name: string, resolve: ResolveName): Promise<readonly string[]> {
+  const bare = name.replace(/\.$/, '').toLowerCase();
+  const isLocal = bare === 'localhost' || bare.endsWith('.localhost');
+  return isLocal ? ['127.0.0.1', '::1'] : await resolve(name);
+}
+
+/** The addresses of a name, in the order in which they are to be tried. Rejects when there are none. */
+export type ResolveName = (name: string) => Promise<readonly string[]>;
+
+const QUERY_MS_MAX = 3000;
+const QUERY_TRIES = 2;
+
+/** Names that wait for the system's own look-up. */
+const SYSTEM_QUEUE_MAX = 64;
+
+/** Where names are looked up; each rejects where a name is not known. */
+export interface NameSources {
+  /** IPv4 addresses, from the name servers. */
+  readonly resolve4: ResolveName;
+  /** IPv6 addresses, from the name servers. */
+  readonly resolve6: ResolveName;
+  /** By the system: `/etc/hosts` and the like, in a thread that files need too. */
+  readonly lookup: ResolveName;
+}
+
+/**
+ * Asks the name servers; names that they do not know, such as those of `/etc/hosts`, are looked up by the system, one
+ * at a time.
+ *
+ * @param sources This machine's unless given.
+ */
+export function nameResolver(sources: NameSources = machineSources()): ResolveName {
+  const bySystem = oneAtATime(sources.lookup);
+  return async (name) => {
+    const answers = await Promise.allSettled([sources.resolve4(name), sources.resolve6(name)]);
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value : [],
+    );
+    return addresses.length > 0 ? addresses : bySystem(name);
+  };
+}
+
+function machineSources(): NameSources {
+  const resolver = new Resolver({ timeout: QUERY_MS_MAX, tries: QUERY_TRIES });
+  return {
+    resolve4: (name) => resolver.resolve4(name),
+    resolve6: (name) => resolver.resolve6(name),
+    lookup: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  };
+}
+
+function oneAtATime(look: ResolveName): ResolveName {
+  let isBusy = false;
+  const waiting: (() => void)[] = [];
+  return async (name) => {
+    if (waiting.length >= SYSTEM_QUEUE_MAX) throw tooMany(name);
+    // A look-up that ends hands its place over, so that a newer one cannot take it.
+    if (isBusy) await new Promise<void>((resolve) => waiting.push(resolve));
+    isBusy = true;
+    try {
+      return await look(name);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) isBusy = false;
+      else next();
+    }
+  };
+}
+
+function tooMany(name: string): Error {
+  const message = `Cannot look up "${name}": too many names wait already`;
+  return Object.assign(new Error(message), { code: 'EAI_AGAIN' });
+}
