@@ -1,14 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { followed, type JsonSchema, operationsOf } from '../../src/api/openapi/description.ts';
 import { API_SCOPES } from '../../src/domain/account/api-key.ts';
-import { appointmentBookedEvent, callBridgedEvent, callEndedEvent, callStartedEvent, callTranscribedEvent } from '../../src/domain/call/call-events.ts';
-import { CUSTOMER_EVENT_KINDS, SERVICE_EVENT_KINDS } from '../../src/domain/webhook/service-event.ts';
+import {
+  appointmentBookedEvent,
+  callBridgedEvent,
+  callEndedEvent,
+  callStartedEvent,
+  callTranscribedEvent,
+} from '../../src/domain/call/call-events.ts';
+import {
+  CUSTOMER_EVENT_KINDS,
+  SERVICE_EVENT_KINDS,
+} from '../../src/domain/webhook/service-event.ts';
+import { testEvent } from '../../src/domain/webhook/webhook-endpoint.ts';
 import { createHollowApi, readDescription } from '../support/api-description.ts';
 import { buildCall } from '../support/build-call.ts';
 import { faultsOf } from '../support/json-schema.ts';
 import { openTestApi } from '../support/test-api.ts';
 import { buildEndpoint } from '../support/webhook-world.ts';
-import { testEvent } from '../../src/domain/webhook/webhook-endpoint.ts';
 
 const DESCRIPTION = await readDescription();
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type WebhookEndpoint, createEndpoint, type EndpointPatch, patchEndpoint, testEvent } from '../../src/domain/webhook/webhook-endpoint.ts';
+import {
+  createEndpoint,
+  type EndpointPatch,
+  patchEndpoint,
+  testEvent,
+  type WebhookEndpoint,
+} from '../../src/domain/webhook/webhook-endpoint.ts';
 
 const NOON = new Date('2026-11-20T12:00:00.000Z');
 

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { rangeOfAddress } from '../../src/domain/webhook/webhook-url.ts';
-import { addressRefusal, checkWebhookUrl } from '../../src/domain/webhook/webhook-url.ts';
+import {
+  addressRefusal,
+  checkWebhookUrl,
+  rangeOfAddress,
+} from '../../src/domain/webhook/webhook-url.ts';
 
 const CLOSED = { allowLocal: false, allowPrivate: false };
 const LOCAL = { allowLocal: true, allowPrivate: false };

@@ -3,6 +3,7 @@ import { createRoute } from '@hono/zod-openapi';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
+import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
@@ -11,10 +12,17 @@ import { noBody } from '../http/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
-import { deliveryDetailSchema, deliveryPageSchema, deliveryPathSchema, deliveryQuerySchema, deliverySchema, resendSchema, resentSchema } from '../schemas/webhook-schemas.ts';
+import {
+  deliveryDetailSchema,
+  deliveryPageSchema,
+  deliveryPathSchema,
+  deliveryQuerySchema,
+  deliverySchema,
+  resendSchema,
+  resentSchema,
+} from '../schemas/webhook-schemas.ts';
 import { serializeDelivery, serializeDeliveryDetail } from '../serializers/webhook-serializer.ts';
 import { existingEndpoint } from './webhook-endpoint-routes.ts';
-import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
 

@@ -1,7 +1,13 @@
 /** `/api/webhooks/endpoints`: registers, lists, shows, changes, deletes and tries webhook endpoints. */
 import { createRoute } from '@hono/zod-openapi';
 import { ServiceError } from '../../domain/service-error.ts';
-import { WEBHOOK_ENDPOINTS_MAX, type WebhookEndpoint, createEndpoint, patchEndpoint, testEvent } from '../../domain/webhook/webhook-endpoint.ts';
+import {
+  createEndpoint,
+  patchEndpoint,
+  testEvent,
+  WEBHOOK_ENDPOINTS_MAX,
+  type WebhookEndpoint,
+} from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
@@ -10,7 +16,16 @@ import { noBody } from '../http/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
-import { createdEndpointSchema, createEndpointSchema, endpointPageSchema, endpointPathSchema, endpointQuerySchema, endpointSchema, patchEndpointSchema, testSentSchema } from '../schemas/webhook-schemas.ts';
+import {
+  createdEndpointSchema,
+  createEndpointSchema,
+  endpointPageSchema,
+  endpointPathSchema,
+  endpointQuerySchema,
+  endpointSchema,
+  patchEndpointSchema,
+  testSentSchema,
+} from '../schemas/webhook-schemas.ts';
 import { serializeCreatedEndpoint, serializeEndpoint } from '../serializers/webhook-serializer.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };

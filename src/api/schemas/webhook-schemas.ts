@@ -2,11 +2,15 @@
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent/agent-rules.ts';
 import { CUSTOMER_EVENT_KINDS, SERVICE_EVENT_KINDS } from '../../domain/webhook/service-event.ts';
+import {
+  DESCRIPTION_CHARS_MAX,
+  RESEND_SPAN_MS_MAX,
+  RESENDS_MAX,
+} from '../../domain/webhook/webhook-endpoint.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { PLAIN_TEXT } from './agent-schemas.ts';
 import { dayEnd, dayStart } from './day-schema.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from './paging-schema.ts';
-import { DESCRIPTION_CHARS_MAX, RESEND_SPAN_MS_MAX, RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 
 const timestamp = z.iso.datetime();
 

@@ -1,14 +1,27 @@
 /** Webhook deliveries in SQLite as customers see them: lists, attempts, and resends. */
 import { type RawBuilder, sql } from 'kysely';
-import { type Environment, ATTEMPTS_KEPT } from '../../domain/account/account.ts';
+import { ATTEMPTS_KEPT, type Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ServiceEventKind } from '../../domain/webhook/service-event.ts';
-import type { DeliveryAttempt, DeliveryPage, DeliveryQuery, DeliveryStatus, DeliveryStore, ResendRange, WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
+import type {
+  DeliveryAttempt,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryStatus,
+  DeliveryStore,
+  ResendRange,
+  WebhookDelivery,
+} from '../../domain/webhook/webhook-delivery.ts';
+import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';
-import { build, dateOf, type WebhookAttemptRow, type WebhookDeliveryRow } from '../sqlite/schema.ts';
-import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
+import {
+  build,
+  dateOf,
+  type WebhookAttemptRow,
+  type WebhookDeliveryRow,
+} from '../sqlite/schema.ts';
 
 interface DeliveryOfEndpoint extends WebhookDeliveryRow {
   readonly endpoint_status: string;
