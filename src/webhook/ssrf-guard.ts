@@ -1,7 +1,4 @@
-/**
- * Guards against SSRF (server-side request forgery): webhooks connect only to addresses that customers may reach, checked
- * at the moment of the connection, so that DNS rebinding changes nothing.
- */
+/** Guards against SSRF (server-side request forgery): webhooks connect only to allowed addresses, checked at connection time. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
