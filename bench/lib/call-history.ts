@@ -82,11 +82,11 @@ const SUMS = `
   insert into call_days
     select account_id, environment, agent_id, sort_at / ${DAY_MS}, direction, status, count(*),
       sum(answered_at is not null), sum(answered_at is null), sum(duration_seconds),
-      coalesce(sum(sentiment_score), 0), count(sentiment_score)
+      coalesce(sum(sentiment_score), 0), count(sentiment_score), 0
     from calls group by 1, 2, 3, 4, 5, 6;
   insert into call_days
     select account_id, environment, '', day, direction, status, sum(calls), sum(answered),
-      sum(missed), sum(billed_seconds), sum(sentiment_sum), sum(sentiment_count)
+      sum(missed), sum(billed_seconds), sum(sentiment_sum), sum(sentiment_count), sum(erased)
     from call_days group by account_id, environment, day, direction, status;
   insert into intent_days
     select account_id, environment, agent_id, sort_at / ${DAY_MS}, intent_detected, count(*)

@@ -5,13 +5,16 @@ import { Argument, type Command, Option } from 'commander';
 import { databaseFileOf } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { SqliteLeftovers } from '../store/accounts/sqlite-erasure-store.ts';
-import { makeBackup } from '../store/backup/backup.ts';
-import { type CopyProgress, copyDatabase } from '../store/backup/backup-database.ts';
-import { DatabaseInUseError, lockDatabase } from '../store/backup/backup-lock.ts';
-import { BACKUP_DATABASE } from '../store/backup/backup-manifest.ts';
+import {
+  BACKUP_DATABASE,
+  type CopyProgress,
+  copyDatabase,
+  makeBackup,
+} from '../store/backup/backup.ts';
 import type { RecordingMode } from '../store/backup/backup-recordings.ts';
 import { DatabasePresentError, restoreBackup } from '../store/backup/backup-restore.ts';
 import { openDatabase } from '../store/sqlite/database.ts';
+import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';
 import { type Console, existingDatabaseFile, type Result, showing } from './admin-command.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);

@@ -11,7 +11,7 @@ import {
   type ErasureOrder,
 } from '../domain/account/erasure.ts';
 import { silentLogger } from '../lib/logger.ts';
-import { DatabaseInUseError, lockDatabase } from '../store/backup/backup-lock.ts';
+import { DatabaseInUseError, lockDatabase } from '../store/sqlite/database-lock.ts';
 import {
   accountOf,
   atDesk,

@@ -10,7 +10,7 @@ import { type Logger, openLogger } from '../lib/logger.ts';
 import { Metrics } from '../lib/metrics/metrics.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
-import { type DatabaseLock, lockDatabase } from '../store/backup/backup-lock.ts';
+import { type DatabaseLock, lockDatabase } from '../store/sqlite/database-lock.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { makeDataFolders, RECORDINGS, refuseEmptyDatabase } from './data-folder.ts';
 import { composeSpeech, type SpeechParts } from './speech.ts';

@@ -1,4 +1,4 @@
-/** Carries the recordings that a database names from one data folder to another. */
+/** Copies the recordings that a database names from one data folder to another. */
 import { constants } from 'node:fs';
 import { chmod, copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
@@ -8,10 +8,10 @@ import { PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, tighten } from '../../lib/priva
 /** All recordings lie in this folder of the data folder. */
 const FOLDER = 'recordings/';
 
-/** `link` makes hard links where it can: no time, no space, and no safety from a failing disk. */
+/** `link` makes hard links where possible: no time, no space, and no safety from a failing disk. */
 export type RecordingMode = 'copy' | 'link' | 'none';
 
-export interface CarriedRecordings {
+export interface CopiedRecordings {
   readonly files: number;
   readonly sizeBytes: number;
   /** Named by calls, but not there. */
@@ -24,35 +24,35 @@ interface NamedRecording {
 }
 
 /**
- * Carries every recording that the database's calls name.
+ * Copies every recording that the database's calls name.
  *
  * @throws {Error} when one cannot be written, or the database names a file elsewhere.
  */
-export async function carryRecordings(options: {
-  /** Whose calls name them. */
+export async function copyRecordings(options: {
+  /** The database whose calls name them. */
   readonly database: string;
   /** Data folder or backup folder. */
   readonly from: string;
   readonly to: string;
   readonly mode: RecordingMode;
-}): Promise<CarriedRecordings> {
-  const carried = { files: 0, sizeBytes: 0, missing: 0 };
-  if (options.mode === 'none') return carried;
+}): Promise<CopiedRecordings> {
+  const copied = { files: 0, sizeBytes: 0, missing: 0 };
+  if (options.mode === 'none') return copied;
   for (const { recording_file, ended_at } of namedBy(options.database)) {
     const file = recordingPath(recording_file);
     const from = join(options.from, file);
     const sizeBytes = await sizeOf(from);
     if (sizeBytes === undefined) {
-      carried.missing += 1;
+      copied.missing += 1;
       continue;
     }
     // A recording that is still being written would go on changing through a link.
     const mode = ended_at === null ? 'copy' : options.mode;
-    await carry(from, join(options.to, file), mode);
-    carried.files += 1;
-    carried.sizeBytes += sizeBytes;
+    await copyOne(from, join(options.to, file), mode);
+    copied.files += 1;
+    copied.sizeBytes += sizeBytes;
   }
-  return carried;
+  return copied;
 }
 
 function namedBy(database: string): NamedRecording[] {
@@ -66,11 +66,11 @@ function namedBy(database: string): NamedRecording[] {
   }
 }
 
-/** A backup may come from anywhere: nothing that it names may be written over the database or outside the data folder. */
+/** Guards against path traversal: a backup may come from anywhere, and must not overwrite other files. */
 function recordingPath(file: string): string {
   const path = normalize(file);
   if (!path.startsWith(FOLDER)) {
-    throw new Error(`Cannot carry recording "${file}": it lies outside the folder of recordings`);
+    throw new Error(`Cannot copy recording "${file}": it lies outside the folder of recordings`);
   }
   return path;
 }
@@ -85,7 +85,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-async function carry(from: string, to: string, mode: RecordingMode): Promise<void> {
+async function copyOne(from: string, to: string, mode: RecordingMode): Promise<void> {
   const folder = dirname(to);
   await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   tighten(folder);

@@ -1,41 +1,45 @@
-/** Brings a backup back, with nobody working on the database, and without losing what was there. */
+/** Restores a backup while no server works on the database, and keeps the database from before. */
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import type { Call } from '../../domain/call/call.ts';
+import { type CallStatus, isOver } from '../../domain/call/call.ts';
 import { callEndedEvent } from '../../domain/call/call-events.ts';
 import { endCall, type Failure } from '../../domain/call/call-life.ts';
 import { idMaker } from '../../domain/ids.ts';
+import { CallErasure } from '../accounts/call-erasure.ts';
 import { SqliteLeftovers } from '../accounts/sqlite-erasure-store.ts';
 import { LiveWatchers } from '../calls/live-watchers.ts';
 import { SqliteAnalysisStore } from '../calls/sqlite-analysis-store.ts';
 import { SqliteCallStore } from '../calls/sqlite-call-store.ts';
 import { type Database, openDatabase } from '../sqlite/database.ts';
-import { build } from '../sqlite/schema.ts';
+import { lockDatabase } from '../sqlite/database-lock.ts';
+import {
+  build,
+  type ErasedCallRow,
+  type ErasureRow,
+  type NotedErasureRow,
+} from '../sqlite/schema.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-event-store.ts';
-import { syncFile } from './backup-database.ts';
-import { eraseAgain, type KnownErasures, readErasures } from './backup-erasures.ts';
-import { lockDatabase } from './backup-lock.ts';
-import { BACKUP_DATABASE, type BackupManifest, readManifest } from './backup-manifest.ts';
-import { type CarriedRecordings, carryRecordings } from './backup-recordings.ts';
+import { BACKUP_DATABASE, type BackupManifest, readManifest, syncFile } from './backup.ts';
+import { type CopiedRecordings, copyRecordings } from './backup-recordings.ts';
 
 const NO_THREAD = { checkpointer: () => undefined };
 
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
-/** A database is up to three files while it is in use, or after a crash. */
+/** The files of a database in use, or after a crash. */
 const SUFFIXES = ['', ...LOG_SUFFIXES] as const;
 
-/** There is a database where the backup is to go. */
+/** A database is in the backup's place already. */
 export class DatabasePresentError extends Error {
   override readonly name = 'DatabasePresentError';
 }
 
 export interface Restored {
   readonly manifest: BackupManifest;
-  readonly recordings: CarriedRecordings;
+  readonly recordings: CopiedRecordings;
   /** Where the database from before lies; null when there was none. */
   readonly keptAs: string | null;
   /** Steps that brought the backup to this version's schema. */
@@ -88,7 +92,7 @@ export async function restoreBackup(options: {
   }
 }
 
-/** Copies everything beside the old database, and opens the new one once: a newer version's is refused here. */
+/** Copies the backup beside the old database, and opens the copy: a newer version's is refused here. */
 async function bringIn(
   incoming: string,
   from: Parameters<typeof restoreBackup>[0] & { readonly manifest: BackupManifest },
@@ -99,13 +103,13 @@ async function bringIn(
     chmodSync(incoming, 0o600);
     const settled = await settle(incoming, from);
     syncFile(incoming);
-    const recordings = await carryRecordings({
+    const recordings = await copyRecordings({
       database: incoming,
       from: from.folder,
       to: from.dataFolder,
       mode: from.manifest.recordings.included ? 'copy' : 'none',
     });
-    // Whoever only reads leaves an empty log behind.
+    // A connection that only reads leaves an empty log behind.
     for (const suffix of LOG_SUFFIXES) rmSync(`${incoming}${suffix}`, { force: true });
     return { ...settled, recordings };
   } catch (error) {
@@ -136,7 +140,7 @@ async function settle(
   }
 }
 
-/** Null where there is no database, undefined where it cannot be read: a damaged one may be the reason to restore. */
+/** Null when there is no database, undefined when it cannot be read: a damaged one may be the reason to restore. */
 function erasuresBefore(databaseFile: string): KnownErasures | null | undefined {
   if (!existsSync(databaseFile)) return null;
   try {
@@ -146,7 +150,7 @@ function erasuresBefore(databaseFile: string): KnownErasures | null | undefined 
   }
 }
 
-/** A server ends the dialogs that it finds: here these are calls that the server of the backup may still have. */
+/** A server ends the open dialogs that it finds; here these may be calls that the server of the backup still has. */
 function forgetDialogs(database: Database): void {
   database.run(build.deleteFrom('open_dialogs'));
 }
@@ -168,7 +172,7 @@ function setAside(databaseFile: string): string | null {
   return keptAs;
 }
 
-/** Brings what the log holds into the database: should the process die between two renames, nothing is torn apart. */
+/** Copies the log into the database, so that a crash between two renames tears nothing apart. */
 function foldLog(databaseFile: string): void {
   if (!existsSync(databaseFile)) return;
   try {
@@ -196,35 +200,89 @@ const RESTORED: Failure = {
   sipStatus: null,
 };
 
-/** Calls that are read and ended at a time. */
-const ENDED_TOGETHER = 500;
-
 /**
  * Ends every live call that waits to be dialled, as a server ends one that it cannot dial: `failed`, `error`, and
- * `call.ended` to its customer. Calls of the sandbox ring nobody and wait on.
+ * `call.ended` to its customer. Calls of the sandbox stay in the queue.
  *
  * @returns how many.
  */
 function endWaitingCalls(database: Database, now: Date): number {
   const events = new SqliteEventStore(database);
-  const calls = new SqliteCallStore(database, {
-    events,
-    analyses: new SqliteAnalysisStore(database),
-    live: new LiveWatchers(),
-  });
+  const analyses = new SqliteAnalysisStore(database);
+  const calls = new SqliteCallStore(database, { events, analyses, live: new LiveWatchers() });
   const newId = idMaker({ nowMs: () => now.getTime(), random: randomBytes });
-  const end = (call: Call) => {
-    const ended = endCall(call, { endReason: 'error', endedAt: now, failure: RESTORED });
-    calls.update(ended, [callEndedEvent(ended, { id: newId('evt'), now })]);
-  };
   return database.write(() => {
-    let count = 0;
-    // Each round ends what it read, so that the next one reads others.
-    for (;;) {
-      const waiting = calls.queued('live', 'outbound', ENDED_TOGETHER);
-      for (const call of waiting) end(call);
-      count += waiting.length;
-      if (waiting.length < ENDED_TOGETHER) return count;
+    const waiting = calls.queued('live', 'outbound', Number.MAX_SAFE_INTEGER);
+    for (const call of waiting) {
+      const ended = endCall(call, { endReason: 'error', endedAt: now, failure: RESTORED });
+      calls.update(ended, [callEndedEvent(ended, { id: newId('evt'), now })]);
     }
+    return waiting.length;
   });
+}
+
+/** Erasures on record in a database. */
+interface KnownErasures {
+  readonly erasures: readonly ErasureRow[];
+  readonly calls: readonly ErasedCallRow[];
+  /** To be erased when they are over. */
+  readonly noted: readonly NotedErasureRow[];
+}
+
+const NONE: KnownErasures = { erasures: [], calls: [], noted: [] };
+
+/** Reads the erasures of a database that no server works on; none from an older version. @throws {Error} when it cannot be read. */
+function readErasures(file: string): KnownErasures {
+  const sqlite = new Sqlite(file, { fileMustExist: true });
+  try {
+    const has = sqlite.prepare("select 1 from sqlite_master where name = 'erased_calls'").get();
+    if (has === undefined) return NONE;
+    const all = <Row>(table: string) => sqlite.prepare<[], Row>(`select * from ${table}`).all();
+    return {
+      erasures: all<ErasureRow>('erasures'),
+      calls: all<ErasedCallRow>('erased_calls'),
+      noted: all<NotedErasureRow>('noted_erasures'),
+    };
+  } finally {
+    sqlite.close();
+  }
+}
+
+/**
+ * Erases the calls that another database knows to be erased. Tombstones are kept for the next restore; a call that is in
+ * progress in the backup is erased by the server once its end is recorded.
+ *
+ * @returns how many calls were erased, or will be.
+ */
+function eraseAgain(database: Database, known: KnownErasures): number {
+  const erasure = new CallErasure(database);
+  return database.write(() => {
+    for (const row of known.erasures) {
+      database.run(build.insertInto('erasures').orIgnore().values(row));
+    }
+    let count = 0;
+    for (const row of known.calls) {
+      const call = erasure.find(row.call_id);
+      database.run(build.insertInto('erased_calls').orIgnore().values(row));
+      if (call === undefined) continue;
+      count += 1;
+      const tombstone = { erasureId: row.erasure_id, now: new Date(row.erased_at) };
+      if (isOver(call.status as CallStatus)) erasure.erase(row.call_id, { tombstone });
+      else note(database, row);
+    }
+    for (const row of known.noted) {
+      if (erasure.find(row.call_id) === undefined) continue;
+      count += 1;
+      note(database, row);
+    }
+    return count;
+  });
+}
+
+/** Leaves the call for the server to erase. */
+function note(database: Database, { call_id, erasure_id }: NotedErasureRow): void {
+  const row = { call_id, erasure_id };
+  database.run(build.insertInto('noted_erasures').orIgnore().values(row));
+  const reopened = build.updateTable('erasures').set({ finished_at: null });
+  database.run(reopened.where('id', '=', erasure_id));
 }

@@ -1,32 +1,75 @@
-/** Saves a whole installation into a folder, while its server works: database, recordings, and a manifest. */
-
+/** A backup: a folder with the database as it was at one moment, the recordings, and a manifest; made while the server works. */
+import { createHash } from 'node:crypto';
 import {
+  chmodSync,
+  closeSync,
+  createReadStream,
   existsSync,
+  fsyncSync,
   mkdtempSync,
+  openSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import Sqlite from 'better-sqlite3';
-import { makeFolder, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
-import { type CopyProgress, copyDatabase } from './backup-database.ts';
-import {
-  BACKUP_DATABASE,
-  type BackupManifest,
-  sha256Of,
-  writeManifest,
-} from './backup-manifest.ts';
-import { carryRecordings, type RecordingMode } from './backup-recordings.ts';
+import { z } from 'zod';
+import { makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
+import { copyRecordings, type RecordingMode } from './backup-recordings.ts';
+
+/** The database's name inside a backup folder. */
+export const BACKUP_DATABASE = 'offhook.db';
+
+/** Written last: a folder without one is no backup. */
+const MANIFEST = 'manifest.json';
+
+/** Pages copied between two reports of progress. */
+const PAGES_PER_STEP = 2000;
+
+const count = z.number().int().min(0);
+
+const manifestSchema = z.object({
+  format: z.literal(1),
+  /** Of the server that made it. */
+  version: z.string(),
+  createdAt: z.iso.datetime(),
+  database: z.object({
+    sizeBytes: count,
+    /** Lowercase hexadecimal. */
+    sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  }),
+  /** Rows, so that people recognise the backup. */
+  counts: z.object({ accounts: count, agents: count, calls: count, events: count }),
+  recordings: z.object({
+    /** False when it was made without them. */
+    included: z.boolean(),
+    files: count,
+    sizeBytes: count,
+    /** Recordings that calls name and that were not there. */
+    missing: count,
+  }),
+});
+
+export type BackupManifest = z.output<typeof manifestSchema>;
+
+/** Progress of a copy, in pages of the database. */
+export interface CopyProgress {
+  readonly donePages: number;
+  readonly totalPages: number;
+}
 
 /**
- * Saves the database as it is now, and the recordings that it names. The folder appears under its name only when it
- * is whole.
+ * Saves the database as it is now, and the recordings that it names. The folder appears under its name only when it is
+ * complete.
  *
- * @param options.folder where to; must not exist, or be empty.
- * @throws {Error} saying what could not be read or written; then nothing is left of it.
+ * @param options.folder Must not exist, or be empty.
+ * @throws {Error} naming what could not be read or written; then nothing is left of it.
  */
 export async function makeBackup(options: {
   readonly databaseFile: string;
@@ -44,8 +87,10 @@ export async function makeBackup(options: {
   const partial = mkdtempSync(`${folder}.partial-`);
   try {
     const manifest = await fill(partial, options);
-    writeManifest(partial, manifest);
-    // Minutes may have passed: what lies there by now is not ours to delete, and `rmdir` would not.
+    const path = join(partial, MANIFEST);
+    writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`, { mode: PRIVATE_FILE_MODE });
+    syncFile(path);
+    // Minutes may have passed: a file that came into the folder since is not ours to delete, and `rmdir` would not.
     refuseFull(folder);
     if (existsSync(folder)) rmdirSync(folder);
     renameSync(partial, folder);
@@ -56,6 +101,13 @@ export async function makeBackup(options: {
   }
 }
 
+function refuseFull(folder: string): void {
+  if (!existsSync(folder)) return;
+  if (!statSync(folder).isDirectory() || readdirSync(folder).length > 0) {
+    throw new Error(`Cannot back up to "${folder}": it is there already and not an empty folder`);
+  }
+}
+
 async function fill(
   folder: string,
   options: Parameters<typeof makeBackup>[0],
@@ -63,7 +115,7 @@ async function fill(
   const { databaseFile, dataFolder, recordings: mode, version, now, onProgress } = options;
   const database = join(folder, BACKUP_DATABASE);
   await copyDatabase({ from: databaseFile, to: database, ...(onProgress && { onProgress }) });
-  const recordings = await carryRecordings({ database, from: dataFolder, to: folder, mode });
+  const recordings = await copyRecordings({ database, from: dataFolder, to: folder, mode });
   return {
     format: 1,
     version,
@@ -74,25 +126,104 @@ async function fill(
   };
 }
 
-function refuseFull(folder: string): void {
-  if (!existsSync(folder)) return;
-  if (!statSync(folder).isDirectory() || readdirSync(folder).length > 0) {
-    throw new Error(`Cannot back up to "${folder}": it is there already and not an empty folder`);
+/**
+ * Copies a database as it is at one moment with SQLite's online backup, while others read and write it. The copy is one
+ * file without a log, on the disk when this resolves, readable by its owner only: it holds signing secrets.
+ *
+ * @throws {Error} when it cannot be read or written, or the copy fails SQLite's integrity check.
+ */
+export async function copyDatabase(options: {
+  readonly from: string;
+  readonly to: string;
+  readonly onProgress?: (progress: CopyProgress) => void;
+}): Promise<void> {
+  const { from, to, onProgress } = options;
+  closeSync(openSync(to, 'wx', PRIVATE_FILE_MODE));
+  const source = new Sqlite(from, { fileMustExist: true });
+  try {
+    // The open read holds the moment: without it, each write of another process would restart the copy.
+    source.exec('begin');
+    source.prepare('select count(*) from sqlite_master').get();
+    await source.backup(to, {
+      progress: ({ totalPages, remainingPages }) => {
+        onProgress?.({ donePages: totalPages - remainingPages, totalPages });
+        return PAGES_PER_STEP;
+      },
+    });
+  } finally {
+    source.close();
   }
+  settle(to);
+}
+
+/** Makes the copy one file, rewrites it where unused space still holds erased rows, and checks it. */
+function settle(file: string): void {
+  chmodSync(file, PRIVATE_FILE_MODE);
+  const sqlite = new Sqlite(file, { fileMustExist: true });
+  try {
+    sqlite.pragma('journal_mode=delete');
+    const leftovers = "select 1 from sqlite_master where name = 'erasure_leftovers'";
+    if (sqlite.prepare(leftovers).get() !== undefined) {
+      const forget = sqlite.prepare("delete from erasure_leftovers where kind = 'pages'");
+      if (forget.run().changes > 0) sqlite.exec('vacuum');
+    }
+    const found = sqlite.pragma('integrity_check', { simple: true });
+    if (found !== 'ok') throw new Error(`Cannot use the copy "${file}": ${String(found)}`);
+  } finally {
+    sqlite.close();
+  }
+  syncFile(file);
 }
 
 function countsOf(database: string): BackupManifest['counts'] {
   const sqlite = new Sqlite(database, { readonly: true, fileMustExist: true });
   try {
-    const count = (table: string) =>
+    const rowsOf = (table: string) =>
       Number(sqlite.prepare(`select count(*) from ${table}`).pluck().get());
     return {
-      accounts: count('accounts'),
-      agents: count('agents'),
-      calls: count('calls'),
-      events: count('events'),
+      accounts: rowsOf('accounts'),
+      agents: rowsOf('agents'),
+      calls: rowsOf('calls'),
+      events: rowsOf('events'),
     };
   } finally {
     sqlite.close();
   }
+}
+
+/** Returns when the file is on the disk, not only in the system's memory. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/**
+ * Reads a backup's manifest, and checks the database against its SHA-256.
+ *
+ * @throws {Error} saying why the folder is not a usable backup.
+ */
+export async function readManifest(folder: string): Promise<BackupManifest> {
+  const notUsable = (why: string, cause?: unknown) =>
+    new Error(`Cannot use "${folder}" as a backup: ${why}`, { cause });
+  let manifest: BackupManifest;
+  try {
+    manifest = manifestSchema.parse(JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')));
+  } catch (error) {
+    throw notUsable(`it has no ${MANIFEST} of this version`, error);
+  }
+  const sha256 = await sha256Of(join(folder, BACKUP_DATABASE)).catch((error: unknown) => {
+    throw notUsable('its database cannot be read', error);
+  });
+  if (sha256 !== manifest.database.sha256) {
+    throw notUsable('its database is not the one that was saved (wrong SHA-256)');
+  }
+  return manifest;
+}
+
+/** SHA-256 of a file's bytes, lowercase hexadecimal. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
 }

@@ -1,9 +1,9 @@
-/** Tells whether a server works on a database, and keeps a second one away from it. */
+/** The lock of a database: one process at a time works on it. */
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { makeFolder, PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
-import { storeErrorOf } from '../sqlite/sqlite-file.ts';
+import { storeErrorOf } from './sqlite-file.ts';
 
 /** Another process works on the database. */
 export class DatabaseInUseError extends Error {
@@ -16,12 +16,10 @@ export interface DatabaseLock {
 }
 
 /**
- * Takes the lock of a database: `<file>.lock` beside it. A server holds it for as long as it runs; a restore holds it
- * while it changes files. The operating system lets go of it when the process dies, however it dies, so that nothing
- * has to be cleaned up and no process id is mistaken for another's.
+ * Takes the lock of a database, `<file>.lock` beside it: a server while it runs, a restore while it changes files. The
+ * operating system releases it when the process dies.
  *
- * Node has no file locks of its own: an empty SQLite database with an open exclusive transaction has the same one
- * that SQLite uses.
+ * Node has no file locks: the lock is an empty SQLite database with an open exclusive transaction.
  *
  * @throws {DatabaseInUseError} when another process holds it.
  * @throws {Error} when the lock file cannot be made.
