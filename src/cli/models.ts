@@ -6,10 +6,11 @@ import { EnvHttpProxyAgent } from 'undici';
 import { type Preparation, prepareModels } from '../../models/prepare/prepare-models.ts';
 import { type Config, ConfigError, readProcessConfig } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
-import { makeBundleRun, takeBundleRun } from '../model-store/bundle-runs.ts';
-import { fetchModels } from '../model-store/fetch-run.ts';
+import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
+import { checkRun, listRun, useText } from '../model-store/check-models.ts';
+import { DEFAULT_LIMITS } from '../model-store/download-file.ts';
+import { fetchModels } from '../model-store/download-models.ts';
 import { HttpSource } from '../model-store/http-source.ts';
-import { checkRun, listRun } from '../model-store/local-runs.ts';
 import {
   loadManifest,
   type Manifest,
@@ -18,11 +19,9 @@ import {
   PROFILES,
   type Profile,
 } from '../model-store/manifest.ts';
+import { lockFolder } from '../model-store/model-lock.ts';
 import { diskError, ModelsError, type ModelsFailure } from '../model-store/models-error.ts';
-import type { Screen } from '../model-store/progress.ts';
-import { useText } from '../model-store/report.ts';
-import { DEFAULT_LIMITS } from '../model-store/retry.ts';
-import { plainText } from '../model-store/wording.ts';
+import { plainText, type Screen } from '../model-store/progress.ts';
 import { whisperEngine } from '../speech/stt/whisper/whisper-engine.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 
@@ -163,11 +162,14 @@ async function fetch(words: Words, desk: Desk): Promise<void> {
 
 /** Rewrites the graphs that the server would run slower as they are exported. */
 async function prepare(modelsDir: string): Promise<void> {
+  const lock = lockFolder(modelsDir);
   try {
     const preparations = await prepareModels(modelsDir);
     for (const line of preparations.flatMap(preparationLine)) screen.write(`${line}\n`);
   } catch (error) {
     throw diskError(error, modelsDir);
+  } finally {
+    lock.release();
   }
 }
 

@@ -1,37 +1,25 @@
-/** Downloads one file: goes on where it stopped, waits where it must, and lets nothing through that is not what was promised. */
-import { stat } from 'node:fs/promises';
+/** Downloads one file: resumes with one Range request, retries, and keeps only bytes with the promised checksum. */
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../lib/clock.ts';
-import { type ExpectedSum, type FileSum, sumOfFile } from './file-sum.ts';
-import type { HttpAnswer, HttpSource } from './http-source.ts';
-import { answerError, networkError, ServerTrouble } from './http-trouble.ts';
-import { cancelled, diskError, ModelsError } from './models-error.ts';
-import { PartFile } from './part-file.ts';
-import { type RetryLimits, waitBeforeRetryMs } from './retry.ts';
-import { pause, StallWatch } from './stall-watch.ts';
 import {
-  rangeStartOf,
-  type Trust,
-  type TrustedSum,
-  totalOf,
-  trustedSumOf,
-  validatorOf,
-} from './trusted-sum.ts';
+  answerError,
+  type HttpAnswer,
+  type HttpSource,
+  lengthIn,
+  networkError,
+  ServerTrouble,
+} from './http-source.ts';
+import { type ExpectedSum, type PlannedFile, partOf, sizeOf, sumOfFile } from './model-files.ts';
+import { syncToDisk } from './model-lock.ts';
+import { cancelled, diskError, ModelsError } from './models-error.ts';
 
-/** Of a file whose length nobody has stated: no model of ours is half as large. */
+/** Limit for a file of unknown length: more than twice the largest model. */
 const FILE_BYTES_MAX = 16e9;
 
-/** A file to have. */
-export interface FileJob {
-  /** For the operator: the place below MODELS_DIR. */
-  readonly label: string;
-  readonly url: string;
-  /** Where it goes. */
-  readonly file: string;
-  /** Of the source, as the manifest pins it. */
-  readonly revision: string;
-  /** What the manifest or the lock file says of it; null when neither does. */
-  readonly expected: ExpectedSum | null;
-}
+/** The source of a checksum: manifest or lock file; the server, this first time; none. */
+type Trust = 'known' | 'server' | 'nobody';
 
 export interface FileOutcome {
   readonly state: 'downloaded' | 'was-there';
@@ -40,211 +28,286 @@ export interface FileOutcome {
   readonly trust: Trust;
 }
 
+/** The patience of a download. */
+export interface RetryLimits {
+  /** Failures one after another, without a new byte between them. */
+  readonly failuresMax: number;
+  readonly firstWaitMs: number;
+  readonly waitMsMax: number;
+  /** A longer `Retry-After` ends the download. */
+  readonly retryAfterMsMax: number;
+  /** Time limit for a connection, for an answer's head, and between two chunks of its body. */
+  readonly stallMs: number;
+}
+
+export const DEFAULT_LIMITS: RetryLimits = {
+  failuresMax: 5,
+  firstWaitMs: 1000,
+  waitMsMax: 30_000,
+  retryAfterMsMax: 300_000,
+  stallMs: 30_000,
+};
+
+/** Wait before the next attempt; doubles each time. @param failures so far: 1 for the first. */
+export function waitBeforeRetryMs(failures: number, limits: RetryLimits): number {
+  return Math.min(limits.firstWaitMs * 2 ** (failures - 1), limits.waitMsMax);
+}
+
+/** The part of a planned file that a download needs. */
+export type FileJob = Pick<PlannedFile, 'place' | 'url' | 'file' | 'revision' | 'expected'>;
+
 export interface DownloadTools {
   readonly source: HttpSource;
   readonly clock: Clock;
   readonly limits: RetryLimits;
-  /** Whether a file may be kept that nobody vouches for. */
+  /** Whether a file without any checksum is kept. */
   readonly allowUnverified: boolean;
   readonly signal: AbortSignal;
-  /** Told how many bytes of the file are there, which may become less. */
+  /** Receives the number of bytes on the disk, which may become less. */
   onBytes(job: FileJob, bytes: number): void;
-  /** Told in words what takes longer than it should. */
+  /** Receives a message about a delay. */
   onNote(text: string): void;
 }
 
-/** The bytes on disk do not fit the rest: once more from the beginning. */
-class StaleParts extends Error {
-  override readonly name = 'StaleParts';
-}
-
 /**
- * Has a file, checked.
+ * Downloads a file, unless it is there with the right checksum.
  *
- * @throws {ModelsError} naming the file, the cause and the remedy. What was downloaded stays for the next time, unless it
- * was wrong.
+ * @throws {ModelsError} naming the file, the cause and the remedy. Downloaded bytes stay for the next run, unless they were
+ * wrong.
  */
 export async function downloadFile(job: FileJob, tools: DownloadTools): Promise<FileOutcome> {
+  const { signal, limits } = tools;
   const there = await existing(job, tools);
   if (there !== null) return there;
-  return new Download(job, tools).run();
+  for (let failures = 0; ; ) {
+    const before = sizeOf(partOf(job.file)) ?? 0;
+    try {
+      return await attempt(job, tools);
+    } catch (error) {
+      if (signal.aborted) throw cancelled(error);
+      if (error instanceof ModelsError) throw error;
+      const hasGrown = (sizeOf(partOf(job.file)) ?? 0) > before;
+      failures = hasGrown ? 1 : failures + 1;
+      await waitAfter(networkError(error), { job, tools, failures, limits });
+    }
+  }
 }
 
 async function existing(job: FileJob, tools: DownloadTools): Promise<FileOutcome | null> {
-  const size = await stat(job.file).then(
-    (found) => found.size,
-    () => null,
-  );
-  if (size === null || job.expected === null) return null;
-  const { signal } = tools;
-  const sum = await sumOfFile(job.file, job.expected, { signal }).catch((error: unknown) => {
-    throw signal.aborted ? cancelled(error) : diskError(error, job.file);
-  });
-  const { sha256, isRight } = sum.finish(job.expected);
+  if (job.expected === null || sizeOf(job.file) === null) return null;
+  const { sha256, bytes, isRight } = await sumOf(job.file, job.expected, tools.signal);
   if (!isRight) {
-    tools.onNote(`${job.label}: what lies there is not what it should be, and is downloaded again`);
+    tools.onNote(`${job.place}: the file there is damaged, and is downloaded again`);
     return null;
   }
-  tools.onBytes(job, size);
-  return { state: 'was-there', sha256, bytes: size, trust: 'known' };
+  tools.onBytes(job, bytes);
+  return { state: 'was-there', sha256, bytes, trust: 'known' };
 }
 
-class Download {
-  readonly #job: FileJob;
-  readonly #tools: DownloadTools;
-  #failures = 0;
-  #failuresInAll = 0;
-  #hasRestarted = false;
+async function sumOf(file: string, expected: ExpectedSum | null, signal: AbortSignal) {
+  return sumOfFile(file, expected, signal).catch((error: unknown) => {
+    throw signal.aborted ? cancelled(error) : diskError(error, file);
+  });
+}
 
-  constructor(job: FileJob, tools: DownloadTools) {
-    this.#job = job;
-    this.#tools = tools;
-  }
-
-  async run(): Promise<FileOutcome> {
-    for (;;) {
-      const part = await PartFile.open(this.#job.file);
-      try {
-        return await this.#attempt(part);
-      } catch (error) {
-        await this.#afterFailure(error, part);
-      } finally {
-        await part.close();
-      }
-    }
-  }
-
-  /** Waits before the next attempt. @throws {ModelsError} when there is to be none. */
-  async #afterFailure(error: unknown, part: PartFile): Promise<void> {
-    const { signal, limits, clock, onNote } = this.#tools;
-    if (signal.aborted) throw cancelled(signal.reason);
-    if (error instanceof StaleParts && !this.#hasRestarted) {
-      this.#hasRestarted = true;
-      await part.restart();
-      return;
-    }
-    if (error instanceof ModelsError) {
-      if (error.failure === 'wrong-content') await part.discard();
-      throw error;
-    }
-    const trouble = error instanceof ServerTrouble ? error : networkError(error);
-    this.#failures += 1;
-    this.#failuresInAll += 1;
-    const isOver =
-      this.#failures > limits.failuresMax || this.#failuresInAll > limits.failuresInAllMax;
-    const waitMs = trouble.retryAfterMs ?? waitBeforeRetryMs(this.#failures, limits);
-    if (isOver || waitMs > limits.retryAfterMsMax) throw this.#givesUp(trouble);
-    const seconds = Math.ceil(waitMs / 1000);
-    onNote(`${this.#job.label}: ${trouble.message}; once more in ${seconds} s`);
-    await pause(clock, waitMs, signal);
-  }
-
-  #givesUp(trouble: ServerTrouble): ModelsError {
-    return new ModelsError(
+/** @throws {ModelsError} `network`, when there is to be no other attempt. */
+async function waitAfter(
+  trouble: ServerTrouble,
+  run: {
+    readonly job: FileJob;
+    readonly tools: DownloadTools;
+    readonly failures: number;
+    readonly limits: RetryLimits;
+  },
+): Promise<void> {
+  const { job, tools, failures, limits } = run;
+  const waitMs = trouble.retryAfterMs ?? waitBeforeRetryMs(failures, limits);
+  if (failures > limits.failuresMax || waitMs > limits.retryAfterMsMax) {
+    throw new ModelsError(
       'network',
-      `Cannot download "${this.#job.label}" from "${this.#job.url}": ${trouble.message}; run the same command again later, it goes on where it stopped`,
+      `Cannot download "${job.place}" from "${job.url}": ${trouble.message}; run the same command again later, it goes on where it stopped`,
       { cause: trouble },
     );
   }
+  tools.onNote(`${job.place}: ${trouble.message}; next attempt in ${Math.ceil(waitMs / 1000)} s`);
+  await wait(waitMs, undefined, { signal: tools.signal }).catch((error: unknown) => {
+    throw cancelled(error);
+  });
+}
 
-  async #attempt(part: PartFile): Promise<FileOutcome> {
-    const { source, clock, limits, signal } = this.#tools;
-    if (!this.#canResume(part)) await part.restart();
-    const watch = new StallWatch({ clock, stallMs: limits.stallMs, signal });
-    try {
-      const validator = part.origin?.validator;
-      const range = part.bytes === 0 ? {} : { range: `bytes=${part.bytes}-` };
-      const condition = part.bytes > 0 && validator ? { 'if-range': validator } : {};
-      const headers = { ...range, ...condition };
-      const answer = await source.get(this.#job.url, { headers, signal: watch.signal });
-      try {
-        return await this.#take(answer, part, watch);
-      } finally {
-        // It tells whoever listens that it was broken off, and ends the process where nobody does.
-        answer.body.on('error', () => undefined).destroy();
-      }
-    } catch (error) {
-      throw watch.explain(error);
-    } finally {
-      watch.stop();
-    }
-  }
-
-  /** Bytes of another address, or of nobody knows where, are only of use where a checksum will tell. */
-  #canResume(part: PartFile): boolean {
-    if (part.bytes === 0) return false;
-    const { expected, url } = this.#job;
-    if (expected !== null) return part.bytes <= (expected.bytes ?? part.bytes);
-    return part.origin?.url === url && part.origin.validator !== null;
-  }
-
-  async #take(answer: HttpAnswer, part: PartFile, watch: StallWatch): Promise<FileOutcome> {
-    const now = this.#tools.clock.now();
-    const failure = answerError(answer, { ...this.#job, now, isRest: part.bytes > 0 });
+async function attempt(job: FileJob, tools: DownloadTools): Promise<FileOutcome> {
+  const { source, limits, signal, clock } = tools;
+  const have = usefulBytes(job, tools.allowUnverified);
+  const headers = have > 0 ? { range: `bytes=${have}-` } : {};
+  const answer = await source.get(job.url, { headers, signal, stallMs: limits.stallMs });
+  try {
+    const failure = answerError(answer, { ...job, isRest: have > 0 }, clock.now());
     if (failure !== null) throw failure;
-    const { allowUnverified, signal } = this.#tools;
-    const trusted = trustedSumOf(answer, { ...this.#job, allowUnverified });
-    // Beyond our bytes there is nothing: they are the whole file, or they are not its beginning.
-    const isAll = answer.status === 416;
-    if (!isAll) await this.#settle(answer, part);
-    const onBytes = () => watch.heard();
-    const sum = await sumOfFile(part.path, trusted.expected, { signal, onBytes });
-    this.#tools.onBytes(this.#job, part.bytes);
-    if (isAll) return this.#check(part, sum, { ...trusted, isResumed: true, total: null });
-    const resumedAt = part.bytes;
-    for await (const chunk of answer.body) {
-      watch.heard();
-      await part.append(chunk);
-      sum.update(chunk);
-      this.#failures = 0;
-      this.#tools.onBytes(this.#job, part.bytes);
-      this.#refuseTooLong(part, trusted.expected);
-    }
-    return this.#check(part, sum, { ...trusted, isResumed: resumedAt > 0, total: totalOf(answer) });
+    return await receive(answer, { job, tools, have });
+  } finally {
+    // A destroyed body emits an error, which would end the process without a listener.
+    answer.body.on('error', () => undefined).destroy();
   }
+}
 
-  /** Makes the part fit the answer: what comes is the rest, or the whole. */
-  async #settle(answer: HttpAnswer, part: PartFile): Promise<void> {
-    const from = answer.status === 206 ? rangeStartOf(answer) : 0;
-    if (from !== part.bytes) {
-      if (answer.status === 206) throw new StaleParts('the server sends another part');
-      this.#tools.onNote(`${this.#job.label}: the server begins at the beginning`);
-      await part.restart();
-    }
-    const { url } = this.#job;
-    await part.comesFrom({ url, validator: validatorOf(answer) });
+/** Bytes of an earlier attempt; they count only where a checksum will be compared in the end. */
+function usefulBytes({ file, expected }: FileJob, allowUnverified: boolean): number {
+  const bytes = sizeOf(partOf(file)) ?? 0;
+  const isUseful = expected === null ? !allowUnverified : bytes <= (expected.bytes ?? bytes);
+  return isUseful ? bytes : 0;
+}
+
+interface Receiving {
+  readonly job: FileJob;
+  readonly tools: DownloadTools;
+  /** Bytes of the part on the disk when the attempt began. */
+  readonly have: number;
+}
+
+async function receive(answer: HttpAnswer, receiving: Receiving): Promise<FileOutcome> {
+  const { job, tools, have } = receiving;
+  const { expected, trust } = trustedSumOf(answer, job, tools.allowUnverified);
+  // 416: nothing follows our bytes. They are the whole file, or not its beginning.
+  const isAll = answer.status === 416;
+  const start = isAll ? have : startOf(answer);
+  if (start !== have) {
+    await onDisk(rm(partOf(job.file), { force: true }), job.file);
+    if (start !== 0) throw new ServerTrouble('the server sent another range');
+    tools.onNote(`${job.place}: the server sends it from the beginning`);
   }
-
-  #refuseTooLong(part: PartFile, expected: ExpectedSum | null): void {
+  tools.onBytes(job, start);
+  if (!isAll) {
     const bytesMax = expected?.bytes ?? FILE_BYTES_MAX;
-    if (part.bytes <= bytesMax) return;
-    throw this.#wrongContent(`more than ${bytesMax} bytes came`, expected);
-  }
-
-  async #check(
-    part: PartFile,
-    sum: FileSum,
-    facts: TrustedSum & { readonly isResumed: boolean; readonly total: number | null },
-  ): Promise<FileOutcome> {
-    const { expected, trust, isResumed, total } = facts;
-    const bytes = expected?.bytes ?? total;
-    if (bytes !== null && sum.bytes < bytes) {
-      throw new ServerTrouble(`only ${sum.bytes} of ${bytes} bytes came`);
+    if (!(await append(answer.body, { job, tools, start, bytesMax }))) {
+      throw await wrongContent(`more than ${bytesMax} bytes came`, expected, job);
     }
-    const { sha256, isRight } = sum.finish(expected);
-    if (isRight && (bytes === null || sum.bytes === bytes)) {
-      await part.finish();
-      return { state: 'downloaded', sha256, bytes: sum.bytes, trust };
-    }
-    if (isResumed && !this.#hasRestarted) throw new StaleParts('the parts do not fit together');
-    throw this.#wrongContent(`its SHA-256 is ${sha256}, over ${sum.bytes} bytes`, expected);
   }
+  const total = expected?.bytes ?? (isAll ? null : totalOf(answer));
+  return finish({ ...receiving, expected, trust, total, isResumed: start > 0 });
+}
 
-  #wrongContent(what: string, expected: ExpectedSum | null): ModelsError {
-    const wanted = expected === null ? 'its length' : `${expected.algorithm} ${expected.hex}`;
-    return new ModelsError(
+/** Writes a body behind the first `start` bytes. @returns whether it is no longer than `bytesMax`. */
+async function append(
+  body: AsyncIterable<Uint8Array>,
+  to: {
+    readonly job: FileJob;
+    readonly tools: DownloadTools;
+    readonly start: number;
+    readonly bytesMax: number;
+  },
+): Promise<boolean> {
+  const { job, tools, start, bytesMax } = to;
+  const handle = await onDisk(openPart(job.file, start), job.file);
+  try {
+    let bytes = start;
+    for await (const chunk of body) {
+      await onDisk(handle.appendFile(chunk), job.file);
+      bytes += chunk.length;
+      tools.onBytes(job, bytes);
+      if (bytes > bytesMax) return false;
+    }
+    await onDisk(handle.sync(), job.file);
+    return true;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openPart(file: string, start: number): Promise<FileHandle> {
+  await mkdir(dirname(file), { recursive: true });
+  return open(partOf(file), start > 0 ? 'a' : 'w');
+}
+
+/** Gives the whole file its name. @throws {ModelsError} `wrong-content`. */
+async function finish(
+  given: Receiving & {
+    readonly expected: ExpectedSum | null;
+    readonly trust: Trust;
+    readonly total: number | null;
+    readonly isResumed: boolean;
+  },
+): Promise<FileOutcome> {
+  const { job, tools, expected, trust, total, isResumed } = given;
+  const part = partOf(job.file);
+  const { sha256, bytes, isRight } = await sumOf(part, expected, tools.signal);
+  if (total !== null && bytes < total) {
+    throw new ServerTrouble(`only ${bytes} of ${total} bytes came`);
+  }
+  if (!isRight || bytes !== (total ?? bytes)) {
+    if (!isResumed) {
+      throw await wrongContent(`its SHA-256 is ${sha256}, over ${bytes} bytes`, expected, job);
+    }
+    await onDisk(rm(part), job.file);
+    throw new ServerTrouble('the parts do not fit together');
+  }
+  await onDisk(rename(part, job.file), job.file);
+  syncToDisk(dirname(job.file));
+  return { state: 'downloaded', sha256, bytes, trust };
+}
+
+async function wrongContent(
+  what: string,
+  expected: ExpectedSum | null,
+  job: FileJob,
+): Promise<ModelsError> {
+  await onDisk(rm(partOf(job.file), { force: true }), job.file);
+  const wanted = expected === null ? 'its length' : `${expected.algorithm} ${expected.hex}`;
+  return new ModelsError(
+    'wrong-content',
+    `Cannot use "${job.place}" from "${job.url}": ${what}, and ${wanted} was promised; nothing of it was kept. Try another source (MODELS_BASE_URL), and report it to the source's owner`,
+  );
+}
+
+async function onDisk<Result>(work: Promise<Result>, file: string): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw diskError(error, file);
+  }
+}
+
+/**
+ * Decides the checksum of an answer's body: manifest or lock file first, then the server's own.
+ *
+ * @throws {ModelsError} `wrong-content` when the server declares another file, `unverified` without any checksum.
+ */
+function trustedSumOf(
+  { declared, commit }: HttpAnswer,
+  { place, revision, expected }: FileJob,
+  allowUnverified: boolean,
+): { readonly expected: ExpectedSum | null; readonly trust: Trust } {
+  if (commit !== null && /^[0-9a-f]{40}$/.test(revision) && commit !== revision) {
+    throw new ModelsError(
       'wrong-content',
-      `Cannot use "${this.#job.label}" from "${this.#job.url}": ${what}, and ${wanted} was promised; nothing of it was kept. Try another source (MODELS_BASE_URL), and ask its keeper what happened`,
+      `Cannot download "${place}": revision ${revision} was requested, and the server answers for ${commit}`,
     );
   }
+  if (expected !== null) {
+    // Fails before a gigabyte is downloaded in vain.
+    const isOther = declared?.algorithm === expected.algorithm && declared.hex !== expected.hex;
+    if (!isOther) return { expected, trust: 'known' };
+    throw new ModelsError(
+      'wrong-content',
+      `Cannot download "${place}": the server has a file with SHA-256 ${declared.hex}, and ${expected.hex} was promised; try another source (MODELS_BASE_URL), and report it to the source's owner`,
+    );
+  }
+  if (declared !== null) return { expected: declared, trust: 'server' };
+  if (allowUnverified) return { expected: null, trust: 'nobody' };
+  throw new ModelsError(
+    'unverified',
+    `Cannot download "${place}": neither the manifest nor the server states its checksum; --allow-unverified takes it all the same, and keeps its checksum for the next time`,
+  );
+}
+
+/** Position of the first byte of a body; -1 for a 206 that does not state it. @see RFC 9110, 14.4 */
+function startOf({ status, headers }: HttpAnswer): number {
+  if (status !== 206) return 0;
+  const range = /^bytes (\d{1,15})-\d{1,15}\/(?:\d{1,15}|\*)$/.exec(headers['content-range'] ?? '');
+  return Number(range?.[1] ?? -1);
+}
+
+/** Length of the whole file by the answer; null when it does not state it. */
+function totalOf({ status, headers }: HttpAnswer): number | null {
+  if (status !== 206) return lengthIn(headers['content-length']);
+  return lengthIn(/\/(\d{1,15})$/.exec(headers['content-range'] ?? '')?.[1]);
 }

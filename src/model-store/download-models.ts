@@ -1,15 +1,78 @@
-/** Downloads many files, two at once, and tells of each what became of it. */
+/** The download run of the models command: files two at once, then Ollama's models, with progress and results. */
 import { mkdir } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { type Dispatcher, request } from 'undici';
+import { z } from 'zod';
+import { announcement, useText } from './check-models.ts';
 import { type DownloadTools, downloadFile, type FileOutcome } from './download-file.ts';
-import { refuseWithoutRoom } from './free-space.ts';
-import type { LockEntry, ModelLock } from './model-lock.ts';
-import { cancelled, ModelsError } from './models-error.ts';
-import { bytesThere, type PlannedFile } from './plan.ts';
+import { networkError, ServerTrouble } from './http-source.ts';
+import type { Model, OllamaModelEntry } from './manifest.ts';
+import { bytesMissing, bytesThere, type PlannedFile, planFiles } from './model-files.ts';
+import { lockFolder, ModelLock } from './model-lock.ts';
+import { cancelled, ModelsError, refuseWithoutRoom } from './models-error.ts';
+import { bytesText, Progress, plainText, type Screen } from './progress.ts';
 
 const FILES_AT_ONCE = 2;
 
-/** After these nothing else can go well. */
+/** Failures that end the whole run. */
 const ENDS_ALL = new Set(['disk-full', 'disk', 'cancelled']);
+
+type FetchOptions = Omit<DownloadTools, 'onBytes' | 'onNote'> & {
+  readonly models: readonly Model[];
+  readonly modelsDir: string;
+  /** Null for each model's own source. */
+  readonly mirror: string | null;
+  /** Null where another language model is set: Ollama is not called then. */
+  readonly ollamaHost: string | null;
+  readonly dispatcher: Dispatcher;
+  readonly screen: Screen;
+};
+
+/**
+ * Downloads what is missing.
+ *
+ * @returns the failures, and the files as they are known now.
+ * @throws {ModelsError} before any download: another run is at work, the disk is too small, a list is damaged.
+ */
+export async function fetchModels(options: FetchOptions): Promise<{
+  readonly failures: readonly ModelsError[];
+  readonly files: readonly PlannedFile[];
+}> {
+  const { modelsDir, mirror, models, screen } = options;
+  const runLock = lockFolder(modelsDir);
+  const progress = new Progress(options);
+  try {
+    const lock = await ModelLock.load(modelsDir);
+    const files = planFiles(models, { modelsDir, lock, mirror });
+    screen.write(`${announcement(models, files, options)}\n`);
+    for (const file of files) progress.add(file.place, file.bytes, bytesThere(file));
+    progress.start();
+    const results = await downloadModels(files, {
+      ...options,
+      lock,
+      onBytes: ({ place }, bytes) => progress.update(place, bytes),
+      onNote: (text) => progress.say(screen.paint('yellow', text)),
+      onResult: (result) => sayResult(result, progress, screen),
+    });
+    const failures = results
+      .map(({ outcome }) => outcome)
+      .filter((it) => it instanceof ModelsError);
+    for (const model of models) {
+      if (model.kind !== 'llm' || options.signal.aborted) continue;
+      const failure = await pull(model, options, progress);
+      if (failure !== null) failures.push(failure);
+    }
+    // Stopped files all have the same message.
+    const messages = failures.map(({ message }) => message);
+    return {
+      failures: failures.filter(({ message }, at) => messages.indexOf(message) === at),
+      files: planFiles(models, { modelsDir, lock, mirror }),
+    };
+  } finally {
+    progress.stop();
+    runLock.release();
+  }
+}
 
 export interface FileResult {
   readonly file: PlannedFile;
@@ -17,11 +80,11 @@ export interface FileResult {
 }
 
 /**
- * Has the files, each checked and noted in the lock file.
+ * Downloads files, each checked and noted in the lock file.
  *
- * @param tools.onResult told of each file when it is done.
- * @returns what became of each; one that failed does not keep the others from coming, unless the disk is full.
- * @throws {ModelsError} `disk-full` before anything is downloaded, where there is no room.
+ * @param tools.onResult receives each file's result.
+ * @returns all results; a failed file does not stop the others, unless the disk is full.
+ * @throws {ModelsError} `disk-full` before any download, where the disk is too small.
  */
 export async function downloadModels(
   files: readonly PlannedFile[],
@@ -39,7 +102,7 @@ export async function downloadModels(
   const signal = AbortSignal.any([tools.signal, ending.signal]);
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await attempt(file, { ...tools, signal });
+      const outcome = await download(file, { ...tools, signal });
       if (outcome instanceof ModelsError && ENDS_ALL.has(outcome.failure)) {
         waiting.length = 0;
         ending.abort();
@@ -52,17 +115,19 @@ export async function downloadModels(
   return results;
 }
 
-async function attempt(
+async function download(
   file: PlannedFile,
-  tools: Parameters<typeof downloadModels>[1],
+  tools: DownloadTools & { readonly lock: ModelLock },
 ): Promise<FileOutcome | ModelsError> {
+  const { place, revision, url } = file;
   try {
     const outcome = await downloadFile(file, tools);
-    const noted = tools.lock.get(file.place);
-    const isNoted = noted?.sha256 === outcome.sha256 && noted.revision === file.revision;
-    if (!isNoted) {
-      await tools.lock.note({ [file.place]: entryOf(file, outcome, tools.clock.now()) });
-    }
+    const { sha256, bytes } = outcome;
+    const noted = tools.lock.get(place);
+    if (noted?.sha256 === sha256 && noted.revision === revision) return outcome;
+    const trust = outcome.trust === 'known' ? 'manifest' : outcome.trust;
+    const at = tools.clock.now().toISOString();
+    await tools.lock.note({ [place]: { sha256, bytes, trust, revision, url, at } });
     return outcome;
   } catch (error) {
     if (error instanceof ModelsError) return error;
@@ -71,19 +136,145 @@ async function attempt(
   }
 }
 
-function entryOf(file: PlannedFile, outcome: FileOutcome, now: Date): LockEntry {
-  const { sha256, bytes, trust } = outcome;
-  return {
-    sha256,
-    bytes,
-    trust: trust === 'known' ? 'manifest' : trust,
-    revision: file.revision,
-    url: file.url,
-    at: now.toISOString(),
-  };
+function sayResult({ file, outcome }: FileResult, progress: Progress, screen: Screen): void {
+  progress.finish(file.place);
+  if (!(outcome instanceof ModelsError)) {
+    progress.say(`${screen.paint('green', 'ok')}  ${file.place}  ${outcomeText(outcome, screen)}`);
+  } else if (outcome.failure !== 'cancelled') {
+    progress.say(`${screen.paint('red', 'failed')}  ${file.place}`);
+  }
 }
 
-/** Of files whose length is known: what is not on the disk yet. */
-export function bytesMissing(files: readonly PlannedFile[]): number {
-  return files.reduce((sum, file) => sum + Math.max(0, (file.bytes ?? 0) - bytesThere(file)), 0);
+function outcomeText({ state, bytes, sha256, trust }: FileOutcome, screen: Screen): string {
+  const size = bytesText(bytes);
+  if (state === 'was-there') return `${size}, was there, checked`;
+  if (trust === 'known') return `${size}, checked`;
+  const who =
+    trust === 'server'
+      ? "checked against the server's own checksum, this first time"
+      : 'unverified';
+  return `${size}, ${screen.paint('yellow', who)}; from now on it must stay SHA-256 ${sha256}`;
+}
+
+async function pull(
+  model: OllamaModelEntry,
+  options: FetchOptions,
+  progress: Progress,
+): Promise<ModelsError | null> {
+  const { ollamaHost: host, screen } = options;
+  const { ollama: name } = model;
+  if (host === null) {
+    progress.say(`left out  ${name}: LLM is set to something else than Ollama`);
+    return null;
+  }
+  progress.add(name, model.aboutBytes, 0);
+  try {
+    const onBytes = (done: number) => progress.update(name, done);
+    const state = await pullOllamaModel({ ...options, host, model: name, onBytes });
+    const how = state === 'was-there' ? 'was there' : 'downloaded and checked by Ollama';
+    progress.say(`${screen.paint('green', 'ok')}  ${name}  ${how}; ${useText(model)}`);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ModelsError)) throw error;
+    if (error.failure !== 'cancelled') progress.say(`${screen.paint('red', 'failed')}  ${name}`);
+    return error;
+  } finally {
+    progress.finish(name);
+  }
+}
+
+/** Time limit for the list of models that Ollama has. */
+const LIST_MS = 5000;
+
+export interface PullOptions {
+  /** Such as `http://127.0.0.1:11434`. */
+  readonly host: string;
+  readonly model: string;
+  /** Its time limit between two chunks has to be longer than Ollama checks gigabytes in silence. */
+  readonly dispatcher: Dispatcher;
+  readonly signal: AbortSignal;
+  /** Receives the bytes that are there, of those known so far. */
+  onBytes(done: number, total: number): void;
+}
+
+/**
+ * Has Ollama download a model, unless Ollama has it. Ollama checks what it downloads, and resumes.
+ *
+ * @throws {ModelsError}
+ */
+export async function pullOllamaModel(options: PullOptions): Promise<'downloaded' | 'was-there'> {
+  const { signal } = options;
+  try {
+    if (await hasModel(options)) return 'was-there';
+    await followPull(options);
+    return 'downloaded';
+  } catch (error) {
+    throw signal.aborted ? cancelled(error) : pullError(error, options);
+  }
+}
+
+function pullError(cause: unknown, { host, model }: PullOptions): ModelsError {
+  const why = plainText(networkError(cause).message).slice(0, 300);
+  return new ModelsError(
+    'network',
+    `Cannot have Ollama at "${host}" download "${model}": ${why}; start Ollama ("ollama serve"), or set OLLAMA_HOST to where it runs, and run the same command again`,
+    { cause },
+  );
+}
+
+async function hasModel(options: PullOptions): Promise<boolean> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIST_MS)]);
+  const body = await ask({ ...options, signal }, '/api/tags', { method: 'GET' });
+  const { models } = readOllama(tagsSchema, await body.text());
+  const name = options.model.includes(':') ? options.model : `${options.model}:latest`;
+  return models.some((model) => model.name === name);
+}
+
+async function followPull(options: PullOptions): Promise<void> {
+  const wanted = JSON.stringify({ model: options.model, stream: true });
+  const body = await ask(options, '/api/pull', { method: 'POST', body: wanted });
+  const layers = new Map<string, { readonly done: number; readonly total: number }>();
+  let isDone = false;
+  for await (const line of createInterface({ input: body })) {
+    const { status, error, digest, total, completed } = readOllama(lineSchema, line);
+    if (error !== undefined) throw new ServerTrouble(error);
+    isDone = status === 'success';
+    if (digest === undefined || total === undefined) continue;
+    layers.set(digest, { done: completed ?? 0, total });
+    const sum = (part: 'done' | 'total') =>
+      [...layers.values()].reduce((bytes, layer) => bytes + layer[part], 0);
+    options.onBytes(sum('done'), sum('total'));
+  }
+  if (!isDone) throw new ServerTrouble('its answer broke off');
+}
+
+async function ask(
+  { host, dispatcher, signal }: Pick<PullOptions, 'host' | 'dispatcher' | 'signal'>,
+  path: string,
+  init: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
+): Promise<Dispatcher.ResponseData['body']> {
+  const headers = { 'content-type': 'application/json' };
+  const url = `${host.replace(/\/+$/, '')}${path}`;
+  const { statusCode, body } = await request(url, { ...init, headers, dispatcher, signal });
+  if (statusCode === 200) return body;
+  throw new ServerTrouble(`it answered ${statusCode}: ${await body.text()}`);
+}
+
+const tagsSchema = z.object({ models: z.array(z.object({ name: z.string() })) });
+
+/** @see Ollama API, "Pull a Model" */
+const lineSchema = z.object({
+  status: z.string().optional(),
+  error: z.string().optional(),
+  digest: z.string().optional(),
+  total: z.number().nonnegative().optional(),
+  completed: z.number().nonnegative().optional(),
+});
+
+function readOllama<Schema extends z.ZodType>(schema: Schema, text: string): z.infer<Schema> {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new ServerTrouble('it does not speak like Ollama', { cause: error });
+  }
 }

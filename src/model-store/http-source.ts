@@ -1,41 +1,47 @@
-/** Gets files over HTTP with undici, following redirects by rules of our own. */
+/** HTTP downloads with undici: redirect rules, the hub's checksums, and errors in words for the operator. */
 import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
-import type { ExpectedSum } from './file-sum.ts';
+import type { ExpectedSum } from './model-files.ts';
 import { ModelsError } from './models-error.ts';
 
 const REDIRECTS_MAX = 5;
-
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** Header names in lower case. */
+type Headers = Readonly<Record<string, string | undefined>>;
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** Has to be read to its end, or destroyed. */
   readonly body: Readable;
-  /** What the server that was asked says of the file; a server that it sent us on to has no say. */
+  /** Checksum by the server that was asked; servers that it redirects to do not count. */
   readonly declared: ExpectedSum | null;
+  /** The commit that the hub answers for. */
   readonly commit: string | null;
 }
 
 /** A secret for one server. */
 export interface AccessToken {
-  /** Such as `https://huggingface.co`: sent there and nowhere else, not after a redirect either. */
+  /** Such as `https://huggingface.co`: sent there and to no other server, not after a redirect either. */
   readonly origin: string;
   readonly token: string;
 }
 
-/** The address for the operator's eyes: without what a signed address has behind its question mark. */
-export function shownUrl(url: URL): string {
-  return `${url.origin}${url.pathname}`;
+interface GetOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Time limit for the answer's head, and between two chunks of its body. */
+  readonly stallMs: number;
 }
 
+/** Downloads from one set of servers with one token. */
 export class HttpSource {
   readonly #dispatcher: Dispatcher;
   readonly #userAgent: string;
   readonly #token: AccessToken | null;
 
-  /** @param options.dispatcher is closed by whoever made it. */
+  /** @param options.dispatcher stays open: its maker closes it. */
   constructor(options: {
     readonly dispatcher: Dispatcher;
     readonly userAgent: string;
@@ -47,95 +53,74 @@ export class HttpSource {
   }
 
   /**
-   * Asks for a file.
+   * Requests a file, and follows redirects: https to https, and a mirror to itself.
    *
-   * @throws {ModelsError} `refused`, when it is sent on to where it must not go.
+   * @throws {ModelsError} `refused`, for any other redirect.
    * @throws undici's errors of the network, and the signal's reason.
    */
-  async get(
-    address: string,
-    options: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
-  ): Promise<HttpAnswer> {
+  async get(address: string, options: GetOptions): Promise<HttpAnswer> {
     const first = new URL(address);
     let url = first;
     let declared: ExpectedSum | null = null;
     let commit: string | null = null;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
-      const { statusCode, headers, body } = await this.#request(url, options);
-      const single = singleHeaders(headers);
+      const { statusCode, headers: lists, body } = await this.#request(url, options);
+      const headers: Headers = Object.fromEntries(
+        Object.entries(lists).map(([name, value]) => [name.toLowerCase(), [value].flat()[0]]),
+      );
       if (url.origin === first.origin) {
-        declared ??= declaredSumOf(single);
-        commit ??= declaredCommitOf(single);
+        declared ??= declaredSumOf(headers);
+        commit ??= /^[0-9a-f]{40}$/.exec(headers['x-repo-commit'] ?? '')?.[0] ?? null;
       }
-      if (!REDIRECTS.has(statusCode) || single.location === undefined) {
-        return { status: statusCode, headers: single, body, declared, commit };
+      if (!REDIRECTS.has(statusCode) || headers.location === undefined) {
+        return { status: statusCode, headers, body, declared, commit };
       }
       await body.dump();
-      url = nextUrl(single.location, url, first);
+      url = nextUrl(headers.location, url, first);
     }
-    throw new ModelsError(
-      'refused',
-      `Cannot get "${shownUrl(first)}": the server sends us from one place to the next without end`,
-    );
+    throw new ModelsError('refused', `Cannot get "${shown(first)}": too many redirects`);
   }
 
-  #request(
-    url: URL,
-    options: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
-  ): Promise<Dispatcher.ResponseData> {
-    const mayKnow = this.#token !== null && this.#token.origin === url.origin;
+  #request(url: URL, { headers, signal, stallMs }: GetOptions): Promise<Dispatcher.ResponseData> {
+    const authorization =
+      this.#token?.origin === url.origin ? { authorization: `Bearer ${this.#token.token}` } : {};
     return request(url, {
       dispatcher: this.#dispatcher,
-      method: 'GET',
-      signal: options.signal,
-      // The caller watches the time.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      signal,
+      headersTimeout: stallMs,
+      bodyTimeout: stallMs,
       headers: {
-        ...options.headers,
+        ...headers,
+        ...authorization,
         'user-agent': this.#userAgent,
-        // Sums and lengths are those of the file itself.
+        // Checksums and lengths are those of the file itself.
         'accept-encoding': 'identity',
-        ...(mayKnow ? { authorization: `Bearer ${this.#token?.token}` } : {}),
       },
     });
   }
 }
 
-/** Encrypted stays encrypted; what was never encrypted, a mirror on the local network, stays on that server. */
 function nextUrl(location: string, from: URL, first: URL): URL {
   const to = URL.parse(location, from.href);
   const isSafe = to?.protocol === 'https:' && from.protocol === 'https:';
   const isSame = to !== null && to.origin === first.origin;
-  if (to === null || !(isSafe || isSame) || to.username !== '' || to.password !== '') {
-    const where = to === null ? 'an address that makes no sense' : `"${to.origin}"`;
-    throw new ModelsError(
-      'refused',
-      `Cannot get "${shownUrl(first)}": the server sends us on to ${where}, and only https to https is followed, or a mirror to itself`,
-    );
-  }
-  return to;
-}
-
-function singleHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name.toLowerCase(),
-      Array.isArray(value) ? value[0] : value,
-    ]),
+  if (to !== null && (isSafe || isSame) && to.username === '' && to.password === '') return to;
+  const where = to === null ? 'an invalid address' : `"${to.origin}"`;
+  throw new ModelsError(
+    'refused',
+    `Cannot get "${shown(first)}": the server redirects to ${where}; only https to https is followed, or a mirror to itself`,
   );
 }
 
-/** Header names in lower case. */
-type Headers = Readonly<Record<string, string | undefined>>;
+/** Without the query of a signed address. */
+function shown(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}
 
 /**
- * Reads the sum out of an answer's headers.
+ * Reads the hub's checksum: `x-linked-etag` is the SHA-256 of a large file; a small file lies in git itself, and its `etag`
+ * is the SHA-1 of the git blob. Any other server's `etag` says nothing; `x-repo-commit` tells the hub from them.
  *
- * Large files: `x-linked-etag` is their SHA-256. Small ones lie in git itself: the `etag` is the SHA-1 of the git blob. Any
- * other server's `etag` says nothing about the bytes; a hub is known by `x-repo-commit`.
- *
- * @returns null when none is declared.
  * @see huggingface_hub, `get_hf_file_metadata`; git, "blob" objects
  */
 function declaredSumOf(headers: Headers): ExpectedSum | null {
@@ -149,16 +134,93 @@ function declaredSumOf(headers: Headers): ExpectedSum | null {
   return { algorithm: 'git-sha1', hex: etag, bytes: gitBytes };
 }
 
-/** The commit that the hub answered for; null when it says none. */
-function declaredCommitOf(headers: Headers): string | null {
-  const commit = headers['x-repo-commit'];
-  return commit !== undefined && /^[0-9a-f]{40}$/.test(commit) ? commit : null;
-}
-
 function unquoted(etag: string | undefined): string {
   return (etag ?? '').replace(/^W\//, '').replaceAll('"', '').toLowerCase();
 }
 
-function lengthIn(text: string | undefined): number | null {
+/** A length in a header; null where it is none. */
+export function lengthIn(text: string | undefined): number | null {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/** A failure that may be over at the next attempt. */
+export class ServerTrouble extends Error {
+  override readonly name = 'ServerTrouble';
+  /** By `Retry-After`; null without it. */
+  readonly retryAfterMs: number | null;
+
+  constructor(
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number | null } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+const MAY_PASS = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]);
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'set HF_TOKEN, or HF_TOKEN_FILE, to a token that may read it',
+  403: 'set HF_TOKEN, or HF_TOKEN_FILE, to a token that may read it, and accept its terms on its page if it has any',
+  404: 'it is not there; on a mirror, copy it to that place, and else see whether a newer Offhook has a newer manifest',
+  407: 'the proxy wants a password',
+  410: 'it was taken away; see whether a newer Offhook has a newer manifest',
+  451: 'it is not available where you are',
+};
+
+/** The error of an answer; null for 200, 206, and 416 to a request for the rest of a file. */
+export function answerError(
+  { status, headers }: HttpAnswer,
+  asked: { readonly place: string; readonly url: string; readonly isRest: boolean },
+  now: Date,
+): ModelsError | ServerTrouble | null {
+  if (MAY_PASS.has(status)) {
+    const patienceMs = retryAfterMs(headers['retry-after'], now);
+    return new ServerTrouble(`the server answered ${status}`, { retryAfterMs: patienceMs });
+  }
+  const refused = (why: string) =>
+    new ModelsError('refused', `Cannot download "${asked.place}" from "${asked.url}": ${why}`);
+  if (status !== 200 && status !== 206 && !(status === 416 && asked.isRest)) {
+    const advice = ADVICE[status] ?? 'try another source (MODELS_BASE_URL)';
+    return refused(`the server answered ${status}; ${advice}`);
+  }
+  const encoding = headers['content-encoding'] ?? 'identity';
+  return encoding === 'identity' ? null : refused(`the server compresses it as "${encoding}"`);
+}
+
+/** Reads `Retry-After`, seconds or a date, as milliseconds from `now`; null when it is neither. @see RFC 9110, 10.2.3 */
+export function retryAfterMs(header: string | undefined, now: Date): number | null {
+  if (header === undefined) return null;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up just now',
+  ECONNRESET: 'the connection was cut off',
+  UND_ERR_SOCKET: 'the connection was cut off',
+  UND_ERR_CONNECT_TIMEOUT: 'it cannot be reached',
+  UND_ERR_HEADERS_TIMEOUT: 'nothing came for too long',
+  UND_ERR_BODY_TIMEOUT: 'nothing came for too long',
+  ETIMEDOUT: 'it cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  EHOSTUNREACH: 'it cannot be reached',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'its certificate is not signed by a known authority (NODE_EXTRA_CA_CERTS names a file of your own)',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'its certificate is not signed by a known authority (NODE_EXTRA_CA_CERTS names a file of your own)',
+};
+
+/** An error of the network in words for the operator. */
+export function networkError(error: unknown): ServerTrouble {
+  if (error instanceof ServerTrouble) return error;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const text = error instanceof Error ? error.message : String(error);
+  return new ServerTrouble(REASONS[code] ?? text, { cause: error });
 }

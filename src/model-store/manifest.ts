@@ -1,8 +1,7 @@
-/** The list of models that can be downloaded: `models/manifest.json`, read and checked as a whole. */
+/** The manifest: `models/manifest.json`, the list of models that can be downloaded. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ModelsError } from './models-error.ts';
-import { isSafePath } from './safe-path.ts';
 
 const id = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/);
 
@@ -20,9 +19,9 @@ const fileSchema = z.strictObject({
   path: safePath,
   /** Below the model's folder; the same as `path` unless given. */
   as: safePath.optional(),
-  /** Null when nobody has stated it. */
+  /** Null when unknown. */
   bytes: z.number().int().positive().nullable(),
-  /** Null when nobody has stated it: the sum that the server declares is taken then, and kept. */
+  /** Null when unknown: the first download takes the checksum that the server declares, and keeps it. */
   sha256: sha256.nullable(),
 });
 
@@ -31,7 +30,7 @@ const tensorSchema = z.strictObject({
   direction: z.enum(['in', 'out']),
   name: shown,
   type: z.enum(['float32', 'int64', 'bool']),
-  /** Numbers, and names of lengths that differ. */
+  /** Numbers, and names of variable lengths. */
   shape: z.array(z.union([z.number().int().positive(), z.string().min(1)])),
 });
 
@@ -39,19 +38,19 @@ const licenceSchema = z.strictObject({
   /** An SPDX expression. */
   spdx: shown,
   statedAt: z.url(),
-  /** Credit that is asked for, or a doubt. */
+  /** Required credit, or a doubt. */
   note: shown.optional(),
 });
 
 const commonSchema = {
   id,
   name: shown,
-  /** Of ours, the one that uses it. */
+  /** The engine that uses it. */
   engine: shown,
   licence: licenceSchema,
   page: z.url(),
   languages: z.array(z.string().min(1)),
-  /** Programs that have to be there too. */
+  /** Programs that it needs. */
   needs: z.array(shown),
 };
 
@@ -75,9 +74,9 @@ const filesModelSchema = z.strictObject({
 const ollamaModelSchema = z.strictObject({
   ...commonSchema,
   kind: z.literal('llm'),
-  /** As Ollama names it. */
+  /** Its name in Ollama. */
   ollama: z.string().min(1),
-  /** As its page says; Ollama knows and checks the true size. */
+  /** By its page; Ollama knows and checks the true size. */
   aboutBytes: z.number().positive(),
 });
 
@@ -100,11 +99,11 @@ export type OllamaModelEntry = z.infer<typeof ollamaModelSchema>;
 export type Model = FilesModel | OllamaModelEntry;
 export type ModelFile = z.infer<typeof fileSchema>;
 
-/** The one that comes with Offhook. */
+/** The manifest in the repository. */
 const MANIFEST_FILE = new URL('../../models/manifest.json', import.meta.url);
 
 /**
- * Reads a list, and keeps its text, which goes into archives as it is.
+ * Reads a manifest, and returns its text too, which goes into archives unchanged.
  *
  * @throws {ModelsError} naming the file and what is wrong in it.
  */
@@ -174,4 +173,18 @@ function contradictionsOf(manifest: {
 
 function repeatedIn(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))];
+}
+
+const PATH_LENGTH_MAX = 200;
+
+/** No control characters, no backslash (a separator elsewhere), no colon (a drive, a stream). */
+const PATH_PART = /^[A-Za-z0-9._+-][A-Za-z0-9._+ -]*$/;
+
+/** Whether a relative path with `/` stays below its folder on every operating system. */
+export function isSafePath(path: string): boolean {
+  return (
+    path.length > 0 &&
+    path.length <= PATH_LENGTH_MAX &&
+    path.split('/').every((part) => PATH_PART.test(part) && !/[. ]$/.test(part))
+  );
 }

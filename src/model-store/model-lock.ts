@@ -1,21 +1,21 @@
-/** What was downloaded, with its checksums: `models.lock.json` in MODELS_DIR. A file that nobody vouched for is held to it ever after. */
+/** `models.lock.json`, the checksums of downloaded files, and the lock that keeps two runs of the command apart. */
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { z } from 'zod';
-import type { ExpectedSum } from './file-sum.ts';
-import type { Model, ModelFile } from './manifest.ts';
+import { makeFolder } from '../lib/make-folder.ts';
+import { isSafePath } from './manifest.ts';
 import { diskError, ModelsError } from './models-error.ts';
-import { syncFolder } from './part-file.ts';
-import { isSafePath } from './safe-path.ts';
 
 export const LOCK_FILE = 'models.lock.json';
 
 const entrySchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.number().int().nonnegative(),
-  /** Who vouched for it: `manifest`, `server` (at the first download), `bundle`, `nobody`. */
+  /** Source of the checksum: `manifest`, `server` (at the first download), `bundle`, `nobody`. */
   trust: z.enum(['manifest', 'server', 'bundle', 'nobody']),
-  /** Of the manifest at that time: of another revision nothing is known. */
+  /** Of the manifest at that time; the entry does not count for another revision. */
   revision: z.string(),
   url: z.string(),
   at: z.iso.datetime(),
@@ -28,7 +28,7 @@ const lockSchema = z.strictObject({
 
 export type LockEntry = z.infer<typeof entrySchema>;
 
-/** The places of files below MODELS_DIR, and what is known of each. */
+/** The lock file of one folder of models: entries by place below MODELS_DIR. */
 export class ModelLock {
   readonly #modelsDir: string;
   readonly #files: Map<string, LockEntry>;
@@ -40,7 +40,7 @@ export class ModelLock {
     this.#files = new Map(files);
   }
 
-  /** @throws {ModelsError} when it cannot be read: nothing must be trusted anew because of that. */
+  /** @throws {ModelsError} when it cannot be read: a damaged file must not make servers trusted again. */
   static async load(modelsDir: string): Promise<ModelLock> {
     const path = join(modelsDir, LOCK_FILE);
     const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -54,11 +54,10 @@ export class ModelLock {
     return this.#files.get(place) ?? null;
   }
 
-  /** Notes files, and has that on the disk when it returns. @throws {ModelsError} */
+  /** Notes files; the lock file is on the disk when it resolves. @throws {ModelsError} */
   async note(entries: Readonly<Record<string, LockEntry>>): Promise<void> {
     for (const [place, entry] of Object.entries(entries)) this.#files.set(place, entry);
-    const before = this.#writing;
-    const written = before.catch(() => undefined).then(() => this.#write());
+    const written = this.#writing.catch(() => undefined).then(() => this.#write());
     this.#writing = written;
     await written;
   }
@@ -74,13 +73,13 @@ export class ModelLock {
         await handle.close();
       }
       await rename(`${path}.new`, path);
-      syncFolder(this.#modelsDir);
+      syncToDisk(this.#modelsDir);
     } catch (error) {
       throw diskError(error, path);
     }
   }
 
-  /** As it is written, of these places only. */
+  /** The file's text with the entries of these places only. */
   text(places: readonly string[]): string {
     const known = places.filter((place) => this.#files.has(place)).sort();
     const files = Object.fromEntries(known.map((place) => [place, this.#files.get(place)]));
@@ -97,23 +96,65 @@ export function parseLock(text: string, from: string): Map<string, LockEntry> {
   }
 }
 
-/** What a file has to add up to: as the manifest says, or as it did the first time; null when nobody knows. */
-export function expectedOf(
-  model: Exclude<Model, { kind: 'llm' }>,
-  file: ModelFile,
-  noted: LockEntry | null,
-): ExpectedSum | null {
-  const { sha256, bytes } = file;
-  if (sha256 !== null) return { algorithm: 'sha256', hex: sha256, bytes };
-  if (noted === null || noted.revision !== model.revision) return null;
-  return { algorithm: 'sha256', hex: noted.sha256, bytes: noted.bytes };
-}
-
 function unreadable(path: string, error: unknown): ModelsError {
   const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
   return new ModelsError(
     'usage',
-    `Cannot read "${path}", which holds the checksums of what was downloaded: ${why}; bring it back from a backup, or remove it to trust the servers anew`,
+    `Cannot read "${path}", which holds the checksums of downloaded files: ${why}; restore it from a backup, or remove it to trust the servers again`,
     { cause: error },
   );
+}
+
+/** Makes a file's content durable, or the renames in a folder. */
+export function syncToDisk(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The lock of a folder of models. */
+export interface RunLock {
+  /** Safe to call twice. */
+  release(): void;
+}
+
+/**
+ * Locks a folder of models against a second run: an open transaction on an empty SQLite database, which the operating
+ * system releases however the process dies. Node has no file locks of its own.
+ *
+ * @throws {ModelsError} `busy` when another run holds it, `disk` when the folder cannot be made.
+ */
+export function lockFolder(modelsDir: string): RunLock {
+  const path = join(modelsDir, '.models.lock');
+  try {
+    makeFolder(modelsDir);
+  } catch (error) {
+    throw folderError(error, modelsDir);
+  }
+  let sqlite: Sqlite.Database | undefined;
+  try {
+    const database = new Sqlite(path, { timeout: 0 });
+    sqlite = database;
+    // Nothing is ever written, so that no journal file is needed.
+    database.pragma('journal_mode=memory');
+    database.exec('begin exclusive');
+    return { release: () => database.close() };
+  } catch (error) {
+    sqlite?.close();
+    throw lockError(error, modelsDir, path);
+  }
+}
+
+function folderError(cause: unknown, modelsDir: string): ModelsError {
+  return new ModelsError('disk', `Cannot make "${modelsDir}": ${cause}; set MODELS_DIR`, { cause });
+}
+
+function lockError(cause: unknown, modelsDir: string, path: string): ModelsError {
+  const isBusy = cause instanceof Sqlite.SqliteError && cause.code.startsWith('SQLITE_BUSY');
+  if (!isBusy) return diskError(cause, path);
+  const message = `Cannot work on "${modelsDir}": another run of this command is at it; wait for it to end`;
+  return new ModelsError('busy', message, { cause });
 }

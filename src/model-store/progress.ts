@@ -1,26 +1,20 @@
-/** Shows how far the downloads are: one line that changes on a terminal, a line every few seconds elsewhere. */
+/** Download progress: one line that changes on a terminal, a line every few seconds elsewhere. */
 import type { Clock } from '../lib/clock.ts';
-import { bytesText, spanText } from './wording.ts';
 
-/** Where text goes. */
+/** Where the command writes. */
 export interface Screen {
-  /** Whether lines can be written over. */
+  /** Whether lines can be overwritten. */
   readonly isTerminal: boolean;
   /** In characters. */
   readonly columns: number;
   write(text: string): void;
-  /** Colours a word, where that is wanted. */
-  paint(style: 'green' | 'red' | 'yellow' | 'bold', text: string): string;
+  /** Colours a word, where colours are wanted. */
+  paint(style: 'green' | 'red' | 'yellow', text: string): string;
 }
 
 const REDRAW_MS = 200;
-
 const LINE_MS = 5000;
-
 const BAR_CELLS = 24;
-
-/** The speed is that of the last so many milliseconds. */
-const SPEED_MS = 10_000;
 
 interface Item {
   readonly bytes: number | null;
@@ -28,14 +22,14 @@ interface Item {
   isActive: boolean;
 }
 
+/** Progress of several downloads together. Call `stop` in any case. */
 export class Progress {
   readonly #screen: Screen;
   readonly #clock: Clock;
   readonly #items = new Map<string, Item>();
   #cancel: () => void = () => undefined;
-  /** Instants and bytes that came until then, newest last. */
-  #samples: { readonly atMs: number; readonly came: number }[] = [];
-  #came = 0;
+  #startedAtMs = 0;
+  #received = 0;
   #isShown = false;
 
   constructor(options: { readonly screen: Screen; readonly clock: Clock }) {
@@ -43,14 +37,13 @@ export class Progress {
     this.#clock = options.clock;
   }
 
-  /** @param bytes null when nobody knows. @param there already, which counts as done but not for the speed. */
+  /** @param bytes null when unknown. @param there already, which counts as done but not for the speed. */
   add(name: string, bytes: number | null, there: number): void {
     this.#items.set(name, { bytes, done: there, isActive: false });
   }
 
-  /** Begins to show. Call `stop` in any case. */
   start(): void {
-    this.#samples = [{ atMs: this.#clock.nowMs(), came: 0 }];
+    this.#startedAtMs = this.#clock.nowMs();
     this.#schedule();
   }
 
@@ -64,7 +57,7 @@ export class Progress {
   update(name: string, done: number): void {
     const item = this.#items.get(name);
     if (item === undefined) return;
-    this.#came += Math.max(0, done - item.done);
+    this.#received += Math.max(0, done - item.done);
     item.done = done;
     item.isActive = true;
   }
@@ -81,8 +74,7 @@ export class Progress {
   }
 
   #schedule(): void {
-    const everyMs = this.#screen.isTerminal ? REDRAW_MS : LINE_MS;
-    this.#cancel = this.#clock.after(everyMs, () => {
+    this.#cancel = this.#clock.after(this.#screen.isTerminal ? REDRAW_MS : LINE_MS, () => {
       this.#draw();
       this.#schedule();
     });
@@ -100,41 +92,55 @@ export class Progress {
       this.#screen.write(`${text}\n`);
       return;
     }
-    // A line that breaks could not be written over.
+    // A line that wraps could not be overwritten.
     this.#screen.write(`\r\u001b[K${text.slice(0, Math.max(20, this.#screen.columns - 1))}`);
     this.#isShown = true;
   }
 
-  /** Null while nothing is on its way. */
+  /** Null while nothing is being downloaded. */
   #text(): string | null {
-    const items = [...this.#items];
-    const active = items.filter(([, { isActive }]) => isActive).map(([name]) => name);
+    const items = [...this.#items.values()];
+    const active = [...this.#items].flatMap(([name, { isActive }]) => (isActive ? [name] : []));
     if (active.length === 0) return null;
-    const done = items.reduce((sum, [, item]) => sum + item.done, 0);
-    const total = items.reduce((sum, [, item]) => sum + (item.bytes ?? item.done), 0);
+    const done = items.reduce((sum, item) => sum + item.done, 0);
+    const total = items.reduce((sum, item) => sum + (item.bytes ?? item.done), 0);
     const share = total === 0 ? 1 : Math.min(1, done / total);
-    const speed = this.#bytesPerMs();
-    const rest = speed > 0 ? `, ${spanText((total - done) / speed)} left` : '';
+    const bytesPerMs = this.#received / Math.max(1, this.#clock.nowMs() - this.#startedAtMs);
+    const left = bytesPerMs > 0 ? `, ${spanText((total - done) / bytesPerMs)} left` : '';
     const percent = `${String(Math.floor(share * 100)).padStart(3)} %`;
-    const sizes = `${bytesText(done)} of ${bytesText(total)}`;
-    const pace = `${bytesText(speed * 1000)}/s${rest}`;
     const bar = this.#screen.isTerminal ? `${barOf(share)} ` : '';
-    return `${bar}${percent}  ${sizes}, ${pace}  ${active.join(', ')}`;
-  }
-
-  #bytesPerMs(): number {
-    const atMs = this.#clock.nowMs();
-    this.#samples.push({ atMs, came: this.#came });
-    while (this.#samples.length > 2 && atMs - (this.#samples[1]?.atMs ?? atMs) >= SPEED_MS) {
-      this.#samples.shift();
-    }
-    const [first] = this.#samples;
-    if (first === undefined || atMs <= first.atMs) return 0;
-    return (this.#came - first.came) / (atMs - first.atMs);
+    return `${bar}${percent}  ${bytesText(done)} of ${bytesText(total)}, ${bytesText(bytesPerMs * 1000)}/s${left}  ${active.join(', ')}`;
   }
 }
 
 function barOf(share: number): string {
   const full = Math.round(share * BAR_CELLS);
   return `[${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}]`;
+}
+
+const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+
+/** A size in decimal units, as disks and model pages have them: `79.7 MB`. */
+export function bytesText(bytes: number): string {
+  let value = Math.max(0, bytes);
+  let unit = 0;
+  while (value >= 999.95 && unit < UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return unit === 0 ? `${Math.ceil(value)} bytes` : `${value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** A duration: `45 s`, `3 min 20 s`, `2 h 5 min`. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Removes control characters from text of others before it is shown on the terminal. */
+export function plainText(text: string): string {
+  return text.replace(/\p{Cc}/gu, '');
 }

@@ -18,8 +18,20 @@ const EVIL: readonly (readonly [string, readonly TarEntry[]])[] = [
   ['a hard link', [{ path: 'stt/ear/a.json', type: '1', linkTo: '/etc/passwd' }]],
   ['a device', [{ path: 'stt/ear/a.json', type: '3' }]],
   ['a pipe', [{ path: 'stt/ear/a.json', type: '6' }]],
-  ['an extended header', [{ path: 'x', type: 'x', bytes: Buffer.from('19 path=../../../x\n') }]],
-  ['a long name', [{ path: 'x', type: 'L', bytes: Buffer.from('../../../x') }]],
+  [
+    'an extended header that leads elsewhere',
+    [
+      { path: 'x', type: 'x', bytes: Buffer.from('19 path=../../../x\n') },
+      { path: 'stt/ear/y', bytes: Buffer.from('x') },
+    ],
+  ],
+  [
+    'a long name that leads elsewhere',
+    [
+      { path: 'x', type: 'L', bytes: Buffer.from('../../../x') },
+      { path: 'stt/ear/y', bytes: Buffer.from('x') },
+    ],
+  ],
   ['a file that is not in the list', [{ path: 'stt/ear/run.sh', bytes: Buffer.from('x') }]],
   ['a file that is there twice', [GOOD[0] as TarEntry]],
   ['a length beyond the end', [{ path: 'stt/ear/x', size: 10_000_000 }]],

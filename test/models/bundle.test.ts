@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeBundle } from '../../src/model-store/bundle-runs.ts';
+import { writeBundle } from '../../src/model-store/bundle.ts';
+import { planFiles } from '../../src/model-store/model-files.ts';
 import { LOCK_FILE, ModelLock } from '../../src/model-store/model-lock.ts';
-import { planFiles } from '../../src/model-store/plan.ts';
 import {
   bundleOf,
   FILES,
@@ -72,7 +72,7 @@ test('writeBundle makes the same bytes from the same files', async () => {
 
   for (const bundle of bundles) {
     const onBytes = () => undefined;
-    await writeBundle({ bundle, files, manifest: MANIFEST_TEXT, lock, signal, onBytes });
+    await writeBundle({ bundle, modelsDir, files, manifest: MANIFEST_TEXT, lock, signal, onBytes });
   }
 
   const [first, second] = bundles.map((bundle) => sha256(readFileSync(bundle)));
@@ -88,6 +88,7 @@ test('writeBundle leaves no archive behind when a file is damaged', async () => 
 
   const failed = writeBundle({
     bundle: join(folder, 'models.tar'),
+    modelsDir,
     files: planFiles([MODEL], { modelsDir, lock, mirror: null }),
     manifest: MANIFEST_TEXT,
     lock,

@@ -40,7 +40,7 @@ test('downloadFile replaces a file that is there and damaged', async () => {
   await downloadFile(wanted, tools);
 
   expect(read('a.onnx').equals(BYTES)).toBe(true);
-  expect(notes.join()).toContain('not what it should be');
+  expect(notes.join()).toContain('damaged');
 });
 
 test('downloadFile goes on where a cut connection stopped', async () => {
@@ -55,7 +55,6 @@ test('downloadFile goes on where a cut connection stopped', async () => {
     undefined,
     expect.stringMatching(/^bytes=[1-9]\d*-$/),
   ]);
-  expect(server.seen[1]?.headers['if-range']).toMatch(/^"/);
 });
 
 test('downloadFile stopped by the operator leaves a part, and the next run goes on with it', async () => {
@@ -72,11 +71,10 @@ test('downloadFile stopped by the operator leaves a part, and the next run goes 
     onBytes: (_job, bytes) => bytes === 50_000 && stopping.abort(),
   });
   await expect(stopped).rejects.toMatchObject({ failure: 'cancelled' });
-  expect(readdirSync(folder).sort()).toEqual(['a.onnx.part', 'a.onnx.part.json']);
+  expect(readdirSync(folder).sort()).toEqual(['a.onnx.part']);
 
   await downloadFile(wanted, { ...tools, signal: new AbortController().signal });
 
-  // The server has another ETag by now: it sends the whole file, and that is what counts.
   expect(server.seen[1]?.headers.range).toBe('bytes=50000-');
   expect(read('a.onnx').equals(BYTES)).toBe(true);
   expect(readdirSync(folder)).toEqual(['a.onnx']);
@@ -96,7 +94,7 @@ test('downloadFile begins anew where the server knows no ranges', async () => {
   await downloadFile(wanted, tools);
 
   expect(read('a.onnx').equals(BYTES)).toBe(true);
-  expect(notes.join()).toContain('begins at the beginning');
+  expect(notes.join()).toContain('sends it from the beginning');
 });
 
 test('downloadFile begins anew, once, where the parts do not fit together', async () => {

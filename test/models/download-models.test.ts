@@ -14,10 +14,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { downloadModels, type FileResult } from '../../src/model-store/download-models.ts';
-import { LOCK_FILE, ModelLock } from '../../src/model-store/model-lock.ts';
+import { planFiles } from '../../src/model-store/model-files.ts';
+import { LOCK_FILE, lockFolder, ModelLock } from '../../src/model-store/model-lock.ts';
 import { ModelsError } from '../../src/model-store/models-error.ts';
-import { planFiles } from '../../src/model-store/plan.ts';
-import { lockFolder } from '../../src/model-store/run-lock.ts';
 import { downloadWorld, temporaryFolder } from './support/download-world.ts';
 import { testModel } from './support/manifests.ts';
 import { cutAfter, sha256, someBytes } from './support/model-server.ts';
@@ -184,7 +183,7 @@ test('ModelLock refuses a damaged lock file, and says what it is for', async () 
   const folder = temporaryFolder();
   writeFileSync(join(folder, LOCK_FILE), '{"version":1,"files":{"../a":{}}}');
 
-  await expect(ModelLock.load(folder)).rejects.toThrow('trust the servers anew');
+  await expect(ModelLock.load(folder)).rejects.toThrow('trust the servers again');
 });
 
 test.runIf(canMount())(

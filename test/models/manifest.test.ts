@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import {
+  isSafePath,
   loadManifest,
   modelsOf,
   PROFILES,
   parseManifest,
   placeOf,
 } from '../../src/model-store/manifest.ts';
-import { isSafePath } from '../../src/model-store/safe-path.ts';
 import { testManifest, testModel } from './support/manifests.ts';
 import { someBytes } from './support/model-server.ts';
 

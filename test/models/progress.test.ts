@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Progress } from '../../src/model-store/progress.ts';
-import { DEFAULT_LIMITS, retryAfterMs, waitBeforeRetryMs } from '../../src/model-store/retry.ts';
-import { bytesText, plainText, spanText } from '../../src/model-store/wording.ts';
+import { DEFAULT_LIMITS, waitBeforeRetryMs } from '../../src/model-store/download-file.ts';
+import { retryAfterMs } from '../../src/model-store/http-source.ts';
+import { bytesText, Progress, plainText, spanText } from '../../src/model-store/progress.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 function shown(isTerminal: boolean) {

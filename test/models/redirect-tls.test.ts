@@ -52,7 +52,7 @@ describeWith(['openssl'], 'redirects over TLS', () => {
     const source = trusting({ origin: hub.origin, token: 'hf_secret' });
 
     const { signal } = new AbortController();
-    const answer = await source.get(`${hub.origin}/a`, { headers: {}, signal });
+    const answer = await source.get(`${hub.origin}/a`, { headers: {}, signal, stallMs: 5000 });
 
     expect(answer.status).toBe(200);
     expect(answer.declared?.hex).toBe('1'.repeat(64));
@@ -67,7 +67,7 @@ describeWith(['openssl'], 'redirects over TLS', () => {
     const source = trusting({ origin: hub.origin, token: 'hf_secret' });
 
     const { signal } = new AbortController();
-    const answer = await source.get(`${hub.origin}/a`, { headers: {}, signal });
+    const answer = await source.get(`${hub.origin}/a`, { headers: {}, signal, stallMs: 5000 });
 
     expect(answer.declared).toBeNull();
     await answer.body.resume();
@@ -78,7 +78,7 @@ describeWith(['openssl'], 'redirects over TLS', () => {
     const source = trusting({ origin: hub.origin, token: 'hf_secret' });
 
     const { signal } = new AbortController();
-    const asked = source.get(`${hub.origin}/a`, { headers: {}, signal });
+    const asked = source.get(`${hub.origin}/a`, { headers: {}, signal, stallMs: 5000 });
 
     await expect(asked).rejects.toMatchObject({ failure: 'refused' });
   });

@@ -2,11 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { writeBundle } from '../../../src/model-store/bundle-runs.ts';
-import { unpackBundle } from '../../../src/model-store/bundle-unpack.ts';
+import { unpackBundle, writeBundle } from '../../../src/model-store/bundle.ts';
 import { downloadModels } from '../../../src/model-store/download-models.ts';
+import { planFiles } from '../../../src/model-store/model-files.ts';
 import { ModelLock } from '../../../src/model-store/model-lock.ts';
-import { planFiles } from '../../../src/model-store/plan.ts';
 import { downloadWorld, temporaryFolder } from './download-world.ts';
 import { testManifest, testModel } from './manifests.ts';
 import { someBytes } from './model-server.ts';
@@ -41,7 +40,15 @@ export async function madeBundle(): Promise<string> {
   const bundle = join(temporaryFolder(), 'models.tar');
   const { signal } = new AbortController();
   const onBytes = () => undefined;
-  await writeBundle({ bundle, files, manifest: MANIFEST_TEXT, lock, signal, onBytes });
+  await writeBundle({
+    bundle,
+    modelsDir: folder,
+    files,
+    manifest: MANIFEST_TEXT,
+    lock,
+    signal,
+    onBytes,
+  });
   return bundle;
 }
 

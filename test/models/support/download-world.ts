@@ -6,8 +6,8 @@ import { Agent } from 'undici';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { DownloadTools, FileJob } from '../../../src/model-store/download-file.ts';
+import { DEFAULT_LIMITS, type RetryLimits } from '../../../src/model-store/download-file.ts';
 import { type AccessToken, HttpSource } from '../../../src/model-store/http-source.ts';
-import { DEFAULT_LIMITS, type RetryLimits } from '../../../src/model-store/retry.ts';
 import { type ModelServer, sha256, startModelServer } from './model-server.ts';
 
 /** Real waits, but short: sockets have no clock that a test could turn. */
@@ -70,7 +70,7 @@ export async function downloadWorld(
   const job = (path: string, bytes: Buffer, changes: Partial<FileJob> = {}): FileJob => {
     server.files.set(path, bytes);
     return {
-      label: path.slice(1),
+      place: path.slice(1),
       url: `${server.origin}${path}`,
       file: join(folder, ...path.slice(1).split('/')),
       revision: 'v1',
