@@ -4,7 +4,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { z } from 'zod';
-import { makeFolder } from '../lib/make-folder.ts';
+import { makeFolder } from '../lib/private-tree.ts';
 import { isSafePath } from './manifest.ts';
 import { diskError, ModelsError } from './models-error.ts';
 
