@@ -14,7 +14,7 @@ import { RequestDispatcher } from './request-dispatcher.ts';
 import { RequestSender } from './request-sender.ts';
 import type { OutgoingInvite, OutgoingRequest, ServerRequest } from './requests.ts';
 import type { ServerInvite } from './server-invite.ts';
-import { WaitLines } from './transaction/shared-timers.ts';
+import { SharedTimers } from './transaction/shared-timers.ts';
 import { timerTables } from './transaction/timers.ts';
 import { TransactionLayer } from './transaction/transaction-layer.ts';
 import { type Endpoint, type Flow, formatEndpoint, type Protocol } from './transport/flow.ts';
@@ -33,7 +33,7 @@ const RING_TIMEOUT_MS = 180_000;
 
 /** `start` it, put listeners on it, and `stop` it. */
 export class UserAgent extends EventEmitter<UserAgentEvents> {
-  readonly #waits: WaitLines;
+  readonly #timers: SharedTimers;
   readonly #context: EngineContext;
   readonly #stats: EngineStats;
   readonly #transport: TransportLayer;
@@ -46,8 +46,8 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     super();
     const settings = withDefaults(options);
     const { logger, product, sessionTimer, timers, trace } = settings;
-    const clock = new WaitLines(settings.clock);
-    this.#waits = clock;
+    const clock = new SharedTimers(settings.clock);
+    this.#timers = clock;
     const tokens = new Tokens(settings.randomBytes);
     this.#stats = new EngineStats({ clock, logger, trace });
     this.#transport = new TransportLayer({
@@ -62,7 +62,6 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
         clock,
         timers: timerTables(timers),
         stats: this.#stats,
-        endAfter: (waitMs, transaction) => clock.endAfter(waitMs, transaction),
       },
       transport: this.#transport,
       tokens,
@@ -143,7 +142,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     this.#sender.stop();
     this.#dialogs.stop();
     this.#transactions.stop();
-    this.#waits.stop();
+    this.#timers.stop();
     await this.#transport.stop();
   }
 

@@ -67,7 +67,6 @@ export function transactionContext(clock: Clock): TransactionContext {
     clock,
     timers: timerTables(STANDARD_TIMERS),
     stats: new EngineStats({ clock, logger: silentLogger }),
-    endAfter: (waitMs, transaction) => clock.after(waitMs, () => transaction.abort()),
   };
 }
 

@@ -6,7 +6,6 @@ import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { MessageParts, OutgoingReinvite, ServerReinvite, ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
-import { TurnoverMap } from '../turnover-map.ts';
 import { DialogCore, type DialogCoreOptions, type DialogEnd } from './dialog-core.ts';
 import { DialogIncoming } from './dialog-incoming.ts';
 import { DialogOutgoing } from './dialog-outgoing.ts';
@@ -139,7 +138,7 @@ export interface OpenDialog {
 }
 
 export class DialogTable {
-  readonly #dialogs = new TurnoverMap<OpenDialog>();
+  readonly #dialogs = new Map<string, OpenDialog>();
 
   get size(): number {
     return this.#dialogs.size;
@@ -180,7 +179,7 @@ export class DialogTable {
   }
 
   stop(): void {
-    for (const { core } of this.#dialogs.values()) {
+    for (const { core } of [...this.#dialogs.values()]) {
       core.end({ cause: 'stopped', message: null });
       core.hooks.onOver();
     }

@@ -8,7 +8,6 @@ import { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { OutgoingReinvite, OutgoingRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
-import { TurnoverMap } from '../turnover-map.ts';
 import type { UserAgent } from '../user-agent.ts';
 import type { CredentialsFor } from './answer-challenge.ts';
 import type { ApplicationLink } from './application-connection.ts';
@@ -45,7 +44,7 @@ export class OutgoingRequests {
   readonly #dialogs: DialogRegister;
   readonly #credentialsFor: CredentialsFor | undefined;
   readonly #onInvite: OutgoingRequestsOptions['onInvite'];
-  readonly #invites = new TurnoverMap<ClientInvite>();
+  readonly #invites = new Map<string, ClientInvite>();
   #outstandingCount = 0;
   #isStopped = false;
 
@@ -121,7 +120,7 @@ export class OutgoingRequests {
   /** Cancels every call in progress, and from then on hangs up those that are answered all the same. */
   cancelAll(): void {
     this.#isStopped = true;
-    for (const invite of this.#invites.values()) invite.cancel();
+    for (const invite of [...this.#invites.values()]) invite.cancel();
   }
 
   #begin(commandId: string, message: ApplicationMessage, dialogId: string): Exchange {

@@ -77,9 +77,8 @@ export class NonInviteServerTransaction implements ServerTransaction {
     if (response.status < 200) return;
     this.user = NOBODY;
     this.#cancelTimer();
-    // Nothing will cancel this one, so it keeps nothing to cancel it by.
     if (this.#timers.jMs === 0) this.abort();
-    else this.#context.endAfter(this.#timers.jMs, this);
+    else this.#context.clock.after(this.#timers.jMs, () => this.abort());
   }
 
   repeat(): void {
@@ -245,9 +244,8 @@ export class InviteServerTransaction implements ServerTransaction {
     else this.#endAfter(this.#timers.iMs);
   }
 
-  /** Nothing will cancel this wait, so it keeps nothing to cancel it by. */
   #endAfter(waitMs: number): void {
-    this.#context.endAfter(waitMs, this);
+    this.#context.clock.after(waitMs, () => this.abort());
   }
 
   #stopTimers(): void {

@@ -1,10 +1,17 @@
-/** A clock whose waits of equal length share one alarm: a busy engine has a hundred thousand of them. */
+/** Clock whose timers of equal length share one timer of the system: a busy engine holds a hundred thousand of them. */
 import type { Clock } from '../../lib/clock.ts';
 
-/** SIP has a handful of lengths: 64*T1, T1, T4. A length has its line until its alarm finds nobody there. */
-export class WaitLines implements Clock {
+/** Timers of one length that expire within this time of each other fire together. A longer length allows more: 100 ms of 32 s. */
+const GRAIN_MS = 10;
+const GRAIN_OF_DELAY = 1 / 320;
+
+/** Timers of Node count whole milliseconds, and may fire that much early. */
+const EARLY_MS_MAX = 1;
+
+/** SIP has a handful of lengths, such as 64*T1, T1 and T4. A queue exists while it holds a timer. */
+export class SharedTimers implements Clock {
   readonly #clock: Clock;
-  readonly #lines = new Map<number, WaitLine>();
+  readonly #queues = new Map<number, TimerQueue>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -18,162 +25,99 @@ export class WaitLines implements Clock {
     return this.#clock.now();
   }
 
-  after(delayMs: number, ring: () => void): () => void {
-    return this.#line(delayMs).join(ring);
-  }
-
-  /** Aborts it after that long, come what may. */
-  endAfter(delayMs: number, ending: Ending): void {
-    this.#line(delayMs).stand(ending);
-  }
-
-  /** Forgets all waits. Safe to call twice. */
-  stop(): void {
-    for (const line of [...this.#lines.values()]) line.close();
-  }
-
-  #line(delayMs: number): WaitLine {
-    let line = this.#lines.get(delayMs);
-    if (line === undefined) {
-      line = new WaitLine(this.#clock, delayMs, () => this.#lines.delete(delayMs));
-      this.#lines.set(delayMs, line);
+  after(delayMs: number, run: () => void): () => void {
+    let queue = this.#queues.get(delayMs);
+    if (queue === undefined) {
+      queue = new TimerQueue(this.#clock, delayMs, () => this.#queues.delete(delayMs));
+      this.#queues.set(delayMs, queue);
     }
-    return line;
+    return queue.add(run);
+  }
+
+  /** Drops all timers. Safe to call twice. */
+  stop(): void {
+    for (const queue of [...this.#queues.values()]) queue.stop();
   }
 }
 
-/**
- * Under load waits end in groups, up to that much late: waking for each costs more than what it does. Of long waits, which
- * only end what nobody asks for any more, it is a small part: 100 ms of 32 seconds.
- */
-const GRAIN_MS = 10;
-const GRAIN_OF_DELAY = 1 / 320;
-
-/** Timers of Node count whole milliseconds, and so may ring that much early. */
-const EARLY_MS_MAX = 1;
-
-/** What is ended by its wait. The line holds the thing itself: a function that ends it would be two objects more, a hundred thousand times. */
-export interface Ending {
-  abort(): void;
+interface Timer {
+  readonly endsAtMs: number;
+  /** Undefined once it has fired or was cancelled. */
+  run: (() => void) | undefined;
 }
 
-type Ring = (() => void) | Ending;
-
-/** Waits that are kept together. A list of them all would be copied as it grows, while a hundred thousand stand in it. */
-const GROUP_WAITS = 256;
-
-/** Neighbours in a line: no object each, since most of them stand there for 32 seconds and are moved about by the garbage collector. */
-class WaitGroup {
-  readonly endsAtMs: number[] = [];
-  size = 0;
-  /** Undefined once it has rung or was cancelled. Of full length from the start: a list that grows leaves a copy behind which nobody clears. */
-  readonly rings: (Ring | undefined)[] = new Array(GROUP_WAITS).fill(undefined);
-  next: WaitGroup | undefined;
-}
-
-class WaitLine {
+/** Timers of one length, which expire in the order they were added. */
+class TimerQueue {
   readonly #clock: Clock;
   readonly #delayMs: number;
   readonly #grainMs: number;
   readonly #onEmpty: () => void;
-  #first = new WaitGroup();
-  #last = this.#first;
-  /** Place in the first group of the first that may not have ended. */
-  #place = 0;
+  #timers: Timer[] = [];
+  /** Index of the first timer that may not have fired. */
+  #first = 0;
   #cancelAlarm: () => void;
 
-  /** Made for its first wait, which is to join at once. `onEmpty` is called when its alarm finds nobody, and when it is closed. */
+  /** Starts for its first timer, which must be added at once. */
   constructor(clock: Clock, delayMs: number, onEmpty: () => void) {
     this.#clock = clock;
     this.#delayMs = delayMs;
     this.#grainMs = Math.max(GRAIN_MS, delayMs * GRAIN_OF_DELAY);
     this.#onEmpty = onEmpty;
-    this.#cancelAlarm = this.#alarmAfter(delayMs);
+    this.#cancelAlarm = clock.after(delayMs, () => this.#fireExpired());
   }
 
-  /** @returns cancels the ring; safe to call twice, and after it rang. */
-  join(ring: () => void): () => void {
-    this.stand(ring);
-    const group = this.#last;
-    const place = group.size - 1;
+  /** @returns cancels the timer; safe to call twice, and after it has fired. */
+  add(run: () => void): () => void {
+    const timer: Timer = { endsAtMs: this.#clock.nowMs() + this.#delayMs, run };
+    this.#timers.push(timer);
     return () => {
-      group.rings[place] = undefined;
+      timer.run = undefined;
     };
   }
 
-  /** As `join`, for a wait that nobody cancels. */
-  stand(ring: Ring): void {
-    if (this.#last.size === GROUP_WAITS) {
-      const group = new WaitGroup();
-      this.#last.next = group;
-      this.#last = group;
-    }
-    const group = this.#last;
-    group.rings[group.size] = ring;
-    group.size += 1;
-    group.endsAtMs.push(this.#clock.nowMs() + this.#delayMs);
-  }
-
-  /** Forgets its waits, and that there is such a line. */
-  close(): void {
+  stop(): void {
     this.#cancelAlarm();
-    for (let group: WaitGroup | undefined = this.#first; group !== undefined; group = group.next) {
-      group.rings.fill(undefined);
-    }
+    for (const timer of this.#timers) timer.run = undefined;
     this.#onEmpty();
   }
 
-  #alarmAfter(waitMs: number): () => void {
-    return this.#clock.after(waitMs, () => this.#ringAll());
-  }
-
-  /** Whatever one of them throws, the others have theirs. */
-  #ringAll(): void {
+  /** An exception of one timer reaches the caller, and leaves the others to the next alarm. */
+  #fireExpired(): void {
     const nowMs = this.#clock.nowMs();
     let waitMsMin = 0;
     try {
-      for (let ring = this.#next(nowMs); ring !== undefined; ring = this.#next(nowMs)) {
+      for (let timer = this.#take(nowMs); timer !== undefined; timer = this.#take(nowMs)) {
         waitMsMin = this.#grainMs;
-        if (typeof ring === 'function') ring();
-        else ring.abort();
+        const { run } = timer;
+        timer.run = undefined;
+        run?.();
       }
     } finally {
-      this.#await(waitMsMin);
+      this.#setAlarm(waitMsMin);
     }
   }
 
-  /** Takes the first wait off that has ended by then, and the cancelled ones before it. */
-  #next(nowMs: number): Ring | undefined {
-    while (this.#isOccupied()) {
-      const { rings, endsAtMs } = this.#first;
-      const ring = rings[this.#place];
-      if (ring !== undefined && (endsAtMs[this.#place] ?? 0) - nowMs >= EARLY_MS_MAX)
-        return undefined;
-      rings[this.#place] = undefined;
-      this.#place += 1;
-      if (ring !== undefined) return ring;
+  /** Removes the first timer that has expired, and the cancelled ones before it. */
+  #take(nowMs: number): Timer | undefined {
+    for (;;) {
+      const timer = this.#timers[this.#first];
+      if (timer === undefined) return undefined;
+      const isCancelled = timer.run === undefined;
+      if (!isCancelled && timer.endsAtMs - nowMs >= EARLY_MS_MAX) return undefined;
+      this.#first += 1;
+      if (!isCancelled) return timer;
     }
-    return undefined;
   }
 
-  /** Whether anybody stands there, cancelled or not; goes on to the next group at the end of the first. */
-  #isOccupied(): boolean {
-    if (this.#place < this.#first.size) return true;
-    const { next } = this.#first;
-    if (next === undefined) return false;
-    // What an old group leads to would be kept as long as the group itself: until the next full collection.
-    this.#first.next = undefined;
-    this.#first = next;
-    this.#place = 0;
-    return true;
-  }
-
-  #await(waitMsMin: number): void {
-    if (!this.#isOccupied()) {
-      this.close();
+  #setAlarm(waitMsMin: number): void {
+    this.#timers = this.#timers.slice(this.#first);
+    this.#first = 0;
+    const [next] = this.#timers;
+    if (next === undefined) {
+      this.#onEmpty();
       return;
     }
-    const endsAtMs = this.#first.endsAtMs[this.#place] ?? 0;
-    this.#cancelAlarm = this.#alarmAfter(Math.max(endsAtMs - this.#clock.nowMs(), waitMsMin));
+    const waitMs = Math.max(next.endsAtMs - this.#clock.nowMs(), waitMsMin);
+    this.#cancelAlarm = this.#clock.after(waitMs, () => this.#fireExpired());
   }
 }

@@ -5,7 +5,6 @@ import { type HeaderLine, makeResponse, type SipMessage } from '../message/messa
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';
-import { TurnoverMap } from '../turnover-map.ts';
 import { InviteClientTransaction, NonInviteClientTransaction } from './client-transaction.ts';
 import { InviteServerTransaction, NonInviteServerTransaction } from './server-transaction.ts';
 import {
@@ -55,7 +54,7 @@ export const RETRY_AFTER_SECONDS = 5;
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #servers = new Map<string, ServerTransaction>();
-  readonly #clients = new TurnoverMap<ClientTransaction>();
+  readonly #clients = new Map<string, ClientTransaction>();
   readonly #merged = new Map<string, string>();
   readonly #forget = ({ key, merge }: ServerTransaction): void => {
     this.#servers.delete(key);
@@ -122,7 +121,7 @@ export class TransactionLayer {
   /** Ends every transaction; those who wait are told of a transport error. */
   stop(): void {
     for (const transaction of [...this.#servers.values()]) transaction.abort();
-    for (const transaction of this.#clients.values()) transaction.abort();
+    for (const transaction of [...this.#clients.values()]) transaction.abort();
   }
 
   #clientOptions(request: SipMessage, flow: Flow, user: ClientTransactionUser) {

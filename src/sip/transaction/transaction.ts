@@ -6,7 +6,6 @@ import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
-import type { Ending } from './shared-timers.ts';
 import type { TimerTables, TransactionTimers } from './timers.ts';
 
 /** What every transaction is given. */
@@ -14,8 +13,6 @@ export interface TransactionContext {
   readonly clock: Clock;
   readonly timers: TimerTables;
   readonly stats: EngineStats;
-  /** Aborts the transaction after that long, come what may: this is how most of them end. */
-  readonly endAfter: (waitMs: number, transaction: Ending) => void;
 }
 
 /** The timers that hold over this flow. */

@@ -52,8 +52,8 @@ export class DirectGateway implements MediaGateway {
     readonly isHeld?: boolean;
   }): Promise<DirectEndpoint> {
     const { remoteSdp, codecs = OUR_CODECS, advertisedAddress, ...line } = options;
-    // Read first: what cannot be understood shall not cost a port.
-    if (remoteSdp !== undefined) readSdp(remoteSdp, codecs);
+    // Parsed before a port is taken: an unusable offer must not cost one.
+    const offer = remoteSdp === undefined ? undefined : readSdp(remoteSdp, codecs);
     const session = await this.#openLine(line);
     const endpoint = new DirectEndpoint({
       session,
@@ -62,8 +62,8 @@ export class DirectGateway implements MediaGateway {
         advertisedAddress ?? this.#routes.towards(session.localAddress, line.signallingAddress),
       sessionId: randomInt(1, 2 ** 47),
     });
-    if (remoteSdp === undefined) endpoint.offer();
-    else await endpoint.negotiate(remoteSdp);
+    if (offer === undefined) endpoint.offer();
+    else endpoint.apply(offer);
     return endpoint;
   }
 
@@ -113,17 +113,20 @@ class DirectEndpoint implements MediaEndpoint {
   }
 
   async negotiate(remoteSdp: string): Promise<string> {
-    const { session, codecs } = this.#options;
-    const { theirs, agreed } = readSdp(remoteSdp, codecs);
-    session.setRemote(agreed);
+    return this.apply(readSdp(remoteSdp, this.#options.codecs));
+  }
+
+  /** As `negotiate`, from a description that has been parsed. */
+  apply({ theirs, agreed }: RemoteDescription): string {
+    this.#options.session.setRemote(agreed);
     if (this.#isOfferPending) this.#isOfferPending = false;
-    else this.#say(() => answer(theirs, this.#ours));
+    else this.#describe(() => answer(theirs, this.#ours));
     return this.#localSdp;
   }
 
   offer(): string {
     this.#isOfferPending = true;
-    this.#say(() => offerOf(this.#options.codecs, this.#ours));
+    this.#describe(() => offerOf(this.#options.codecs, this.#ours));
     return this.#localSdp;
   }
 
@@ -141,22 +144,25 @@ class DirectEndpoint implements MediaEndpoint {
   }
 
   /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
-  #say(write: () => string): void {
+  #describe(write: () => string): void {
     if (write() === this.#localSdp) return;
     this.#version += 1;
     this.#localSdp = write();
   }
 }
 
+/** The far end's SDP, parsed, and the media parameters that follow from it. */
+interface RemoteDescription {
+  readonly theirs: SessionDescription;
+  readonly agreed: AgreedMedia;
+}
+
 /**
- * Reads a session description, of which only the given codecs count.
+ * Parses the far end's SDP and ignores all codecs but the given ones.
  *
- * @throws {MediaError} 400 when it is no SDP, 488 when there is nothing in it that we speak.
+ * @throws {MediaError} 400 for malformed SDP, 488 without a usable codec.
  */
-function readSdp(
-  remoteSdp: string,
-  codecs: readonly CodecName[],
-): { readonly theirs: SessionDescription; readonly agreed: AgreedMedia } {
+function readSdp(remoteSdp: string, codecs: readonly CodecName[]): RemoteDescription {
   try {
     const all = parseSdp(remoteSdp);
     const isAllowed = (name: string) => (codecs as readonly string[]).includes(name);
