@@ -42,7 +42,7 @@ const line: MediaSession = {
 };
 
 const endpoint: MediaEndpoint = {
-  ...{ audio, line, localSdp: SDP, offer: () => SDP, negotiate: async () => SDP },
+  ...{ audio, session: line, localSdp: SDP, offer: () => SDP, negotiate: async () => SDP },
   ...{ record: nothing, close: async () => undefined },
 };
 

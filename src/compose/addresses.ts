@@ -29,14 +29,14 @@ export function openAddresses(parts: {
 
 /** For Via and Contact of our own SIP engine. Says once in the log when the setting for a NAT is missing. */
 export function sipAddressFor(
-  addresses: Pick<OurAddresses, 'advertisedTo' | 'isLost'>,
+  addresses: Pick<OurAddresses, 'advertisedTo' | 'isUnreachableFor'>,
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): AddressFor {
   const routes = new LocalRoutes({ clock });
   let hasWarned = false;
   return (bound, farEnd) => {
     const told = addresses.advertisedTo(farEnd) ?? routes.towards(bound, farEnd);
-    if (!hasWarned && farEnd !== '' && addresses.isLost(farEnd, told)) {
+    if (!hasWarned && farEnd !== '' && addresses.isUnreachableFor(farEnd, told)) {
       hasWarned = true;
       log.warn({ farEnd, told }, 'a far end outside is told a private address: set PUBLIC_ADDRESS');
     }

@@ -27,7 +27,7 @@ import { CarrierError, type IncomingCall } from '../telephony/carrier.ts';
 import { DrachtioCarrier } from '../telephony/drachtio/carrier/drachtio-carrier.ts';
 import { BrowserCall } from '../telephony/webrtc/browser-call.ts';
 import { addressesFor } from '../telephony/webrtc/host-addresses.ts';
-import { type LineOpener, WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
+import { type SessionOpener, WeriftGateway } from '../telephony/webrtc/werift-gateway.ts';
 import type { Telephony } from './telephony.ts';
 
 /** Takes a call; the second argument says which agent it is for. */
@@ -39,7 +39,7 @@ interface Options {
   /** Shown every SIP message; nobody is unless given. */
   readonly traces?: MessageTrace;
   /** The media engine's lines, whoever faces the carriers' RTP. */
-  readonly lines: LineOpener;
+  readonly lines: SessionOpener;
   /** Calls whom a caller is handed over to, through the carriers. */
   readonly place: Telephony['place'];
   readonly agents: Pick<AgentStore, 'find'>;
@@ -232,7 +232,7 @@ class Line implements BrowserLine {
   }
 
   lose(): void {
-    this.#call?.lose();
+    this.#call?.disconnected();
   }
 }
 

@@ -9,7 +9,7 @@ import { DrachtioServer } from '../sip/drachtio-server/drachtio-server.ts';
 import { type EngineCounts, EngineStats } from '../sip/engine-stats.ts';
 import type { SipMessage } from '../sip/message/message.ts';
 import { parseMessage } from '../sip/parser/parser.ts';
-import { isNoScanner } from '../sip/parser/request-check.ts';
+import { isAllowedUserAgent } from '../sip/parser/request-check.ts';
 import type { MessageTrace } from '../sip/trace/call-traces.ts';
 import type { Flow } from '../sip/transport/flow.ts';
 import type { Target } from '../sip/transport/next-hop.ts';
@@ -90,7 +90,7 @@ class EmbeddedSip implements SipSide {
       ]),
       addressFor: sipAddressFor(addresses, { clock, log }),
       product: `offhook/${version}`,
-      screen: isNoScanner,
+      screen: isAllowedUserAgent,
       sessionTimer: SESSION_TIMER,
       trace: traces,
       clock,

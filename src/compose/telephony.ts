@@ -83,12 +83,12 @@ export class Telephony {
    */
   async start(onIncoming: (call: IncomingCall) => void, dialogs: DialogStore): Promise<void> {
     const { clock, log } = this.#options;
-    const book = new OpenDialogJournal({ store: dialogs, clock, log });
+    const journal = new OpenDialogJournal({ store: dialogs, clock, log });
     await Promise.all([this.startMedia(), this.#addresses.start()]);
-    const servers = await this.#sip.start((sipCallId, sent) => book.sent(sipCallId, sent));
-    book.useServers(servers.map(({ name }) => name));
+    const servers = await this.#sip.start((sipCallId, sent) => journal.sent(sipCallId, sent));
+    journal.useServers(servers.map(({ name }) => name));
     this.#carrier = new CarrierPool(
-      await Promise.all(servers.map((server) => this.#member(server, book))),
+      await Promise.all(servers.map((server) => this.#member(server, journal))),
     );
     await this.#carrier.start(onIncoming);
   }
@@ -148,11 +148,11 @@ export class Telephony {
   }
 
   /** The carrier on one SIP server, with a media gateway that uses the same connection. */
-  async #member(server: SipServer, book: OpenDialogJournal): Promise<CarrierPoolMember> {
+  async #member(server: SipServer, journal: OpenDialogJournal): Promise<CarrierPoolMember> {
     const { clock, log } = this.#options;
     const srf = openSrf();
-    const media = await this.#media.gatewayFor({ name: server.name, srf }, book.orphanChannels);
-    const parts = { ...server, srf, media, addresses: this.#addresses, book, clock, log };
+    const media = await this.#media.gatewayFor({ name: server.name, srf }, journal.orphanChannels);
+    const parts = { ...server, srf, media, addresses: this.#addresses, journal, clock, log };
     return {
       weight: server.weight,
       open: (ties) =>

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
 import { clientDialogState, withAnswer } from './dialog/dialog-state.ts';
-import { addWish, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
+import { addSessionExpires, answeredTerms, parseMinSe } from './dialog/session-timer.ts';
 import type { DigestClient } from './digest/digest.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
@@ -108,7 +108,7 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
         return;
       }
       request = request.clone().set('cseq', `${reply.request.cseq.seq + 1} INVITE`);
-      addWish(request, { intervalMs: minMs, intervalMsMin: minMs });
+      addSessionExpires(request, { intervalMs: minMs, intervalMsMin: minMs });
     }
   }
 
@@ -220,7 +220,7 @@ export class ClientForks {
     if (known === undefined && this.#forks.size >= FORKS_MAX) return null;
     const open = known ?? this.#open(response, sent);
     open.core.refreshTarget(response);
-    open.core.noteAbilities(response);
+    open.core.noteAllow(response);
     if (!response.hasToken('require', '100rel')) return open.dialog;
     return this.#acknowledge(response, open) ? open.dialog : 'repeat';
   }
@@ -282,7 +282,7 @@ export class ClientForks {
     if (open === undefined) throw new SipError(503, 'Cannot take 2xx: it came by no flow');
     const { core, outgoing } = open;
     core.state = withAnswer(core.state, response);
-    core.noteAbilities(response);
+    core.noteAllow(response);
     core.phase = 'confirmed';
     core.pendingOffer = 'none';
     outgoing.noteMinimum(request);

@@ -44,7 +44,7 @@ export function newRequest({
     .add('to', wireText(request.to ?? `<${uri}>`))
     .add('call-id', wireText(request.callId ?? tokens.callId()))
     .add('cseq', `${request.sequence ?? 1} ${method}`);
-  if (WITH_ABILITIES.has(method)) addAbilities(message);
+  if (WITH_ABILITIES.has(method)) addCapabilities(message);
   if (product !== undefined) message.add('user-agent', product);
   addParts(message, request);
   return message;
@@ -73,7 +73,7 @@ export function userOf(uri: string): string | undefined {
 }
 
 /** Says what we can do, where a peer must know it: in requests that make or change a session, and 2xx to them. */
-export function addAbilities(message: SipMessage): void {
+export function addCapabilities(message: SipMessage): void {
   message.add('allow', ALLOW).add('supported', SUPPORTED);
 }
 
@@ -150,7 +150,7 @@ export function newResponse(options: ResponseOptions): SipMessage {
     response.add('contact', contactOf(flow, userOf(request.uri)));
   }
   if (status >= 180 && status < 300 && ABILITIES_IN_RESPONSE_TO.has(request.method))
-    addAbilities(response);
+    addCapabilities(response);
   if (product !== undefined) response.add('server', product);
   addParts(response, parts);
   return response;

@@ -196,7 +196,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     const state = serverDialogState(request, this.#ids, this.localTag, sequence);
     const open = this.#dialogs.open({ context: this.#context, state, flow });
     this.#open = open;
-    open.core.noteAbilities(request);
+    open.core.noteAllow(request);
     open.core.pendingOffer = request.body.length > 0 ? 'theirs' : 'none';
     // RFC 3261, 15: a caller may end an early dialog by BYE as well.
     open.dialog.on('ended', ({ message }) => this.#cancelled(message));

@@ -11,7 +11,7 @@ import type { MessageTrace } from './trace/call-traces.ts';
 import { type BaseTimers, STANDARD_TIMERS } from './transaction/timers.ts';
 import type { AddressFor } from './transport/flow.ts';
 import { type Resolver, systemResolver } from './transport/next-hop.ts';
-import type { ListenOptions, Screen } from './transport/transport-layer.ts';
+import type { ListenOptions, RequestFilter } from './transport/transport-layer.ts';
 import { STANDARD_CONNECTION_LIMITS, type TcpLimits } from './transport/transport-tcp.ts';
 import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts';
 
@@ -27,7 +27,7 @@ export interface UserAgentOptions {
   /** Session timers, RFC 4028; not asked for when not given, but honoured when the peer asks. */
   readonly sessionTimer?: SessionTimerOptions;
   /** Whether a request may come in at all; without an answer if not. All may when not given. */
-  readonly screen?: Screen;
+  readonly screen?: RequestFilter;
   /** While true, OPTIONS and new calls get 503. */
   readonly isOverloaded?: () => boolean;
   /** More live transactions than that, and requests get 503. Default: 50,000. */

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
 import { type Dialog, DialogTable } from './dialog/dialog.ts';
-import { addWish } from './dialog/session-timer.ts';
+import { addSessionExpires } from './dialog/session-timer.ts';
 import { DigestClient } from './digest/digest.ts';
 import { type EngineCounts, EngineStats } from './engine-stats.ts';
 import { Tokens } from './message/identifiers.ts';
@@ -184,7 +184,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     const request = this.#newRequest({ ...options, method: 'INVITE' });
     const { sessionTimer } = this.#context;
     const isWished = sessionTimer !== undefined && request.get('session-expires') === undefined;
-    if (isWished) addWish(request, sessionTimer);
+    if (isWished) addSessionExpires(request, sessionTimer);
     return new ClientInvite({
       context: this.#context,
       dialogs: this.#dialogs,

@@ -17,7 +17,7 @@ export interface MediaEndpoint {
   readonly audio: AudioStream;
 
   /** The media engine's line that the sound goes through. */
-  readonly line: MediaSession;
+  readonly session: MediaSession;
 
   /** What a media server in between calls its legs of this call; undefined where there is no such server. */
   readonly channels?: readonly string[];
@@ -92,12 +92,12 @@ export interface MediaGateway {
  *
  * @throws {MediaError} when it cannot be done; both go on as they were.
  */
-export function connectSound(one: MediaEndpoint, other: MediaEndpoint): void {
+export function connectAudio(one: MediaEndpoint, other: MediaEndpoint): void {
   try {
-    one.line.feedFrom(other.line);
-    other.line.feedFrom(one.line);
+    one.session.feedFrom(other.session);
+    other.session.feedFrom(one.session);
   } catch (error) {
-    throw linesApart(error);
+    throw apartError(error);
   }
 }
 
@@ -106,15 +106,15 @@ export function connectSound(one: MediaEndpoint, other: MediaEndpoint): void {
  *
  * @throws {MediaError} when it cannot be done; both go on as they were.
  */
-export function mixSound(one: MediaEndpoint, other: MediaEndpoint): void {
+export function mixAudio(one: MediaEndpoint, other: MediaEndpoint): void {
   try {
-    one.line.mixWith(other.line);
+    one.session.mixWith(other.session);
   } catch (error) {
-    throw linesApart(error);
+    throw apartError(error);
   }
 }
 
-function linesApart(cause: unknown): MediaError {
+function apartError(cause: unknown): MediaError {
   return new MediaError('Cannot connect two calls: their lines are apart', 503, { cause });
 }
 
@@ -138,33 +138,33 @@ export function offerOf(codecs: readonly CodecName[], ours: LocalMedia): string 
 
 /** A call's sound where somebody stands between the media engine and whoever listens: the engine's line, less what is not to be heard of it. */
 export class LinkedAudio implements AudioStream {
-  readonly #line: AudioStream;
+  readonly #source: AudioStream;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #isLost = false;
 
   /** @param isHeard says of each event of the line whether listeners are told; of all when not given. */
   constructor(line: AudioStream, isHeard: (event: AudioEvent) => boolean = () => true) {
-    this.#line = line;
+    this.#source = line;
     line.onEvent((event) => {
       if (isHeard(event)) this.#emit(event);
     });
   }
 
   /** Says `media-lost`, once: the link that stands between has ended. */
-  lose(): void {
+  mediaLost(): void {
     this.#emit({ kind: 'media-lost' });
   }
 
   get heard(): ReceiveRing {
-    return this.#line.heard;
+    return this.#source.heard;
   }
 
   get meter(): LevelMeter | undefined {
-    return this.#line.meter;
+    return this.#source.meter;
   }
 
   get tap(): SoundTap | undefined {
-    return this.#line.tap;
+    return this.#source.tap;
   }
 
   onEvent(listener: (event: AudioEvent) => void): void {
@@ -172,35 +172,35 @@ export class LinkedAudio implements AudioStream {
   }
 
   begin(generation: number): void {
-    this.#line.begin(generation);
+    this.#source.begin(generation);
   }
 
   say(generation: number, pcm: Int16Array): void {
-    this.#line.say(generation, pcm);
+    this.#source.say(generation, pcm);
   }
 
   finish(generation: number): void {
-    this.#line.finish(generation);
+    this.#source.finish(generation);
   }
 
   drop(generation: number): void {
-    this.#line.drop(generation);
+    this.#source.drop(generation);
   }
 
   resume(generation: number): void {
-    this.#line.resume(generation);
+    this.#source.resume(generation);
   }
 
   setInterruptible(isInterruptible: boolean): void {
-    this.#line.setInterruptible(isInterruptible);
+    this.#source.setInterruptible(isInterruptible);
   }
 
   sendDigits(digits: string): void {
-    this.#line.sendDigits(digits);
+    this.#source.sendDigits(digits);
   }
 
   stats(): Promise<AudioStats> {
-    return this.#line.stats();
+    return this.#source.stats();
   }
 
   #emit(event: AudioEvent): void {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
 import {
-  connectSound,
+  connectAudio,
   type MediaEndpoint,
   type MediaGateway,
 } from '../../src/telephony/media-gateway.ts';
@@ -41,7 +41,7 @@ describe.skipIf(servers === undefined)('FreeSWITCH', () => {
   afterAll(() => stop());
 
   const opened = async (remoteSdp: string, near?: MediaEndpoint): Promise<MediaEndpoint> => {
-    const endpoint = await open({ ...HERE, remoteSdp, near: near?.line });
+    const endpoint = await open({ ...HERE, remoteSdp, near: near?.session });
     onTestFinished(() => endpoint.close());
     return endpoint;
   };
@@ -60,7 +60,7 @@ describe.skipIf(servers === undefined)('FreeSWITCH', () => {
     caller.talk(one.localSdp, tone(300, 1_000));
     colleague.talk(other.localSdp, tone(1_000, 1_000));
 
-    await connectSound(one, other);
+    await connectAudio(one, other);
 
     await expect.poll(() => shareOf(colleague.heard, 300), SOON).toBeGreaterThan(SHARE_MIN);
     await expect.poll(() => shareOf(caller.heard, 1_000), SOON).toBeGreaterThan(SHARE_MIN);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { isNoScanner } from '../../src/sip/parser/request-check.ts';
+import { isAllowedUserAgent } from '../../src/sip/parser/request-check.ts';
 import { request } from './messages.ts';
 
 const DRACHTIO = join(import.meta.dirname, '../../sip-config/drachtio.conf.xml');
@@ -17,7 +17,7 @@ test('isNoScanner knows the same names as our settings of drachtio-server', () =
 
   expect(names.length).toBeGreaterThan(3);
   expect(
-    names.filter((name) => isNoScanner(request('OPTIONS', { 'User-Agent': `${name}/1.0` }))),
+    names.filter((name) => isAllowedUserAgent(request('OPTIONS', { 'User-Agent': `${name}/1.0` }))),
   ).toEqual([]);
 });
 
@@ -27,7 +27,7 @@ test.each([
   'my-sip-client/2',
   'PolycomVVX',
 ])('isNoScanner lets %s in', (agent) => {
-  expect(isNoScanner(request('OPTIONS', agent === undefined ? {} : { 'User-Agent': agent }))).toBe(
-    true,
-  );
+  expect(
+    isAllowedUserAgent(request('OPTIONS', agent === undefined ? {} : { 'User-Agent': agent })),
+  ).toBe(true);
 });

@@ -1,8 +1,8 @@
 /** Session timers: what two sides agree on, and who does what when. */
 import { describe, expect, test } from 'vitest';
 import {
-  addTerms,
-  addWish,
+  addAgreedSessionExpires,
+  addSessionExpires,
   answeredTerms,
   answerTerms,
   isTooBrief,
@@ -52,7 +52,7 @@ test.each([
   const invite = request('INVITE', { Supported: supported });
   const response = responseTo(invite, 200);
 
-  addTerms(response, { intervalMs: 600_000, refresher }, invite);
+  addAgreedSessionExpires(response, { intervalMs: 600_000, refresher }, invite);
 
   expect(response.get('session-expires')).toBe(`600;refresher=${refresher}`);
   expect(response.get('require')).toBe(required);
@@ -61,7 +61,7 @@ test.each([
 test('addWish writes interval and minimum in seconds', () => {
   const invite = request('INVITE');
 
-  addWish(invite, OWN);
+  addSessionExpires(invite, OWN);
 
   expect(invite.get('session-expires')).toBe('1800');
   expect(parseMinSe(invite)).toBe(90_000);

@@ -97,7 +97,7 @@ test('BrowserCall.hangUp says BYE, and the end is ours', async () => {
 test('BrowserCall.lose ends the leg as the caller’s own hanging up', async () => {
   const { call, causes } = await answered();
 
-  call.lose();
+  call.disconnected();
 
   expect(causes).toEqual([{ kind: 'far-end' }]);
 });
@@ -106,7 +106,7 @@ test('BrowserCall that is lost while it is being answered ends as soon as it is'
   const { call, incoming, over } = ring();
   const answering = call.answer();
 
-  call.lose();
+  call.disconnected();
   incoming.answered.resolve(incoming.leg);
   await answering;
 

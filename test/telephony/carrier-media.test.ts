@@ -46,7 +46,7 @@ test.each([
     (media: MediaGateway) =>
       new SrfIncomingCall({
         ...{ ...PARTS, media, request: request(), answer: new KeptAnswer() },
-        ...{ trunk: TRUNK, book: undefined, onOver: () => undefined },
+        ...{ trunk: TRUNK, journal: undefined, onOver: () => undefined },
       }).answer(),
   ],
   [
@@ -54,8 +54,8 @@ test.each([
     (media: MediaGateway) =>
       new SrfOutgoingCall({
         ...{ ...PARTS, media, trunk: TRUNK, from: OURS, to: THEIRS, callId: 'call_1' },
-        ...{ ringingTimeoutMs: 60_000, book: undefined, onOver: () => undefined },
-        ...{ answerChallenge: () => undefined, doesEngineTell: false },
+        ...{ ringingTimeoutMs: 60_000, journal: undefined, onOver: () => undefined },
+        ...{ answerChallenge: () => undefined, isReportedByEngine: false },
       }).answered,
   ],
 ])('%s lets media of all addresses of its trunk prove itself', async (_, place) => {
@@ -87,7 +87,7 @@ test.each([
     carrier: sourcesOf(trunkTo('192.0.2.1', { allowedSources: [network] })),
   });
 
-  for (let packet = 0; packet < 10; packet += 1) phone.send(VOICE, endpoint.line.localPort);
+  for (let packet = 0; packet < 10; packet += 1) phone.send(VOICE, endpoint.session.localPort);
 
   await expect
     .poll(() => endpoint.audio.stats())

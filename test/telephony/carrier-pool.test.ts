@@ -52,14 +52,14 @@ async function openPool(trunk?: Trunk) {
   await phone.start();
   const fronts = [await startFront(), await startFront()];
   const { kept, store } = dialogsInMemory();
-  const book = new OpenDialogJournal({ ...PARTS, store });
+  const journal = new OpenDialogJournal({ ...PARTS, store });
   const media = new DirectGateway({ engine: new SilentLines() });
   const pool = new CarrierPool(
     fronts.map((server) => ({
       weight: 1,
       open: (ties) =>
         new DrachtioCarrier({
-          ...{ ...PARTS, ...server, ...ties, secret: SECRET, media, book },
+          ...{ ...PARTS, ...server, ...ties, secret: SECRET, media, journal },
           trunks: [trunk ?? trunkTo(phone.hostPort())],
         }),
     })),

@@ -40,7 +40,8 @@ function openSession() {
   const invite = Object.assign(new EventEmitter(), { get });
   // As createUAC does it.
   invite.on('update', (_, answer: KeptAnswer) => answer.send(200, { body: 'our first offer' }));
-  const heard = (each: SrfResponse) => session.heard(each, invite as unknown as SrfSentInvite);
+  const heard = (each: SrfResponse) =>
+    session.provisional(each, invite as unknown as SrfSentInvite);
   const update = (sdp: string, tag = 'theirs') => {
     const answer = new KeptAnswer();
     const headers = { ...SDP, From: `<sip:b@192.0.2.1>;tag=${tag}` };

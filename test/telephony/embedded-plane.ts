@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { DrachtioServer } from '../../src/sip/drachtio-server/drachtio-server.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { DirectGateway, type LineOpener } from '../../src/telephony/direct/direct-gateway.ts';
+import { DirectGateway, type SessionOpener } from '../../src/telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import type { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
@@ -28,13 +28,13 @@ export const startEmbeddedPlane: StartPlane = (trunks) => {
 /** Signalling alone: starts in no time, and nothing is ever heard. */
 export const startSilentPlane = (
   trunks: readonly Trunk[],
-  book?: OpenDialogJournal,
-): Promise<Plane> => start(trunks, new SilentLines(), book);
+  journal?: OpenDialogJournal,
+): Promise<Plane> => start(trunks, new SilentLines(), journal);
 
 async function start(
   trunks: readonly Trunk[],
-  lines: LineOpener,
-  book?: OpenDialogJournal,
+  lines: SessionOpener,
+  journal?: OpenDialogJournal,
 ): Promise<Plane> {
   const address = '127.0.0.1';
   const port = await freePort();
@@ -62,7 +62,7 @@ async function start(
     secret: SECRET,
     trunks,
     media,
-    ...(book === undefined ? {} : { book }),
+    ...(journal === undefined ? {} : { journal }),
   });
   const rings = new Rings();
   await carrier.start(rings.take);

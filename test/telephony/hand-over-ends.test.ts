@@ -73,7 +73,7 @@ test('SrfLeg joins no lines after a transfer that failed during its announcement
     await settle();
   }
 
-  expect(first.endpoint.line.source).toBeUndefined();
+  expect(first.endpoint.session.source).toBeUndefined();
 });
 
 test('SrfOutgoingCall closes the port of a call that failed while it was being opened', async () => {
@@ -89,7 +89,7 @@ test('SrfOutgoingCall closes the port of a call that failed while it was being o
     ...{ srf: openSrf(), media: media as MediaGateway, trunk, callId: 'one' },
     ...{ from: '+390612345678', to: COLLEAGUE, ringingTimeoutMs: 1_000 },
     ...{ clock: new FakeClock(), log: silentLogger, onOver: () => undefined },
-    ...{ answerChallenge: undefined, book: undefined, server: 'sip', doesEngineTell: false },
+    ...{ answerChallenge: undefined, journal: undefined, server: 'sip', isReportedByEngine: false },
   });
   const outcome = call.answered.catch((error: unknown) => error);
 

@@ -37,14 +37,14 @@ test('SrfLeg plays ringing while the other party rings, and no longer', async ()
   const { first, other, seconds } = openPair({ transferBy: 'bridge' });
 
   const transferred = first.leg.transfer(COLLEAGUE);
-  const before = first.endpoint.line.background;
+  const before = first.endpoint.session.background;
   seconds[0]?.ring();
-  const during = first.endpoint.line.background;
+  const during = first.endpoint.session.background;
   seconds[0]?.answer.resolve(other.leg);
   await transferred;
 
   expect([before, during?.length]).toEqual([undefined, 40_000]);
-  expect(first.endpoint.line.background).toBeUndefined();
+  expect(first.endpoint.session.background).toBeUndefined();
 });
 
 test('SrfLeg goes on after the hand-over by bridge, until the other party leaves', async () => {
@@ -75,8 +75,8 @@ test('SrfLeg passes keys by INFO between those whom it has joined, and none to t
   first.dialog.receive('info', keyByInfo('5'));
   other.dialog.receive('info', keyByInfo('7'));
 
-  expect(other.endpoint.line.digits).toBe('5');
-  expect(first.endpoint.line.digits).toBe('7');
+  expect(other.endpoint.session.digits).toBe('5');
+  expect(first.endpoint.session.digits).toBe('7');
   expect(keys).toEqual([]);
 });
 
@@ -186,8 +186,8 @@ test('SrfLeg connects both when the voice fails', async () => {
   first.clock.advance(2_000);
   await transferred;
 
-  expect(first.endpoint.line.source).toBe(other.endpoint.line);
-  expect(other.endpoint.line.source).toBe(first.endpoint.line);
+  expect(first.endpoint.session.source).toBe(other.endpoint.session);
+  expect(other.endpoint.session.source).toBe(first.endpoint.session);
 });
 
 test('SrfLeg connects both when the voice stalls', async () => {
@@ -206,5 +206,5 @@ test('SrfLeg connects both when the voice stalls', async () => {
   first.clock.advance(15_000);
   await transferred;
 
-  expect(first.endpoint.line.source).toBe(other.endpoint.line);
+  expect(first.endpoint.session.source).toBe(other.endpoint.session);
 });

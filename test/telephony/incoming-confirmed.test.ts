@@ -12,7 +12,7 @@ import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './sc
 async function answering({ hasArrived = false } = {}) {
   const dialog = new ScriptedDialog();
   const endpoint = new PlainEndpoint();
-  endpoint.line.hasArrived = hasArrived;
+  endpoint.session.hasArrived = hasArrived;
   const wishes: Parameters<MediaGateway['open']>[0][] = [];
   const createUAS: SrfClient['createUAS'] = (_request, _answer, _parts, done) => {
     done(null, dialog);
@@ -21,7 +21,7 @@ async function answering({ hasArrived = false } = {}) {
     srf: Object.assign(openSrf(), { createUAS }),
     server: 'sip',
     request: request({ headers: { 'Content-Type': 'application/sdp' }, body: 'offer' }),
-    ...{ answer: new KeptAnswer(), trunk: undefined, book: undefined },
+    ...{ answer: new KeptAnswer(), trunk: undefined, journal: undefined },
     media: {
       start: async () => undefined,
       stop: async () => undefined,
@@ -48,7 +48,7 @@ test('SrfIncomingCall is not answered by its 200, and its line sends nothing', a
   const { endpoint, wishes, state } = await answering();
 
   expect(wishes).toMatchObject([{ isHeld: true }]);
-  expect([state.isAnswered, endpoint.line.isConfirmed]).toEqual([false, false]);
+  expect([state.isAnswered, endpoint.session.isConfirmed]).toEqual([false, false]);
 });
 
 test('SrfIncomingCall is answered by its ACK, and its line speaks', async () => {
@@ -57,7 +57,7 @@ test('SrfIncomingCall is answered by its ACK, and its line speaks', async () => 
   dialog.receive('ack');
   await answered;
 
-  expect(endpoint.line.isConfirmed).toBe(true);
+  expect(endpoint.session.isConfirmed).toBe(true);
 });
 
 test('SrfIncomingCall is answered by the first packet of its caller where the ACK is lost', async () => {
@@ -66,13 +66,13 @@ test('SrfIncomingCall is answered by the first packet of its caller where the AC
   endpoint.report({ kind: 'media-arrived' });
   await answered;
 
-  expect(endpoint.line.isConfirmed).toBe(true);
+  expect(endpoint.session.isConfirmed).toBe(true);
 });
 
 test('SrfIncomingCall is answered by a first packet that overtook the news of its 200', async () => {
   const { state, endpoint } = await answering({ hasArrived: true });
 
-  expect([state.isAnswered, endpoint.line.isConfirmed]).toEqual([true, true]);
+  expect([state.isAnswered, endpoint.session.isConfirmed]).toEqual([true, true]);
 });
 
 test('SrfIncomingCall was answered where its caller hangs up and the ACK is lost', async () => {

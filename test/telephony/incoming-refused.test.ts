@@ -10,7 +10,7 @@ import { KeptAnswer, PlainEndpoint, request, ScriptedDialog } from './scripted-s
 function ring(srf: SrfClient, open: MediaGateway['open']) {
   const answer = new KeptAnswer();
   const call = new SrfIncomingCall({
-    ...{ srf, server: 'sip', request: request(), answer, trunk: undefined, book: undefined },
+    ...{ srf, server: 'sip', request: request(), answer, trunk: undefined, journal: undefined },
     media: { start: async () => undefined, stop: async () => undefined, open },
     ...{ clock: new FakeClock(), log: silentLogger, onOver: () => undefined },
   });

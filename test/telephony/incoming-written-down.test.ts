@@ -29,7 +29,7 @@ const INVITE = {
 function ring(
   store: DialogStore,
   createUAS: SrfClient['createUAS'],
-  book = new OpenDialogJournal({ ...PARTS, store }),
+  journal = new OpenDialogJournal({ ...PARTS, store }),
 ) {
   return new SrfIncomingCall({
     srf: Object.assign(openSrf(), { createUAS }),
@@ -44,7 +44,7 @@ function ring(
       stop: async () => undefined,
       open: async () => new PlainEndpoint(),
     },
-    ...{ ...PARTS, book, onOver: () => undefined },
+    ...{ ...PARTS, journal, onOver: () => undefined },
   });
 }
 
@@ -104,15 +104,15 @@ test('SrfIncomingCall is written down before its sound is set up, so that the ne
 
 test('SrfIncomingCall whose SIP server is lost is refused when it is back', async () => {
   const { store, kept } = dialogsInMemory();
-  const book = new OpenDialogJournal({ ...PARTS, store });
-  const call = ring(store, () => undefined, book);
+  const journal = new OpenDialogJournal({ ...PARTS, store });
+  const call = ring(store, () => undefined, journal);
   void call.answer().catch(() => undefined);
   const ended: unknown[] = [];
   const endInvite = async (invite: OpenInvite) => void ended.push(invite.transactionId);
 
   call.lost();
   const before = [...ended];
-  book.connected({ name: 'sip', srf: openSrf(), endInvite });
+  journal.connected({ name: 'sip', srf: openSrf(), endInvite });
   await settle();
 
   expect([before, ended]).toEqual([[], ['transaction-1']]);

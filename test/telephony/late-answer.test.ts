@@ -25,8 +25,8 @@ test('SrfOutgoingCall hangs up a dialog that comes after the time limit', async 
   const call = new SrfOutgoingCall({
     ...{ srf, media, clock, log: silentLogger, trunk: trunkTo('192.0.2.1') },
     ...{ from: OURS, to: THEIRS, callId: 'call_1', ringingTimeoutMs: 60_000 },
-    ...{ server: '127.0.0.1:9022', doesEngineTell: false },
-    ...{ book: undefined, answerChallenge: () => undefined, onOver: () => undefined },
+    ...{ server: '127.0.0.1:9022', isReportedByEngine: false },
+    ...{ journal: undefined, answerChallenge: () => undefined, onOver: () => undefined },
   });
   await settle();
   clock.advance(60_000);

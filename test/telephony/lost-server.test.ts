@@ -38,7 +38,7 @@ async function openCall() {
   const carrier = new DrachtioCarrier({
     ...{ ...parts, host: address, port, secret: SECRET, trunks: [] },
     media: new DirectGateway({ engine: lines }),
-    book: new OpenDialogJournal({ ...parts, store }),
+    journal: new OpenDialogJournal({ ...parts, store }),
   });
   const rings = new Rings();
   await carrier.start(rings.take);

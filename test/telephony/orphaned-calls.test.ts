@@ -51,9 +51,9 @@ async function end(invite: OpenInvite | null, onSend: LogInServer['onSend'], nam
     remove: (id: string) => void kept.delete(id),
     all: () => [...kept.values()],
   };
-  const book = new OpenDialogJournal({ store, clock, log: silentLogger });
-  book.useServers([name]);
-  book.connected({ name, srf, endInvite: invitesOver(srf, clock) });
+  const journal = new OpenDialogJournal({ store, clock, log: silentLogger });
+  journal.useServers([name]);
+  journal.connected({ name, srf, endInvite: invitesOver(srf, clock) });
   /** What it was asked to send: transaction, dialog, start line. */
   const asked = () =>
     server.heard

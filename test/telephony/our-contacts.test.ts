@@ -95,7 +95,7 @@ test('SrfIncomingCall tells its caller our Contact from the first response on', 
   const call = new SrfIncomingCall({
     ...{ ...PARTS, answer, media: MEDIA, server: 'sip', request: request({ body: 'offer' }) },
     ...{ srf: Object.assign(openSrf(), { createUAS }), contacts: contactsOf('203.0.113.10') },
-    ...{ trunk: undefined, book: undefined, onOver: () => undefined },
+    ...{ trunk: undefined, journal: undefined, onOver: () => undefined },
   });
 
   call.ring();
@@ -111,10 +111,10 @@ test('SrfOutgoingCall tells the carrier our Contact', async () => {
   const sent: SrfMessageParts[] = [];
   const createUAC: SrfClient['createUAC'] = (_uri, parts) => void sent.push(parts);
   const call = new SrfOutgoingCall({
-    ...{ ...PARTS, media: MEDIA, server: 'sip', doesEngineTell: false, from: OURS, to: THEIRS },
+    ...{ ...PARTS, media: MEDIA, server: 'sip', isReportedByEngine: false, from: OURS, to: THEIRS },
     ...{ srf: Object.assign(openSrf(), { createUAC }), contacts: contactsOf('203.0.113.10') },
     ...{ trunk: trunkTo('203.0.113.100'), callId: 'call-1', ringingTimeoutMs: 60_000 },
-    ...{ answerChallenge: undefined, book: undefined, onOver: () => undefined },
+    ...{ answerChallenge: undefined, journal: undefined, onOver: () => undefined },
   });
 
   await settle();

@@ -28,7 +28,7 @@ const SENT = {
 /** A call whose INVITE has gone out; `answer` is what comes of it. */
 async function callOut() {
   const { store, kept, writes } = dialogsInMemory();
-  const book = new OpenDialogJournal({ ...PARTS, store });
+  const journal = new OpenDialogJournal({ ...PARTS, store });
   let answer: SrfCallback<SrfDialog> = () => undefined;
   const createUAC: SrfClient['createUAC'] = (_uri, _options, { cbRequest }, callback) => {
     answer = callback;
@@ -40,8 +40,8 @@ async function callOut() {
     cbRequest(null, sent);
   };
   const call = new SrfOutgoingCall({
-    ...{ ...PARTS, srf: Object.assign(openSrf(), { createUAC }), book },
-    ...{ server: 'sip by a', doesEngineTell: false, answerChallenge: undefined },
+    ...{ ...PARTS, srf: Object.assign(openSrf(), { createUAC }), journal },
+    ...{ server: 'sip by a', isReportedByEngine: false, answerChallenge: undefined },
     ...{ trunk: trunkTo('192.0.2.1:5060'), from: OURS, to: THEIRS, callId: 'call-1' },
     media: {
       start: async () => undefined,
@@ -53,7 +53,7 @@ async function callOut() {
   await settle();
   const ended: string[] = [];
   const endInvite = async ({ transactionId }: OpenInvite) => void ended.push(transactionId);
-  const serverIsBack = (name: string) => book.connected({ name, srf: openSrf(), endInvite });
+  const serverIsBack = (name: string) => journal.connected({ name, srf: openSrf(), endInvite });
   return {
     call,
     kept,

@@ -110,7 +110,7 @@ export class ScriptedDialog implements SrfDialog {
 export class PlainEndpoint implements MediaEndpoint {
   readonly localSdp = 'our answer';
   readonly negotiated: string[] = [];
-  readonly line = new SilentSession();
+  readonly session = new SilentSession();
   isClosed = false;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   readonly audio: AudioStream = {

@@ -15,7 +15,7 @@ class ScriptedLeg implements OrphanedLeg {
   questions = 0;
   readonly causes: ReleaseCause[] = [];
 
-  strand(): void {
+  orphan(): void {
     this.isStranded = true;
   }
 

@@ -16,14 +16,14 @@ async function meet(): Promise<Pair & { readonly threeWay: ThreeWayCall }> {
 
 test('SrfLeg mixes both lines, and joins them when the agent leaves', async () => {
   const { first, other, methods, threeWay } = await meet();
-  const mixed = first.endpoint.line.mixed;
+  const mixed = first.endpoint.session.mixed;
 
   await threeWay.leave();
 
-  expect(mixed).toBe(other.endpoint.line);
+  expect(mixed).toBe(other.endpoint.session);
   expect(methods(first)).toEqual([]);
-  expect(first.endpoint.line.mixed).toBeUndefined();
-  expect(first.endpoint.line.source).toBe(other.endpoint.line);
+  expect(first.endpoint.session.mixed).toBeUndefined();
+  expect(first.endpoint.session.source).toBe(other.endpoint.session);
   expect(first.causes).toEqual([]);
 });
 
@@ -50,8 +50,8 @@ test('SrfLeg passes keys that come by INFO on to the other party, and to the age
   other.dialog.receive('info', keyByInfo('2'));
 
   expect(keys).toEqual(['5', '7']);
-  expect(other.endpoint.line.digits).toBe('51');
-  expect(first.endpoint.line.digits).toBe('72');
+  expect(other.endpoint.session.digits).toBe('51');
+  expect(first.endpoint.session.digits).toBe('72');
 });
 
 test('SrfLeg gives keys that come by INFO to the agent alone once the other party has left', async () => {
@@ -63,12 +63,12 @@ test('SrfLeg gives keys that come by INFO to the agent alone once the other part
   first.dialog.receive('info', keyByInfo('5'));
 
   expect(keys).toEqual(['5']);
-  expect(other.endpoint.line.digits).toBe('');
+  expect(other.endpoint.session.digits).toBe('');
 });
 
 test('SrfLeg goes on as it was when the agent cannot leave, and may be asked again', async () => {
   const { first, threeWay } = await meet();
-  const { line } = first.endpoint;
+  const { session: line } = first.endpoint;
   const feedFrom = line.feedFrom.bind(line);
   line.feedFrom = () => {
     throw new RangeError('they are not on one thread');
@@ -157,13 +157,13 @@ test.each([
 
   expect(refusal).toMatchObject({ name: 'CarrierError', sipStatus });
   expect(first.causes).toEqual(causes);
-  expect(first.endpoint.line).toMatchObject({ mixed: undefined, background: undefined });
+  expect(first.endpoint.session).toMatchObject({ mixed: undefined, background: undefined });
   expect(other.endpoint.isClosed).toBe(true);
 });
 
 test('SrfLeg goes on when the lines of the two cannot be mixed, and lets the other party go', async () => {
   const { first, other, seconds, methods } = openPair();
-  first.endpoint.line.mixWith = () => {
+  first.endpoint.session.mixWith = () => {
     throw new RangeError('they are not on one thread');
   };
 

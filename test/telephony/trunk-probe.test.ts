@@ -202,7 +202,7 @@ test('TrunkProbe is uncertain of a proxy that has never answered, until a call s
   world.clock.advance(12_000);
   const before = [probe.isUncertain, probe.report().isReady];
 
-  probe.heardOfCall();
+  probe.inviteAnswered();
   world.clock.advance(300_000);
 
   expect(before).toEqual([true, false]);
@@ -231,7 +231,7 @@ test('TrunkProbe holds the silence of a proxy against it that ignored OPTIONS an
   const world = openProbe();
   world.probe.start();
   world.clock.advance(12_000);
-  world.probe.heardOfCall();
+  world.probe.inviteAnswered();
   world.status = 200;
   world.clock.advance(60_000);
   const between = world.probe.report().state;

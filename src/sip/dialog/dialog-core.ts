@@ -2,7 +2,7 @@
 import type { DigestClient } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
 import { doNothing } from '../noop.ts';
-import { addAbilities } from '../own-messages.ts';
+import { addCapabilities } from '../own-messages.ts';
 import type { ServerReinvite, ServerRequest } from '../requests.ts';
 import type { AckWait, ReliableProvisionals } from '../transaction/reliable-responses.ts';
 import { bareHost, type Flow } from '../transport/flow.ts';
@@ -47,7 +47,7 @@ export class DialogCore {
   #forgetFlow: () => void = doNothing;
   #peerAllows: ReadonlySet<string> = NO_METHODS;
   /** Made for the first who waits: most calls have none. */
-  #sleepers: Set<() => void> | undefined;
+  #wakers: Set<() => void> | undefined;
 
   constructor(options: DialogCoreOptions) {
     const { state } = options;
@@ -69,7 +69,7 @@ export class DialogCore {
   }
 
   /** Notes where the peer was heard. */
-  heardOn(flow: Flow): void {
+  noteFlow(flow: Flow): void {
     if (flow === this.#flow) return;
     this.#forgetFlow();
     this.#flow = flow;
@@ -77,7 +77,7 @@ export class DialogCore {
   }
 
   /** Notes what a message says of its sender: methods it takes, and where it wants requests. */
-  noteAbilities(message: SipMessage): void {
+  noteAllow(message: SipMessage): void {
     const methods = message.list('allow');
     if (methods.length > 0) this.#peerAllows = new Set(methods.map((name) => name.toUpperCase()));
   }
@@ -99,7 +99,7 @@ export class DialogCore {
   /** A request of ours with the next number; an ACK has the number of its INVITE. */
   newRequest(method: string, sequence = this.nextSequence()): SipMessage {
     const request = requestInDialog(this.state, method, sequence);
-    if (MAKES_SESSION.has(method)) addAbilities(request);
+    if (MAKES_SESSION.has(method)) addCapabilities(request);
     if (this.context.product !== undefined) request.add('user-agent', this.context.product);
     return request;
   }
@@ -125,12 +125,12 @@ export class DialogCore {
     return new Promise((resolve) => {
       const wake = () => {
         cancel();
-        this.#sleepers?.delete(wake);
+        this.#wakers?.delete(wake);
         resolve();
       };
       const cancel = this.context.clock.after(waitMs, wake);
-      this.#sleepers ??= new Set();
-      this.#sleepers.add(wake);
+      this.#wakers ??= new Set();
+      this.#wakers.add(wake);
     });
   }
 
@@ -145,7 +145,7 @@ export class DialogCore {
     this.#forgetFlow();
     this.ackWait?.settle(null);
     this.provisionals?.stop();
-    for (const wake of [...(this.#sleepers ?? [])]) wake();
+    for (const wake of [...(this.#wakers ?? [])]) wake();
     this.#hooks.onEnded(end);
     if (isLast) this.#hooks.onOver();
   }

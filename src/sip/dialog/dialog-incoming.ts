@@ -12,7 +12,12 @@ import type { Arrival } from '../transaction/transaction-layer.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { DialogCore } from './dialog-core.ts';
 import type { DialogOutgoing } from './dialog-outgoing.ts';
-import { addTerms, answerTerms, isTooBrief, SHORTEST_INTERVAL_MS } from './session-timer.ts';
+import {
+  addAgreedSessionExpires,
+  answerTerms,
+  isTooBrief,
+  SHORTEST_INTERVAL_MS,
+} from './session-timer.ts';
 
 export class DialogIncoming {
   readonly #core: DialogCore;
@@ -38,7 +43,7 @@ export class DialogIncoming {
       return;
     }
     this.#core.state = { ...state, remoteSequence: ids.sequence };
-    if (flow.isReliable) this.#core.heardOn(flow);
+    if (flow.isReliable) this.#core.noteFlow(flow);
     this.#dispatch(arrival);
   }
 
@@ -73,7 +78,7 @@ export class DialogIncoming {
   /** Puts the session timer that follows from the request on a 2xx to it, and starts it. */
   agreeOnTimer(request: SipMessage, response: SipMessage): void {
     const terms = answerTerms(request, this.#core.context.sessionTimer);
-    if (terms !== null) addTerms(response, terms, request);
+    if (terms !== null) addAgreedSessionExpires(response, terms, request);
     this.#outgoing.noteMinimum(request);
     this.#outgoing.sessionTimer.restart(terms, 'uas');
   }
@@ -171,7 +176,7 @@ export class DialogIncoming {
     const isSessionChange = request.method === 'INVITE' || request.method === 'UPDATE';
     if (isSessionChange && status >= 200 && status < 300 && transaction.lastStatus < 200) {
       this.#core.refreshTarget(request);
-      this.#core.noteAbilities(request);
+      this.#core.noteAllow(request);
       if (response.body.length > 0) this.#core.localSession = response.body;
       if (this.#core.phase === 'confirmed') this.agreeOnTimer(request, response);
     }

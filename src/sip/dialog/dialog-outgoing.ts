@@ -6,7 +6,7 @@ import type { Reply, SendOptions, SentAck } from '../request-sender.ts';
 import type { MessageParts, OutgoingReinvite } from '../requests.ts';
 import type { DialogCore, DialogEnd } from './dialog-core.ts';
 import {
-  addWish,
+  addSessionExpires,
   answeredTerms,
   parseMinSe,
   SessionTimer,
@@ -49,7 +49,7 @@ export class DialogOutgoing {
     try {
       const request = this.#core.newRequest(method);
       addParts(request, parts);
-      if (method === 'UPDATE') this.#addSessionWish(request);
+      if (method === 'UPDATE') this.#addSessionExpires(request);
       const reply = await this.#send(request, parts);
       if (method === 'UPDATE' && isSuccess(reply)) this.#sessionChanged(reply, request.body);
       return reply.response;
@@ -106,7 +106,7 @@ export class DialogOutgoing {
     try {
       const request = this.#core.newRequest('INVITE');
       addParts(request, parts);
-      this.#addSessionWish(request);
+      this.#addSessionExpires(request);
       const reply = await this.#send(request, parts);
       if (!isSuccess(reply)) return reply.response;
       this.#sessionChanged(reply, request.body);
@@ -157,19 +157,19 @@ export class DialogOutgoing {
     const core = this.#core;
     if (sentBody.length > 0) core.localSession = sentBody;
     core.refreshTarget(reply.response);
-    core.noteAbilities(reply.response);
+    core.noteAllow(reply.response);
     if (core.phase === 'confirmed') {
       this.sessionTimer.restart(answeredTerms(reply.response), 'uac');
     }
   }
 
-  #addSessionWish(request: SipMessage): void {
+  #addSessionExpires(request: SipMessage): void {
     const agreedMs = this.sessionTimer.intervalMs;
     if (agreedMs === null || request.get('session-expires') !== undefined) return;
     const intervalMsMin = this.#intervalMsMin;
     const intervalMs = Math.max(agreedMs, intervalMsMin);
     const refresher = this.sessionTimer.isRefresher ? 'uac' : 'uas';
-    addWish(request, { intervalMs, intervalMsMin, refresher });
+    addSessionExpires(request, { intervalMs, intervalMsMin, refresher });
   }
 
   /** Null: not to be tried again. */

@@ -161,11 +161,11 @@ export class DialogTable {
         onRequest: (request) => dialog.emit('request', request),
         onReinvite: (request) => dialog.emit('reinvite', request),
         onAck: (ack) => dialog.emit('ack', ack),
-        onDisconnected: () => tell(() => dialog.emit('disconnected'), options.context.logger),
+        onDisconnected: () => emitSafely(() => dialog.emit('disconnected'), options.context.logger),
         onEnded: (end) => {
           incoming.dropPending();
           outgoing.sessionTimer.stop();
-          tell(() => dialog.emit('ended', end), options.context.logger);
+          emitSafely(() => dialog.emit('ended', end), options.context.logger);
         },
         onOver: () => this.#dialogs.delete(core.id),
       },
@@ -187,7 +187,7 @@ export class DialogTable {
 }
 
 /** These come from timers and lost connections too, where a fault in a listener would end the process. */
-function tell(emit: () => void, logger: Logger): void {
+function emitSafely(emit: () => void, logger: Logger): void {
   try {
     emit();
   } catch (error) {

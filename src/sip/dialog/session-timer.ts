@@ -143,13 +143,17 @@ export function answeredTerms(response: SipMessage): SessionTerms | null {
  * Writes the terms on the 2xx that answers `request`. `Require` wherever the peer knows session timers: it must if it is to
  * refresh, and should else, for it is to hang up where no refresh comes. RFC 4028, 9.
  */
-export function addTerms(response: SipMessage, terms: SessionTerms, request: SipMessage): void {
+export function addAgreedSessionExpires(
+  response: SipMessage,
+  terms: SessionTerms,
+  request: SipMessage,
+): void {
   response.set('session-expires', formatTerms(terms));
   if (request.hasToken('supported', 'timer')) response.set('require', 'timer');
 }
 
 /** Writes the wish for a session timer on a request. */
-export function addWish(
+export function addSessionExpires(
   request: SipMessage,
   wish: { intervalMs: number; intervalMsMin: number; refresher?: 'uac' | 'uas' },
 ): void {

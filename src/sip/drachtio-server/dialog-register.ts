@@ -74,12 +74,12 @@ export class DialogRegister {
     this.#names.delete(dialog.id);
     const text = END_TEXTS[cause];
     if (cause === 'remote-bye' && message !== null) this.#deliver(message, dialog.flow, id);
-    else if (text !== undefined) this.#link.deliverUnsolicited(farewell(dialog, text), id);
+    else if (text !== undefined) this.#link.deliverUnsolicited(byeFor(dialog, text), id);
   }
 }
 
 /** A BYE for the application's eyes only, which says why its dialog is over. */
-function farewell(dialog: Dialog, text: string): SipMessage {
+function byeFor(dialog: Dialog, text: string): SipMessage {
   const bye = new SipMessage();
   bye.method = 'BYE';
   bye.uri = 'sip:application@localhost';

@@ -68,7 +68,7 @@ export class DrachtioServer {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#logger = options.logger ?? silentLogger;
-    this.#server = createServer((socket) => this.#welcome(socket));
+    this.#server = createServer((socket) => this.#accept(socket));
     this.#server.maxConnections = CONNECTIONS_MAX;
   }
 
@@ -118,7 +118,7 @@ export class DrachtioServer {
     else this.#session.deliver(request);
   };
 
-  #welcome(socket: Socket): void {
+  #accept(socket: Socket): void {
     this.#sockets.add(socket);
     void new ApplicationConnection({
       socket,
@@ -214,13 +214,13 @@ class ApplicationConnection {
   #handle(command: ApplicationCommand): void {
     if (this.#session !== undefined) void this.#session.handle(command);
     else if (command.verb === 'authenticate') this.#logIn(command);
-    else this.#turnAway(command.id, 'not authenticated');
+    else this.#refuse(command.id, 'not authenticated');
   }
 
   #logIn({ id, fields }: ApplicationCommand): void {
     const outcome = this.#options.logIn(fields[0] ?? '', this.#link);
     if ('refusal' in outcome) {
-      this.#turnAway(id, outcome.refusal);
+      this.#refuse(id, outcome.refusal);
       return;
     }
     this.#cancelTimer();
@@ -228,7 +228,7 @@ class ApplicationConnection {
     this.#link.accept(id, ...outcome.details);
   }
 
-  #turnAway(commandId: string, reason: string): void {
+  #refuse(commandId: string, reason: string): void {
     this.#options.logger.warn({ reason }, 'application refused');
     this.#link.refuse(commandId, reason);
     this.#link.end();

@@ -175,10 +175,10 @@ export class SipMessage {
   toBuffer(): Buffer {
     // Pieces that are joined once: text that grows leaves something of each step to the garbage collector.
     const pieces = this.isRequest
-      ? [`${sound('method', this.method)} ${sound('Request-URI', this.uri)} SIP/2.0`]
-      : [`SIP/2.0 ${this.status} ${sound('reason phrase', this.reason)}`];
+      ? [`${checkedText('method', this.method)} ${checkedText('Request-URI', this.uri)} SIP/2.0`]
+      : [`SIP/2.0 ${this.status} ${checkedText('reason phrase', this.reason)}`];
     for (const [name, value] of this.headers) {
-      if (name !== 'content-length') pieces.push(lineStart(name), sound(name, value));
+      if (name !== 'content-length') pieces.push(lineStart(name), checkedText(name, value));
     }
     pieces.push(lineStart('content-length'), `${this.body.length}\r\n\r\n`);
     const head = pieces.join('');
@@ -218,7 +218,7 @@ function parseFirstVia(line: string): Via {
 }
 
 /** The text of that part of a message, shown to end no line and to be octets. */
-function sound(part: string, text: string): string {
+function checkedText(part: string, text: string): string {
   if (isWireText(text)) return text;
   throw new TypeError(`Cannot write SIP message: its "${part}" holds a line break or wide text`);
 }

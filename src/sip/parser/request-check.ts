@@ -171,6 +171,6 @@ function checkAccept(request: SipMessage): Refusal | undefined {
 const SCANNER = /\b(?:sip-?cli|friendly-scanner|sipvicious)\b/i;
 
 /** Whether a request may have an answer. Whoever calls himself a scanner gets none at all: it would tell that there is a server. */
-export function isNoScanner(request: SipMessage): boolean {
+export function isAllowedUserAgent(request: SipMessage): boolean {
   return !SCANNER.test(request.get('user-agent') ?? '');
 }

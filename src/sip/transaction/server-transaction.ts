@@ -7,7 +7,7 @@ import type { Endpoint, Flow } from '../transport/flow.ts';
 import { Retransmitter, TRYING_AFTER_MS, type TransactionTimers } from './timers.ts';
 import {
   isOrigin,
-  NOBODY,
+  NO_USER,
   type ServerTransaction,
   type ServerTransactionUser,
   sendCounted,
@@ -35,7 +35,7 @@ export interface ServerTransactionOptions {
 export class NonInviteServerTransaction implements ServerTransaction {
   readonly key: string;
   readonly merge: string | undefined;
-  user: ServerTransactionUser = NOBODY;
+  user: ServerTransactionUser = NO_USER;
   readonly #context: TransactionContext;
   readonly #flow: Flow;
   readonly #timers: TransactionTimers;
@@ -75,7 +75,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
     this.#lastBytes = response.toBuffer();
     sendCounted(this.#context, this.#flow, this.#lastBytes, false);
     if (response.status < 200) return;
-    this.user = NOBODY;
+    this.user = NO_USER;
     this.#cancelTimer();
     if (this.#timers.jMs === 0) this.abort();
     else this.#context.clock.after(this.#timers.jMs, () => this.abort());
@@ -117,7 +117,7 @@ export interface InviteServerTransactionOptions extends ServerTransactionOptions
 export class InviteServerTransaction implements ServerTransaction {
   readonly key: string;
   readonly merge: string | undefined;
-  user: ServerTransactionUser = NOBODY;
+  user: ServerTransactionUser = NO_USER;
   readonly #context: TransactionContext;
   readonly #flow: Flow;
   readonly #timers: TransactionTimers;
@@ -217,7 +217,7 @@ export class InviteServerTransaction implements ServerTransaction {
   #accept(): void {
     this.#stopTimers();
     this.#state = 'accepted';
-    this.user = NOBODY;
+    this.user = NO_USER;
     this.#endAfter(this.#timers.lMs);
   }
 
@@ -239,7 +239,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#stopTimers();
     this.#state = 'confirmed';
     this.#lastBytes = undefined;
-    this.user = NOBODY;
+    this.user = NO_USER;
     if (this.#timers.iMs === 0) this.abort();
     else this.#endAfter(this.#timers.iMs);
   }

@@ -47,7 +47,7 @@ export interface ServerTransactionUser {
 }
 
 /** A user that wants to be told nothing more. */
-export const NOBODY: ServerTransactionUser = {};
+export const NO_USER: ServerTransactionUser = {};
 
 export interface ServerTransaction {
   /** What it is found by. */

@@ -30,7 +30,7 @@ export interface ListenOptions {
 }
 
 /** Whether a request may come in at all; one that may not is dropped without an answer. */
-export type Screen = (request: SipMessage, source: Endpoint, protocol: Protocol) => boolean;
+export type RequestFilter = (request: SipMessage, source: Endpoint, protocol: Protocol) => boolean;
 
 export interface TransportLayerOptions {
   readonly listen: readonly ListenOptions[];
@@ -42,7 +42,7 @@ export interface TransportLayerOptions {
   readonly resolver: Resolver;
   /** To tag of answers that no transaction stands behind: always the same, as RFC 3261, 8.2.7 wants. */
   readonly statelessTag: string;
-  readonly screen: Screen;
+  readonly screen: RequestFilter;
   readonly onRequest: (request: SipMessage, via: Via, flow: Flow) => void;
   readonly onResponse: (response: SipMessage, via: Via, flow: Flow) => void;
 }

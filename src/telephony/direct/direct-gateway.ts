@@ -17,16 +17,16 @@ import {
 } from '../media-gateway.ts';
 
 /** What the gateway needs of the media engine. */
-export type LineOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;
+export type SessionOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;
 
 export interface DirectGatewayOptions {
-  readonly engine: LineOpener;
+  readonly engine: SessionOpener;
   /** Which local address a far end reaches, where lines are open on all of them. */
   readonly routes?: LocalRoutes;
 }
 
 export class DirectGateway implements MediaGateway {
-  readonly #engine: LineOpener;
+  readonly #engine: SessionOpener;
   readonly #routes: LocalRoutes;
 
   constructor({ engine, routes = new LocalRoutes({ clock: systemClock }) }: DirectGatewayOptions) {
@@ -54,7 +54,7 @@ export class DirectGateway implements MediaGateway {
     const { remoteSdp, codecs = OUR_CODECS, advertisedAddress, ...line } = options;
     // Parsed before a port is taken: an unusable offer must not cost one.
     const offer = remoteSdp === undefined ? undefined : readSdp(remoteSdp, codecs);
-    const session = await this.#openLine(line);
+    const session = await this.#openSession(line);
     const endpoint = new DirectEndpoint({
       session,
       codecs,
@@ -67,7 +67,7 @@ export class DirectGateway implements MediaGateway {
     return endpoint;
   }
 
-  async #openLine(options: Parameters<LineOpener['open']>[0]): Promise<MediaSession> {
+  async #openSession(options: Parameters<SessionOpener['open']>[0]): Promise<MediaSession> {
     try {
       return await this.#engine.open(options);
     } catch (error) {
@@ -104,7 +104,7 @@ class DirectEndpoint implements MediaEndpoint {
     return this.#options.session;
   }
 
-  get line(): MediaSession {
+  get session(): MediaSession {
     return this.#options.session;
   }
 

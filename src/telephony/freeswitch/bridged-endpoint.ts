@@ -71,10 +71,10 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.audio = new LinkedAudio(session);
     this.channels = [outer.uuid, inner.uuid];
     outer.on('destroy', () => {
-      if (this.#closed === undefined) this.audio.lose();
+      if (this.#closed === undefined) this.audio.mediaLost();
     });
     inner.on('destroy', () => {
-      if (this.#closed === undefined) this.audio.lose();
+      if (this.#closed === undefined) this.audio.mediaLost();
     });
     this.#source = new FarEndSource({
       ...hosts,
@@ -87,13 +87,13 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#remoteSdp = remoteSdp;
     if (remoteSdp === undefined) this.offer();
     else {
-      this.#say(outer.dialog.remote.sdp);
+      this.#describe(outer.dialog.remote.sdp);
       this.#source.expect(remoteSdp);
     }
     this.#connect(remoteSdp === undefined ? NOTHING_YET : flowOf(remoteSdp));
   }
 
-  get line(): MediaSession {
+  get session(): MediaSession {
     return this.#options.session;
   }
 
@@ -110,7 +110,7 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#remoteSdp = wanted;
     this.#source.expect(wanted);
     if (this.#isOfferPending) this.#isOfferPending = false;
-    else if (answer !== undefined) this.#say(answer);
+    else if (answer !== undefined) this.#describe(answer);
     if (isNew) await this.#follow(flowOf(wanted));
     return this.#localSdp;
   }
@@ -120,7 +120,7 @@ export class BridgedEndpoint implements MediaEndpoint {
     this.#isOfferPending = true;
     const { address, port } = placeOf(outer.dialog.remote.sdp);
     const ours = { address, port, sessionId: this.#sessionId, version: 0 };
-    this.#say(offerOf(codecs, ours));
+    this.#describe(offerOf(codecs, ours));
     return this.#localSdp;
   }
 
@@ -218,7 +218,7 @@ export class BridgedEndpoint implements MediaEndpoint {
   }
 
   /** The version of a description grows exactly when the description changes. RFC 3264, 8. */
-  #say(sdp: string): void {
+  #describe(sdp: string): void {
     const { advertisedAddress: address } = this.#options;
     const write = () =>
       withOrigin(sdp, { sessionId: this.#sessionId, version: this.#version, address });

@@ -23,10 +23,10 @@ const LEG_MS_MAX = 5_000;
 const ATTEMPTS_MAX = 3;
 
 /** What the gateway needs of the media engine, which its owner starts and stops. */
-export type LineSource = Pick<MediaEngine, 'open'>;
+export type SessionOpener = Pick<MediaEngine, 'open'>;
 
 export interface FreeSwitchGatewayOptions {
-  readonly engine: LineSource;
+  readonly engine: SessionOpener;
   /** At least one. */
   readonly servers: readonly ServerAddress[];
   readonly secret: string;
@@ -45,12 +45,12 @@ interface Place {
 }
 
 /** How the media engine's line is opened. */
-interface LineWish {
+interface SessionOptions {
   readonly near: MediaSession | undefined;
   readonly isHeld: boolean | undefined;
 }
 
-interface Wish {
+interface LegOptions {
   /** The carrier's; undefined where the offer is ours. */
   readonly offer: string | undefined;
   readonly codecs: readonly CodecName[] | undefined;
@@ -142,9 +142,9 @@ export class FreeSwitchGateway implements MediaGateway {
 
   async #openAt(
     place: Place,
-    { line, ...wish }: Wish & { readonly line: LineWish },
+    { line, ...wish }: LegOptions & { readonly line: SessionOptions },
   ): Promise<BridgedEndpoint> {
-    const session = await this.#openLine(place.connection, line);
+    const session = await this.#openSession(place.connection, line);
     const made = this.#bridge(place, session, wish);
     try {
       return await unlessAborted(place.connection.lost, made);
@@ -158,7 +158,7 @@ export class FreeSwitchGateway implements MediaGateway {
   async #bridge(
     { server, connection }: Place,
     session: MediaSession,
-    { offer, codecs, advertisedAddress, hosts }: Wish,
+    { offer, codecs, advertisedAddress, hosts }: LegOptions,
   ): Promise<BridgedEndpoint> {
     const engineAddress = connection.socket.localAddress;
     const [outer, inner] = await this.#legs([
@@ -195,7 +195,10 @@ export class FreeSwitchGateway implements MediaGateway {
     throw failed?.status === 'rejected' ? failed.reason : new Error('no leg');
   }
 
-  async #openLine({ socket }: FreeSwitchConnection, line: LineWish): Promise<MediaSession> {
+  async #openSession(
+    { socket }: FreeSwitchConnection,
+    line: SessionOptions,
+  ): Promise<MediaSession> {
     const { engine } = this.#options;
     try {
       return await engine.open({ signallingAddress: socket.localAddress, ...line });

@@ -82,7 +82,7 @@ export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<Fsmrf
   // The library takes every SAVP for DTLS, which it cannot do here. SRTP with keys in the description is none, and the
   // names of protocols may be written in small letters. RFC 4568.
   const sdp = remoteSdp.replace(/^(m=audio \S+ \S*)SAVP/gm, '$1savp');
-  const { srf, ended } = watched(server.srf);
+  const { srf, ended } = watchedClient(server.srf);
   const own: FsmrfServer = Object.create(server, { srf: { value: srf } });
   return Promise.race([own.createEndpoint({ remoteSdp: sdp }), ended]);
 }
@@ -134,7 +134,7 @@ export class LegEndedError extends Error {
  *
  * @returns `ended` rejects with {@link LegEndedError} at FreeSWITCH's BYE, and never resolves. It belongs into a race.
  */
-export function watched(client: LegSip): {
+export function watchedClient(client: LegSip): {
   readonly srf: WatchedSip;
   readonly ended: Promise<never>;
 } {

@@ -18,7 +18,7 @@ export interface PartyActions {
   breakOff(): void;
 }
 
-interface Said {
+interface SpokenSentence {
   readonly words: readonly string[];
   readonly fromMs: number;
   readonly untilMs: number;
@@ -51,7 +51,7 @@ const SILENCE: PartyFrame = { isVoice: false };
 export class Party {
   readonly #actions: PartyActions;
   readonly #frames: Iterator<PartyFrame, void>;
-  readonly #said: Said[] = [];
+  readonly #spoken: SpokenSentence[] = [];
   #nowMs = 0;
   #isAgentTalking = false;
 
@@ -75,7 +75,7 @@ export class Party {
 
   /** The words said in a span of time. Of a sentence that goes on, the words so far. */
   wordsBetween(fromMs: number, untilMs: number): string {
-    return this.#said
+    return this.#spoken
       .filter((said) => said.untilMs > fromMs - LEAD_MS && said.fromMs < untilMs)
       .flatMap(({ words, ...said }) => {
         const share = (untilMs - said.fromMs) / (said.untilMs - said.fromMs);
@@ -136,7 +136,7 @@ export class Party {
     const pcm = this.#actions.pcmOf(text) ?? silent;
     const lengthMs = (pcm.length * 1000) / LINE_RATE_HZ;
     const fromMs = this.#nowMs;
-    this.#said.push({ words: text.split(' '), fromMs, untilMs: fromMs + lengthMs });
+    this.#spoken.push({ words: text.split(' '), fromMs, untilMs: fromMs + lengthMs });
     yield* voice(pcm);
     yield* voice(tone(toneMs));
   }

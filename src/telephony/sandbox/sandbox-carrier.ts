@@ -39,14 +39,14 @@ interface SandboxCarrierOptions {
 /** Has no socket and no trunk. Its legs are `SandboxLeg`s, and stand still until they are opened with their call's clock. */
 export class SandboxCarrier implements Carrier {
   readonly #options: SandboxCarrierOptions;
-  readonly #lines: LineBook;
+  readonly #voices: PartyVoices;
   /** What rings and what is connected. */
   readonly #live = new Set<SandboxRinging>();
   #isDraining = false;
 
   constructor(options: SandboxCarrierOptions) {
     this.#options = options;
-    this.#lines = new LineBook(options);
+    this.#voices = new PartyVoices(options);
   }
 
   /** Nobody rings in by himself: `ringIn` makes somebody do so. */
@@ -121,12 +121,12 @@ export class SandboxCarrier implements Carrier {
     const ringing = new SandboxRinging({
       script,
       ringingTimeoutMs,
-      voice: this.#lines.prepare(script),
+      voice: this.#voices.prepare(script),
       pickUp: () =>
         new SandboxLeg({
           script,
           partyNumber,
-          pcmOf: (text) => this.#lines.pcmOf(text),
+          pcmOf: (text) => this.#voices.pcmOf(text),
           onOver: over,
         }),
       clock: this.#options.clock,
@@ -138,11 +138,11 @@ export class SandboxCarrier implements Carrier {
 }
 
 /** Scripts are few and fixed: what is kept of them is a megabyte. */
-class LineBook {
+class PartyVoices {
   readonly #speak: (text: string) => AsyncIterable<Int16Array>;
   readonly #log: Logger;
   readonly #pcm = new Map<string, Int16Array>();
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #inProgress = new Map<string, Promise<void>>();
 
   constructor(options: {
     /** Speaks a sentence: 8 kHz, mono, in chunks of any length. */
@@ -154,7 +154,7 @@ class LineBook {
   }
 
   /**
-   * Speaks what the script has and the book has not; a sentence that failed before is tried again. Never rejects: what
+   * Speaks what the script has and the journal has not; a sentence that failed before is tried again. Never rejects: what
    * cannot be spoken stays silent.
    */
   async prepare(script: PartyScript): Promise<void> {
@@ -168,8 +168,8 @@ class LineBook {
 
   #prepareLine(text: string): Promise<void> {
     if (this.#pcm.has(text)) return Promise.resolve();
-    const underWay = this.#underWay.get(text) ?? this.#speakLine(text);
-    this.#underWay.set(text, underWay);
+    const underWay = this.#inProgress.get(text) ?? this.#speakLine(text);
+    this.#inProgress.set(text, underWay);
     return underWay;
   }
 
@@ -181,7 +181,7 @@ class LineBook {
     } catch (error) {
       this.#log.warn({ err: error }, 'sandbox: the scripted party has no voice for a sentence');
     } finally {
-      this.#underWay.delete(text);
+      this.#inProgress.delete(text);
     }
   }
 }

@@ -23,7 +23,7 @@ const TICK_MS = 60;
 const QUIET_FRAME = new Int16Array(FRAME_SAMPLES);
 
 /** Stays empty: a scripted party needs no recogniser. One for all lines, as it has 64 KB. */
-const NOTHING_HEARD = new ReceiveRing();
+const EMPTY_RING = new ReceiveRing();
 
 /** What the far end of a line does to its leg. */
 export interface FarEnd {
@@ -45,7 +45,7 @@ export interface SandboxLineOptions {
  * that a busy process changes nothing of what is heard and recorded.
  */
 export class SandboxLine implements AudioStream {
-  readonly heard = NOTHING_HEARD;
+  readonly heard = EMPTY_RING;
   readonly meter = new LevelMeter();
   readonly partyNumber: string;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
@@ -180,7 +180,7 @@ export class SandboxLine implements AudioStream {
     const frame = this.#party.next(fromMs, this.#playout.playedMs > 0);
     this.#recorder?.add('caller', frame.pcm ?? QUIET_FRAME, this.#doneMs);
     if (this.meter.isOn && frame.pcm !== undefined) this.meter.note('caller', levelDbfs(frame.pcm));
-    this.#hear(frame, fromMs);
+    this.#detectVoice(frame, fromMs);
   }
 
   #playAgent(): void {
@@ -194,7 +194,7 @@ export class SandboxLine implements AudioStream {
   }
 
   /** Tells voice and silence as the media worker's detector does: after so many frames of the one or the other. */
-  #hear({ isVoice }: PartyFrame, fromMs: number): void {
+  #detectVoice({ isVoice }: PartyFrame, fromMs: number): void {
     if (isVoice) this.#lastVoicedAtMs = this.#doneMs;
     if (isVoice === this.#isVoice) {
       this.#run = 0;

@@ -56,10 +56,10 @@ export function advertisedAddressFor(choice: AddressChoice): string | undefined 
 }
 
 /** Where a far end is, seen from this machine: the three lines of the table above. */
-export type FarEndPlace = 'neighbour' | 'private' | 'outside';
+export type NetworkPlace = 'neighbour' | 'private' | 'outside';
 
 /** Tells the place by the IP address; an IPv6 address counts as a neighbour's, because what is advertised is IPv4. */
-export function placeOfFarEnd(address: string, ownNetworks: BlockList): FarEndPlace {
+export function placeOfFarEnd(address: string, ownNetworks: BlockList): NetworkPlace {
   const farEnd = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIP(farEnd) === 6) return 'neighbour';
   if (!isIPv4(farEnd)) return 'outside';

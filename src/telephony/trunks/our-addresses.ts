@@ -99,7 +99,7 @@ export class OurAddresses {
   }
 
   /** Whether a far end is told an address that it cannot send to: a private one, from outside. */
-  isLost(farEnd: string, told: string): boolean {
+  isUnreachableFor(farEnd: string, told: string): boolean {
     return this.isOutside(farEnd) && rangeOfAddress(told) === 'private';
   }
 

@@ -64,8 +64,8 @@ export class WeightedTurns<T> {
   }
 
   /** Whose turn it is among those that are well; undefined when none is. */
-  next(isWell: (server: T) => boolean): T | undefined {
-    const seats = this.#seats.filter(({ server }) => isWell(server));
+  next(isHealthy: (server: T) => boolean): T | undefined {
+    const seats = this.#seats.filter(({ server }) => isHealthy(server));
     const total = seats.reduce((sum, { weight }) => sum + weight, 0);
     for (const seat of seats) seat.credit += seat.weight;
     const [chosen] = [...seats].sort((one, other) => other.credit - one.credit);

@@ -83,7 +83,7 @@ export class BrowserCall implements IncomingCall {
   }
 
   /** The connection is gone: nobody will ever answer our BYE. */
-  lose(): void {
+  disconnected(): void {
     this.#isGivenUp = true;
     if (this.#leg === undefined) this.#options.incoming.reject(480);
     else void this.#leg.hangUp();

@@ -36,7 +36,7 @@ export class RelayThread {
     this.#clock = options.clock;
     this.#worker = options.startRelay(options.settings);
     let reason = 'its thread ended';
-    this.#worker.on('message', (message: FromRelay) => this.#hear(message));
+    this.#worker.on('message', (message: FromRelay) => this.#receive(message));
     this.#worker.on('error', (error) => {
       reason = error.message;
     });
@@ -65,7 +65,7 @@ export class RelayThread {
     this.#calls.delete(call);
   }
 
-  tell(message: ToRelay): void {
+  send(message: ToRelay): void {
     if (this.#isAlive) this.#worker.postMessage(message);
   }
 
@@ -74,7 +74,7 @@ export class RelayThread {
     await this.#worker.terminate();
   }
 
-  #hear(message: FromRelay): void {
+  #receive(message: FromRelay): void {
     if (message.kind === 'ready') this.#ready.resolve();
     else this.#calls.get(message.call)?.(message);
   }

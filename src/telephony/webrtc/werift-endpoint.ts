@@ -46,12 +46,12 @@ export class WeriftEndpoint implements MediaEndpoint {
     this.#offer = options.offer;
     this.audio = new GatedAudio(session);
     this.#localSdp = this.#describe(directionFor(options.offer));
-    this.#cancelTimeout = clock.after(CONNECT_MS_MAX, () => this.audio.lose());
+    this.#cancelTimeout = clock.after(CONNECT_MS_MAX, () => this.audio.mediaLost());
     session.setRemote(this.#agreed());
-    thread.attach(call, (message) => this.#hear(message));
+    thread.attach(call, (message) => this.#receive(message));
   }
 
-  get line(): MediaSession {
+  get session(): MediaSession {
     return this.#options.session;
   }
 
@@ -89,7 +89,7 @@ export class WeriftEndpoint implements MediaEndpoint {
   async #close(): Promise<void> {
     const { thread, call, session, clock, onClosed } = this.#options;
     this.#cancelTimeout();
-    thread.tell({ kind: 'close', call });
+    thread.send({ kind: 'close', call });
     const ended = within(clock, CLOSE_MS_MAX, this.#connectionEnded.promise);
     // A thread that is busy or dead frees the ports when it can; the recording is whole all the same.
     await Promise.all([session.close(), ended.catch(() => undefined)]);
@@ -97,7 +97,7 @@ export class WeriftEndpoint implements MediaEndpoint {
     onClosed();
   }
 
-  #hear(message: CallMessage): void {
+  #receive(message: CallMessage): void {
     switch (message.kind) {
       case 'connected':
         this.#cancelTimeout();
@@ -105,7 +105,7 @@ export class WeriftEndpoint implements MediaEndpoint {
         break;
       case 'lost':
       case 'gone':
-        this.audio.lose();
+        this.audio.mediaLost();
         if (message.kind === 'gone') this.#connectionEnded.resolve();
         break;
       case 'closed':

@@ -22,10 +22,10 @@ const OPEN_MS_MAX = 5_000;
 const IDLE_MS = 60_000;
 
 /** What the gateway needs of the media engine, which others start and stop. */
-export type LineOpener = Pick<MediaEngine, 'open'>;
+export type SessionOpener = Pick<MediaEngine, 'open'>;
 
 export interface WeriftGatewayOptions {
-  readonly engine: LineOpener;
+  readonly engine: SessionOpener;
   readonly ports: RelaySettings['ports'];
   /** IPv4 addresses by which browsers may come, best first; asked for every call. */
   readonly addresses: () => Promise<readonly string[]>;
@@ -108,7 +108,7 @@ export class WeriftGateway implements MediaGateway {
       return new WeriftEndpoint({ ...parts, onClosed: () => this.#release() });
     } catch (error) {
       thread.detach(call);
-      thread.tell({ kind: 'close', call });
+      thread.send({ kind: 'close', call });
       await session.close();
       // Whoever says nothing at all says nothing to the other calls either.
       if (error instanceof OverdueError) await thread.stop();
@@ -183,7 +183,7 @@ function ask(
       else if (message.kind === 'gone') reject(new Error('its thread ended'));
     });
     const { localAddress, localPort: port } = session;
-    thread.tell({
+    thread.send({
       kind: 'open',
       call,
       offer: offer.sdp,

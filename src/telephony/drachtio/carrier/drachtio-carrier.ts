@@ -20,7 +20,7 @@ import type { AnswerChallenge } from '../leg/in-dialog-request.ts';
 import { calledNumberOf, SrfIncomingCall } from '../leg/incoming-call.ts';
 import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import { listenerReport } from './carrier-reports.ts';
-import type { OpenDialogJournal, ServerWay } from './open-dialog-journal.ts';
+import type { OpenDialogJournal, ServerConnection } from './open-dialog-journal.ts';
 import { type EndInvite, invitesOver, OrphanedLegs } from './orphaned-calls.ts';
 import { OurContacts } from './our-contacts.ts';
 import {
@@ -57,8 +57,8 @@ export interface DrachtioCarrierOptions {
   /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
   readonly channels?: TrunkChannels;
   /** Where calls are written down for a process after this one; nowhere when not given. */
-  readonly book?: OpenDialogJournal;
-  /** Ends orphaned INVITEs, where the engine itself reports each INVITE to `book`; default: by drachtio's protocol. */
+  readonly journal?: OpenDialogJournal;
+  /** Ends orphaned INVITEs, where the engine itself reports each INVITE to `journal`; default: by drachtio's protocol. */
   readonly endInvite?: EndInvite;
   /** Whether this server is the one that trunks are registered from, asked whenever it is connected; else always. */
   readonly mayRegister?: () => boolean;
@@ -77,22 +77,22 @@ export class DrachtioCarrier implements Carrier {
   readonly #link: SrfLink;
   readonly #contacts: OurContacts;
   readonly #registrations: TrunkRegistrations;
-  readonly #door: SourceAcl;
+  readonly #sourceAcl: SourceAcl;
   /** Calls from their first sign to their last, answered or not. */
   readonly #incoming = new Set<SrfIncomingCall>();
   readonly #outgoing: OutgoingCalls;
-  readonly #stranded: OrphanedLegs;
-  readonly #way: ServerWay;
+  readonly #orphans: OrphanedLegs;
+  readonly #connection: ServerConnection;
   /** To be told when the next call is over. */
-  #waiting: (() => void)[] = [];
+  #waitingForEnd: (() => void)[] = [];
   #onIncoming: (call: IncomingCall) => void = () => {};
 
   constructor(options: DrachtioCarrierOptions) {
     this.#options = options;
     this.#table = new TrunkTable(options.trunks);
     this.#channels = options.channels ?? new TrunkChannels();
-    this.#door = new SourceAcl({ ...options, table: this.#table });
-    this.#stranded = new OrphanedLegs(options);
+    this.#sourceAcl = new SourceAcl({ ...options, table: this.#table });
+    this.#orphans = new OrphanedLegs(options);
     this.#link = new SrfLink(options, {
       connected: () => this.#onConnected(),
       lost: () => this.#onLost(),
@@ -101,24 +101,24 @@ export class DrachtioCarrier implements Carrier {
     this.#contacts = new OurContacts({ ...options, listening: () => this.#link.addresses });
     const contacts = this.#contacts;
     const { endInvite = invitesOver(srf, options.clock) } = options;
-    this.#way = { name: this.#name, srf, endInvite };
+    this.#connection = { name: this.#name, srf, endInvite };
     this.#outgoing = new OutgoingCalls({
       ...options,
       srf,
       contacts,
       server: this.#name,
-      doesEngineTell: options.endInvite !== undefined,
+      isReportedByEngine: options.endInvite !== undefined,
       table: this.#table,
       channels: this.#channels,
-      book: options.book,
+      journal: options.journal,
       answerChallenge: options.answerChallenge,
       callThrough: options.callThrough,
-      onResponse: (trunk) => this.#registrations.heardOfCall(trunk),
+      onProxyResponse: (trunk) => this.#registrations.inviteAnswered(trunk),
       onOver: () => this.#onCallOver(),
     });
     this.#registrations = new TrunkRegistrations({ ...options, contacts, link: this.#link });
     this.#link.srf.invite((request, answer) => this.#onInvite(request, answer));
-    this.#link.srf.options((request, answer) => this.#door.answerOptions(request, answer));
+    this.#link.srf.options((request, answer) => this.#sourceAcl.answerOptions(request, answer));
   }
 
   async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
@@ -140,28 +140,28 @@ export class DrachtioCarrier implements Carrier {
   }
 
   drain(): void {
-    this.#door.drain();
+    this.#sourceAcl.drain();
   }
 
   /** Resolves when no call is left, also none of two parties that were joined. */
   async whenEmpty(): Promise<void> {
     while (this.#incoming.size > 0 || this.#outgoing.all.length > 0) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve));
     }
   }
 
   async stop(): Promise<void> {
-    this.#door.drain();
+    this.#sourceAcl.drain();
     const ended = Promise.allSettled([
       this.#registrations.stop(),
       ...[...this.#incoming, ...this.#outgoing.all].map((call) => call.end()),
     ]);
     // Peers that agree do so at once; the others have been told, and are not waited for.
     await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
-    this.#options.book?.lost(this.#way);
+    this.#options.journal?.lost(this.#connection);
     this.#link.stop();
-    this.#stranded.stop();
-    this.#door.stop();
+    this.#orphans.stop();
+    this.#sourceAcl.stop();
   }
 
   /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
@@ -192,7 +192,7 @@ export class DrachtioCarrier implements Carrier {
   /** Of the server alone. */
   listenerReport(): CarrierReport {
     const { isConnected, addresses, problem } = this.#link;
-    const { isDraining } = this.#door;
+    const { isDraining } = this.#sourceAcl;
     return listenerReport({ name: this.#name, isConnected, isDraining, addresses, problem });
   }
 
@@ -212,13 +212,13 @@ export class DrachtioCarrier implements Carrier {
 
   #onInvite(request: SrfRequest, answer: SrfAnswer): void {
     const trunk = this.#table.ofIncoming(request.source_address, numberOfUri(request.uri));
-    const refusal = this.#door.refusalOf(request);
+    const refusal = this.#sourceAcl.refusalOf(request);
     const release = refusal === undefined ? this.#channels.take(trunk) : undefined;
     if (release === undefined) {
       refuse(answer, refusal ?? 503);
       return;
     }
-    const { media, addresses, clock, log, book } = this.#options;
+    const { media, addresses, clock, log, journal } = this.#options;
     const call: SrfIncomingCall = new SrfIncomingCall({
       srf: this.#link.srf,
       server: this.#name,
@@ -230,7 +230,7 @@ export class DrachtioCarrier implements Carrier {
       contacts: this.#contacts,
       clock,
       log,
-      book,
+      journal,
       callSecond: this.#outgoing.secondFor(calledNumberOf(request, trunk), trunk),
       ...(this.#options.callThrough && { transferBy: 'bridge' }),
       onOver: () => {
@@ -244,8 +244,8 @@ export class DrachtioCarrier implements Carrier {
   }
 
   #onCallOver(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const waiting = this.#waitingForEnd;
+    this.#waitingForEnd = [];
     for (const tell of waiting) tell();
   }
 
@@ -259,19 +259,19 @@ export class DrachtioCarrier implements Carrier {
   }
 
   #onConnected(): void {
-    const { log, book, mayRegister } = this.#options;
+    const { log, journal, mayRegister } = this.#options;
     // The engine of calls from browsers listens nowhere.
     const level = this.#link.addresses.length === 0 ? 'debug' : 'info';
     log[level]({ carrier: this.#name, state: this.listenerReport().state }, 'SIP is ready');
-    book?.connected(this.#way);
-    this.#stranded.connected();
+    journal?.connected(this.#connection);
+    this.#orphans.connected();
     if (mayRegister?.() ?? true) this.register();
   }
 
   #onLost(): void {
     this.#registrations.suspend(this.#link.problem);
-    this.#options.book?.lost(this.#way);
-    this.#stranded.lost([...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []));
+    this.#options.journal?.lost(this.#connection);
+    this.#orphans.lost([...this.#incoming, ...this.#outgoing.all].flatMap(({ leg }) => leg ?? []));
     for (const call of this.#outgoing.all) call.lost(this.#link.problem);
     for (const call of this.#incoming) call.lost();
     this.#options.onLost?.();

@@ -13,7 +13,7 @@ import {
   type SentInvite,
   uriOf,
 } from './dialog-facts.ts';
-import { type EndInvite, sayBye } from './orphaned-calls.ts';
+import { type EndInvite, sendBye } from './orphaned-calls.ts';
 import { reasonOf, type SrfClient, type SrfDialog, type SrfRequest } from './srf.ts';
 
 /** So many calls are ended at a time: a server that comes back shall take new calls too. */
@@ -26,7 +26,7 @@ export interface OpenDialogJournalOptions {
 }
 
 /** One SIP server and the connection to it. */
-export interface ServerWay {
+export interface ServerConnection {
   /** As reports name the server. */
   readonly name: string;
   readonly srf: SrfClient;
@@ -51,8 +51,8 @@ export class OpenDialogJournal {
   /** Unanswered outgoing calls, by Call-ID. */
   readonly #calling = new Map<string, CallingDialog>();
   /** Connected servers. BYE goes by any of them, CANCEL and refusals by the transaction's own. */
-  readonly #ways = new Set<ServerWay>();
-  #lanes = 0;
+  readonly #servers = new Set<ServerConnection>();
+  #endsInProgress = 0;
 
   /** @throws {StoreError} when the database cannot be read. */
   constructor(options: OpenDialogJournalOptions) {
@@ -109,7 +109,7 @@ export class OpenDialogJournal {
   }
 
   /** Saves an answered dialog. @param expected what was saved of it before; a server may have chosen another tag. */
-  keep(dialog: SrfDialog, channels: readonly string[], expected?: JournalEntry): JournalEntry {
+  answered(dialog: SrfDialog, channels: readonly string[], expected?: JournalEntry): JournalEntry {
     const isSame = expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag);
     if (expected !== undefined && isSame && dialog.type === 'uas') return expected;
     if (!isSame) expected?.forget();
@@ -118,16 +118,16 @@ export class OpenDialogJournal {
   }
 
   /** Ends the orphans that this server can end; gives each up after 32 s without an answer. */
-  connected(way: ServerWay): void {
-    this.#ways.add(way);
+  connected(way: ServerConnection): void {
+    this.#servers.add(way);
     const calls = this.#orphans.length;
     if (calls > 0) this.#options.log.warn({ calls }, 'ending orphaned calls');
     this.#endOrphans();
   }
 
   /** A server is not there any more: orphans wait for it, or go by way of another. Safe to call twice. */
-  lost(way: ServerWay): void {
-    this.#ways.delete(way);
+  lost(way: ServerConnection): void {
+    this.#servers.delete(way);
   }
 
   #callers(invite: SrfRequest, facts: OwnSide): OpenDialog {
@@ -150,32 +150,32 @@ export class OpenDialogJournal {
   }
 
   #endOrphans(): void {
-    const lanes = Math.min(ENDS_AT_ONCE - this.#lanes, this.#orphans.length);
+    const lanes = Math.min(ENDS_AT_ONCE - this.#endsInProgress, this.#orphans.length);
     for (let count = 0; count < lanes; count += 1) void this.#endInTurn();
   }
 
   async #endInTurn(): Promise<void> {
-    this.#lanes += 1;
+    this.#endsInProgress += 1;
     for (;;) {
-      const at = this.#orphans.findIndex((orphan) => this.#wayFor(orphan) !== undefined);
+      const at = this.#orphans.findIndex((orphan) => this.#serverFor(orphan) !== undefined);
       const [orphan] = at < 0 ? [] : this.#orphans.splice(at, 1);
-      const way = orphan && this.#wayFor(orphan);
+      const way = orphan && this.#serverFor(orphan);
       if (orphan === undefined || way === undefined) break;
       await this.#end(way, orphan);
     }
-    this.#lanes -= 1;
+    this.#endsInProgress -= 1;
   }
 
-  #wayFor({ invite }: OpenDialog): ServerWay | undefined {
-    const ways = [...this.#ways];
+  #serverFor({ invite }: OpenDialog): ServerConnection | undefined {
+    const ways = [...this.#servers];
     return invite === null ? ways[0] : ways.find(({ name }) => name === invite.server);
   }
 
-  async #end({ srf, endInvite }: ServerWay, orphan: OpenDialog): Promise<void> {
+  async #end({ srf, endInvite }: ServerConnection, orphan: OpenDialog): Promise<void> {
     const { clock, log } = this.#options;
     const { invite } = orphan;
     try {
-      const ending = invite === null ? sayBye(srf, orphan) : endInvite(invite, orphan);
+      const ending = invite === null ? sendBye(srf, orphan) : endInvite(invite, orphan);
       await within<unknown>(clock, TRANSACTION_MS, ending);
     } catch (error) {
       // The far end's own timers end the call.

@@ -34,7 +34,7 @@ export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
 }
 
 /** Sends BYE. Resolves with the status of the final response. */
-export function sayBye(srf: SrfClient, call: OpenDialog): Promise<number> {
+export function sendBye(srf: SrfClient, call: OpenDialog): Promise<number> {
   const headers: Record<string, string> = {
     'Call-ID': call.sipCallId,
     From: call.localParty,
@@ -107,7 +107,7 @@ const CHECKS_AT_ONCE = 20;
 export interface OrphanedLeg {
   readonly isOver: boolean;
   /** Says that no word of the far end comes any more until `isGone` has been asked. */
-  strand(): void;
+  orphan(): void;
   /** Whether server or far end have forgotten the call. Settles within seconds, and never rejects. */
   isGone(): Promise<boolean>;
   /** Ends the call without the server's help. Safe to call twice. */
@@ -129,7 +129,7 @@ export class OrphanedLegs {
   lost(legs: Iterable<OrphanedLeg>): void {
     this.stop();
     this.#legs = new Set(legs);
-    for (const leg of this.#legs) leg.strand();
+    for (const leg of this.#legs) leg.orphan();
     this.#wait(PATIENCE_MS, () => {
       this.#abandon([...this.#legs], {
         kind: 'broken',

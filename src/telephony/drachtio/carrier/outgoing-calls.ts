@@ -11,9 +11,9 @@ import type { CallSecond, SecondCall } from '../transfer/transfer.ts';
 /** Whoever is handed over listens to the ringing meanwhile. */
 const SECOND_RINGS_MS_MAX = 30_000;
 
-/** A call to place; `hearer` is the line that hears what comes before the answer. */
+/** A call to place; `earlyMediaSink` is the line that hears what comes before the answer. */
 export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
-  readonly hearer?: MediaSession | undefined;
+  readonly earlyMediaSink?: MediaSession | undefined;
 };
 
 export interface OutgoingCallsOptions
@@ -21,19 +21,19 @@ export interface OutgoingCallsOptions
     OutgoingCallOptions,
     | 'srf'
     | 'server'
-    | 'doesEngineTell'
+    | 'isReportedByEngine'
     | 'media'
     | 'addresses'
     | 'contacts'
     | 'clock'
     | 'log'
-    | 'book'
+    | 'journal'
     | 'answerChallenge'
   > {
   readonly table: TrunkTable;
   readonly channels: TrunkChannels;
   /** Called whenever a trunk's proxy responds to an INVITE. */
-  readonly onResponse: (trunk: Trunk) => void;
+  readonly onProxyResponse: (trunk: Trunk) => void;
   /** Called when a call has come to its end. */
   readonly onOver: () => void;
   /** Calls second parties where there is no trunk of our own. */
@@ -75,13 +75,14 @@ export class OutgoingCalls {
     if (route !== undefined) return this.#callSecondThrough(route, ours);
     const timing = { ringingTimeoutMs: SECOND_RINGS_MS_MAX };
     if (callThrough === undefined) return undefined;
-    return (to, hearer) => callThrough({ from: ours, to, hearer, ...timing });
+    return (to, earlyMediaSink) => callThrough({ from: ours, to, earlyMediaSink, ...timing });
   }
 
   #callSecondThrough(trunk: Trunk, ours: string): CallSecond {
     const from = fromOf(ours, trunk);
     const ringingTimeoutMs = SECOND_RINGS_MS_MAX;
-    return (to, hearer) => this.#placeThrough(trunk, { from, to, hearer, ringingTimeoutMs });
+    return (to, earlyMediaSink) =>
+      this.#placeThrough(trunk, { from, to, earlyMediaSink, ringingTimeoutMs });
   }
 
   #placeThrough(trunk: Trunk, request: OutgoingRequest): SrfOutgoingCall {
@@ -100,7 +101,7 @@ export class OutgoingCalls {
       trunk,
       callId: randomUUID(),
       callSecond: this.#callSecondThrough(trunk, request.from),
-      onResponse: () => this.#options.onResponse(trunk),
+      onResponse: () => this.#options.onProxyResponse(trunk),
       onOver: () => {
         release();
         this.#calls.delete(call);

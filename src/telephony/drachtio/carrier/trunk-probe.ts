@@ -98,7 +98,7 @@ export class TrunkProbe {
   }
 
   /** The proxy has answered an INVITE. */
-  heardOfCall(): void {
+  inviteAnswered(): void {
     this.#ignoresOptions = !this.#hasAnswered && (this.#ignoresOptions || this.#misses > 0);
     this.#alive();
   }
@@ -129,7 +129,8 @@ export class TrunkProbe {
     const parts = { method: 'OPTIONS', headers, proxy: proxyUriOf(trunk) };
     try {
       srf.request(uri, parts, (error, sent?: SrfSentRequest) => {
-        if (sent !== undefined) sent.on('response', ({ status }) => this.#heard(status, request));
+        if (sent !== undefined)
+          sent.on('response', ({ status }) => this.#answered(status, request));
         else this.#refused(`the SIP server cannot send OPTIONS: ${reasonOf(error)}`, request);
       });
     } catch (error) {
@@ -138,7 +139,7 @@ export class TrunkProbe {
     }
   }
 
-  #heard(status: number, request: number): void {
+  #answered(status: number, request: number): void {
     if (!this.#isRunning || status === 408) return;
     const { trunk } = this.#options;
     if (status === 503) {

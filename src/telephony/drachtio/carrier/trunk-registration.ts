@@ -124,7 +124,7 @@ export class TrunkRegistration {
     const { status } = response;
     const secondsMin = Number(response.get('min-expires'));
     if (status >= 200 && status < 300) {
-      this.#granted(response);
+      this.#registered(response);
     } else if (status === 423 && secondsMin > this.#expiresSeconds && secondsMin <= 86_400) {
       this.#expiresSeconds = secondsMin;
       this.start();
@@ -134,7 +134,7 @@ export class TrunkRegistration {
     }
   }
 
-  #granted(response: SrfResponse): void {
+  #registered(response: SrfResponse): void {
     if (!this.#isRegistered)
       this.#options.log.info({ trunk: this.#options.trunk.name }, 'registered');
     this.#isRegistered = true;

@@ -67,8 +67,8 @@ export class TrunkRegistrations {
   }
 
   /** The trunk's proxy has answered an INVITE. */
-  heardOfCall(trunk: Trunk): void {
-    this.#probeOf(trunk)?.heardOfCall();
+  inviteAnswered(trunk: Trunk): void {
+    this.#probeOf(trunk)?.inviteAnswered();
   }
 
   /** How the trunk is, as it is reached from this server. */

@@ -15,7 +15,7 @@ interface Key {
 /** One for each leg. A key is to be told to it once for each way that it comes by. */
 export class DtmfMethods {
   /** Keys that came by one way alone so far. */
-  readonly #onlyInSound: Key[] = [];
+  readonly #onlyByRtp: Key[] = [];
   readonly #onlyByInfo: Key[] = [];
   /** Whoever has sent one key both ways sends all of them so. */
   #sendsBoth = false;
@@ -29,7 +29,7 @@ export class DtmfMethods {
    */
   byInfo(digit: string, atMs: number): boolean {
     if (this.#sendsBoth) return false;
-    if (takeFrom(this.#onlyInSound, digit, atMs)) this.#sendsBoth = true;
+    if (takeFrom(this.#onlyByRtp, digit, atMs)) this.#sendsBoth = true;
     else keepIn(this.#onlyByInfo, { digit, atMs });
     return !this.#sendsBoth;
   }
@@ -40,10 +40,10 @@ export class DtmfMethods {
    * @param atMs the time by a clock that never goes back.
    * @returns whether it is a key of its own.
    */
-  inSound(digit: string, atMs: number): boolean {
+  byRtp(digit: string, atMs: number): boolean {
     const isTwin = takeFrom(this.#onlyByInfo, digit, atMs);
     if (isTwin) this.#sendsBoth = true;
-    else if (!this.#sendsBoth) keepIn(this.#onlyInSound, { digit, atMs });
+    else if (!this.#sendsBoth) keepIn(this.#onlyByRtp, { digit, atMs });
     return !isTwin;
   }
 }

@@ -44,7 +44,7 @@ export interface IncomingCallOptions {
   readonly contacts?: OurContacts | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly book: OpenDialogJournal | undefined;
+  readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
   /** How the caller is handed over, where no trunk says. */
   readonly transferBy?: Trunk['transfer'] | undefined;
@@ -62,7 +62,7 @@ export class SrfIncomingCall implements IncomingCall {
   readonly #localTag = randomBytes(TAG_BYTES).toString('hex');
   #leg: SrfLeg | undefined;
   /** In the journal from the first response on. */
-  #kept: JournalEntry | undefined;
+  #entry: JournalEntry | undefined;
   #onCancelled: () => void = () => {};
 
   constructor(options: IncomingCallOptions) {
@@ -95,8 +95,8 @@ export class SrfIncomingCall implements IncomingCall {
 
   /** Ends an unanswered call because the SIP server is out of reach; the journal refuses it when the server is back. */
   lost(): void {
-    this.#kept?.orphan();
-    this.#kept = undefined;
+    this.#entry?.orphan();
+    this.#entry = undefined;
     this.cancelled();
   }
 
@@ -114,14 +114,14 @@ export class SrfIncomingCall implements IncomingCall {
 
   ring(): void {
     if (this.#state !== 'ringing') return;
-    this.#writeDown();
+    this.#saveInvite();
     this.#options.answer.send(180, { headers: this.#own });
   }
 
   async answer({ headers = {} }: AnswerOptions = {}): Promise<Leg> {
     if (this.#state !== 'ringing') throw this.#error(GAVE_UP, 487);
     this.#state = 'answering';
-    this.#writeDown();
+    this.#saveInvite();
     const endpoint = await this.#openMedia();
     try {
       if (this.#hasEnded) throw this.#error(GAVE_UP, 487);
@@ -162,14 +162,14 @@ export class SrfIncomingCall implements IncomingCall {
   }
 
   async #accept(endpoint: MediaEndpoint, headers: Record<string, string>): Promise<SrfLeg> {
-    const { request, trunk, book } = this.#options;
+    const { request, trunk, journal } = this.#options;
     const { channels = [] } = endpoint;
     // Saved before our 200 leaves.
-    this.#kept = book?.expect(request, { localTag: this.#localTag, channels });
+    this.#entry = journal?.expect(request, { localTag: this.#localTag, channels });
     const parts = { localSdp: endpoint.localSdp, headers: { ...headers, ...this.#own } };
     const leg = await this.#createDialog(parts, (dialog) => {
-      const expected = this.#kept;
-      this.#kept = undefined;
+      const expected = this.#entry;
+      this.#entry = undefined;
       this.#leg = new SrfLeg({
         ...this.#options,
         dialog,
@@ -194,22 +194,22 @@ export class SrfIncomingCall implements IncomingCall {
 
   /** Our Contact, and our tag in To where there is a journal. */
   get #own(): Record<string, string> {
-    const { request, trunk, contacts, book } = this.#options;
+    const { request, trunk, contacts, journal } = this.#options;
     const { source_address: farEnd, protocol: transport } = request;
     return {
       ...contacts?.headers(farEnd, { trunk, transport }),
-      ...(book !== undefined && { To: withTag(request.get('to') ?? '', this.#localTag) }),
+      ...(journal !== undefined && { To: withTag(request.get('to') ?? '', this.#localTag) }),
     };
   }
 
-  #writeDown(): void {
-    const { request, book, server } = this.#options;
-    this.#kept ??= book?.ring(request, { localTag: this.#localTag, channels: [], server });
+  #saveInvite(): void {
+    const { request, journal, server } = this.#options;
+    this.#entry ??= journal?.ring(request, { localTag: this.#localTag, channels: [], server });
   }
 
   /** A leg removes its own journal entry. */
   #over(): void {
-    this.#kept?.forget();
+    this.#entry?.forget();
     this.#options.onOver();
   }
 

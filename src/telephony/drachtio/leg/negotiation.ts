@@ -136,7 +136,7 @@ export class EarlySession {
    *
    * Early media is a courtesy: what cannot be understood here may be put right by the answer.
    */
-  heard(response: SrfResponse, invite: SrfSentInvite | undefined): void {
+  provisional(response: SrfResponse, invite: SrfSentInvite | undefined): void {
     if (invite !== undefined) this.#watch(invite);
     const sdp = sdpOf(response);
     const tag = tagOf(response, 'to');

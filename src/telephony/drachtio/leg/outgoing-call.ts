@@ -29,15 +29,15 @@ export interface OutgoingCallOptions {
   readonly srf: SrfClient;
   /** Name of the SIP server in reports. */
   readonly server: string;
-  /** Whether the engine itself reports each INVITE to `book`. */
-  readonly doesEngineTell: boolean;
+  /** Whether the engine itself reports each INVITE to `journal`. */
+  readonly isReportedByEngine: boolean;
   readonly trunk: Trunk;
   readonly from: string;
   readonly to: string;
   readonly callId: string;
   readonly ringingTimeoutMs: number;
   /** The line that hears what comes before the answer; ours is opened near it. */
-  readonly hearer?: MediaSession | undefined;
+  readonly earlyMediaSink?: MediaSession | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
   /** The server's own Contact when not given. */
@@ -46,7 +46,7 @@ export interface OutgoingCallOptions {
   readonly log: Logger;
   /** Undefined where the server answers challenges. */
   readonly answerChallenge: AnswerChallenge | undefined;
-  readonly book: OpenDialogJournal | undefined;
+  readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
   /** Called whenever the trunk's proxy responds. */
   readonly onResponse?: () => void;
@@ -69,7 +69,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   #state: 'calling' | 'cancelled' | 'over' = 'calling';
   #sent: SrfSentInvite | undefined;
   /** In the journal from the INVITE to the answer. */
-  #kept: JournalEntry | undefined;
+  #entry: JournalEntry | undefined;
   #leg: SrfLeg | undefined;
   #endpoint: MediaEndpoint | undefined;
   /** Where the call goes; empty where its name leads nowhere. */
@@ -117,8 +117,8 @@ export class SrfOutgoingCall implements OutgoingCall {
   /** Ends an unanswered call because the SIP server is out of reach; the journal cancels it when the server is back. */
   lost(why: string): void {
     if (this.#state === 'over') return;
-    this.#kept?.orphan();
-    this.#kept = undefined;
+    this.#entry?.orphan();
+    this.#entry = undefined;
     this.fail(why, 503);
   }
 
@@ -126,7 +126,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   fail(why: string, sipStatus: number, facts: FailureFacts = {}): void {
     if (this.#state === 'over') return;
     this.#end();
-    this.#kept?.forget();
+    this.#entry?.forget();
     this.#reject(why, sipStatus, facts);
     this.#closePort();
     this.#options.onOver();
@@ -139,7 +139,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 
   async #begin(): Promise<void> {
-    const { media, trunk, hearer, addresses } = this.#options;
+    const { media, trunk, earlyMediaSink, addresses } = this.#options;
     try {
       const signallingAddress = (await addresses?.proxyAddressOf(trunk)) ?? addressOf(trunk);
       this.#farEnd = signallingAddress;
@@ -148,13 +148,13 @@ export class SrfOutgoingCall implements OutgoingCall {
         advertisedAddress: addresses?.advertisedTo(signallingAddress, trunk),
         carrier: sourcesOf(trunk),
         codecs: trunk.codecs,
-        near: hearer,
+        near: earlyMediaSink,
       });
       // It failed meanwhile, and had no port to close yet.
       if (this.#state === 'over') return void this.#closePort();
-      hearer?.feedFrom(this.#endpoint.line);
-      const { book, callId } = this.#options;
-      this.#kept = book?.begin(callId, this.#endpoint.channels ?? []);
+      earlyMediaSink?.feedFrom(this.#endpoint.session);
+      const { journal, callId } = this.#options;
+      this.#entry = journal?.begin(callId, this.#endpoint.channels ?? []);
     } catch (error) {
       const sipStatus = error instanceof MediaError ? error.sipStatus : 500;
       return this.fail(reasonOf(error), sipStatus, { cause: error });
@@ -204,20 +204,20 @@ export class SrfOutgoingCall implements OutgoingCall {
     if (request === undefined) return;
     this.#sent = request;
     if (this.#state !== 'calling') request.cancel();
-    const { book, callId, server, doesEngineTell } = this.#options;
-    if (doesEngineTell) return;
+    const { journal, callId, server, isReportedByEngine } = this.#options;
+    if (isReportedByEngine) return;
     const { stackTxnId: transactionId, source_address: address } = request;
     // drachtio-server needs only the name of the transaction.
     const peer = { protocol: 'UDP', address, port: 0 };
     const head = headOf(request.raw);
     const invite = { direction: 'out', server, transactionId, head, peer } as const;
-    book?.sent(callId, { message: request, invite });
+    journal?.sent(callId, { message: request, invite });
   }
 
   #onProvisional(early: EarlySession, response: SrfResponse): void {
     this.#options.onResponse?.();
     if (this.#state !== 'calling' || response.status === 100) return;
-    early.heard(response, this.#sent);
+    early.provisional(response, this.#sent);
     if (this.#hasRung || (response.status !== 180 && response.status !== 183)) return;
     this.#hasRung = true;
     this.#onRinging();
@@ -244,8 +244,8 @@ export class SrfOutgoingCall implements OutgoingCall {
   #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
     const { trunk } = this.#options;
     this.#options.onResponse?.();
-    const expected = this.#kept;
-    this.#kept = undefined;
+    const expected = this.#entry;
+    this.#entry = undefined;
     const leg = new SrfLeg({
       ...this.#options,
       dialog,

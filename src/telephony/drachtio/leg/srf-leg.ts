@@ -27,7 +27,7 @@ export interface SrfLegOptions extends ThirdPartyOptions {
   /** True when nothing but an INVITE says where the far end is: its ACK or its first packet has to follow. */
   readonly isConfirmationAwaited?: boolean;
   /** Where the call is written down for a process after this one. */
-  readonly book?: OpenDialogJournal | undefined;
+  readonly journal?: OpenDialogJournal | undefined;
   /** What was written down of it before it began. */
   readonly expected?: JournalEntry | undefined;
   /** Called once, when the leg has ended. */
@@ -44,14 +44,14 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   readonly #over = Promise.withResolvers<void>();
   /** Later than the cause is told: the recording is whole. */
   readonly #closed = Promise.withResolvers<void>();
-  readonly #kept: JournalEntry | undefined;
-  readonly #company: ThirdParty;
-  readonly #keys = new DtmfMethods();
+  readonly #entry: JournalEntry | undefined;
+  readonly #thirdParty: ThirdParty;
+  readonly #dtmf = new DtmfMethods();
   #cause: ReleaseCause | undefined;
   #hangingUp: { readonly cause: ReleaseCause; readonly done: Promise<void> } | undefined;
-  #leaving: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
   #isOver = false;
-  #isStranded = false;
+  #isOrphaned = false;
   #onReleased: (cause: ReleaseCause) => void = () => {};
   #onDigit: (digit: string) => void = () => {};
 
@@ -60,12 +60,12 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     this.#options = options;
     this.audio = new LinkedAudio(
       endpoint.audio,
-      (event) => event.kind !== 'digit' || this.#keys.inSound(event.digit, options.clock.nowMs()),
+      (event) => event.kind !== 'digit' || this.#dtmf.byRtp(event.digit, options.clock.nowMs()),
     );
     this.#peer = options;
     this.#negotiation = new Negotiation(options);
-    this.#kept = options.book?.keep(dialog, endpoint.channels ?? [], options.expected);
-    this.#company = new ThirdParty(options, {
+    this.#entry = options.journal?.answered(dialog, endpoint.channels ?? [], options.expected);
+    this.#thirdParty = new ThirdParty(options, {
       isEnding: () => this.#cause !== undefined || this.#hangingUp !== undefined,
       pressed: (digit) => this.#onDigit(digit),
       end: (cause) => void this.#release(cause),
@@ -84,7 +84,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
       if (kind === 'media-lost') void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
     // The far end answers our 200 with sound before the SIP server has told us that the 200 is out.
-    if (endpoint.line.hasArrived) this.#confirm();
+    if (endpoint.session.hasArrived) this.#confirm();
   }
 
   get endpoint(): MediaEndpoint {
@@ -119,11 +119,11 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   }
 
   hangUp(): Promise<void> {
-    return this.#leaving === undefined ? this.#release({ kind: 'near-end' }) : this.#closed.promise;
+    return this.#closing === undefined ? this.#release({ kind: 'near-end' }) : this.#closed.promise;
   }
 
   async transfer(number: string, options: TransferOptions = {}): Promise<TransferOutcome> {
-    const outcome = await this.#company.transfer(number, options);
+    const outcome = await this.#thirdParty.transfer(number, options);
     if (outcome === 'referred') {
       void this.#release({ kind: 'transferred' });
       await this.#over.promise;
@@ -132,15 +132,15 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   }
 
   bringIn(number: string, options: TransferOptions = {}): Promise<ThreeWayCall> {
-    return this.#company.bringIn(number, options);
+    return this.#thirdParty.bringIn(number, options);
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  strand(): void {
-    this.#isStranded = true;
+  orphan(): void {
+    this.#isOrphaned = true;
     // The answer to our BYE would have come over the connection that is lost.
     if (this.#hangingUp !== undefined) this.#finish(this.#hangingUp.cause, 'untold');
   }
@@ -155,28 +155,28 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
 
   #confirm(): void {
     this.#isConfirmed = true;
-    this.#options.endpoint.line.confirm();
+    this.#options.endpoint.session.confirm();
     this.#confirmed.resolve();
   }
 
   /** Says BYE, once, and ends the leg for the cause of whoever was first. */
   #release(cause: ReleaseCause): Promise<void> {
     if (this.#isOver) return this.#closed.promise;
-    this.#hangingUp ??= { cause, done: this.#sayBye(cause) };
+    this.#hangingUp ??= { cause, done: this.#sendBye(cause) };
     return this.#hangingUp.done;
   }
 
-  async #sayBye(cause: ReleaseCause): Promise<void> {
+  async #sendBye(cause: ReleaseCause): Promise<void> {
     let farEnd: 'told' | 'untold' = 'told';
-    this.#company.ending();
+    this.#thirdParty.hangUp();
     const { clock, log } = this.#options;
-    const stopTimer = clock.after(BYE_PATIENCE_MS, () => void this.#leave(cause));
+    const stopTimer = clock.after(BYE_PATIENCE_MS, () => void this.#closeOnce(cause));
     try {
       await sendInDialog(this.#peer, 'BYE');
     } catch (error) {
       // The far end does not agree or is not there: the leg is over for us all the same.
       log.debug({ why: reasonOf(error) }, 'nobody answered BYE');
-      if (this.#isStranded) farEnd = 'untold';
+      if (this.#isOrphaned) farEnd = 'untold';
     }
     stopTimer();
     this.#finish(cause, farEnd);
@@ -184,10 +184,10 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   }
 
   #onBye(request: SrfRequest): void {
-    const { isReferred } = this.#company;
+    const { isReferred } = this.#thirdParty;
     // Its To tag is from our 200: the far end has received that, even where the ACK is lost or overtaken.
     if (request.source !== 'application') this.#confirm();
-    this.#company.farEndLeft();
+    this.#thirdParty.farEndLeft();
     // Where our own BYE is under way, the two have crossed and ours was meant.
     this.#finish(this.#hangingUp?.cause ?? causeOf(request, isReferred));
   }
@@ -197,30 +197,30 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     this.#isOver = true;
     const { srf, dialog, onOver } = this.#options;
     srf.removeDialog(dialog);
-    if (farEnd === 'told') this.#kept?.forget();
-    else this.#kept?.orphan();
+    if (farEnd === 'told') this.#entry?.forget();
+    else this.#entry?.orphan();
     this.#over.resolve();
-    void this.#leave(cause).then(onOver);
+    void this.#closeOnce(cause).then(onOver);
   }
 
   /** Ends the leg for its call, whatever the far end knows of it. Safe to call twice. */
-  #leave(cause: ReleaseCause): Promise<void> {
-    this.#leaving ??= this.#closeMedia(cause);
-    return this.#leaving;
+  #closeOnce(cause: ReleaseCause): Promise<void> {
+    this.#closing ??= this.#closeMedia(cause);
+    return this.#closing;
   }
 
   async #closeMedia(cause: ReleaseCause): Promise<void> {
     const { endpoint, log } = this.#options;
     this.#negotiation.stop();
-    this.#company.stop();
-    this.#tell(cause);
+    this.#thirdParty.stop();
+    this.#reportRelease(cause);
     await endpoint.close().catch((error: unknown) => {
       log.warn({ why: reasonOf(error) }, 'could not close a port');
     });
     setImmediate(this.#closed.resolve);
   }
 
-  #tell(cause: ReleaseCause): void {
+  #reportRelease(cause: ReleaseCause): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
     if (!this.#isConfirmed) this.#confirmed.reject(endedBeforeAck());
@@ -229,17 +229,17 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
 
   #onInfo(request: SrfRequest, answer: SrfAnswer): void {
     const digit = answerInfo(request, answer);
-    if (digit === undefined || !this.#keys.byInfo(digit, this.#options.clock.nowMs())) return;
-    this.#company.press(digit);
+    if (digit === undefined || !this.#dtmf.byInfo(digit, this.#options.clock.nowMs())) return;
+    this.#thirdParty.passDigit(digit);
     // An agent that is gone from the line has no use for keys.
-    if (!this.#company.hasPartner) this.#onDigit(digit);
+    if (!this.#thirdParty.hasPartner) this.#onDigit(digit);
   }
 
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {
     // REFER alone subscribes us to anything. RFC 6665, 8.3.2.
     if (isOfRefer(request)) {
       answer.send(200);
-      this.#company.notified(noticeOf(request));
+      this.#thirdParty.notified(noticeOf(request));
     } else answer.send(489, { headers: { 'Allow-Events': 'refer' } });
   }
 }

@@ -7,7 +7,7 @@ import {
   type TransferOptions,
   type TransferOutcome,
 } from '../../carrier.ts';
-import { connectSound, type MediaEndpoint, MediaError } from '../../media-gateway.ts';
+import { connectAudio, type MediaEndpoint, MediaError } from '../../media-gateway.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import { reasonOf } from '../carrier/srf.ts';
 import type { DialogPeer } from '../leg/in-dialog-request.ts';
@@ -68,7 +68,7 @@ export class ThirdParty {
       const partner = await attempt.run(options);
       this.#isReferred = partner === undefined;
       if (partner === undefined) return 'referred';
-      this.#stepAside(partner);
+      this.#connectPartner(partner);
       return 'joined';
     });
   }
@@ -82,7 +82,7 @@ export class ThirdParty {
         endpoint: this.#options.endpoint,
         guest,
         onDigit: (digit) => this.#host.pressed(digit),
-        stepAside: (partner) => this.#stepAside(partner),
+        connectPartner: (partner) => this.#connectPartner(partner),
       });
       return this.#threeWay;
     });
@@ -99,13 +99,13 @@ export class ThirdParty {
   }
 
   /** Passes a key of the far end's that came by INFO to whoever else hears it; keys in the sound cross by themselves. */
-  press(digit: string): void {
+  passDigit(digit: string): void {
     this.#threeWay?.press(digit);
-    this.#partner?.endpoint.line.sendDigits(digit);
+    this.#partner?.endpoint.session.sendDigits(digit);
   }
 
   /** Our BYE goes out: nobody else listens to silence until it is answered. Safe to call twice. */
-  ending(): void {
+  hangUp(): void {
     this.#threeWay?.end();
     void this.#partner?.hangUp();
   }
@@ -113,7 +113,7 @@ export class ThirdParty {
   /** The leg is over: so is all company. Safe to call twice. */
   stop(): void {
     this.#attempt?.stop();
-    this.ending();
+    this.hangUp();
   }
 
   async #try<T>(number: string, work: (attempt: TransferRequest) => Promise<T>): Promise<T> {
@@ -135,11 +135,11 @@ export class ThirdParty {
   }
 
   /** The far end talks to another one from now on, until either of them hangs up. */
-  #stepAside(partner: SecondLeg): void {
+  #connectPartner(partner: SecondLeg): void {
     const { endpoint } = this.#options;
     this.#refuseEnding(partner);
     this.#partner = partner;
-    partner.onDigit((digit) => endpoint.line.sendDigits(digit));
+    partner.onDigit((digit) => endpoint.session.sendDigits(digit));
     // Where it has hung up in the same moment, this is called at once.
     partner.onReleased(() => this.#host.end({ kind: 'transferred' }));
   }
@@ -164,7 +164,7 @@ export interface ThreeWayCallOptions {
   /** Takes the other party's keys. */
   readonly onDigit: (digit: string) => void;
   /** Lets the two, who are connected, go on without the agent. @throws {CarrierError} when the call is over. */
-  readonly stepAside: (guest: SecondLeg) => void;
+  readonly connectPartner: (guest: SecondLeg) => void;
 }
 
 export class SrfThreeWayCall implements ThreeWayCall {
@@ -183,9 +183,9 @@ export class SrfThreeWayCall implements ThreeWayCall {
       if (!this.isOn) return;
       onDigit(digit);
       // Keys in the sound cross by themselves; those by INFO come this way alone.
-      endpoint.line.sendDigits(digit);
+      endpoint.session.sendDigits(digit);
     });
-    guest.onReleased(() => this.#alone());
+    guest.onReleased(() => this.#guestLeft());
   }
 
   /** Whether all three are there. */
@@ -195,7 +195,7 @@ export class SrfThreeWayCall implements ThreeWayCall {
 
   /** Passes a key of the caller's on that came by INFO. */
   press(digit: string): void {
-    if (this.isOn) this.#options.guest.endpoint.line.sendDigits(digit);
+    if (this.isOn) this.#options.guest.endpoint.session.sendDigits(digit);
   }
 
   onAlone(listener: () => void): void {
@@ -205,16 +205,16 @@ export class SrfThreeWayCall implements ThreeWayCall {
 
   async leave(): Promise<void> {
     if (this.#state === 'left') return;
-    const { endpoint, guest, stepAside } = this.#options;
+    const { endpoint, guest, connectPartner } = this.#options;
     if (this.#state !== 'on') throw failure('one of the two has hung up', 480);
     try {
-      connectSound(endpoint, guest.endpoint);
+      connectAudio(endpoint, guest.endpoint);
     } catch (error) {
       throw failure(reasonOf(error), error instanceof MediaError ? error.sipStatus : 500, error);
     }
-    endpoint.line.mixWith(undefined);
+    endpoint.session.mixWith(undefined);
     this.#state = 'left';
-    stepAside(guest);
+    connectPartner(guest);
   }
 
   /** The caller is gone: so is the other party. Safe to call twice. */
@@ -224,10 +224,10 @@ export class SrfThreeWayCall implements ThreeWayCall {
     void this.#options.guest.hangUp();
   }
 
-  #alone(): void {
+  #guestLeft(): void {
     if (!this.isOn) return;
     this.#state = 'alone';
-    this.#options.endpoint.line.mixWith(undefined);
+    this.#options.endpoint.session.mixWith(undefined);
     this.#onAlone();
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { AudioEvent, AudioStream, MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type Leg, type OutgoingCall, type TransferOptions } from '../../carrier.ts';
-import { connectSound, type MediaEndpoint, MediaError, mixSound } from '../../media-gateway.ts';
+import { connectAudio, type MediaEndpoint, MediaError, mixAudio } from '../../media-gateway.ts';
 import { ringbackFor } from '../../ringback.ts';
 import { isDialable } from '../../trunks/number.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
@@ -24,10 +24,10 @@ export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
 /**
  * Calls a second party.
  *
- * @param hearer the line that hears what comes before the answer; the call's own line is opened near it.
+ * @param earlyMediaSink the line that hears what comes before the answer; the call's own line is opened near it.
  * @throws {CarrierError} when no trunk can.
  */
-export type CallSecond = (number: string, hearer: MediaSession) => SecondCall;
+export type CallSecond = (number: string, earlyMediaSink: MediaSession) => SecondCall;
 
 export interface TransferRequestOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
@@ -70,7 +70,7 @@ export class TransferRequest {
   async run({ announcement }: TransferOptions): Promise<SecondLeg | undefined> {
     const { transferBy, log } = this.#options;
     if (transferBy === 'bridge' || announcement !== undefined) {
-      return this.#bridge(announcement, connectSound);
+      return this.#bridge(announcement, connectAudio);
     }
     try {
       await this.#refer();
@@ -78,7 +78,7 @@ export class TransferRequest {
     } catch (error) {
       if (transferBy === 'refer' || !this.#isRefused || !this.#mayBridge) throw error;
       log.info({ why: reasonOf(error) }, 'REFER was refused, the caller is put through by us');
-      return this.#bridge(undefined, connectSound);
+      return this.#bridge(undefined, connectAudio);
     }
   }
 
@@ -89,7 +89,7 @@ export class TransferRequest {
    * @throws {CarrierError} when it was refused or failed.
    */
   bringIn({ announcement }: TransferOptions): Promise<SecondLeg> {
-    return this.#bridge(announcement, mixSound);
+    return this.#bridge(announcement, mixAudio);
   }
 
   /** Takes what the far end tells of a REFER. */
@@ -133,14 +133,14 @@ export class TransferRequest {
 
   async #bridge(
     announcement: TransferOptions['announcement'],
-    connect: typeof connectSound,
+    connect: typeof connectAudio,
   ): Promise<SecondLeg> {
     const { endpoint, callSecond, transferBy } = this.#options;
     if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
     if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
     // REFER may be refused because the call ended meanwhile: nobody is left to be put through.
     if (this.#isStopped) throw failure('the call is over', 481);
-    const { line } = endpoint;
+    const { session: line } = endpoint;
     const second = callSecond(this.#number, line);
     this.#second = second;
     second.onRinging(() => line.setBackground(ringbackFor(this.#number)));
@@ -161,12 +161,12 @@ export class TransferRequest {
   async #join(
     leg: SecondLeg,
     announcement: TransferOptions['announcement'],
-    connect: typeof connectSound,
+    connect: typeof connectAudio,
   ): Promise<void> {
     const { endpoint } = this.#options;
     leg.onReleased(() => this.#stop(failure('the other party has hung up', 480)));
     // What is said to the other party alone is not for the caller's ears.
-    endpoint.line.feedFrom(undefined);
+    endpoint.session.feedFrom(undefined);
     try {
       const steps = async () => {
         if (announcement !== undefined) await this.#announce(leg, announcement());
