@@ -1,4 +1,4 @@
-/** A call we offer: the client side of an INVITE that is outside of any dialog. */
+/** Outgoing call: the client side of an INVITE outside dialogs, and the dialogs of its forks. */
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
 import { clientDialogState, withAnswer } from './dialog/dialog-state.ts';
@@ -19,7 +19,7 @@ export interface InviteOutcome {
 }
 
 export interface ClientInviteEvents {
-  /** Each INVITE as it goes on the wire; a retry with credentials comes anew. */
+  /** Each INVITE as sent, retries with credentials included. */
   sent: [SipMessage, Flow];
   /** 1xx, 100 included. Reliable ones are acknowledged by PRACK. The dialog is null without a To tag. */
   provisional: [SipMessage, Dialog | null];
@@ -39,7 +39,7 @@ export interface ClientInviteOptions {
   readonly ringTimeoutMs: number;
 }
 
-/** A server that raises its minimum for ever is left alone. */
+/** Limits the retries with a server that keeps raising its minimum. */
 const BRIEF_RETRIES_MAX = 2;
 
 /**
@@ -84,9 +84,9 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
   }
 
   /**
-   * Cancels: at once when a provisional response has come, else as soon as one does. A 2xx that
-   * crosses it is acknowledged and ended by BYE with `acknowledge: 'automatic'`, and counts as 487;
-   * with `manual` it is an `accepted` like any other, and the application hangs up.
+   * Cancels at once after a provisional response, otherwise at the first one. A 2xx that crosses the CANCEL gets ACK
+   * and BYE and counts as 487 with `acknowledge: 'automatic'`; with `manual` it emits `accepted`, and the application
+   * hangs up.
    */
   cancel(): void {
     if (this.#isCancelled || this.#state !== 'calling') return;
@@ -195,7 +195,7 @@ interface SentInvite {
 /** More branches of one call than that ring unheard; one of them may still answer. */
 const FORKS_MAX = 16;
 
-/** The dialogs that one INVITE of ours makes: a proxy may bring it to several peers. RFC 3261, 13.2.2.4. */
+/** Dialogs of one outgoing INVITE, which proxies may fork to several peers. RFC 3261, 13.2.2.4. */
 export class ClientForks {
   readonly #options: ClientForksOptions;
   /** By the peer's tag. */
@@ -209,9 +209,9 @@ export class ClientForks {
   }
 
   /**
-   * Takes a provisional response, and sends its PRACK where it wants one.
+   * Handles a provisional response, and sends PRACK for a reliable one.
    *
-   * @returns its early dialog; null where it makes none; `repeat` for one that came before.
+   * @returns its early dialog; null without one; `repeat` for a retransmission.
    */
   early(response: SipMessage, sent: SentInvite): Dialog | null | 'repeat' {
     const tag = response.toTag;
@@ -237,14 +237,14 @@ export class ClientForks {
     return open;
   }
 
-  /** Takes a 2xx that nobody wants any more: ACK, then BYE. */
+  /** Answers an unwanted 2xx: ACK, then BYE. */
   async refuse(reply: Reply): Promise<void> {
     const open = this.#confirm(reply);
     open.outgoing.acks.expect(reply);
     await hangUp(open);
   }
 
-  /** Takes a 2xx behind the first: a repeat, or another fork. */
+  /** Handles a 2xx after the first: a retransmission, or another fork. */
   later(response: SipMessage, sent: SentInvite): void {
     const known = this.#forks.get(response.toTag);
     if (known !== undefined && known.core.phase !== 'early') known.outgoing.acks.repeat(response);
@@ -290,7 +290,7 @@ export class ClientForks {
     return open;
   }
 
-  /** RFC 3262, 4. False for a repeat, or for one that comes before its turn. */
+  /** False for a retransmission, and for a response out of order. RFC 3262, 4. */
   #acknowledge(response: SipMessage, open: OpenDialog): boolean {
     const rseq = Number(response.get('rseq'));
     const newest = this.#reliable.get(response.toTag);
@@ -305,7 +305,7 @@ export class ClientForks {
   }
 }
 
-/** Ends a call that was answered but not wanted. */
+/** Ends a call that was answered but is not wanted. */
 async function hangUp({ outgoing }: OpenDialog): Promise<void> {
   await outgoing.acknowledge();
   await outgoing.hangUp({ cause: 'local-bye', message: null }, {});

@@ -1,39 +1,39 @@
-/** Counts what the engine did with every message, so that none vanishes without a trace, and shows it to whoever looks on. */
+/** Message counters of the engine, for metrics and the log, and the feed of the message trace. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { SipMessage } from './message/message.ts';
 import type { MessageTrace } from './trace/call-traces.ts';
 import type { Flow } from './transport/flow.ts';
 
-/** Why a message that came in was not used, and not answered either. */
+/** Reason for dropping a received message without a response. */
 export type DropReason =
   /** Not SIP, or broken beyond an answer. */
   | 'unreadable'
-  /** A response that belongs to no transaction of ours. */
+  /** Response without a client transaction. */
   | 'stray-response'
   /** An ACK that belongs to nothing. */
   | 'stray-ack'
   /** The screen turned its source away. */
   | 'screened'
-  /** A stream whose framing was lost. */
+  /** Stream with lost framing. */
   | 'bad-stream'
   /** More connections than one peer or all may have. */
   | 'connection-limit'
-  /** Something of ours could not be sent: the way is closed. */
+  /** Message of ours that could not be sent: the flow is closed. */
   | 'unsendable';
 
 /** Plain numbers since the start, for metrics. */
 export interface EngineCounts {
   messagesIn: number;
   messagesOut: number;
-  /** Messages sent again because nobody confirmed them; part of `messagesOut`. */
+  /** Retransmissions; part of `messagesOut`. */
   retransmissionsOut: number;
   /** Repeats that a transaction absorbed; part of `messagesIn`. */
   retransmissionsIn: number;
   readonly dropped: Record<DropReason, number>;
   /** Requests refused by the engine itself, by status. */
   readonly rejected: Map<number, number>;
-  /** Responses that came, repeats among them, by status. */
+  /** Responses received by status, retransmissions included. */
   readonly responsesIn: Map<number, number>;
   /** Responses that went, repeats among them, by status. */
   readonly responsesOut: Map<number, number>;
@@ -87,7 +87,7 @@ export class EngineStats {
     if (!message.isRequest) count(this.counts.responsesIn, message.status);
   }
 
-  /** Notes a message that was thrown away; `why` is for the log and must hold nothing of the message. */
+  /** Notes a dropped message. @param why for the log; must not contain message text. */
   drop(reason: DropReason, why?: string): void {
     this.counts.dropped[reason] += 1;
     this.#log(reason, { reason, why, count: this.counts.dropped[reason] });
@@ -108,17 +108,17 @@ export class EngineStats {
   }
 }
 
-/** The statuses of SIP are fewer than 600, so the map stays small whatever a peer sends. */
+/** Statuses are below 700, so the map stays small. */
 function count(counts: Map<number, number>, status: number): void {
   counts.set(status, (counts.get(status) ?? 0) + 1);
 }
 
-/** Where the status stands in `SIP/2.0 200 OK`. */
+/** Index of the status in `SIP/2.0 200 OK`. */
 const STATUS_START = 8;
 const SLASH = 0x2f;
 const DIGIT_0 = 0x30;
 
-/** The status of a response that we have written; undefined for a request, whose method holds no slash. RFC 3261, 7.2. */
+/** Status of a serialised response; undefined for a request, whose method holds no slash. RFC 3261, 7.2. */
 function statusOf(bytes: Buffer): number | undefined {
   if (bytes[3] !== SLASH) return undefined;
   let status = 0;

@@ -1,4 +1,4 @@
-/** A value that comes once, and a promise of it, made only where somebody asks for one; pure */
+/** A result that is set once; creates its promise lazily; pure */
 export class LazyPromise<T> {
   #settled: { readonly value: T } | undefined;
   #promise: Promise<T> | undefined;

@@ -1,4 +1,4 @@
-/** Does nothing: what a cancel function is before there is anything to cancel; pure */
+/** No-op, the initial value of cancel functions; pure */
 
 /** One for all, since thousands of transactions hold some each. */
 export const doNothing = (): void => undefined;

@@ -27,8 +27,8 @@ export class OrphanedInvites {
   }
 
   /**
-   * Cancels an outgoing INVITE. A 2xx that arrives all the same gets ACK and BYE. Resolves at the final response, or after
-   * 64*T1 without one.
+   * Cancels an outgoing INVITE. A 2xx that crosses the CANCEL gets ACK and BYE. Resolves at the final response, or
+   * after 64*T1.
    *
    * @param invite as sent, with our Via; the body may be missing.
    * @param target destination of the INVITE.

@@ -1,4 +1,4 @@
-/** Requests outside of any dialog, as our user agent makes them; pure */
+/** Requests and responses of our user agent: Contact, Allow, Supported, product name, application headers; pure */
 
 import { canonicalName } from './message/header-name.ts';
 import type { Tokens } from './message/identifiers.ts';
@@ -17,15 +17,15 @@ export interface NewRequestOptions {
   readonly request: Omit<OutgoingRequest, 'credentials' | 'onSent' | 'onProvisional'>;
   readonly tokens: Tokens;
   readonly product: string | undefined;
-  /** From, where the request names none. */
+  /** From of a request without one. */
   readonly ownAddress: string;
 }
 
 /**
- * Makes a request, all but its Via and Contact, which depend on the way it will take.
+ * Makes a request without Via and Contact, which depend on its flow.
  *
- * @throws {SipError} 400 when From is no address.
- * @throws {TypeError} when the parts hold what no message may.
+ * @throws {SipError} 400 for an invalid From.
+ * @throws {TypeError} for invalid parts, such as a line break in a header.
  */
 export function newRequest({
   request,
@@ -57,13 +57,13 @@ function withTag(from: string, tokens: Tokens): string {
 const ALLOW = SERVED_METHODS.join(', ');
 const SUPPORTED = SUPPORTED_EXTENSIONS.join(', ');
 
-/** The value of Contact that reaches us the way this flow does. */
+/** Value of Contact for requests that return over this flow. */
 export function contactOf(flow: Flow, user?: string): string {
   const account = user === undefined || user === '' ? '' : `${user}@`;
   return `<sip:${account}${formatEndpoint(flow.local)}${transportParam(flow.protocol)}>`;
 }
 
-/** The user part of a URI; undefined where there is none, or the text is no such URI. */
+/** User part of a URI; undefined without one, and for any other text. */
 export function userOf(uri: string): string | undefined {
   let user: string | undefined;
   faultOf(() => {
@@ -72,7 +72,7 @@ export function userOf(uri: string): string | undefined {
   return user;
 }
 
-/** Says what we can do, where a peer must know it: in requests that make or change a session, and 2xx to them. */
+/** Adds Allow and Supported, which requests that create or change a session carry, and their 2xx. */
 export function addCapabilities(message: SipMessage): void {
   message.add('allow', ALLOW).add('supported', SUPPORTED);
 }
@@ -82,15 +82,15 @@ const ENGINE_HEADERS = new Set(['via', 'call-id', 'cseq', 'content-length', 'fro
 
 const NAME = /^[A-Za-z0-9\-.!%*_+`'~]+$/;
 
-/** What would end a line and begin another. */
+/** Characters that would end a header line. */
 const LINE_BREAK = /[\r\n\0]/;
 
 const DEFAULT_CONTENT_TYPE = 'application/sdp';
 
 /**
- * Adds headers and body. A header that is there already is replaced.
+ * Adds headers and body. Replaces a header that is there already.
  *
- * @throws {TypeError} when a name is none, belongs to the engine, or a value holds a line break.
+ * @throws {TypeError} for an invalid name, a header that the engine writes, or a line break in a value.
  */
 export function addParts(message: SipMessage, parts: MessageParts): void {
   addHeaders(message, parts.headers ?? {});
@@ -103,9 +103,9 @@ export function addParts(message: SipMessage, parts: MessageParts): void {
 }
 
 /**
- * Text as messages hold it: the octets of its UTF-8, one character each.
+ * Wire text: the octets of the text's UTF-8, one character each.
  *
- * @throws {TypeError} when it holds a line break.
+ * @throws {TypeError} for a line break.
  */
 function wireText(text: string): string {
   if (LINE_BREAK.test(text)) throw new TypeError('Cannot send SIP text: holds a line break');
@@ -125,19 +125,19 @@ function addHeaders(message: SipMessage, headers: HeaderValues): void {
   }
 }
 
-/** Responses as our user agent makes them: with its Contact, abilities and name where they belong */
+/** Options of {@link newResponse}. */
 export interface ResponseOptions {
   readonly request: SipMessage;
   readonly status: number;
-  /** Tag for To, where the request has none. */
+  /** Tag for a To without one. */
   readonly tag?: string;
-  /** Where the request came from. */
+  /** Flow that the request arrived on. */
   readonly flow: Flow;
   readonly product: string | undefined;
   readonly parts: ResponseParts;
 }
 
-/** Answers to these make or move a dialog, so they say where we are. RFC 3261, 12.1.1 and 12.2.2. */
+/** Methods whose 2xx creates or retargets a dialog, and therefore carries Contact. RFC 3261, 12.1.1 and 12.2.2. */
 const WITH_CONTACT = new Set(['INVITE', 'UPDATE', 'REFER', 'NOTIFY', 'SUBSCRIBE']);
 const ABILITIES_IN_RESPONSE_TO = new Set(['INVITE', 'UPDATE', 'OPTIONS']);
 

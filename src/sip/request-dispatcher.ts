@@ -1,4 +1,4 @@
-/** Decides who serves a request that has just come: a dialog, the application, or nobody. */
+/** Dispatches each new request: to its dialog, to the application, or to a refusal. */
 import type { DialogTable } from './dialog/dialog.ts';
 import { isTooBrief, SHORTEST_INTERVAL_MS } from './dialog/session-timer.ts';
 import { SESSION_TYPES } from './message/session-body.ts';
@@ -15,7 +15,7 @@ export interface RequestDispatcherOptions {
   readonly context: EngineContext;
   readonly dialogs: DialogTable;
   readonly isOverloaded: () => boolean;
-  /** Both return whether anyone listens. */
+  /** Both return whether a listener took it. */
   readonly onInvite: (invite: ServerInvite) => boolean;
   readonly onRequest: (request: ServerRequest) => boolean;
 }
@@ -125,8 +125,8 @@ export class RequestDispatcher {
 }
 
 /**
- * Whether an address demands security of a transport that can never give it. Over a stream it may have been given on the way, by
- * a proxy that ends TLS. RFC 3261, 26.2.2.
+ * Whether a `sips` address is requested over a transport without security. A stream may have been secured by a proxy
+ * that terminates TLS. RFC 3261, 26.2.2.
  */
 function isInsecure({ request, flow }: Arrival): boolean {
   return flow.protocol === 'UDP' && uriScheme(request.uri) === 'sips';

@@ -1,4 +1,4 @@
-/** Sends one request until it has an answer: finds the way, tries the next one, answers challenges. */
+/** Sends a request until a final response: resolves targets, fails over to the next, answers challenges. */
 import type { Clock } from '../lib/clock.ts';
 import { nextHopUri } from './dialog/dialog-state.ts';
 import type { DigestClient } from './digest/digest.ts';
@@ -17,21 +17,21 @@ import { ownVia } from './transport/via-routing.ts';
 export interface SendOptions {
   /** Answers 401 and 407. */
   readonly digest?: DigestClient | undefined;
-  /** Taken instead of the request's own way while it is open. */
+  /** Preferred flow while it is open. */
   readonly flow?: Flow | undefined;
   /** Number of the next request of the dialog; without it the request's own is counted up. */
   readonly nextSequence?: (() => number) | undefined;
-  /** User part of Contact, where the request has none yet; default: that of From. */
+  /** User part of Contact, for a request without one; default: that of From. */
   readonly contactUser?: string | undefined;
   readonly onSent?: ((request: SipMessage, flow: Flow) => void) | undefined;
   readonly onProvisional?: ((response: SipMessage) => void) | undefined;
-  /** A 2xx to INVITE behind the first: a repeat, or of another fork. */
+  /** A 2xx to INVITE after the first: a retransmission, or of another fork. */
   readonly onLaterSuccess?: ((response: SipMessage) => void) | undefined;
 }
 
 export interface Reply {
   readonly response: SipMessage;
-  /** As it was last sent. */
+  /** As last sent. */
   readonly request: SipMessage;
   /** Null when nothing could be sent. */
   readonly flow: Flow | null;
@@ -52,7 +52,7 @@ export interface RequestSenderOptions {
   readonly transactions: TransactionLayer;
 }
 
-/** RFC 3261, 18.1.1: longer requests must not go by UDP when the path's MTU is unknown. */
+/** Longer requests must not go by UDP when the path MTU is unknown. RFC 3261, 18.1.1. */
 const UDP_REQUEST_BYTES_MAX = 1300;
 
 /** Proxy and server may both challenge, and each nonce may turn out to be stale. */
@@ -70,7 +70,7 @@ export class RequestSender {
     this.#refusedTcp = new RefusedPeers(options.clock);
   }
 
-  /** Resolves with the final response, whatever happens. */
+  /** Resolves with the final response; never rejects for network errors. */
   async send(request: SipMessage, options: SendOptions): Promise<Reply> {
     let attempt = request;
     for (let tries = 1; ; tries++) {
@@ -83,7 +83,7 @@ export class RequestSender {
     }
   }
 
-  /** Sends the ACK of a 2xx, which has no transaction; null when there is no way to the peer. */
+  /** Sends the ACK of a 2xx, which has no transaction; null when the peer is unreachable. */
   async sendAck(ack: SipMessage, preferred: Flow | undefined): Promise<SentAck | null> {
     for await (const flow of this.#flows(ack, preferred)) {
       const request = this.#onFlow(ack, flow);
@@ -99,7 +99,7 @@ export class RequestSender {
     this.#options.transport.send(bytes, flow);
   }
 
-  /** Takes an INVITE back, the way it went. */
+  /** Sends CANCEL for an INVITE, over the same flow. */
   cancel(invite: SipMessage, flow: Flow): void {
     const cancel = requestOfSameTransaction(invite, 'CANCEL');
     this.#options.transactions.send(cancel, flow, {
@@ -146,7 +146,7 @@ export class RequestSender {
     });
   }
 
-  /** Opens one way after the other; those that cannot be opened are passed over. */
+  /** Opens the flows one by one; skips those that cannot be opened. */
   async *#flows(request: SipMessage, preferred: Flow | undefined): AsyncGenerator<Flow> {
     if (preferred?.isOpen === true) yield preferred;
     for (const target of await this.#targets(request)) {
@@ -168,7 +168,7 @@ export class RequestSender {
     }
   }
 
-  /** RFC 3261, 18.1.1: by TCP, and by UDP after all where the peer has no TCP. */
+  /** TCP first, UDP as the fallback for a peer without TCP. RFC 3261, 18.1.1. */
   #byTcpFirst(target: Target): readonly Target[] {
     if (target.protocol === 'TCP' || this.#refusedTcp.has(target)) return [target];
     return [{ ...target, protocol: 'TCP' }, target];
@@ -211,7 +211,7 @@ function localReply(request: SipMessage, status: number, flow: Flow | null): Rep
 const REMEMBERED_MS = 300_000;
 const PEERS_MAX = 256;
 
-/** Remembers for a while who refused a TCP connection, so that long requests to them do not wait again. */
+/** Peers that refused TCP, remembered for five minutes so that long requests to them do not wait again. */
 export class RefusedPeers {
   readonly #clock: Clock;
   readonly #untilMs = new Map<string, number>();
@@ -225,7 +225,7 @@ export class RefusedPeers {
     return untilMs !== undefined && untilMs > this.#clock.nowMs();
   }
 
-  /** Forgets the one noted longest ago when there are too many. */
+  /** Evicts the oldest entry when full. */
   add(peer: Endpoint): void {
     const key = formatEndpoint(peer);
     this.#untilMs.delete(key);

@@ -1,9 +1,9 @@
-/** What an application hands to the user agent when it sends requests and responses. */
+/** Options of requests and responses, as applications pass them to the user agent. */
 import type { DigestClient } from './digest/digest.ts';
 import type { SipMessage } from './message/message.ts';
 import type { Flow } from './transport/flow.ts';
 
-/** Header name to value, or to several values that become several lines. */
+/** Values by header name; several values become several lines. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 
 /** What may be added to any message. The user agent writes Content-Length, and refuses CR and LF in values. */
@@ -26,7 +26,7 @@ export interface Credentials {
   readonly realm?: string;
 }
 
-/** Whom to be in a realm; undefined leaves its challenge unanswered. */
+/** Credentials of a realm; undefined leaves its challenge unanswered. */
 export type CredentialsOfRealm = (
   realm: string,
 ) => Pick<Credentials, 'username' | 'password'> | undefined;
@@ -35,7 +35,7 @@ export type CredentialsOfRealm = (
 export interface OutgoingRequest extends MessageParts {
   readonly method: string;
   readonly uri: string;
-  /** Value of From; a tag is added where it has none. Default: the user agent's own address. */
+  /** Value of From; a missing tag is added. Default: the user agent's own address. */
   readonly from?: string;
   /** Value of To; default: the request's URI. */
   readonly to?: string;
@@ -48,9 +48,9 @@ export interface OutgoingRequest extends MessageParts {
   readonly route?: readonly string[];
   /** Answers 401 and 407 challenges, MD5 and SHA-256. RFC 7616. */
   readonly credentials?: Credentials | CredentialsOfRealm;
-  /** Instead of `credentials`, by who sends several requests to the same server: keeps its nonces. */
+  /** Alternative to `credentials` for several requests to one server: keeps the nonces. */
   readonly digest?: DigestClient;
-  /** Each request as it goes on the wire: retries with credentials and other addresses come anew. */
+  /** Each request as sent, retries with credentials and other targets included. */
   readonly onSent?: (request: SipMessage, flow: Flow) => void;
   readonly onProvisional?: (response: SipMessage) => void;
 }
@@ -58,8 +58,8 @@ export interface OutgoingRequest extends MessageParts {
 export interface OutgoingInvite
   extends Omit<OutgoingRequest, 'method' | 'onProvisional' | 'onSent'> {
   /**
-   * `automatic`: the ACK goes out as soon as a 2xx is there. `manual`: the application calls
-   * `dialog.ack()`; the user agent then only repeats it for repeated 2xx.
+   * `automatic`: the ACK is sent for each 2xx. `manual`: the application calls `dialog.ack()`, and the user agent
+   * only retransmits it.
    */
   readonly acknowledge?: 'automatic' | 'manual';
   /** Cancels by itself after ringing that long; default 180,000. */
@@ -86,7 +86,7 @@ export interface ServerRequest {
   respond(status: number, parts?: ResponseParts): SipMessage;
 }
 
-/** An INVITE inside a dialog. A 2xx is repeated until its ACK comes. */
+/** INVITE inside a dialog. A 2xx is retransmitted until its ACK. */
 export interface ServerReinvite extends ServerRequest {
   /** The ACK of our 2xx; null when there was none: another status, BYE first, or silence for 64*T1. */
   readonly acknowledged: Promise<SipMessage | null>;

@@ -1,4 +1,4 @@
-/** A call that a peer offers: the server side of an INVITE that is outside of any dialog. */
+/** Incoming call: the server side of an INVITE outside dialogs. */
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
 import { serverDialogState } from './dialog/dialog-state.ts';
@@ -16,23 +16,23 @@ import type { Flow } from './transport/flow.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
 export interface ProgressParts extends ResponseParts {
-  /** Sends it by RFC 3262 where the peer can; always so where the peer requires it. */
+  /** Sends it reliably (RFC 3262) if the peer supports that; always if the peer requires it. */
   readonly reliable?: boolean;
 }
 
 export interface SentProgress {
   /** The provisional response as sent. */
   readonly message: SipMessage;
-  /** The PRACK; null when it was not sent reliably, or no PRACK came before the final response. */
+  /** The PRACK; null for an unreliable response, and without PRACK before the final response. */
   readonly acknowledged: Promise<SipMessage | null>;
 }
 
 export interface ServerInviteEvents {
-  /** The caller is gone; 487 has been sent. The CANCEL or BYE; null when the connection was lost. */
+  /** The caller has given up; 487 has been sent. CANCEL or BYE; null after a lost connection. */
   cancelled: [SipMessage | null];
 }
 
-/** A call that rings longer is refused with 480, so that no application keeps it for ever. */
+/** Limit of ringing; then the call is refused with 480. */
 const RING_MS_MAX = 600_000;
 
 /** Made by the user agent, never by applications. */
@@ -119,10 +119,10 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   }
 
   /**
-   * Answers with 200 and repeats it until the ACK comes. Without ACK the dialog ends by BYE.
+   * Answers with 200, retransmitted until its ACK. Without ACK the dialog ends with BYE.
    *
    * @throws {SipError} 487 when the call is no longer ringing.
-   * @throws {TypeError} when the parts hold what no message may.
+   * @throws {TypeError} for invalid parts, such as a line break in a header.
    */
   accept(parts: ResponseParts = {}): Acceptance {
     this.#demandRinging();
@@ -141,7 +141,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     };
     if (core.provisionals === undefined) send();
     else {
-      // RFC 3262, 3: the 2xx waits for the PRACK of what it builds on; the dialog may end before it.
+      // The 2xx waits for the pending PRACK (RFC 3262, 3); the dialog may end before it.
       core.provisionals.whenConfirmed(send);
       dialog.once('ended', () => ack.settle(null));
     }
@@ -178,7 +178,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     try {
       this.emit('cancelled', message);
     } catch (error) {
-      // It may come from a lost connection, where a fault in a listener would end the process.
+      // Closed connections emit this too; an exception of a listener would end the process there.
       this.#context.logger.error({ error }, 'End of SIP call could not be handled');
     }
   }
@@ -198,7 +198,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     this.#open = open;
     open.core.noteAllow(request);
     open.core.pendingOffer = request.body.length > 0 ? 'theirs' : 'none';
-    // RFC 3261, 15: a caller may end an early dialog by BYE as well.
+    // A caller may also end an early dialog with BYE. RFC 3261, 15.
     open.dialog.on('ended', ({ message }) => this.#cancelled(message));
     return open;
   }
@@ -216,7 +216,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     return core.provisionals;
   }
 
-  /** No PRACK came: the caller does not hear us. RFC 3262, 3. */
+  /** Without PRACK the caller does not receive our responses. RFC 3262, 3. */
   #unconfirmed(): void {
     if (this.#state === 'ringing') this.reject(504);
     else if (this.#transaction.lastStatus < 200) {
@@ -241,7 +241,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   }
 }
 
-/** What comes of answering a call: the 2xx, its dialog, and later its ACK. */
+/** Accepted call: the 2xx, its dialog, and later its ACK. */
 export class Acceptance {
   /** The 2xx as sent. */
   readonly message: SipMessage;
@@ -254,7 +254,7 @@ export class Acceptance {
     this.#ack = ack;
   }
 
-  /** The ACK; null when the dialog ended before one came: BYE first, or silence for 64*T1. */
+  /** The ACK; null when the dialog ended without one: BYE first, or 64*T1 of silence. */
   get acknowledged(): Promise<SipMessage | null> {
     return this.#ack.promise;
   }

@@ -1,4 +1,4 @@
-/** The settings of a user agent, and what holds where one is not given. */
+/** Options of a user agent with their defaults, and the context that its parts share. */
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { LocalRoutes } from '../lib/local-routes.ts';
@@ -18,15 +18,15 @@ import { type OpenUdpSocket, openUdpSocket } from './transport/transport-udp.ts'
 export interface UserAgentOptions {
   /** Of each protocol the first one is what requests are sent from. */
   readonly listen: readonly ListenOptions[];
-  /** Default: the address listened on; for a wildcard, the one that packets to the far end leave from. */
+  /** Default: the listening address; for a wildcard, the source address of packets to the far end. */
   readonly addressFor?: AddressFor;
   readonly clock?: Clock;
   readonly logger?: Logger;
   /** Value of User-Agent and Server. */
   readonly product?: string;
-  /** Session timers, RFC 4028; not asked for when not given, but honoured when the peer asks. */
+  /** Session timers, RFC 4028. Without them, none is requested, but a peer's request is honoured. */
   readonly sessionTimer?: SessionTimerOptions;
-  /** Whether a request may come in at all; without an answer if not. All may when not given. */
+  /** Filter of incoming requests; a rejected one gets no response. Default: accept all. */
   readonly screen?: RequestFilter;
   /** While true, OPTIONS and new calls get 503. */
   readonly isOverloaded?: () => boolean;
@@ -37,7 +37,7 @@ export interface UserAgentOptions {
   readonly randomBytes?: RandomBytes;
   readonly resolver?: Resolver;
   readonly openUdpSocket?: OpenUdpSocket;
-  /** Is shown every message that comes and goes; nobody when not given. */
+  /** Observer of every message. */
   readonly trace?: MessageTrace | undefined;
 }
 
@@ -86,7 +86,7 @@ function defaultAddressFor(clock: Clock): AddressFor {
   return (bound, farEnd) => routes.towards(bound, farEnd);
 }
 
-/** What the parts of a user agent share. */
+/** Context shared by the parts of a user agent. */
 export interface EngineContext {
   readonly clock: Clock;
   readonly timers: BaseTimers;

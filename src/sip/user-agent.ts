@@ -1,4 +1,4 @@
-/** A SIP user agent, server and client in one: what applications of this engine hold. */
+/** A SIP user agent, server and client in one: the entry point of the engine. */
 import { EventEmitter } from 'node:events';
 import type { MessageSocket } from '../lib/process/message-socket.ts';
 import { ClientInvite } from './client-invite.ts';
@@ -28,7 +28,7 @@ export interface UserAgentEvents {
   request: [ServerRequest];
 }
 
-/** How long an unanswered call of ours rings. */
+/** Ringing limit of an outgoing call. */
 const RING_TIMEOUT_MS = 180_000;
 
 /** `start` it, put listeners on it, and `stop` it. */
@@ -96,12 +96,12 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     });
   }
 
-  /** Where it listens, with the real ports; only after start. */
+  /** Listening addresses with the actual ports; only after start. */
   get addresses(): readonly (Endpoint & { readonly protocol: Protocol })[] {
     return this.#transport.transports.map(({ protocol, bound }) => ({ protocol, ...bound }));
   }
 
-  /** Our end as a far end that is not known yet is told it; undefined without a socket. */
+  /** Our address for an unknown far end; undefined without a socket. */
   get ownEndpoint(): Endpoint | undefined {
     return this.#transport.transports[0]?.localFor({ address: '', port: 0 });
   }
@@ -111,7 +111,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     return this.#stats.counts;
   }
 
-  /** What is alive at this moment; all zero when every call is long over. */
+  /** Live objects; all zero some time after the last call. */
   get sizes(): {
     readonly transactions: number;
     readonly dialogs: number;
@@ -127,7 +127,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   /**
    * Opens the sockets.
    *
-   * @throws {SipError} 503 naming the address and port that could not be had; then none is open.
+   * @throws {SipError} 503 naming the address and port in use; then no socket stays open.
    */
   async start(): Promise<void> {
     await this.#transport.start();
@@ -136,7 +136,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   /**
    * Closes everything and settles every promise. Safe to call twice.
    *
-   * Sends no BYE: peers of calls in progress are not told. Hang up before.
+   * Sends no BYE: hang up calls first.
    */
   async stop(): Promise<void> {
     this.#sender.stop();
@@ -197,15 +197,15 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   }
 
   /**
-   * Takes in a WebSocket that was accepted elsewhere: SIP comes and goes over it until it is closed. RFC 7118.
+   * Uses a WebSocket that was accepted elsewhere, until it closes. RFC 7118.
    *
-   * @returns its flow, which the calls and requests that come by it have too.
+   * @returns the flow of its calls and requests.
    */
   acceptSocket(socket: MessageSocket): Flow {
     return this.#transport.acceptSocket(socket);
   }
 
-  /** The Contact value that reaches us the way this flow does: `<sip:user@192.0.2.1:5060;transport=tcp>`. */
+  /** Value of Contact for requests that return over this flow: `<sip:user@192.0.2.1:5060;transport=tcp>`. */
   contactFor(flow: Flow, user?: string): string {
     return contactOf(flow, user);
   }

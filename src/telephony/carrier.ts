@@ -1,4 +1,4 @@
-/** The ports to the telephone network: who connects us, one party's side of a call, and who handles its sound. */
+/** Ports to the telephone network: carriers, incoming and outgoing calls, and the legs of answered calls. */
 import type { AudioStream } from '../media/audio-stream.ts';
 
 /** Why a leg ended. `sipStatus` is the final status of a leg that was never answered. */
@@ -11,27 +11,27 @@ export type ReleaseCause =
 
 export interface TransferOptions {
   /**
-   * What is said to the other party alone, before the caller is put through: 8 kHz, mono, in chunks of any length.
-   * Only a second call can do that.
+   * Announcement to the third party alone, before the caller is connected: 8 kHz, mono, in chunks of any length.
+   * Needs a second call: REFER cannot do it.
    */
   readonly announcement?: () => AsyncIterable<Int16Array>;
 }
 
 /**
- * How a caller was handed over. `joined`: by a second call, which this leg goes on with until either party hangs up;
- * `referred`: the far end called the other party itself, and this leg is released.
+ * Result of a transfer. `joined`: by a second call, and this leg goes on until either party hangs up; `referred`: by
+ * REFER, and this leg is released.
  */
 export type TransferOutcome = 'joined' | 'referred';
 
-/** A caller, another party and the agent on one line, each of whom hears the other two. */
+/** Three-way call of the caller, a third party and the agent. */
 export interface ThreeWayCall {
-  /** Sets the one listener; called once, when the other party has gone and the caller is alone with the agent again. */
+  /** Sets the listener; called once, when the third party has hung up and the caller is alone with the agent. */
   onAlone(listener: () => void): void;
 
   /**
-   * Takes the agent out. Resolves when the two are joined, as after a transfer that is `joined`. Safe to call twice.
+   * Removes the agent. Resolves when the two are connected, as after a `joined` transfer. Safe to call twice.
    *
-   * @throws {CarrierError} when one of the two has gone, or it failed; then all goes on as it was.
+   * @throws {CarrierError} when a party has hung up, or it failed; the call stays as it was.
    */
   leave(): Promise<void>;
 }
@@ -40,48 +40,49 @@ export interface ThreeWayCall {
 export interface Leg {
   readonly audio: AudioStream;
 
-  /** Sets the one listener; called once, with the cause, also when the leg had ended before. */
+  /** Sets the listener; called once, with the cause, even if the leg ended before. */
   onReleased(listener: (cause: ReleaseCause) => void): void;
 
   /**
-   * Digits that came by SIP INFO, as the audio stream's `digit` events are for RFC 4733. A far end that sends its keys
-   * both ways is heard once.
+   * Sets the listener of DTMF by SIP INFO; the audio stream's `digit` events carry RFC 4733. A far end that sends
+   * both is reported once per key.
    */
   onDigit(listener: (digit: string) => void): void;
 
-  /** Starts a stereo WAV file: caller left, what the caller hears right. */
+  /** Starts a stereo WAV file: caller left, audio sent to the caller right. */
   record(path: string): void;
 
   /**
-   * Ends the leg with BYE, and the other party's where the two are joined. Resolves when the far end has agreed or 32 s have gone, and the recording is whole; the leg is
-   * released 2 s after its BYE at the latest. Safe to call twice, and on a leg that is released.
+   * Ends the leg with BYE, and the leg of a connected third party. Resolves when the far end has confirmed or after
+   * 32 s, and the recording is complete; the leg is released at most 2 s after its BYE. Safe to call twice, and on a
+   * released leg.
    */
   hangUp(): Promise<void>;
 
   /**
-   * Hands the caller over to a number, by REFER or by a second call that is joined with this one. Resolves when the
-   * other party has answered and the caller is with it. A joined leg is released with `transferred` when the other party
-   * hangs up.
+   * Transfers the caller to a number, by REFER or by a second call that is joined with this one. Resolves when the
+   * third party has answered and is connected with the caller. A joined leg is released with `transferred` when the
+   * third party hangs up.
    *
    * @throws {CarrierError} when it was refused or failed; the leg goes on with the agent.
    */
   transfer(number: string, options?: TransferOptions): Promise<TransferOutcome>;
 
   /**
-   * Calls another party, and lets it, the caller and the agent hear one another. Resolves when they do. The leg goes on,
-   * and whatever ends it ends the other party's call.
+   * Calls a third party, and mixes it with the caller and the agent. Resolves when all three are connected. The end
+   * of this leg ends the third party's call.
    *
    * @throws {CarrierError} when it was refused or failed; the leg goes on as it was.
    */
   bringIn(number: string, options?: TransferOptions): Promise<ThreeWayCall>;
 }
 
-/** The telephone network, or the other party, did not do what was asked. */
+/** A request to the telephone network, or to the far end, failed. */
 export class CarrierError extends Error {
   override readonly name = 'CarrierError';
-  /** SIP status where there was one, else 503. */
+  /** SIP status of the failure; 503 without one. */
   readonly sipStatus: number;
-  /** The final status by which the far end refused our INVITE; null where it said nothing. */
+  /** Final status of the far end to our INVITE; null without one. */
   readonly refusedWith: number | null;
 
   constructor(
@@ -98,19 +99,19 @@ export class CarrierError extends Error {
   }
 }
 
-/** What goes along with an answer. */
+/** Headers and identifiers of an answer. */
 export interface AnswerOptions {
-  /** What the call is called here, for a caller who is to know; carriers are not told. */
+  /** Our identifier of the call, for browser callers; carriers do not get it. */
   readonly callId?: string;
-  /** Headers beside those that every answer has. */
+  /** Headers in addition to the standard ones. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Somebody rings. `answer` or `reject` is called; `reject` also to give up an answer that is not confirmed yet. */
+/** Incoming call. Call `answer` or `reject`; `reject` also ends an answer that is not confirmed yet. */
 export interface IncomingCall {
   /** Identifier that the carrier knows the call by: the SIP Call-ID. */
   readonly carrierCallSid: string;
-  /** E.164 where the carrier gave one, else as it came, such as `anonymous`. */
+  /** E.164 if the carrier sent it, otherwise as received, such as `anonymous`. */
   readonly from: string;
   readonly to: string;
 
@@ -119,14 +120,14 @@ export interface IncomingCall {
 
   reject(sipStatus: number, options?: { readonly retryAfterSeconds?: number }): void;
 
-  /** Says 180 Ringing. */
+  /** Sends 180 Ringing. */
   ring(): void;
 
   /**
-   * Answers. Resolves when the caller is known to be there, by its ACK or its first packet: until then nothing is sent to
-   * the address that its SDP names, because whoever forges an INVITE may have put anybody's there.
+   * Answers. Resolves when the caller has confirmed, by ACK or by a first packet. Until then nothing is sent to the
+   * address in its SDP, which a forged INVITE may have set to a third party's.
    *
-   * @throws {CarrierError} when the caller gave up, also by never confirming, or no common codec or port is there.
+   * @throws {CarrierError} when the caller gave up or never confirmed, or without a common codec or free port.
    */
   answer(options?: AnswerOptions): Promise<Leg>;
 }
@@ -168,7 +169,7 @@ export interface CarrierReport {
   readonly state: string;
 }
 
-/** Who connects us to the telephone network. */
+/** Connection to the telephone network. */
 export interface Carrier {
   /** @throws {Error} naming the port when it is busy. */
   start(onIncoming: (call: IncomingCall) => void): Promise<void>;
@@ -181,7 +182,7 @@ export interface Carrier {
   /**
    * Places a call through the trunk whose numbers include `from`.
    *
-   * @throws {CarrierError} 404 when no trunk has that number.
+   * @throws {CarrierError} 404 without such a trunk.
    */
   place(request: {
     readonly from: string;

@@ -1,10 +1,10 @@
-/** A wait that ends: for replies that a lost connection would keep for ever. */
+/** Time limits for replies that a lost connection would never deliver. */
 import type { Clock } from '../lib/clock.ts';
 
 /** Longest life of a SIP transaction: 64 times T1. RFC 3261, 17.1.1.2. */
 export const TRANSACTION_MS = 32_000;
 
-/** Nothing came in time. */
+/** No reply within the time limit. */
 export class OverdueError extends Error {
   override readonly name = 'OverdueError';
 }

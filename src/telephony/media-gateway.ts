@@ -1,4 +1,4 @@
-/** The port to whoever faces the carrier's RTP. SDP in, SDP out, and the call's sound. */
+/** Port to the carrier's RTP: SDP in, SDP out, and the call's audio stream. */
 import type { BlockList } from 'node:net';
 import type {
   AudioEvent,
@@ -16,33 +16,33 @@ import { type CodecName, type LocalMedia, offer } from '../rtp/sdp-answer.ts';
 export interface MediaEndpoint {
   readonly audio: AudioStream;
 
-  /** The media engine's line that the sound goes through. */
+  /** RTP session of the media engine that carries the audio. */
   readonly session: MediaSession;
 
-  /** What a media server in between calls its legs of this call; undefined where there is no such server. */
+  /** Identifiers of the call's legs on a media server in between; undefined without one. */
   readonly channels?: readonly string[];
 
-  /** Our SDP as it stands: an offer when made without one, an answer after `negotiate`. */
+  /** Our current SDP: an offer if opened without one, an answer after `negotiate`. */
   readonly localSdp: string;
 
   /**
-   * Takes the far end's SDP, an offer or an answer, at any time of the call (hold and resume too).
+   * Applies the far end's SDP, an offer or an answer, at any time of the call (hold and resume too).
    *
-   * @returns our SDP that answers it.
-   * @throws {MediaError} 488 when there is no common codec, 400 when it is not SDP.
+   * @returns our SDP.
+   * @throws {MediaError} 488 without a common codec, 400 for malformed SDP.
    */
   negotiate(remoteSdp: string): Promise<string>;
 
-  /** Our SDP as a new offer of everything, both ways: for a re-INVITE that has none. */
+  /** New offer with all codecs, sendrecv, for a re-INVITE without SDP. */
   offer(): string;
 
   record(path: string): void;
 
-  /** Frees the port (after it has drained) and ends the recording. Safe to call twice. */
+  /** Ends the recording, and releases the port after it has drained. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** Media could not be set up; `sipStatus` is what to tell the far end. */
+/** Media set-up failed. `sipStatus` is the status for the far end. */
 export class MediaError extends Error {
   override readonly name = 'MediaError';
   readonly sipStatus: number;
@@ -63,17 +63,17 @@ export interface MediaGateway {
   stop(): Promise<void>;
 
   /**
-   * Makes an endpoint.
+   * Creates an endpoint.
    *
    * @param options.remoteSdp the far end's offer; without one, `localSdp` is our offer.
-   * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
-   * @param options.advertisedAddress IPv4 of ours that the far end is told; the local one when not given.
-   * @param options.carrier other addresses from which it may.
-   * @param options.near a line that this one may be joined with later.
-   * @param options.isHeld whether nothing is sent until `line.confirm`, as long as only a datagram, which anybody can forge,
-   * says where the far end is; false when not given.
-   * @param options.codecs the only ones to offer or accept; all that we speak when not given.
-   * @throws {MediaError} 488 or 400 as `negotiate`; 503 when no port is free.
+   * @param options.signallingAddress source IP address of SIP; RTP from it is accepted as a candidate.
+   * @param options.advertisedAddress our IPv4 in SDP; default: the local one.
+   * @param options.carrier other addresses that RTP may come from.
+   * @param options.near RTP session that this one may be joined with later.
+   * @param options.isHeld sends nothing before `session.confirm`, as long as only a forgeable datagram names the far
+   * end; default: false.
+   * @param options.codecs codecs to offer or accept; default: all supported ones.
+   * @throws {MediaError} 488 or 400 as `negotiate`; 503 without a free port.
    */
   open(options: {
     readonly remoteSdp?: string;
@@ -87,10 +87,10 @@ export interface MediaGateway {
 }
 
 /**
- * Connects two far ends with each other: that is the media engine's work, whoever faces the carriers, so that the call is
- * recorded and can be listened to. Their keys and their sound, in either law of G.711, go across.
+ * Connects two far ends in the media engine, so that the call is recorded and can be monitored. RFC 4733 events and
+ * audio pass in both directions, with A-law and µ-law converted.
  *
- * @throws {MediaError} when it cannot be done; both go on as they were.
+ * @throws {MediaError} when it fails; both calls stay as they were.
  */
 export function connectAudio(one: MediaEndpoint, other: MediaEndpoint): void {
   try {
@@ -102,9 +102,9 @@ export function connectAudio(one: MediaEndpoint, other: MediaEndpoint): void {
 }
 
 /**
- * Lets two far ends and the agent of `one` hear one another. That is the media engine's work, whoever faces the carriers.
+ * Mixes two far ends and the agent of `one` into a three-way call, in the media engine.
  *
- * @throws {MediaError} when it cannot be done; both go on as they were.
+ * @throws {MediaError} when it fails; both calls stay as they were.
  */
 export function mixAudio(one: MediaEndpoint, other: MediaEndpoint): void {
   try {
@@ -124,7 +124,7 @@ const PAYLOAD_TYPES: Readonly<Record<CodecName, number>> = { PCMU: 0, PCMA: 8 };
 /** In the order of our own offers. */
 export const OUR_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
 
-/** Writes our offer with only the given codecs, in their order, and telephone-event; both ways. */
+/** Formats our offer with the given codecs, in their order, and telephone-event; sendrecv. */
 export function offerOf(codecs: readonly CodecName[], ours: LocalMedia): string {
   const unwanted = OUR_CODECS.filter((name) => !codecs.includes(name));
   const isWanted = (line: string) => !unwanted.some((name) => line.endsWith(` ${name}/8000`));
@@ -136,13 +136,13 @@ export function offerOf(codecs: readonly CodecName[], ours: LocalMedia): string 
     .join('\r\n');
 }
 
-/** A call's sound where somebody stands between the media engine and whoever listens: the engine's line, less what is not to be heard of it. */
+/** Audio stream of an RTP session with some of its events filtered out, or `media-lost` added by a link in between. */
 export class LinkedAudio implements AudioStream {
   readonly #source: AudioStream;
   readonly #listeners: ((event: AudioEvent) => void)[] = [];
   #isLost = false;
 
-  /** @param isHeard says of each event of the line whether listeners are told; of all when not given. */
+  /** @param isHeard filter of the session's events; default: all pass. */
   constructor(line: AudioStream, isHeard: (event: AudioEvent) => boolean = () => true) {
     this.#source = line;
     line.onEvent((event) => {
@@ -150,7 +150,7 @@ export class LinkedAudio implements AudioStream {
     });
   }
 
-  /** Says `media-lost`, once: the link that stands between has ended. */
+  /** Emits `media-lost`, once: the link in between has ended. */
   mediaLost(): void {
     this.#emit({ kind: 'media-lost' });
   }

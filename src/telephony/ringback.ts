@@ -1,4 +1,4 @@
-/** What a caller hears while somebody else's telephone rings for him, as it sounds where that telephone is; pure */
+/** Ringing tone for a caller who is being transferred, in the cadence of the called country; pure */
 import { LINE_RATE_HZ } from '../media/audio-stream.ts';
 
 /** One period of a ringing tone: its frequencies, and how long it sounds and pauses, in turns. */

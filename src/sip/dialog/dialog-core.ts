@@ -1,4 +1,4 @@
-/** What the two directions of a dialog share: its state, its flow, what is in progress, its end. */
+/** State shared by both directions of a dialog: RFC 3261 state, flow, pending offer, end. */
 import type { DigestClient } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
 import { doNothing } from '../noop.ts';
@@ -35,18 +35,18 @@ export class DialogCore {
   readonly #hooks: DialogHooks;
   state: DialogState;
   phase: 'early' | 'confirmed' | 'ended' = 'early';
-  /** Whose INVITE or UPDATE with an offer has no final response yet. */
+  /** Side whose INVITE or UPDATE with an offer has no final response yet. */
   pendingOffer: 'none' | 'ours' | 'theirs' = 'none';
   /** Our newest 2xx to INVITE, while and after it waits for its ACK. */
   ackWait: AckWait | undefined;
   /** Our reliable provisional responses, while the INVITE that made the dialog is unanswered. */
   provisionals: ReliableProvisionals | undefined;
-  /** The session description we sent last: what a refresh by INVITE repeats. */
+  /** Session description of our last message; a refresh by INVITE repeats it. */
   localSession: Buffer | undefined;
   #flow: Flow;
   #forgetFlow: () => void = doNothing;
   #peerAllows: ReadonlySet<string> = NO_METHODS;
-  /** Made for the first who waits: most calls have none. */
+  /** Created for the first waiter: most dialogs have none. */
   #wakers: Set<() => void> | undefined;
 
   constructor(options: DialogCoreOptions) {
@@ -68,7 +68,7 @@ export class DialogCore {
     return this.#flow;
   }
 
-  /** Notes where the peer was heard. */
+  /** Notes the flow of the peer's newest request. */
   noteFlow(flow: Flow): void {
     if (flow === this.#flow) return;
     this.#forgetFlow();
@@ -76,7 +76,7 @@ export class DialogCore {
     this.#watchFlow();
   }
 
-  /** Notes what a message says of its sender: methods it takes, and where it wants requests. */
+  /** Notes the methods in the Allow header of the peer. */
   noteAllow(message: SipMessage): void {
     const methods = message.list('allow');
     if (methods.length > 0) this.#peerAllows = new Set(methods.map((name) => name.toUpperCase()));
@@ -96,7 +96,7 @@ export class DialogCore {
     return localSequence;
   }
 
-  /** A request of ours with the next number; an ACK has the number of its INVITE. */
+  /** Makes a request with the next sequence number; an ACK has that of its INVITE. */
   newRequest(method: string, sequence = this.nextSequence()): SipMessage {
     const request = requestInDialog(this.state, method, sequence);
     if (MAKES_SESSION.has(method)) addCapabilities(request);
@@ -105,8 +105,8 @@ export class DialogCore {
   }
 
   /**
-   * The connection the peer opened to us, where requests may go back over it: it has no route set,
-   * or its first proxy is the connection's peer and has merely left out `transport=tcp`.
+   * Connection that the peer opened, if requests may return over it: without a route set, or when the first proxy is
+   * the connection's peer and merely omits `transport=tcp`.
    */
   reusableFlow(): Flow | undefined {
     const flow = this.#flow;
@@ -119,7 +119,7 @@ export class DialogCore {
     return isSamePeer && transport === flow.protocol ? flow : undefined;
   }
 
-  /** Waits; less long when the dialog ends meanwhile. */
+  /** Waits; returns early when the dialog ends. */
   sleep(waitMs: number): Promise<void> {
     if (this.phase === 'ended') return Promise.resolve();
     return new Promise((resolve) => {
@@ -135,9 +135,9 @@ export class DialogCore {
   }
 
   /**
-   * Ends it, once: whoever waits on it is told.
+   * Ends the dialog, once, and settles everything that waits on it.
    *
-   * @param isLast false when a BYE of ours is still to be answered: the peer's may cross it.
+   * @param isLast false while a BYE of ours is unanswered: the peer's BYE may cross it.
    */
   end(end: DialogEnd, isLast = true): void {
     if (this.phase === 'ended') return;
@@ -154,7 +154,7 @@ export class DialogCore {
     const { protocol } = this.#flow;
     this.#forgetFlow = this.#flow.onClosed(() => {
       this.#hooks.onDisconnected();
-      // Nobody can open another one to a browser: neither will our requests reach it, nor does it still hear its call.
+      // We cannot open a connection to a browser: its requests and ours are lost, so the call is over.
       const isWebSocket = protocol === 'WS' || protocol === 'WSS';
       if (isWebSocket) this.end({ cause: 'peer-gone', message: null });
     });
@@ -166,7 +166,7 @@ export interface DialogEnd {
   readonly cause: /** We sent BYE. */
     | 'local-bye'
     | 'remote-bye'
-    /** An early dialog whose INVITE was refused, cancelled, or answered by another fork. */
+    /** Early dialog whose INVITE was refused, cancelled, or answered by another fork. */
     | 'unanswered'
     /** Our 2xx was never acknowledged; BYE has been sent. */
     | 'no-ack'
@@ -175,13 +175,13 @@ export interface DialogEnd {
     /** The peer answered a request with 481 or not at all, or its WebSocket is closed. RFC 3261, 12.2.1.2. */
     | 'peer-gone'
     | 'stopped';
-  /** The request or response that ended it, where there is one. */
+  /** Request or response that ended the dialog; null without one. */
   readonly message: SipMessage | null;
 }
 
-/** How the two directions of a dialog reach whoever holds it. */
+/** Events from both directions of a dialog to its owner. */
 interface DialogHooks {
-  /** Returns whether anyone takes it; otherwise the engine refuses. */
+  /** Returns whether a listener takes the request; the engine refuses it otherwise. */
   onRequest(request: ServerRequest): boolean;
   onReinvite(request: ServerReinvite): boolean;
   onAck(ack: SipMessage): void;

@@ -1,4 +1,4 @@
-/** The peer's requests inside a dialog. */
+/** Requests of the peer inside a dialog. */
 
 import type { Clock } from '../../lib/clock.ts';
 import { LazyPromise } from '../lazy-promise.ts';
@@ -29,7 +29,7 @@ export class DialogIncoming {
     this.#outgoing = outgoing;
   }
 
-  /** Takes a request whose tags are the dialog's. */
+  /** Handles a request whose tags match the dialog. */
   receive(arrival: Arrival): void {
     const { request, ids, flow } = arrival;
     const { state } = this.#core;
@@ -37,7 +37,7 @@ export class DialogIncoming {
       this.#answer(arrival, request.method === 'BYE' ? 200 : 481);
       return;
     }
-    // RFC 3261, 12.2.2: what was overtaken by a newer request comes too late.
+    // RFC 3261, 12.2.2: a request overtaken by a newer one is out of order.
     if (state.remoteSequence !== null && ids.sequence <= state.remoteSequence) {
       this.#answer(arrival, 500);
       return;
@@ -47,7 +47,7 @@ export class DialogIncoming {
     this.#dispatch(arrival);
   }
 
-  /** Takes an ACK; false when no 2xx of ours has its number. */
+  /** Handles an ACK; false when no 2xx of ours has its number. */
   receiveAck(ack: SipMessage, sequence: number): boolean {
     const { ackWait } = this.#core;
     if (ackWait?.sequence !== sequence) return false;
@@ -58,7 +58,7 @@ export class DialogIncoming {
     return true;
   }
 
-  /** Repeats a 2xx to INVITE until its ACK comes, and hangs up when none does. */
+  /** Retransmits a 2xx to INVITE until its ACK, and sends BYE when none comes. */
   awaitAck(
     sequence: number,
     transaction: ServerTransaction,
@@ -83,7 +83,7 @@ export class DialogIncoming {
     this.#outgoing.sessionTimer.restart(terms, 'uas');
   }
 
-  /** Refuses what the peer has asked and we have not answered. */
+  /** Refuses the re-INVITE that is unanswered. */
   dropPending(): void {
     this.#reinvite?.drop();
   }
@@ -115,7 +115,7 @@ export class DialogIncoming {
   #receiveInvite(arrival: Arrival): void {
     if (this.#refuseOffer(arrival)) return;
     const { ackWait, context, hooks } = this.#core;
-    // The ACK was lost or overtaken; nobody sends a new INVITE who has not seen our 2xx.
+    // The ACK was lost or overtaken: a peer sends a new INVITE only after our 2xx.
     if (ackWait !== undefined && !ackWait.isSettled) {
       this.receiveAck(impliedAck(arrival.request, ackWait.sequence), ackWait.sequence);
     }
@@ -185,7 +185,7 @@ export class DialogIncoming {
   }
 }
 
-/** The ACK that a lost one must have been. */
+/** Substitute for a lost ACK. */
 function impliedAck(request: SipMessage, sequence: number): SipMessage {
   const ack = request.clone();
   ack.method = 'ACK';

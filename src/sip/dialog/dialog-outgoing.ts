@@ -23,7 +23,7 @@ export class DialogOutgoing {
   readonly acks: AckStore;
   readonly sessionTimer: SessionTimer;
   readonly #core: DialogCore;
-  /** The longest Min-SE that was heard of. */
+  /** Largest Min-SE received. */
   #intervalMsMin: number;
 
   constructor(core: DialogCore) {
@@ -61,7 +61,8 @@ export class DialogOutgoing {
   async reinvite(parts: OutgoingReinvite): Promise<SipMessage> {
     for (let retries = 0; ; retries++) {
       const response = await this.#reinviteOnce(parts);
-      // Who sends the ACK itself is told of refusals at once, as a drachtio server would, and tries again as it likes.
+      // An application that sends ACK itself gets the refusal at once, as from a drachtio server, and decides on the
+      // retry.
       const waitMs = parts.acknowledge === 'manual' ? null : this.#retryWaitMs(response);
       if (waitMs === null || retries >= GLARE_RETRIES_MAX) return response;
       await this.#core.sleep(waitMs);
@@ -79,10 +80,10 @@ export class DialogOutgoing {
     }
   }
 
-  /** Sends BYE and ends the dialog; null when it has ended by then. */
+  /** Sends BYE and ends the dialog; null when it has already ended. */
   async hangUp(end: DialogEnd, parts: OutgoingReinvite): Promise<SipMessage | null> {
     const core = this.#core;
-    // RFC 3261, 15: who has accepted may not send BYE before the ACK, or before giving it up.
+    // RFC 3261, 15: the callee sends BYE only after the ACK, or after its time-out.
     await core.ackWait?.acknowledged;
     if (core.phase === 'ended') return null;
     const request = core.newRequest('BYE');
@@ -98,7 +99,7 @@ export class DialogOutgoing {
   async #reinviteOnce(parts: OutgoingReinvite): Promise<SipMessage> {
     this.#demandLife('INVITE');
     const isTheirTurn = this.#core.pendingOffer === 'theirs';
-    // Who tries again as it likes is told what the far end would say to an INVITE that crosses its own.
+    // An application that decides on retries gets the 491 that the peer would send to a crossing INVITE.
     if (isTheirTurn && parts.acknowledge === 'manual') {
       return makeResponse(this.#core.newRequest('INVITE'), 491);
     }
@@ -152,7 +153,7 @@ export class DialogOutgoing {
     this.#core.pendingOffer = 'ours';
   }
 
-  /** What a 2xx to INVITE or UPDATE changes. */
+  /** Applies a 2xx to INVITE or UPDATE. */
   #sessionChanged(reply: Reply, sentBody: Buffer): void {
     const core = this.#core;
     if (sentBody.length > 0) core.localSession = sentBody;
@@ -176,8 +177,8 @@ export class DialogOutgoing {
   #retryWaitMs(response: SipMessage): number | null {
     const { timers, tokens } = this.#core.context;
     if (response.status === 491) {
-      // RFC 3261, 14.1, in units of T1: 2.1 to 4 s for whoever made the dialog, up to 2 s for the other,
-      // so that the two do not meet again.
+      // RFC 3261, 14.1, in units of T1: 2.1 to 4 s for the side that created the dialog, up to 2 s for the other, so
+      // that they do not collide again.
       const chance = tokens.fraction();
       return timers.t1Ms * (this.#core.state.isInitiator ? 4.2 + 3.8 * chance : 4 * chance);
     }
@@ -190,7 +191,7 @@ export class DialogOutgoing {
     this.#core.context.logger.warn({ error }, 'SIP session could not be refreshed');
   }
 
-  /** A peer that finds a second interval too short as well is not asked again: the session runs out. */
+  /** A peer that refuses a second interval as too short is not asked again: the session expires. */
   async #refresh(triesLeft = 2): Promise<void> {
     const core = this.#core;
     if (core.phase !== 'confirmed') return;
@@ -228,7 +229,7 @@ class AckStore {
     this.#core = core;
   }
 
-  /** Notes a 2xx to an INVITE of ours; `onNeglect` is called when it stays without ACK for 64*T1. */
+  /** Notes a 2xx to our INVITE; `onNeglect` is called when the application sends no ACK within 64*T1. */
   expect(reply: Reply, onNeglect?: () => void): void {
     const expected = { sequence: reply.response.cseq.seq, invite: reply.request };
     this.#expected = expected;
@@ -242,7 +243,7 @@ class AckStore {
   /**
    * Sends the ACK of the newest 2xx.
    *
-   * @throws {SipError} 481 when none waits for its ACK; 503 when there is no way to the peer.
+   * @throws {SipError} 481 when no 2xx waits for its ACK; 503 when the peer is unreachable.
    */
   async send(parts: MessageParts): Promise<SipMessage> {
     const expected = this.#expected;

@@ -86,7 +86,7 @@ export function withTarget(state: DialogState, message: SipMessage): DialogState
   return contact === undefined ? state : { ...state, remoteTarget: contact.uri };
 }
 
-/** The state once the 2xx is there: its Record-Route is the one that counts. RFC 3261, 13.2.2.4. */
+/** State after the 2xx, whose Record-Route replaces that of the early dialog. RFC 3261, 13.2.2.4. */
 export function withAnswer(state: DialogState, response: SipMessage): DialogState {
   return withTarget({ ...state, routeSet: response.list('record-route').reverse() }, response);
 }
@@ -94,8 +94,8 @@ export function withAnswer(state: DialogState, response: SipMessage): DialogStat
 /**
  * Makes a request inside the dialog.
  *
- * Where the next hop is a strict router (its Route lacks `lr`), the Request-URI is that hop and the
- * peer's address comes last in the Route.
+ * If the next hop is a strict router (its Route lacks `lr`), the Request-URI is that hop and the peer's address is
+ * the last Route.
  *
  * @see RFC 3261 section 12.2.1.1
  */
@@ -117,13 +117,13 @@ export function requestInDialog(state: DialogState, method: string, sequence: nu
     .add('cseq', `${sequence} ${method}`);
 }
 
-/** The URI that a request is sent to: its first Route, otherwise what it is for. */
+/** Next hop of a request: its first Route, otherwise its Request-URI. */
 export function nextHopUri(request: SipMessage): string {
   const [route] = request.list('route');
   return route === undefined ? request.uri : parseNameAddr(route).uri;
 }
 
-/** The URI of a Route; undefined where nobody could send to it. */
+/** URI of a Route; undefined for one that cannot be sent to. */
 export function routeUri(route: string): SipUri | undefined {
   let uri: SipUri | undefined;
   faultOf(() => {

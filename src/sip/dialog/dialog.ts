@@ -1,4 +1,4 @@
-/** One SIP dialog as applications hold it: its requests both ways, and its end. */
+/** SIP dialogs as applications see them, and the table of all dialogs of a user agent. */
 import { EventEmitter } from 'node:events';
 import type { Logger } from '../../lib/logger.ts';
 import type { MessageIds } from '../message/identifiers.ts';
@@ -21,9 +21,12 @@ export interface DialogEvents {
   request: [ServerRequest];
   /** An INVITE inside the dialog: hold, new SDP. Call `respond`. Without a listener: 488. */
   reinvite: [ServerReinvite];
-  /** The first ACK of each 2xx of ours. */
+  /** First ACK of each 2xx of ours. */
   ack: [SipMessage];
-  /** The TCP connection is gone. The dialog lives: its next request opens another. With a WebSocket the dialog ends too. */
+  /**
+   * The TCP connection is closed. The dialog goes on: its next request opens another. A closed WebSocket also ends
+   * the dialog.
+   */
   disconnected: [];
   /** Exactly once. */
   ended: [DialogEnd];
@@ -57,7 +60,7 @@ export class Dialog extends EventEmitter<DialogEvents> {
     return this.#core.state.remoteTag;
   }
 
-  /** Where the requests go to: the peer's newest Contact. */
+  /** Target of our requests: the peer's newest Contact. */
   get remoteTarget(): string {
     return this.#core.state.remoteTarget;
   }
@@ -71,7 +74,7 @@ export class Dialog extends EventEmitter<DialogEvents> {
     return this.#core.state.remoteAddress;
   }
 
-  /** Where the peer was last heard. */
+  /** Flow of the peer's newest request. */
   get flow(): Flow {
     return this.#core.flow;
   }
@@ -81,9 +84,9 @@ export class Dialog extends EventEmitter<DialogEvents> {
   }
 
   /**
-   * Sends a request and resolves with its final response. A time-out is a 408 made here, a peer out
-   * of reach a 503. Challenges are answered with the credentials of the call. `INVITE` goes the way
-   * of {@link reinvite} and `BYE` that of {@link bye}.
+   * Sends a request and resolves with its final response; a time-out gives a local 408, an unreachable peer a local
+   * 503. Challenges are answered with the credentials of the call. `INVITE` uses {@link reinvite} and `BYE` uses
+   * {@link bye}.
    *
    * @throws {SipError} 481 when the dialog has ended; 491 when another INVITE is in progress.
    */
@@ -115,11 +118,11 @@ export class Dialog extends EventEmitter<DialogEvents> {
   }
 
   /**
-   * Ends the dialog and resolves with the answer to BYE; null when the dialog has ended already.
+   * Ends the dialog and resolves with the response to BYE; null when the dialog has already ended.
    *
-   * Who has just accepted a call waits for its ACK first. RFC 3261, 15.
+   * The callee waits for the ACK first. RFC 3261, 15.
    *
-   * @throws {SipError} 481 for an incoming call not yet accepted: reject it.
+   * @throws {SipError} 481 for an incoming call that is not accepted: reject it instead.
    */
   async bye(parts: OutgoingReinvite = {}): Promise<SipMessage | null> {
     if (this.state === 'early' && !this.#core.state.isInitiator) {
@@ -153,7 +156,7 @@ export class DialogTable {
     return this.#dialogs.get(dialogIdOfRequest(ids));
   }
 
-  /** Makes a dialog, early; it stays until its end. */
+  /** Creates an early dialog, which stays in the table until its end. */
   open(options: Omit<DialogCoreOptions, 'hooks'>): OpenDialog {
     const core: DialogCore = new DialogCore({
       ...options,
@@ -186,7 +189,7 @@ export class DialogTable {
   }
 }
 
-/** These come from timers and lost connections too, where a fault in a listener would end the process. */
+/** Timers and closed connections emit these too; an exception of a listener would end the process there. */
 function emitSafely(emit: () => void, logger: Logger): void {
   try {
     emit();

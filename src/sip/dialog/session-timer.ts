@@ -1,4 +1,4 @@
-/** Keeps a session alive, or ends it when the peer lets it die. RFC 4028. */
+/** Session timer: refreshes a session, and ends it when the peer's refresh is overdue. RFC 4028. */
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal, parseParams } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
@@ -7,13 +7,13 @@ import { doNothing } from '../noop.ts';
 
 export interface SessionTimerHooks {
   readonly clock: Clock;
-  /** Sends the refresh; called halfway through the interval where it is ours to send. */
+  /** Sends the refresh; called after half the interval if we are the refresher. */
   readonly refresh: () => void;
   /** The peer did not refresh in time. */
   readonly expire: () => void;
 }
 
-/** RFC 4028, 10: the side that does not refresh hangs up a little before the end. */
+/** The other side hangs up shortly before the interval ends. RFC 4028, 10. */
 const EARLY_MS_MAX = 32_000;
 
 export class SessionTimer {
@@ -27,7 +27,7 @@ export class SessionTimer {
     this.#hooks = hooks;
   }
 
-  /** The interval in force; null where there is no session timer. */
+  /** Interval in force; null without a session timer. */
   get intervalMs(): number | null {
     return this.#terms?.intervalMs ?? null;
   }
@@ -38,10 +38,10 @@ export class SessionTimer {
   }
 
   /**
-   * Begins a new interval.
+   * Starts a new interval.
    *
-   * @param terms as agreed in the newest exchange; null ends the session timer.
-   * @param role our side of that exchange.
+   * @param terms agreed in the newest exchange; null stops the session timer.
+   * @param role our role in that exchange.
    */
   restart(terms: SessionTerms | null, role: 'uac' | 'uas'): void {
     this.stop();
@@ -69,18 +69,18 @@ export interface SessionTimerOptions {
   readonly intervalMsMin: number;
 }
 
-/** Which side of the exchange that agreed on it sends the refreshes. */
+/** Role, in the exchange that agreed on it, of the side that sends refreshes. */
 export interface SessionTerms {
   readonly intervalMs: number;
   readonly refresher: 'uac' | 'uas';
 }
 
-/** RFC 4028, 4: intervals shorter than that may be refused by anyone. */
+/** Shortest interval that every server accepts. RFC 4028, 4. */
 export const SHORTEST_INTERVAL_MS = 90_000;
 
 const SECONDS_MAX = 0x7fffffff;
 
-/** What Session-Expires says; the refresher is null where it leaves the choice. Null: no such header. */
+/** Session-Expires of a message; null without one. The refresher is null if the header leaves the choice. */
 export function parseSessionExpires(
   message: SipMessage,
 ): { intervalMs: number; refresher: 'uac' | 'uas' | null } | null {
@@ -95,7 +95,7 @@ export function parseSessionExpires(
   return { intervalMs: seconds * 1000, refresher: isKnown ? refresher : null };
 }
 
-/** Min-SE of a 422 in milliseconds; null where it has none. */
+/** Min-SE of a 422 in milliseconds; null without one. */
 export function parseMinSe(message: SipMessage): number | null {
   const [digits = ''] = (message.get('min-se') ?? '').split(';', 1);
   const seconds = parseDecimal(digits.trim(), SECONDS_MAX);
@@ -110,7 +110,7 @@ export function isTooBrief(request: SipMessage, own: SessionTimerOptions | undef
 }
 
 /**
- * What a server answers to INVITE or UPDATE; null: no session timer.
+ * Terms of a server's answer to INVITE or UPDATE; null: no session timer.
  *
  * @see RFC 4028 section 9 and its table 2
  */
@@ -130,7 +130,7 @@ export function answerTerms(
   return { intervalMs: own.intervalMs, refresher: peerCan ? 'uac' : 'uas' };
 }
 
-/** What a client takes from a 2xx; null: the session needs no refresh, or nobody can read it. RFC 4028, 7.2. */
+/** Terms that a 2xx sets at the client; null without or with an unreadable Session-Expires. RFC 4028, 7.2. */
 export function answeredTerms(response: SipMessage): SessionTerms | null {
   if (faultOf(() => parseSessionExpires(response)) !== undefined) return null;
   const terms = parseSessionExpires(response);
@@ -140,8 +140,8 @@ export function answeredTerms(response: SipMessage): SessionTerms | null {
 }
 
 /**
- * Writes the terms on the 2xx that answers `request`. `Require` wherever the peer knows session timers: it must if it is to
- * refresh, and should else, for it is to hang up where no refresh comes. RFC 4028, 9.
+ * Adds the terms to the 2xx that answers `request`, with `Require` if the peer supports session timers: mandatory if
+ * it is the refresher, recommended otherwise, because it must hang up when a refresh is missing. RFC 4028, 9.
  */
 export function addAgreedSessionExpires(
   response: SipMessage,

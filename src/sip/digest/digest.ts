@@ -1,4 +1,4 @@
-/** The client's side of digest authentication: answers challenges with user name and password. */
+/** Client side of digest authentication: answers challenges with user name and password. */
 import { createHash, randomBytes } from 'node:crypto';
 import { endOfQuoted, endOfRun, quote, skipSpace, TOKEN, unquote } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
@@ -9,7 +9,7 @@ export interface DigestCredentials {
 }
 
 export interface DigestOptions {
-  /** Whom to be in a realm; undefined where we are unknown, and the challenge is left unanswered. */
+  /** Credentials of a realm; undefined to leave its challenge unanswered. */
   readonly credentialsFor: (realm: string) => DigestCredentials | undefined;
 
   /** Makes client nonces; random ones when not given. */
@@ -28,16 +28,16 @@ interface Session {
   useCount: number;
 }
 
-/** A call passes a proxy or two and a server; more realms than that is somebody's mistake. */
+/** More realms than the proxies and the server of one call have. */
 const REALMS_MAX = 4;
 
-/** A server that calls even fresh nonces stale would be answered for ever. */
+/** Limits the retries with a server that calls fresh nonces stale. */
 const STALE_MAX = 2;
 
 /**
- * Answers challenges and goes on using the newest nonces, so that later requests are let in at once.
+ * Answers challenges, and reuses the newest nonces, so that later requests are accepted at once.
  *
- * Keep one for each dialog or registration: `accept` what came, `authorize` what goes.
+ * Use one instance per dialog or registration: `accept` responses, `authorize` requests.
  *
  * @see RFC 7616, RFC 8760, RFC 3261 section 22
  */
@@ -178,7 +178,7 @@ interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
 
-  /** As the challenger wrote it, to be sent back so; undefined where it named none (MD5 then). */
+  /** As written by the challenger, for the answer; undefined without one (MD5 then). */
   readonly algorithm: string | undefined;
 
   /** What `node:crypto` calls the hash. */
@@ -195,9 +195,9 @@ interface DigestChallenge {
 }
 
 /**
- * The strongest challenge that can be answered, of all WWW-Authenticate or Proxy-Authenticate lines.
+ * Strongest supported challenge of all WWW-Authenticate or Proxy-Authenticate lines.
  *
- * @returns undefined when there is none.
+ * @returns undefined without one.
  * @see RFC 8760 section 2.4
  */
 export function strongestChallenge(lines: readonly string[]): DigestChallenge | undefined {
@@ -225,9 +225,8 @@ function parseChallenge(line: string): DigestChallenge | undefined {
 }
 
 /**
- * Reads `name=value, name="value"` from `start` on, as challenges, credentials and
- * Authentication-Info have them; values without their quotes, of a name that comes twice the first.
- * What cannot be read ends the reading.
+ * Parses `name=value, name="value"` from `start` on, as in challenges, credentials and Authentication-Info. Values
+ * are unquoted; of a repeated name the first counts; parsing stops at the first error.
  */
 export function parseAuthFields(text: string, start: number): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
@@ -246,7 +245,7 @@ export function parseAuthFields(text: string, start: number): ReadonlyMap<string
   return fields;
 }
 
-/** The protection to use; undefined where none was offered, null where none of those offered is known. */
+/** Quality of protection to use; undefined if none was offered, null if no offered one is supported. */
 function chooseQop(offer: string | undefined): 'auth' | 'auth-int' | undefined | null {
   if (offer === undefined) return undefined;
   const offered = offer.split(',').map((word) => word.trim().toLowerCase());

@@ -1,4 +1,4 @@
-/** Answers a carrier's challenge for an application whose drachtio server passes challenges on: MD5 and SHA-256. */
+/** Answers a carrier's challenge on behalf of an application, with MD5 and SHA-256. */
 import { DigestClient, type DigestCredentials } from '../digest/digest.ts';
 import { SipError } from '../message/status.ts';
 import { parseMessage } from '../parser/parser.ts';
@@ -6,9 +6,9 @@ import { parseMessage } from '../parser/parser.ts';
 /**
  * Makes the header that answers a 401 or 407.
  *
- * @param refused the request as it went out, whole.
- * @param response the challenge, whole.
- * @returns undefined when it cannot be read, or no password is known for it.
+ * @param refused the whole request as sent.
+ * @param response the whole challenge.
+ * @returns undefined for an unreadable challenge, and without a password.
  */
 export function answerChallenge(
   credentialsFor: CredentialsFor,
@@ -29,18 +29,18 @@ export function answerChallenge(
     return { name, value: request.get(name) ?? '' };
   } catch (error) {
     if (!(error instanceof SipError)) throw error;
-    // What cannot be read cannot be answered: the caller sees the refusal as it came.
+    // An unreadable challenge cannot be answered: the caller sees the refusal itself.
     return undefined;
   }
 }
 
 /**
- * Whom to be when a server asks.
+ * Credentials for a challenge.
  *
- * @param realm as the server's challenge names it
- * @param requestUri where the refused request was going
- * @param from the refused request's From, which tells several accounts at one carrier apart
- * @returns undefined to pass the challenge on to the application
+ * @param realm of the challenge.
+ * @param requestUri of the refused request.
+ * @param from of the refused request; distinguishes several accounts at one carrier.
+ * @returns undefined to pass the challenge on to the application.
  */
 export type CredentialsFor = (
   realm: string,

@@ -1,4 +1,4 @@
-/** One connection to a drachtio client: what is told it, in its own wire format. */
+/** Connection to a drachtio client: writes responses and events in drachtio's wire format. */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
@@ -10,15 +10,15 @@ import { formatFrame } from './client-protocol.ts';
 /** A client that has stopped reading is cut off before its unread messages fill the memory. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A message on its way up, and what the client will know it by. */
+/** Message for the client, with the identifiers it is known by. */
 export interface Delivery {
   readonly message: SipMessage;
 
-  /** Undefined for messages made here, which came over no flow. */
+  /** Undefined for messages made here. */
   readonly flow: Flow | undefined;
   readonly transactionId: string;
 
-  /** Empty where there is no dialog. */
+  /** Empty outside dialogs. */
   readonly dialogId: string;
 }
 
@@ -32,23 +32,23 @@ export class ApplicationLink {
     this.#clock = options.clock;
   }
 
-  /** Says that a command was carried out; with the message as it was sent, where one was. */
+  /** Confirms a command, with the message as sent. */
   confirm(commandId: string, delivery: Delivery): void {
     const fields = ['response', commandId, 'OK', 'application', ...this.#meta(delivery)];
     this.#send(`${fields.join('|')}\r\n`, delivery.message.toBuffer());
   }
 
-  /** Says that a command without message was carried out. */
+  /** Confirms a command that sends no message. */
   accept(commandId: string, ...details: string[]): void {
     this.#send(['response', commandId, 'OK', ...details].join('|'));
   }
 
-  /** Says why a command was not carried out. */
+  /** Refuses a command, with the reason. */
   refuse(commandId: string, reason: string): void {
     this.#send(`response|${commandId}|NOK|${reason.replace(/[|\r\n]/g, ' ')}`);
   }
 
-  /** Passes on what came from a peer; of a body of several parts the session description alone, which is all that the client reads. */
+  /** Delivers a message of a peer. Of a multipart body only the session description: the client reads nothing else. */
   deliver({ message: whole, ...delivery }: Delivery): void {
     const { flow } = delivery;
     const message = withPlainSession(whole);
@@ -57,14 +57,14 @@ export class ApplicationLink {
     this.#send(`${fields.join('|')}|\r\n`, message.toBuffer());
   }
 
-  /** Tells of a request that was sent without the client having asked for it. */
+  /** Reports a request that was sent without a command. */
   deliverUnsolicited(message: SipMessage, dialogId: string): void {
     const delivery = { message, flow: undefined, transactionId: 'unsolicited', dialogId };
     const fields = ['sip', 'application', ...this.#meta(delivery)];
     this.#send(`${fields.join('|')}|\r\n`, message.toBuffer());
   }
 
-  /** Closes the connection once what has been said is sent. */
+  /** Closes the connection after the pending writes. */
   end(): void {
     this.#socket.end();
   }
@@ -89,7 +89,7 @@ export class ApplicationLink {
     if (this.#socket.writableLength > UNREAD_BYTES_MAX) this.#socket.destroy();
   }
 
-  /** What is said in one turn of the event loop leaves together: one system call, and one wake-up of whoever reads it. */
+  /** Corks the socket until the end of the turn of the event loop: one system call, and one wake-up of the reader. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;

@@ -1,4 +1,4 @@
-/** All that goes on between the user agent and one application, from its log-in to its end. */
+/** Session of one application: everything between the user agent and its drachtio client from log-in to disconnect. */
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
 import type { ServerRequest } from '../requests.ts';
@@ -16,7 +16,7 @@ import { DialogRegister, PendingRequests } from './dialog-register.ts';
 import { IncomingCalls, refuse } from './incoming-calls.ts';
 import { OutgoingRequests, type OutgoingRequestsOptions } from './outgoing-requests.ts';
 
-/** The words by which the client knows that a dialog ended while it was about to use it. */
+/** Reason by which the client recognises that a dialog has ended. */
 const NO_DIALOG = 'unable to find dialog';
 
 export interface ApplicationSessionOptions {
@@ -84,7 +84,7 @@ export class ApplicationSession {
     }
   }
 
-  /** Leaves nothing behind: calls are refused, cancelled or ended by BYE. */
+  /** Ends everything: refuses, cancels, or sends BYE. */
   async end(): Promise<void> {
     this.#calls.refuseAll();
     this.#pending.refuseAll();

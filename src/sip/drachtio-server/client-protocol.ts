@@ -1,4 +1,4 @@
-/** SIP as a drachtio client writes it: without Via, with parts that the server is to fill in; pure */
+/** drachtio's client protocol: frames, commands, and SIP messages without Via that the server completes; pure */
 import { canonicalName } from '../message/header-name.ts';
 import { SipError } from '../message/status.ts';
 import type { MessageParts, ResponseParts } from '../requests.ts';
@@ -16,7 +16,7 @@ export interface ApplicationMessage {
   readonly body: Buffer;
 }
 
-/** Headers that the engine writes, or that reach it by other ways. */
+/** Headers that the engine writes, or that have a parameter of their own. */
 const LEFT_OUT = new Set([
   'via',
   'from',
@@ -32,9 +32,9 @@ const LEFT_OUT = new Set([
 ]);
 
 /**
- * Reads a message. Its Content-Length is not looked at: the client counts characters, not octets.
+ * Parses a message. Ignores its Content-Length: the client counts characters, not octets.
  *
- * @throws {SipError} 400 when the first line is none.
+ * @throws {SipError} 400 for an invalid start line.
  */
 export function parseApplicationMessage(octets: Buffer): ApplicationMessage {
   const headEnd = octets.indexOf('\r\n\r\n');
@@ -47,7 +47,7 @@ export function parseApplicationMessage(octets: Buffer): ApplicationMessage {
   };
 }
 
-/** The first value of a header; undefined where there is none, or the client had none. */
+/** First value of a header; undefined without one. */
 export function headerOf(message: ApplicationMessage, name: string): string | undefined {
   return message.headers.find((header) => header[0] === name)?.[1];
 }
@@ -107,10 +107,10 @@ export interface ApplicationCommand {
   readonly id: string;
   readonly verb: string;
 
-  /** What follows the verb, up to the line's end. */
+  /** Fields after the verb, up to the end of the line. */
   readonly fields: readonly string[];
 
-  /** What follows the line; empty where nothing does. */
+  /** Octets after the line; may be empty. */
   readonly octets: Buffer;
 }
 
@@ -123,7 +123,7 @@ export function parseCommand(payload: Buffer): ApplicationCommand {
   return { id, verb, fields, octets };
 }
 
-/** A SIP message of the longest, and the line of fields before it. */
+/** Limit of a frame: the longest SIP message and the line of fields before it. */
 const FRAME_BYTES_MAX = 131_072;
 
 /** Enough digits for the longest frame. */
@@ -131,7 +131,7 @@ const LENGTH_DIGITS_MAX = 6;
 
 const HASH = 0x23;
 
-/** What is no frame: the connection that brought it is of no more use. */
+/** Invalid frame: the connection must be closed. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }
@@ -174,7 +174,7 @@ export class FrameReader {
   }
 }
 
-/** One frame whose payload is a line and the octets behind it. */
+/** Formats one frame whose payload is a line, followed by octets. */
 export function formatFrame(line: string, octets: Buffer = Buffer.alloc(0)): Buffer {
   const lengthBytes = Buffer.byteLength(line) + octets.length;
   return Buffer.concat([Buffer.from(`${lengthBytes}#${line}`), octets]);

@@ -1,4 +1,4 @@
-/** The dialogs that an application holds, by the name it knows them by. */
+/** Dialogs and pending requests of an application, by the identifiers that its client knows. */
 
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
@@ -10,7 +10,7 @@ import type { Flow } from '../transport/flow.ts';
 import type { ApplicationLink } from './application-connection.ts';
 import { type ApplicationMessage, responsePartsOf } from './client-protocol.ts';
 
-/** How an end that the application did not ask for is put to it. */
+/** Reason text of an end that the application did not ask for. */
 const END_TEXTS: Readonly<Partial<Record<DialogEnd['cause'], string>>> = {
   'no-ack': 'ACK timeout',
   'session-expired': 'Session timer expired',
@@ -39,12 +39,12 @@ export class DialogRegister {
     return this.#dialogs.get(id);
   }
 
-  /** How many there are, early ones included. */
+  /** Number of dialogs, early ones included. */
   get size(): number {
     return this.#dialogs.size;
   }
 
-  /** Gives the dialog's name, and from then on tells the application what happens in it. */
+  /** Registers a dialog, and from then on delivers its events. @returns its identifier. */
   register(dialog: Dialog): string {
     const known = this.#names.get(dialog.id);
     if (known !== undefined) return known;
@@ -60,7 +60,7 @@ export class DialogRegister {
     return id;
   }
 
-  /** Ends every dialog by BYE. */
+  /** Ends every dialog with BYE. */
   async hangUpAll(): Promise<void> {
     await Promise.allSettled([...this.#dialogs.values()].map((dialog) => dialog.bye()));
   }
@@ -78,7 +78,7 @@ export class DialogRegister {
   }
 }
 
-/** A BYE for the application's eyes only, which says why its dialog is over. */
+/** A BYE for the application only, which carries the reason of the end. */
 function byeFor(dialog: Dialog, text: string): SipMessage {
   const bye = new SipMessage();
   bye.method = 'BYE';
@@ -91,10 +91,7 @@ function byeFor(dialog: Dialog, text: string): SipMessage {
     .add('reason', `SIP;cause=200;text="${text}"`);
 }
 
-/**
- * How long the application may take. Peers give a request up after 32 s (RFC 3261, timer F), so an
- * answer must be on its way before.
- */
+/** Time limit for the application's answer. Peers give up after 32 s (RFC 3261, timer F). */
 const ANSWER_MS_MAX = 30_000;
 
 /** More than that at once is no load but an attack, or an application that answers nothing. */
@@ -121,7 +118,7 @@ export class PendingRequests {
     return this.#pending.size;
   }
 
-  /** Hands a request to the application; refuses it where too many wait. */
+  /** Delivers a request to the application; refuses it when too many are pending. */
   deliver(request: ServerRequest, dialogId: string): void {
     if (this.#pending.size >= PENDING_MAX) {
       request.respond(503, { headers: { 'retry-after': '10' } });
@@ -137,7 +134,7 @@ export class PendingRequests {
     this.#link.deliver({ message, flow, transactionId, dialogId });
   }
 
-  /** Sends the application's answer; false where nothing waits for it. */
+  /** Sends the application's answer; false for an unknown transaction. */
   answer(commandId: string, transactionId: string, answer: ApplicationMessage): boolean {
     const pending = this.#pending.get(transactionId);
     if (pending === undefined) return false;

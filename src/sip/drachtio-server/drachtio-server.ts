@@ -19,7 +19,7 @@ import {
 } from './client-protocol.ts';
 import { refuse } from './incoming-calls.ts';
 
-/** The server version whose behaviour is served; from v0.8.2 on the client may ping. */
+/** drachtio-server version whose behaviour is served; clients send pings from v0.8.2 on. */
 const SERVER_VERSION = 'v0.8.30';
 
 /** One application, and a few that are still to be turned away. */
@@ -29,10 +29,10 @@ export interface DrachtioServerOptions {
   /** Started by its owner before the front, and stopped after it. */
   readonly userAgent: UserAgent;
 
-  /** What the application must say first. */
+  /** Secret of the `authenticate` command. */
   readonly secret: string;
 
-  /** Where to listen; loopback when not given, for the protocol is not encrypted. */
+  /** Listening address; default: loopback, because the protocol is not encrypted. */
   readonly address?: string;
 
   /** 0 for any free one. */
@@ -48,12 +48,12 @@ export interface DrachtioServerOptions {
 }
 
 /**
- * A drachtio server as far as one application needs it: the verbs `authenticate`, `ping`, `route`,
- * `remove_route` and `sip`; any other is refused.
+ * drachtio-server for one application: the verbs `authenticate`, `ping`, `route`, `remove_route` and `sip`; refuses
+ * all others.
  *
- * One application at a time: another is refused while the first is connected. With none, new calls
- * get 503 and Retry-After. When the application disconnects, its calls end, for nobody is left to
- * hold them: ringing ones are refused, outgoing ones cancelled, and each dialog ended by BYE.
+ * A second application is refused while the first is connected. Without one, new calls get 503 and Retry-After. When
+ * the application disconnects, its calls end: ringing ones are refused, outgoing ones cancelled, and each dialog
+ * ended with BYE.
  */
 export class DrachtioServer {
   readonly #options: DrachtioServerOptions;
@@ -103,7 +103,7 @@ export class DrachtioServer {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** What the application has in progress; undefined where none is connected. */
+  /** Counts of the application's dialogs and requests; undefined while none is connected. */
   get counts(): SessionCounts | undefined {
     return this.#session?.counts;
   }
@@ -156,16 +156,16 @@ export class DrachtioServer {
   }
 }
 
-/** Compares in a time that does not tell how much was right. */
+/** Compares in constant time. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Who has not said the secret by then is not going to. */
+/** Time limit of the log-in. */
 const LOG_IN_MS_MAX = 5_000;
 
-/** What a log-in comes to: a session and what the client is told, or why there is none. */
+/** Result of a log-in: a session and the details for the client, or the reason of the refusal. */
 type LogIn =
   | { readonly session: ApplicationSession; readonly details: readonly string[] }
   | { readonly refusal: string };
@@ -176,7 +176,7 @@ interface ApplicationConnectionOptions {
   readonly logger: Logger;
   readonly logIn: (secret: string, link: ApplicationLink) => LogIn;
 
-  /** Called once, after the socket has closed; without a session where none was begun. */
+  /** Called once, after the socket has closed; without a session if the log-in failed. */
   readonly onClosed: (session: ApplicationSession | undefined) => void;
 }
 

@@ -10,7 +10,7 @@ import type { DialogRegister } from './dialog-register.ts';
 /** More calls ringing at once than one process could ever answer. */
 const RINGING_MAX = 10_000;
 
-/** Proxies give a call up that has rung for three minutes (RFC 3261, timer C); nobody waits longer. */
+/** Proxies give up after three minutes of ringing. RFC 3261, timer C. */
 const RING_MS_MAX = 300_000;
 
 /** A tag in To: letters and digits, as applications write them. */
@@ -62,7 +62,7 @@ export class IncomingCalls {
     this.#deliver(withContact(invite.request), invite, transactionId, '');
   }
 
-  /** Sends the application's answer; false where no call waits for it. */
+  /** Sends the application's answer; false for an unknown transaction. */
   answer(commandId: string, transactionId: string, answer: ApplicationMessage): boolean {
     const invite = this.#ringing.get(transactionId)?.invite;
     if (invite === undefined) return false;
@@ -86,7 +86,7 @@ export class IncomingCalls {
     }
   }
 
-  /** Tells the application that nobody waits for its answer any more. */
+  /** Tells the application that its answer is no longer needed. */
   #ended(transactionId: string, invite: ServerInvite, message: SipMessage): void {
     this.#forget(transactionId);
     this.#deliver(message, invite, transactionId, '');
@@ -128,12 +128,12 @@ export class IncomingCalls {
   }
 }
 
-/** Turns a call away because nobody is there who could answer it. */
+/** Refuses a call for want of an application. */
 export function refuse(invite: ServerInvite): void {
   invite.reject(503, { headers: { 'retry-after': '10' } });
 }
 
-/** The CANCEL of a caller who was lost before he could send one. */
+/** CANCEL for a caller whose connection was lost. */
 function cancelOf(invite: SipMessage): SipMessage {
   const cancel = invite.clone();
   cancel.method = 'CANCEL';

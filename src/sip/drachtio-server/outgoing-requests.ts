@@ -60,7 +60,7 @@ export class OutgoingRequests {
     return this.#outstandingCount;
   }
 
-  /** Sends a request outside of any dialog, by way of `proxy` where it is not empty. */
+  /** Sends a request outside dialogs, through `proxy` unless it is empty. */
   async send(commandId: string, message: ApplicationMessage, proxy: string): Promise<void> {
     const exchange = this.#begin(commandId, message, '');
     const options = outgoingOptions({
@@ -108,7 +108,7 @@ export class OutgoingRequests {
     });
   }
 
-  /** Cancels a call; false where none of that name is in progress. */
+  /** Cancels a call; false for an unknown transaction. */
   cancel(commandId: string, transactionId: string): boolean {
     const invite = this.#invites.get(transactionId);
     if (invite === undefined) return false;
@@ -117,7 +117,7 @@ export class OutgoingRequests {
     return true;
   }
 
-  /** Cancels every call in progress, and from then on hangs up those that are answered all the same. */
+  /** Cancels every call in progress; calls that are answered after all get BYE. */
   cancelAll(): void {
     this.#isStopped = true;
     for (const invite of [...this.#invites.values()]) invite.cancel();
@@ -155,7 +155,10 @@ export class OutgoingRequests {
     }
   }
 
-  /** The client sends PRACK for what has an RSeq, and the engine has done so already; that it was reliable, Require still says. */
+  /**
+   * The client sends PRACK for every RSeq, which the engine has done already; Require still marks the response as
+   * reliable.
+   */
   #progress(exchange: Exchange, response: SipMessage, dialog: Dialog | null): void {
     const dialogId = dialog === null ? '' : this.#dialogs.register(dialog);
     this.#respond(exchange, response.clone().delete('rseq'), dialogId);
@@ -169,7 +172,7 @@ export class OutgoingRequests {
     this.#respond(exchange, response, this.#dialogs.register(dialog));
   }
 
-  /** Tells the application what its request became on the wire; once, though it may be sent again. */
+  /** Reports the request as sent to the application; once, even if it is sent again. */
   #confirm(exchange: Exchange, request: SipMessage, flow: Flow): void {
     exchange.flow = flow;
     this.#confirmOnce(exchange, request);
@@ -188,7 +191,7 @@ export class OutgoingRequests {
   }
 }
 
-/** Ends a call that was answered when there was no application left to take it. */
+/** Ends a call that was answered after its application had disconnected. */
 async function hangUp(dialog: Dialog): Promise<void> {
   try {
     await dialog.ack();
@@ -213,13 +216,13 @@ function requestOf(message: ApplicationMessage, response: SipMessage): SipMessag
 interface OutgoingWish {
   readonly message: ApplicationMessage;
 
-  /** A SIP URI or `host:port`; empty for the request's own way. */
+  /** SIP URI or `host:port`; empty for routing by Request-URI and Route. */
   readonly proxy: string;
   readonly userAgent: UserAgent;
   readonly credentialsFor: CredentialsFor | undefined;
 }
 
-/** The client writes `localhost` where it does not know who and where it is. */
+/** The client writes `localhost` for an unknown own address. */
 const LOCALHOST = /(sips?:(?:[^@\s<>]*@)?)localhost(?::\d+)?(?=[;>\s]|$)/i;
 
 /** All but the method. */
@@ -256,7 +259,7 @@ function hostOf(uri: string): string {
   return /^[a-z]+:(?:[^@]*@)?([^;?]+)/i.exec(uri)?.[1] ?? 'localhost';
 }
 
-/** The way by the proxy, then by the Route lines that the application wrote itself. */
+/** Route set: the proxy, then the application's own Route headers. */
 function routeOf(message: ApplicationMessage, proxy: string): string[] {
   const own = message.headers.filter(([name]) => name === 'route').map(([, value]) => value);
   return proxy === '' ? own : [`<${asLooseRouter(proxy)}>`, ...own];

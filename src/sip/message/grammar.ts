@@ -1,10 +1,10 @@
-/** Which characters RFC 3261's grammar allows where, as a table with one entry a byte; pure */
+/** Lexical rules of SIP: character classes, parameters, quoted strings, comma-separated lists; pure */
 import { SipError } from './status.ts';
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const UNRESERVED = `${ALPHANUMERIC}-_.!~*'()`;
 
-/** A set of characters: entry `code` is 1 where the character belongs to it. */
+/** Set of characters: entry `code` is 1 for a member. */
 export type CharClass = Uint8Array;
 
 /** Makes the set of exactly these characters. */
@@ -25,20 +25,20 @@ function visibleBut(excluded: string): CharClass {
 export const TOKEN = charClass(`${ALPHANUMERIC}-.!%*_+\`'~`);
 
 /**
- * Characters of an unquoted parameter value: every visible one that ends no value.
+ * Characters of an unquoted parameter value: every visible character that does not end the value.
  *
- * More than the grammar's tokens: peers write `@` in branches and bare IPv6 addresses in `received`,
- * and neither can be mistaken for what follows.
+ * More than the grammar's tokens: peers write `@` in branches and bare IPv6 addresses in `received`. Both are
+ * unambiguous.
  */
 export const PARAM_VALUE = visibleBut('",;<>');
 
-/** What a URI of a scheme that is not read further may hold: what no quote or bracket could end. */
+/** Characters of a URI whose scheme is not parsed further: all but quotes and angle brackets. */
 export const ANY_URI = visibleBut('"<>');
 
 /** @see RFC 3261 section 25.1, hostname; with the underscore that many private networks use */
 export const HOST_NAME = charClass(`${ALPHANUMERIC}-._`);
 
-/** What stands between the brackets of an IPv6 reference. */
+/** Characters between the brackets of an IPv6 reference. */
 export const IPV6 = charClass('0123456789abcdefABCDEF:.');
 
 /** @see RFC 3261 section 25.1, absoluteURI scheme */
@@ -66,7 +66,7 @@ export const URI_HEADER = charClass(`${UNRESERVED}[]/?:+$%=&`);
 /** @see RFC 3966 section 3, phonedigit-hex and visual separators */
 export const TEL_NUMBER = charClass('0123456789abcdefABCDEF*#+-.()');
 
-/** Whether every character from `start` to `end` belongs to the set, and there is at least one. */
+/** Whether the text from `start` to `end` is not empty and consists of the set's characters. */
 export function consistsOf(
   text: string,
   allowed: CharClass,
@@ -80,7 +80,7 @@ export function consistsOf(
   return true;
 }
 
-/** Where the run of characters of the set that begins at `start` ends. */
+/** End of the run of the set's characters that begins at `start`. */
 export function endOfRun(text: string, allowed: CharClass, start: number): number {
   let i = start;
   while (i < text.length && allowed[text.charCodeAt(i)] === 1) i++;
@@ -99,9 +99,9 @@ export function isSpace(code: number): boolean {
 }
 
 /**
- * Where the quoted string that opens at `start` ends: the place after its closing quote.
+ * End of the quoted string that opens at `start`: the index after its closing quote.
  *
- * @returns -1 when it is never closed.
+ * @returns -1 for an unterminated string.
  * @see RFC 3261 section 25.1, quoted-string
  */
 export function endOfQuoted(text: string, start: number): number {
@@ -131,9 +131,9 @@ export function parseDecimal(text: string, max: number): number | undefined {
 }
 
 /**
- * Parameters by lower-case name, in the order they were written.
+ * Parameters by lower-case name, in wire order.
  *
- * A value is wire text, quotes included; null where the name stands alone.
+ * A value is wire text, quotes included; null for a name without a value.
  */
 export type Params = ReadonlyMap<string, string | null>;
 
@@ -141,9 +141,9 @@ export type Params = ReadonlyMap<string, string | null>;
 export const NO_PARAMS: Params = new Map();
 
 /**
- * Reads `;name=value;name;name="quoted"` from `start` to the end of the text.
+ * Parses `;name=value;name;name="quoted"` from `start` to the end of the text.
  *
- * @throws {SipError} 400 when anything else stands there, or a name comes twice.
+ * @throws {SipError} 400 for any other text, or a repeated name.
  * @see RFC 3261 section 25.1, generic-param, and section 7.3.1
  */
 export function parseParams(text: string, start = 0): Params {
@@ -204,10 +204,10 @@ function endOfValue(text: string, start: number): number {
 }
 
 /**
- * Splits at the commas that stand outside quotes and angle brackets, and trims each part.
+ * Splits a header value at the commas outside quotes and angle brackets, and trims each part.
  *
- * A part between two commas may be empty; a text of nothing but space gives no part at all.
- * A quote that is never closed takes the rest of the text.
+ * A part between two commas may be empty; blank text gives no part. An unterminated quote extends to the end of the
+ * text.
  */
 export function splitList(text: string): string[] {
   if (!text.includes(',')) {
@@ -224,7 +224,7 @@ export function splitList(text: string): string[] {
   return parts;
 }
 
-/** The next separating comma at or after `start`, where no quote and no bracket is open. */
+/** Index of the next separating comma at or after `start`, outside quotes and angle brackets. */
 function nextComma(text: string, start: number): number {
   let isInBrackets = false;
   for (let i = start; i < text.length; i++) {

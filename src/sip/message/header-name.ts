@@ -23,7 +23,7 @@ const LONG_NAMES: ReadonlyMap<string, string> = new Map([
   ['y', 'identity'],
 ]);
 
-/** Names that are not simply capitalised at each word. */
+/** Names whose wire form is not simply capitalised words. */
 const WRITTEN_NAMES: ReadonlyMap<string, string> = new Map([
   ['call-id', 'Call-ID'],
   ['cseq', 'CSeq'],
@@ -36,21 +36,21 @@ const WRITTEN_NAMES: ReadonlyMap<string, string> = new Map([
   ['www-authenticate', 'WWW-Authenticate'],
 ]);
 
-/** Names seen so far and how they are written; bounded, since peers may invent names. */
+/** Cache of wire forms by name; bounded, because peers may invent names. */
 const written = new Map<string, string>(WRITTEN_NAMES);
 
-/** As `written`, with what stands around a name on the wire. */
+/** Cache of line starts: line break, wire form, colon and space. */
 const starts = new Map<string, string>();
 
-/** Spellings seen so far and what they stand for; bounded likewise. */
+/** Cache of canonical names by spelling; bounded likewise. */
 const canonical = new Map<string, string>();
 const NAMES_MAX = 512;
 
-/** The long name in lower case, by which headers are kept. */
+/** Canonical name of a header: the long form in lower case. */
 export function canonicalName(name: string): string {
   const known = canonical.get(name);
   if (known !== undefined) return known;
-  // A copy, as a name cut from a message holds on to the whole of it for as long as it is known.
+  // A copy: a slice of a message would keep the whole message in memory as long as the cache entry.
   const spelling = Buffer.from(name).toString();
   const lower = spelling.toLowerCase();
   const long = lower.length > 1 ? lower : (LONG_NAMES.get(lower) ?? lower);
@@ -60,9 +60,9 @@ export function canonicalName(name: string): string {
 }
 
 /**
- * The name as it goes on the wire.
+ * Wire form of a header name.
  *
- * @throws {TypeError} when it holds what would change the lines around it, or a character that is no octet.
+ * @throws {TypeError} for a line break, or a character that is not an octet.
  */
 export function wireName(name: string): string {
   const known = written.get(name);
@@ -76,7 +76,7 @@ export function wireName(name: string): string {
 }
 
 /**
- * What ends the line before a header and begins its own: line break, name, colon and space.
+ * Start of a header line: line break, wire form of the name, colon and space.
  *
  * @throws {TypeError} as `wireName` does.
  */
@@ -88,7 +88,7 @@ export function lineStart(name: string): string {
   return start;
 }
 
-/** Whether the text stays within its line, each character an octet. */
+/** Whether the text is free of line breaks and consists of octets. */
 export function isWireText(text: string): boolean {
   return !/[\r\n\u0100-\uffff]/.test(text);
 }

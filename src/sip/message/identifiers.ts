@@ -1,10 +1,10 @@
-/** Makes the names that must be unguessable: branches, tags, Call-IDs. */
+/** Identifiers of SIP messages: generates branches, tags and Call-IDs, and reads those of a message. */
 import type { SipMessage } from './message.ts';
 
 /** Source of unpredictable bytes; `crypto.randomBytes` in production. */
 export type RandomBytes = (count: number) => Uint8Array;
 
-/** What tells an RFC 3261 branch from an older one. RFC 3261, 8.1.1.7. */
+/** Prefix of every RFC 3261 branch. RFC 3261, 8.1.1.7. */
 export const BRANCH_COOKIE = 'z9hG4bK';
 
 const POOL_BYTES = 4096;
@@ -18,7 +18,7 @@ export class Tokens {
     this.#randomBytes = randomBytes;
   }
 
-  /** 96 bits behind the magic cookie: nobody off the path can guess where a response belongs. */
+  /** 96 random bits after the magic cookie, so that responses cannot be forged off the path. */
   branch(): string {
     return BRANCH_COOKIE + this.#hex(12);
   }
@@ -32,13 +32,13 @@ export class Tokens {
     return this.#hex(16);
   }
 
-  /** A first CSeq or RSeq: small enough to count up from for ever. RFC 3261, 8.1.1.5; RFC 3262, 3. */
+  /** First CSeq or RSeq: small, so that counting up never overflows. RFC 3261, 8.1.1.5; RFC 3262, 3. */
   sequence(): number {
     const [high = 0, low = 0] = this.#take(2);
     return 1 + high * 256 + low;
   }
 
-  /** From 0 up to, not including, 1. For waits that must not fall together. */
+  /** Random number from 0 (inclusive) to 1 (exclusive), for back-off jitter. */
   fraction(): number {
     const [high = 0, low = 0] = this.#take(2);
     return (high * 256 + low) / 65_536;

@@ -1,4 +1,4 @@
-/** A SIP message as the engine holds it: start line, headers in order, body; pure */
+/** SIP messages: start line, headers in order, body; and the responses made from requests; pure */
 import { consistsOf, endOfRun, parseDecimal, skipSpace, splitList, TOKEN } from './grammar.ts';
 import { isWireText, lineStart, wireName } from './header-name.ts';
 import { type NameAddr, parseNameAddr } from './name-addr.ts';
@@ -7,10 +7,10 @@ import { parseVia, type Via } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);
 
-/** One line; messages share them, so none ever changes. */
+/** One header line. Messages share lines, so a line is immutable. */
 export type HeaderLine = readonly [name: string, value: string];
 
-/** What was read from a value, which holds as long as the header has that value. */
+/** Parsed form of a header value, valid as long as the header has that text. */
 interface Reading<T> {
   readonly text: string;
   readonly result: T;
@@ -19,11 +19,11 @@ interface Reading<T> {
 /**
  * One request or response.
  *
- * All text is wire text: one character for each octet (latin1), so that what came in goes out
- * unchanged. Only display names are decoded. Header names are long and in lower case.
+ * All text is wire text: one character per octet (latin1), so that it is sent exactly as received. Only display names
+ * are decoded. Header names are canonical: long and in lower case.
  *
- * The getters of parsed values throw `SipError` 400 where the header is missing or malformed; in a
- * message that `parseMessage` returned they do not throw. What they return is not to be changed.
+ * The getters of parsed values throw `SipError` 400 for a missing or malformed header; a message that `parseMessage`
+ * returned has none. Their results are read-only.
  */
 export class SipMessage {
   /** Empty in responses. */
@@ -37,10 +37,10 @@ export class SipMessage {
   reason = '';
   body: Buffer = NO_BODY;
 
-  /** The octets that it was read from, where they came as one piece; what is changed later does not change them. */
+  /** Octets of a received datagram; later changes of the message do not affect them. */
   wire: Buffer | undefined = undefined;
 
-  /** Name and value of every header line, top to bottom. */
+  /** Name and value of every header line, in order. */
   headers: HeaderLine[] = [];
 
   #via: Reading<Via> | undefined;
@@ -53,20 +53,20 @@ export class SipMessage {
     return this.method !== '';
   }
 
-  /** The first value of that name, of possibly several lines. */
+  /** First value of the header, of possibly several lines. */
   get(name: string): string | undefined {
     for (const header of this.headers) if (header[0] === name) return header[1];
     return undefined;
   }
 
-  /** The values of all lines of that name, unsplit. */
+  /** Values of all lines of the header, not split at commas. */
   all(name: string): string[] {
     const values: string[] = [];
     for (const header of this.headers) if (header[0] === name) values.push(header[1]);
     return values;
   }
 
-  /** The values of all lines of that name, split at their commas. */
+  /** Values of all lines of the header, split at commas. */
   list(name: string): string[] {
     const values: string[] = [];
     for (const [each, value] of this.headers) {
@@ -81,7 +81,7 @@ export class SipMessage {
     return this.list(name).some((value) => value.toLowerCase() === wanted);
   }
 
-  /** Puts one value where the first of that name stood, or last, and takes the others away. */
+  /** Replaces all lines of the header by one, at the place of the first, or at the end. */
   set(name: string, value: string | number): this {
     const index = this.headers.findIndex((header) => header[0] === name);
     if (index === -1) return this.add(name, value);
@@ -92,25 +92,25 @@ export class SipMessage {
     return this;
   }
 
-  /** Adds a line below all others. */
+  /** Appends a line. */
   add(name: string, value: string | number): this {
     this.headers.push([name, String(value)]);
     return this;
   }
 
-  /** Adds a line above all others, as a new Via or Route needs. */
+  /** Inserts a line at the top, as for a new Via or Route. */
   prepend(name: string, value: string | number): this {
     this.headers.unshift([name, String(value)]);
     return this;
   }
 
-  /** Takes all lines of that name away. */
+  /** Removes all lines of the header. */
   delete(name: string): this {
     this.headers = this.headers.filter((header) => header[0] !== name);
     return this;
   }
 
-  /** A copy whose headers are its own; the body's octets are shared. */
+  /** Copy with headers of its own and the same body buffer. */
   clone(): SipMessage {
     const copy = new SipMessage();
     copy.method = this.method;
@@ -143,7 +143,7 @@ export class SipMessage {
     return this.#cseq.result;
   }
 
-  /** The first Contact; undefined where there is none, or it is `*`. */
+  /** First Contact; undefined without one, and for `*`. */
   get contact(): NameAddr | undefined {
     const first = this.#firstOf('contact');
     if (first === undefined || first === '*') return undefined;
@@ -151,26 +151,25 @@ export class SipMessage {
     return this.#contact.result;
   }
 
-  /** Empty where there is none. */
+  /** Empty without a Call-ID. */
   get callId(): string {
     return this.get('call-id') ?? '';
   }
 
-  /** Empty where there is none, as RFC 2543 peers leave it. */
+  /** Empty without a tag, as in requests of RFC 2543 peers. */
   get fromTag(): string {
     return this.from.params.get('tag') ?? '';
   }
 
-  /** Empty where there is none. */
+  /** Empty outside dialogs. */
   get toTag(): string {
     return this.to.params.get('tag') ?? '';
   }
 
   /**
-   * Writes the message, with its Content-Length.
+   * Serialises the message, with its Content-Length.
    *
-   * @throws {TypeError} when a name or value holds what would change the lines around it, or a
-   * character that is no octet.
+   * @throws {TypeError} when a name or value holds a line break, or a character that is not an octet.
    */
   toBuffer(): Buffer {
     // Pieces that are joined once: text that grows leaves something of each step to the garbage collector.
@@ -188,7 +187,7 @@ export class SipMessage {
     return bytes;
   }
 
-  /** As `list(name)[0]`, for what is asked so often that the lists would be most of a message's garbage. */
+  /** Same as `list(name)[0]` without building the list: it is read for every message. */
   #firstOf(name: string): string | undefined {
     for (const [each, value] of this.headers) {
       if (each !== name) continue;
@@ -217,13 +216,13 @@ function parseFirstVia(line: string): Via {
   return parseVia(splitList(line)[0] ?? '');
 }
 
-/** The text of that part of a message, shown to end no line and to be octets. */
+/** Returns the text of a message part after checking it for line breaks and characters beyond an octet. */
 function checkedText(part: string, text: string): string {
   if (isWireText(text)) return text;
   throw new TypeError(`Cannot write SIP message: its "${part}" holds a line break or wide text`);
 }
 
-/** The number and method that tell one request of a dialog from the next */
+/** Sequence number and method of a request within its dialog. */
 interface CSeq {
   readonly seq: number;
   readonly method: string;
@@ -249,17 +248,17 @@ function parseCSeq(text: string): CSeq {
   return { seq, method };
 }
 
-/** Lines that every response has from its request, byte for byte. */
+/** Headers that every response copies from its request. */
 const COPIED = new Set(['via', 'from', 'to', 'call-id', 'cseq']);
 
-/** Requests whose answer makes a dialog, and so needs the way it took. */
+/** Methods whose 2xx creates a dialog, and therefore copies Record-Route. */
 const DIALOG_METHODS = new Set(['INVITE', 'SUBSCRIBE', 'REFER', 'NOTIFY']);
 
 /**
- * Makes the response to a request, which may be a broken one: lines that it lacks are left out.
+ * Makes the response to a request. Headers that a broken request lacks are left out.
  *
- * @param reason the standard phrase where none is given
- * @param toTag put on To where the request's has none; a 100 gets none (section 8.2.6.2)
+ * @param reason reason phrase; default: the standard one.
+ * @param toTag added to a To without a tag, except in a 100 (section 8.2.6.2).
  * @see RFC 3261 sections 8.2.6 and 12.1.1
  */
 export function makeResponse(
@@ -287,22 +286,22 @@ export function makeResponse(
   return response;
 }
 
-/** A To that cannot be read is echoed as it came: whoever sent it will know it again. */
+/** An unparsable To is echoed as received. */
 function lacksToTag(request: SipMessage): boolean {
   return faultOf(() => request.to) === undefined && request.toTag === '';
 }
 
 /**
- * Why a whole message was refused.
+ * Parse error of a whole message.
  *
- * `status` is 0 where nothing may be answered: a response, an ACK, a message without a usable top Via.
+ * `status` is 0 where no response may be sent: to a response, an ACK, or a message without a usable top Via.
  */
 export class BadMessageError extends SipError {
   override readonly name = 'BadMessageError';
 
   /**
-   * The part that was read: always the lines that could be, so that a request can be answered
-   * statelessly with `makeResponse`; undefined where not even the start line made sense.
+   * Readable part of the message, for a stateless response with `makeResponse`; undefined for an unreadable start
+   * line.
    */
   readonly sipMessage: SipMessage | undefined;
 

@@ -15,7 +15,7 @@ import { SipError } from './status.ts';
 import { uriScheme } from './uri.ts';
 
 export interface NameAddr {
-  /** As a person reads it: without quotes, decoded from UTF-8; empty where there is none. */
+  /** Unquoted and decoded from UTF-8; empty without a display name. */
   readonly displayName: string;
 
   /** Any URI, as it was written; `parseUri` reads the ones that can be called. */
@@ -26,11 +26,11 @@ export interface NameAddr {
 }
 
 /**
- * Reads `"Name" <uri>;params`, `Name <uri>;params` or `uri;params`.
+ * Parses `"Name" <uri>;params`, `Name <uri>;params` or `uri;params`.
  *
  * Without angle brackets the URI ends at the first `;`, and may hold neither `,` nor `?`.
  *
- * @throws {SipError} 400 when the text is none of them.
+ * @throws {SipError} 400 for any other text.
  * @see RFC 3261 section 20.10 and section 25.1, name-addr
  */
 export function parseNameAddr(text: string): NameAddr {
@@ -56,7 +56,7 @@ export function formatNameAddr(address: NameAddr): string {
   return `${display}<${address.uri}>${formatParams(address.params)}`;
 }
 
-/** Where the URI's bracket opens; -1 where none does before the parameters. */
+/** Index of the URI's opening bracket; -1 without one before the parameters. */
 function openingBracket(text: string, start: number): number {
   if (text.charCodeAt(start) !== 0x22) {
     const bracket = text.indexOf('<', start);
@@ -78,7 +78,7 @@ function parseAddrSpec(text: string, start: number): NameAddr {
   return { displayName: '', uri, params: parseParams(text, end) };
 }
 
-/** What stands before the bracket: a quoted string, or words of token characters. */
+/** Parses the display name before the bracket: a quoted string, or token words. */
 function parseDisplayName(text: string): string {
   const name = text.trimEnd();
   if (name.charCodeAt(0) === 0x22) return unquote(name);

@@ -2,22 +2,22 @@
 import type { SipMessage } from './message.ts';
 import { faultOf, SipError } from './status.ts';
 
-/** What a session is described with. */
+/** Media type of a session description. */
 export const SESSION_TYPE = 'application/sdp';
 
 /** Types of body that can describe a session, as Accept lists them. RFC 5621, 3.1. */
 export const SESSION_TYPES = `${SESSION_TYPE}, multipart/mixed, multipart/alternative`;
 
-/** Methods whose body can only describe a session; the others' bodies are the application's. */
+/** Methods whose body is always a session description; bodies of other methods belong to the application. */
 const SESSION_METHODS = new Set(['INVITE', 'UPDATE', 'PRACK', 'ACK']);
 
-/** Parts of parts of parts; nobody sends more. */
+/** Nesting limit of multipart bodies. */
 const DEPTH_MAX = 3;
 
 export interface SessionBody {
-  /** Undefined where nothing describes a session. */
+  /** Undefined without a session description. */
   readonly sdp: Buffer | undefined;
-  /** False where the sender demands that something be understood that nobody here understands. */
+  /** False when the sender requires support for a body part that we do not support. */
   readonly isUnderstood: boolean;
 }
 
@@ -38,12 +38,12 @@ export function isOptional(disposition: string): boolean {
 }
 
 /**
- * Reads the body of a message that has one.
+ * Finds the session description in a message with a body.
  *
- * Beside a description, a part that does not say whether it must be understood need not be: carriers add ISUP and locations
- * without a word, and RFC 3261, 20.11 would cost their calls.
+ * Next to a description, a part without a handling parameter counts as optional: carriers add ISUP and location
+ * bodies without one, and the default of RFC 3261, 20.11 would cost their calls.
  *
- * @throws {SipError} 400 when a body of several parts makes no sense.
+ * @throws {SipError} 400 for a malformed multipart body.
  * @see RFC 5621
  */
 export function sessionBodyOf(message: SipMessage): SessionBody {
@@ -54,7 +54,7 @@ export function sessionBodyOf(message: SipMessage): SessionBody {
   return { sdp, isUnderstood: isUnderstood || isOptional(disposition) };
 }
 
-/** The message as one whose body is the description alone: for an application that reads no parts. */
+/** Message whose body is the session description alone, for applications that do not read multipart bodies. */
 export function withPlainSession(message: SipMessage): SipMessage {
   const contentType = message.get('content-type') ?? SESSION_TYPE;
   if (message.body.length === 0 || mediaType(contentType) === SESSION_TYPE) return message;
@@ -75,7 +75,7 @@ export function withPlainSession(message: SipMessage): SipMessage {
 
 interface ReadPart {
   readonly sdp: Buffer | undefined;
-  /** Whether what is not understood must be: `required` or `optional` where it says so. */
+  /** Handling of unsupported parts: `required` or `optional` where the sender specifies it. */
   readonly handling: 'required' | 'optional' | 'unsaid';
 }
 
@@ -88,7 +88,7 @@ function readHandling(part: BodyPart, depth: number): ReadPart {
   return { sdp: undefined, handling: isRequired ? 'required' : 'unsaid' };
 }
 
-/** Of alternatives the last that is understood counts; else the first description. RFC 2046, 5.1.4. */
+/** multipart/alternative: the last supported part counts; otherwise the first description. RFC 2046, 5.1.4. */
 function readSeveral(part: BodyPart, type: string, depth: number): ReadPart {
   const parts = readParts(part.contentType, part.body).map((each) => readHandling(each, depth + 1));
   const described = parts.filter(({ sdp }) => sdp !== undefined);
@@ -104,7 +104,7 @@ function readSeveral(part: BodyPart, type: string, depth: number): ReadPart {
 export interface BodyPart {
   /** Value of Content-Type, with its parameters. */
   readonly contentType: string;
-  /** Value of Content-Disposition; empty where there is none. */
+  /** Value of Content-Disposition; empty without one. */
   readonly disposition: string;
   readonly body: Buffer;
 }
@@ -119,20 +119,20 @@ const BOUNDARY = /;[ \t]*boundary[ \t]*=[ \t]*(?:"([^"\\]{1,70})"|([^\s";]{1,70}
 
 const CRLF = Buffer.from('\r\n');
 
-/** What a part is that does not say so. RFC 2046, 5.1. */
+/** Media type of a part without Content-Type. RFC 2046, 5.1. */
 const DEFAULT_TYPE = 'text/plain';
 
 /**
- * Reads a body of several parts, in their order; parts of parts are left as they are.
+ * Splits a multipart body into its parts, in order; nested multiparts are left as they are.
  *
- * @throws {SipError} 400 when its boundaries make no sense, or there are more than 16 parts.
+ * @throws {SipError} 400 for malformed boundaries, or more than 16 parts.
  * @see RFC 2046 section 5.1.1
  */
 export function readParts(contentType: string, body: Buffer): readonly BodyPart[] {
   const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) throw new SipError(400, 'Missing Boundary');
-  // The line break before a delimiter belongs to it; the first may have none.
+  // A delimiter includes the line break before it, which the first one may lack.
   const text = Buffer.concat([CRLF, body]);
   const parts: BodyPart[] = [];
   let delimiter = nextDelimiter(text, boundary, 0);
@@ -147,12 +147,12 @@ export function readParts(contentType: string, body: Buffer): readonly BodyPart[
 
 interface Delimiter {
   readonly start: number;
-  /** Behind its line break. */
+  /** Index after its line break. */
   readonly end: number;
   readonly isLast: boolean;
 }
 
-/** Looks for a whole line: one boundary may be the beginning of another. */
+/** Matches a whole line only: one boundary may be a prefix of another. */
 function nextDelimiter(text: Buffer, boundary: string, from: number): Delimiter {
   const line = Buffer.from(`\r\n--${boundary}`, 'latin1');
   for (let start = text.indexOf(line, from); start !== -1; start = text.indexOf(line, start + 1)) {

@@ -1,10 +1,10 @@
-/** The error that says why a piece of SIP cannot be used, with the status that answers it; pure */
+/** SIP status codes: the error that carries one, and the reason phrases; pure */
 
 /** What went wrong with a piece of SIP, as a status a peer would understand. */
 export class SipError extends Error {
   override readonly name: string = 'SipError';
 
-  /** The status to answer with; 0 where silence is the right answer. */
+  /** Status of the response; 0 for no response. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -13,7 +13,7 @@ export class SipError extends Error {
   }
 }
 
-/** Why the reading of something failed; undefined where it did not. Other errors pass through. */
+/** Error of a parser call; undefined when it succeeds. Errors other than SipError pass through. */
 export function faultOf(read: () => unknown): SipError | undefined {
   try {
     read();
@@ -100,7 +100,7 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   608: 'Rejected',
 };
 
-/** The phrase that goes with a status; `Unknown` for one that nobody registered. */
+/** Standard phrase of a status; `Unknown` for an unregistered one. */
 export function reasonPhrase(status: number): string {
   return REASON_PHRASES[status] ?? 'Unknown';
 }

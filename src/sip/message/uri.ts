@@ -23,7 +23,7 @@ import { SipError } from './status.ts';
 export interface SipUri {
   readonly scheme: 'sip' | 'sips' | 'tel';
 
-  /** Undefined where there is none. The number of a tel URI, without its visual separators. */
+  /** Undefined without a user part. Of a tel URI the number without visual separators. */
   readonly user: string | undefined;
   readonly password: string | undefined;
 
@@ -32,7 +32,7 @@ export interface SipUri {
   readonly port: number | undefined;
   readonly params: Params;
 
-  /** What stands behind `?`; empty where nothing does. Never to be turned into headers unasked. */
+  /** Text after `?`; empty without one. Never copied into headers: the sender of a URI must not set them. */
   readonly headers: string;
 }
 
@@ -138,7 +138,7 @@ function parseTelUri(text: string): SipUri {
   };
 }
 
-/** Reads `;name=value;name` between two places. Of a name that comes twice the first counts. */
+/** Parses `;name=value;name` between two indices. Of a repeated name the first counts. */
 function parseUriParams(text: string, start: number, end: number): Params {
   if (start === end) return NO_PARAMS;
   const params = new Map<string, string | null>();
@@ -151,7 +151,7 @@ function parseUriParams(text: string, start: number, end: number): Params {
   return params;
 }
 
-/** The text, shown to be of the set and to have two hexadecimal digits behind every `%`. */
+/** Returns the text after checking its characters, and that two hexadecimal digits follow every `%`. */
 function checked(text: string, allowed: CharClass): string {
   if (!consistsOf(text, allowed) || !hasSoundEscapes(text)) throw new SipError(400, 'Bad URI');
   return text;
@@ -171,9 +171,9 @@ interface HostPort {
 }
 
 /**
- * Where the host that begins at `start` ends.
+ * End of the host that begins at `start`.
  *
- * @throws {SipError} 400 when there is none.
+ * @throws {SipError} 400 without a host.
  */
 export function endOfHost(text: string, start: number): number {
   if (text.charCodeAt(start) !== 0x5b) {
@@ -198,7 +198,7 @@ export function parsePort(text: string): number {
   return port;
 }
 
-/** Writes a host with its port, where there is one. */
+/** Formats a host with its optional port. */
 export function formatHostPort(address: HostPort): string {
   return address.port === undefined ? address.host : `${address.host}:${address.port}`;
 }

@@ -1,4 +1,4 @@
-/** One Via: the way a request came, and so the way its answers go; pure */
+/** Via header: the hop that a request came from and its response returns to; pure */
 import {
   endOfRun,
   formatParams,

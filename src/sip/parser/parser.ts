@@ -11,19 +11,19 @@ import { isKnownMethod } from './request-check.ts';
 
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
 
-/** A message without its body yet, and the first thing found wrong with it. */
+/** A message whose body is not yet read, and the first error in its head. */
 export interface MessageHead {
   readonly message: SipMessage;
   readonly fault: SipError | undefined;
 }
 
 /**
- * Reads one message: a datagram, or what a stream framed.
+ * Parses one message: a datagram, or a framed message of a stream.
  *
- * In a datagram a missing Content-Length means "to the end", and octets behind the body are ignored;
- * in a stream (`stream: true`) a missing one is an error.
+ * In a datagram a missing Content-Length means "to the end", and octets after the body are ignored; in a stream
+ * (`stream: true`) a missing Content-Length is an error.
  *
- * @throws {BadMessageError} with the status to answer with, or 0 for silence.
+ * @throws {BadMessageError} with the status to answer with, or 0 for no response.
  * @see RFC 3261 sections 7 and 18.3, RFC 4475
  */
 export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}): SipMessage {
@@ -39,10 +39,10 @@ export function parseMessage(bytes: Buffer, options: { stream?: boolean } = {}):
 }
 
 /**
- * Reads the start line and headers, without the empty line behind them.
+ * Parses the start line and headers, without the empty line after them.
  *
- * @param head one character an octet (latin1).
- * @throws {BadMessageError} when not even the start line makes sense.
+ * @param head one character per octet (latin1).
+ * @throws {BadMessageError} for an unreadable start line.
  */
 export function parseHead(head: string): MessageHead {
   if (head.length > HEAD_BYTES_MAX) throw new BadMessageError(0, 'Headers Too Large');
@@ -60,9 +60,9 @@ export function parseHead(head: string): MessageHead {
 }
 
 /**
- * Takes the body from the octets behind the head.
+ * Adds the body, and checks the head.
  *
- * @throws {BadMessageError} when head or length are wrong.
+ * @throws {BadMessageError} for an invalid head or length.
  */
 export function finishMessage(head: MessageHead, rest: Buffer, isStream: boolean): SipMessage {
   const { message } = head;
@@ -77,7 +77,7 @@ export function finishMessage(head: MessageHead, rest: Buffer, isStream: boolean
   throw new BadMessageError(mayAnswer ? fault.status : 0, fault.message, message);
 }
 
-/** The length that the message gives for its body: undefined where none, null where unusable. */
+/** Content-Length of the message: undefined without one, null for an invalid one. */
 export function contentLength(message: SipMessage): number | undefined | null {
   let lengthBytes: number | undefined | null;
   for (const [name, value] of message.headers) {
@@ -88,7 +88,7 @@ export function contentLength(message: SipMessage): number | undefined | null {
   return lengthBytes;
 }
 
-/** Line breaks before a message keep connections alive and mean nothing (section 7.5). */
+/** Line breaks before a message are keep-alives (section 7.5). */
 function skipLineBreaks(bytes: Buffer): number {
   let start = 0;
   while (bytes[start] === 0x0d && bytes[start + 1] === 0x0a) start += 2;
@@ -96,10 +96,9 @@ function skipLineBreaks(bytes: Buffer): number {
 }
 
 /**
- * Reads a Request-Line or Status-Line into the message.
+ * Parses a Request-Line or Status-Line into the message.
  *
- * @throws {SipError} 400 or 505 for a request that can be answered, with its method set; 0 for
- * what is no request, or no SIP at all.
+ * @throws {SipError} 400 or 505 for a request that can be answered, with its method set; 0 for any other text.
  * @see RFC 3261 sections 7.1 and 7.2
  */
 function readStartLine(line: string, message: SipMessage): void {
@@ -143,9 +142,9 @@ function checkRequestUri(uri: string): void {
 }
 
 /**
- * Reads the lines of `head` from `start` into the message. Lines that are no header are left out.
+ * Parses the header lines of `head` from `start` into the message; skips lines that are no header.
  *
- * @returns the first thing that was wrong, if anything was.
+ * @returns the first error.
  * @see RFC 3261 section 7.3.1
  */
 function readHeaderLines(head: string, start: number, message: SipMessage): SipError | undefined {
@@ -164,7 +163,7 @@ function readHeaderLines(head: string, start: number, message: SipMessage): SipE
   return fault;
 }
 
-/** Where the header that begins at `start` ends: the CRLF that no folded line follows. */
+/** End of the header that begins at `start`: the first CRLF without a continuation line after it. */
 function endOfFolded(head: string, start: number): number {
   for (let from = start; ; ) {
     const end = head.indexOf('\r\n', from);
@@ -174,7 +173,7 @@ function endOfFolded(head: string, start: number): number {
   }
 }
 
-/** One header; undefined where the text is none. */
+/** Parses one header; undefined for any other text. */
 function readHeader(head: string, start: number, end: number): HeaderLine | undefined {
   const colon = head.indexOf(':', start);
   if (colon === -1 || colon >= end) return undefined;
@@ -186,7 +185,7 @@ function readHeader(head: string, start: number, end: number): HeaderLine | unde
   return value === undefined ? undefined : [canonicalName(head.slice(start, nameEnd)), value];
 }
 
-/** The value between two places, each fold one space, as the grammar reads it; undefined where a bare line break is in it. */
+/** Header value between two indices, each line fold replaced by a space; undefined when it holds a bare CR or LF. */
 function readValue(head: string, start: number, end: number): string | undefined {
   const text = trimmed(head, start, end);
   if (!text.includes('\r') && !text.includes('\n')) return text;
@@ -199,7 +198,7 @@ function readValue(head: string, start: number, end: number): string | undefined
   return /[\r\n]/.test(unfolded) ? undefined : unfolded;
 }
 
-/** Unlike `trim`, leaves line breaks that stand alone where they are. */
+/** Trims spaces and tabs only: unlike `trim`, keeps bare line breaks. */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -211,18 +210,18 @@ function trimmed(text: string, from: number, to: number): string {
 /** As much as a UDP datagram can carry, so that no transport allows more than another. */
 const MESSAGE_BYTES_MAX = 65_536;
 
-/** The start line and all headers together. */
+/** Size limit of start line and headers together. */
 export const HEAD_BYTES_MAX = 65_536;
 
 export const HEADER_LINES_MAX = 256;
 
-/** One header with its folded lines. Identity tokens, the longest in use, stay under 8 kB. */
+/** Size limit of one header with its continuation lines. Identity tokens, the longest in use, stay under 8 kB. */
 export const HEADER_BYTES_MAX = 16_384;
 
-/** Lists of addresses: one that cannot be read would surprise whoever reads it later. */
+/** Lists of addresses, checked on receipt because they are used later. */
 const ADDRESS_LISTS = ['contact', 'route', 'record-route'] as const;
 
-/** @see RFC 3261 section 7.3.1: only headers that are lists may come more than once */
+/** Headers that may occur once only. @see RFC 3261 section 7.3.1 */
 const SINGLE = [
   'call-id',
   'content-length',
@@ -240,7 +239,7 @@ const SINGLE = [
   'to',
 ];
 
-/** Each header that is looked at has a bit of its own, by which it is known to be there. */
+/** One bit per checked header, for the set of headers present. */
 const BITS: ReadonlyMap<string, number> = new Map(
   [...SINGLE, ...ADDRESS_LISTS].map((name, index) => [name, 1 << index]),
 );
@@ -248,14 +247,13 @@ const SINGLE_BITS = (1 << SINGLE.length) - 1;
 
 const MAX_FORWARDS_MAX = 255;
 
-/** The branch that says "RFC 3261" and then nothing: it tells no transaction from another. */
+/** Branch of the magic cookie alone, which identifies no transaction. */
 const EMPTY_BRANCH = 'z9hG4bK';
 
 /**
- * Checks the headers that every message must have, and the form of those the engine reads.
+ * Checks the mandatory headers, and the syntax of those that the engine reads.
  *
- * @throws {SipError} 400; 501 where method and CSeq differ and the method is unknown; 0 where no
- * Via says how to answer.
+ * @throws {SipError} 400; 501 when method and CSeq differ and the method is unknown; 0 without a usable top Via.
  * @see RFC 3261 sections 8.1.1, 16.3 and 18.3
  */
 function checkHeaders(message: SipMessage): void {
@@ -299,7 +297,7 @@ function checkSingle(message: SipMessage): number {
   return seen;
 }
 
-/** An address whose tag, where it has one, can tell dialogs apart. */
+/** Checks an address header and its tag. */
 function parseTagged(message: SipMessage, name: 'from' | 'to'): void {
   if (message[name].params.get('tag') === null)
     throw new SipError(400, `Bad ${wireName(name)} Tag`);

@@ -29,7 +29,7 @@ const KNOWN = new Set([
   'UPDATE',
 ]);
 
-/** What the engine answers itself or hands to the application, as Allow lists it. */
+/** Methods that the engine or its application answers, as listed in Allow. */
 export const SERVED_METHODS = [
   'INVITE',
   'ACK',
@@ -45,7 +45,7 @@ export const SERVED_METHODS = [
 
 const SERVED: ReadonlySet<string> = new Set(SERVED_METHODS);
 
-/** Whether the method is registered; methods are told apart by case. */
+/** Whether the method is registered. Methods are case-sensitive. */
 export function isKnownMethod(method: string): boolean {
   return KNOWN.has(method);
 }
@@ -54,7 +54,7 @@ export function isServedMethod(method: string): boolean {
   return SERVED.has(method);
 }
 
-/** Why a request is refused, and what the refusal must tell. */
+/** Status, reason and headers of a refusal. */
 export interface Refusal {
   readonly status: number;
   readonly reason: string;
@@ -85,10 +85,9 @@ const CHECKS = [
 ];
 
 /**
- * Decides what a request that was read without error is refused for, if anything, whoever sent it.
+ * Decides whether a well-formed request must be refused, independently of dialogs, transactions and its sender.
  *
- * Dialogs, transactions and users are not looked at. ACK is never refused, and CANCEL only for
- * its method and address (section 8.2.2.3: no Require in either).
+ * ACK is never refused, and CANCEL only for its method and address (section 8.2.2.3: no Require in either).
  *
  * @see RFC 3261 section 8.2
  */
@@ -124,8 +123,8 @@ function checkRequire(request: SipMessage): Refusal | undefined {
 }
 
 /**
- * A call without Contact gives no address for the requests that follow (section 8.1.1.8). Peers of
- * RFC 2543, known by their branch, could leave it out; From serves for them.
+ * An INVITE without Contact leaves no remote target (section 8.1.1.8). RFC 2543 peers, recognised by their branch,
+ * may omit it; From is used instead.
  */
 function checkContact(request: SipMessage): Refusal | undefined {
   if (request.method !== 'INVITE' || !isRfc3261(request)) return undefined;
@@ -158,7 +157,7 @@ function checkContent(request: SipMessage): Refusal | undefined {
   return isUnderstood ? undefined : refuse(415, ['accept', SESSION_TYPES]);
 }
 
-/** A caller who accepts no session description could not read the answer. RFC 4475, 3.3.15. */
+/** A caller whose Accept excludes SDP could not read the answer. RFC 4475, 3.3.15. */
 function checkAccept(request: SipMessage): Refusal | undefined {
   if (request.method !== 'INVITE') return undefined;
   const ranges = request.list('accept');
@@ -170,7 +169,7 @@ function checkAccept(request: SipMessage): Refusal | undefined {
 /** As in sip-config/drachtio.conf.xml. */
 const SCANNER = /\b(?:sip-?cli|friendly-scanner|sipvicious)\b/i;
 
-/** Whether a request may have an answer. Whoever calls himself a scanner gets none at all: it would tell that there is a server. */
+/** Whether a request may be answered at all. A known scanner gets no response, which would reveal the server. */
 export function isAllowedUserAgent(request: SipMessage): boolean {
   return !SCANNER.test(request.get('user-agent') ?? '');
 }

@@ -10,11 +10,11 @@ import {
 } from './parser.ts';
 
 /**
- * What a stream brought.
+ * One unit of a stream.
  *
- * - `ping`: a keep-alive that wants a CRLF back (RFC 5626, section 4.4.1)
- * - `bad`: a message that could not be read; answer it where `error.status` is not 0
- * - `broken`: the same, and nobody can tell where the next message begins: close the connection
+ * - `ping`: keep-alive that expects CRLF (RFC 5626, section 4.4.1)
+ * - `bad`: unreadable message; answer it unless `error.status` is 0
+ * - `broken`: the same with lost framing: close the connection
  */
 export type StreamFrame =
   | { readonly kind: 'message'; readonly message: SipMessage }
@@ -47,7 +47,7 @@ export class StreamFramer {
     return frames;
   }
 
-  /** Reads one thing more; false when it needs octets that are not there. */
+  /** Parses the next unit; false when more octets are needed. */
   #step(frames: StreamFrame[]): boolean {
     if (this.#head === undefined) {
       return this.#takeLineBreak(frames) || this.#takeHead(frames);
@@ -110,13 +110,13 @@ function asBadMessage(error: unknown): BadMessageError {
 const CAPACITY_BYTES = 4096;
 const CRLF_CRLF = Buffer.from('\r\n\r\n');
 
-/** A queue of octets whose cost does not depend on the pieces they come in. Its user bounds it. */
+/** Octet queue whose cost does not depend on chunk sizes. Its user limits the length. */
 export class PendingOctets {
   #bytes: Buffer = Buffer.allocUnsafe(CAPACITY_BYTES);
   #start = 0;
   #end = 0;
 
-  /** Up to here no end of head was found, so there is none to be looked for again. */
+  /** The octets before this index hold no end of a head. */
   #searchedTo = 0;
 
   get length(): number {
@@ -129,7 +129,7 @@ export class PendingOctets {
     this.#end += chunk.length;
   }
 
-  /** Takes CR LF, if that is what stands first. */
+  /** Consumes a leading CR LF. */
   takeLineBreak(): boolean {
     const isLineBreak =
       this.length >= 2 &&
@@ -139,7 +139,7 @@ export class PendingOctets {
     return isLineBreak;
   }
 
-  /** Takes what stands before the first empty line, and that line; undefined while there is none. */
+  /** Consumes the octets up to and including the first empty line; undefined without one. */
   takeHead(): Buffer | undefined {
     const from = Math.max(this.#start, this.#searchedTo - CRLF_CRLF.length + 1);
     const at = this.#bytes.subarray(0, this.#end).indexOf(CRLF_CRLF, from);
@@ -152,7 +152,7 @@ export class PendingOctets {
     return head;
   }
 
-  /** Takes a copy of that many octets; undefined while there are not so many. */
+  /** Consumes a copy of `count` octets; undefined while there are fewer. */
   take(count: number): Buffer | undefined {
     if (this.length < count) return undefined;
     const taken = Buffer.from(this.#bytes.subarray(this.#start, this.#start + count));
@@ -165,7 +165,7 @@ export class PendingOctets {
     this.#searchedTo = this.#start;
   }
 
-  /** Moves what is there to the front, into twice the room where it would not fit. */
+  /** Moves the pending octets to the front, of a buffer twice as large if they would not fit. */
   #makeRoom(count: number): void {
     const { length } = this;
     const needed = length + count;

@@ -1,4 +1,4 @@
-/** Keeps the messages of calls, by their Call-ID, while the calls last: what a ladder is drawn from. */
+/** SIP traces: the messages of each call, by Call-ID, for the ladder diagram. */
 
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../lib/clock.ts';
@@ -8,17 +8,17 @@ import type { Endpoint, Flow, Protocol } from '../transport/flow.ts';
 /** Calls that were answered: more than one machine holds. At 64 KiB each, and 5 is usual, 64 MiB. */
 const ANSWERED_MAX = 1000;
 
-/** Calls that were not answered yet, and whatever strangers send: these make room for each other. */
+/** Unanswered calls, and requests of strangers; the oldest make room for new ones. */
 const UNANSWERED_MAX = 500;
 const UNANSWERED_BYTES_MAX = 8 * 1024 * 1024;
 
-/** How long nothing may come before a trace that nobody has asked for is forgotten. */
+/** Time without messages after which an unread trace is dropped. */
 const FORGET_MS = {
-  /** Repeats may come for 64*T1 after the BYE. RFC 3261, 17. */
+  /** Retransmissions may follow for 64*T1 after the BYE. RFC 3261, 17. */
   over: 64_000,
   /** Longer than any call rings. */
   unanswered: 300_000,
-  /** Longer than any call lasts. */
+  /** Longer than any call. */
   answered: 18_000_000,
 } as const;
 
@@ -32,7 +32,7 @@ const LINE_END = 0x0d;
 const SPACE = 0x20;
 const DIGIT_2 = 0x32;
 
-/** Holds references to what came and went, and writes nothing until it is asked. Only INVITE begins a trace. */
+/** Holds references to the messages and serialises nothing before it is read. Only an INVITE starts a trace. */
 export class CallTraces implements MessageTrace {
   readonly #clock: Clock;
   readonly #unanswered = new Map<string, CallTrace>();
@@ -45,7 +45,7 @@ export class CallTraces implements MessageTrace {
     this.#sweptAtMs = clock.nowMs();
   }
 
-  /** How many calls there is something of. */
+  /** Number of calls with a trace. */
   get size(): number {
     return this.#unanswered.size + this.#answered.size;
   }
@@ -73,7 +73,7 @@ export class CallTraces implements MessageTrace {
     this.#makeRoom(trace.lastAtMs);
   }
 
-  /** What there is of the call so far; undefined where there is nothing. */
+  /** Trace of the call so far; undefined without one. */
   get(callId: string): CallTrace | undefined {
     return this.#answered.get(callId) ?? this.#unanswered.get(callId);
   }
@@ -116,7 +116,7 @@ export class CallTraces implements MessageTrace {
     if (nowMs - this.#sweptAtMs >= SWEEP_MS) this.#sweep(nowMs);
   }
 
-  /** Looked at when messages come: with no messages there is nothing that grows. */
+  /** Runs when messages arrive: without messages nothing grows. */
   #sweep(nowMs: number): void {
     this.#sweptAtMs = nowMs;
     for (const [callId, trace] of [...this.#unanswered, ...this.#answered]) {
@@ -131,7 +131,7 @@ export class CallTraces implements MessageTrace {
   }
 }
 
-/** The value of a header as our own writer writes it; empty where there is none. */
+/** Value of a header in a message of our own; empty without one. */
 function valueAfter(name: Buffer, bytes: Buffer): string {
   const start = bytes.indexOf(name);
   if (start === -1) return '';
@@ -139,22 +139,22 @@ function valueAfter(name: Buffer, bytes: Buffer): string {
   return bytes.toString('latin1', valueStart, bytes.indexOf(LINE_END, valueStart));
 }
 
-/** The first word of the start line. */
+/** First word of the start line. */
 function wordOf(bytes: Buffer): string {
   return bytes.toString('latin1', 0, bytes.indexOf(SPACE));
 }
 
-/** Messages that are kept of a call. */
+/** Messages kept per call. */
 export const TRACE_MESSAGES_MAX = 100;
 
-/** How a call began, and how it ended, say more than what was in between. */
+/** The beginning and the end of a call tell more than the middle. */
 const FIRST = { messages: 60, bytes: 40 * 1024 } as const;
 const LAST = { messages: TRACE_MESSAGES_MAX - FIRST.messages, bytes: 24 * 1024 } as const;
 
-/** Octets that are kept of a call. */
+/** Octets kept per call. */
 export const TRACE_BYTES_MAX = FIRST.bytes + LAST.bytes;
 
-/** Octets that are kept of one message; an offer of WebRTC has 3,000. */
+/** Octets kept per message; a WebRTC offer has 3,000. */
 export const MESSAGE_BYTES_KEPT = 16 * 1024;
 
 export interface TracedMessage {
@@ -163,11 +163,11 @@ export interface TracedMessage {
   readonly protocol: Protocol;
   readonly local: Endpoint;
   readonly remote: Endpoint;
-  /** As it was on the wire, or a copy of what was read from a stream. */
+  /** The received datagram, or a copy of the message of a stream. */
   readonly wire: Buffer | SipMessage;
 }
 
-/** The messages of one Call-ID: the first ones and the last ones, within bounds. */
+/** Messages of one Call-ID: the first and the last ones, within limits. */
 export class CallTrace {
   readonly #first: TracedMessage[] = [];
   readonly #last: TracedMessage[] = [];
@@ -177,7 +177,7 @@ export class CallTrace {
   isTruncated = false;
   /** Whether an INVITE was answered with 2xx. */
   isAnswered = false;
-  /** Whether somebody has said BYE. */
+  /** Whether a BYE was sent or received. */
   isOver = false;
   lastAtMs = 0;
 
@@ -219,7 +219,7 @@ export class CallTrace {
     if (sizeOf(wire) <= MESSAGE_BYTES_KEPT) return wire;
     this.isTruncated = true;
     const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
-    // A copy, so that the rest is let go.
+    // A copy, to release the rest of the buffer.
     return Buffer.from(bytes.subarray(0, MESSAGE_BYTES_KEPT));
   }
 }
@@ -232,19 +232,19 @@ function sizeOf(wire: Buffer | SipMessage): number {
   );
 }
 
-/** Told at every message, so it must be quick and must not throw. One may look on at several engines. */
+/** Observer of every message. Must be fast and must not throw. May observe several engines. */
 export interface MessageTrace {
-  /** A message was read, and nothing was done with it yet. Whoever keeps it keeps a copy: it may change from now on. */
+  /** A message was parsed, and not yet handled. It may change afterwards: keep a copy. */
   received(message: SipMessage, flow: Flow): void;
 
   /** A message has left, repeats among them. The octets never change. */
   sent(bytes: Buffer, flow: Flow): void;
 }
 
-/** A message of a trace as text that may be shown: without what lets somebody in */
+/** Text of a traced message without credentials, passwords and media keys: UTF-8 if valid, otherwise latin1. */
 const REMOVED = '(removed)';
 
-/** Answers to challenges, folded lines among them. RFC 3261, 7.3.1. */
+/** Authorization headers with their continuation lines. RFC 3261, 7.3.1. */
 const CREDENTIALS = /^((?:proxy-)?authorization[ \t]*:)[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/gim;
 
 /**
@@ -253,10 +253,9 @@ const CREDENTIALS = /^((?:proxy-)?authorization[ \t]*:)[^\r\n]*(?:\r?\n[ \t][^\r
  */
 const URI_PASSWORD = /(sips?:[^\s:@<>"]{1,256}):[^\s@<>"]{0,512}@/gi;
 
-/** Keys of SDES, of the old k= line, and of ICE. RFC 4568, 9.1; RFC 8839, 5.4. */
+/** Keys of SDES, of the obsolete k= line, and of ICE. RFC 4568, 9.1; RFC 8839, 5.4. */
 const SDP_KEYS = /^(a=crypto:\d+ \S+ |k=|a=ice-pwd:)[^\r\n]*/gim;
 
-/** UTF-8 where it is that, else one character for each octet; without credentials, passwords and media keys. */
 export function traceText({ wire }: Pick<TracedMessage, 'wire'>): string {
   const bytes = wire instanceof SipMessage ? wire.toBuffer() : wire;
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');

@@ -1,4 +1,4 @@
-/** Client side of every request but INVITE. RFC 3261, 17.1.2. */
+/** Client transactions: of INVITE (RFC 3261, 17.1.1, with the Accepted state of RFC 6026) and of all other requests (17.1.2). */
 import { SipMessage } from '../message/message.ts';
 import { doNothing } from '../noop.ts';
 import type { Flow } from '../transport/flow.ts';

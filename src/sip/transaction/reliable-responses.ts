@@ -1,4 +1,4 @@
-/** A 2xx to INVITE that is repeated until its ACK comes. RFC 3261, 13.3.1.4. */
+/** Responses that are retransmitted until they are acknowledged: 2xx to INVITE (ACK; RFC 3261, 13.3.1.4) and reliable provisional responses (PRACK; RFC 3262). */
 import type { Clock } from '../../lib/clock.ts';
 import type { LazyPromise } from '../lazy-promise.ts';
 import { parseDecimal } from '../message/grammar.ts';
@@ -14,16 +14,16 @@ export interface AckWaitOptions {
   readonly sequence: number;
   /** Is settled with the ACK, or null when it is given up. */
   readonly ack: LazyPromise<SipMessage | null>;
-  /** What holds the 2xx: repeats it, and is told when there is no more need to. */
+  /** Server transaction that holds the 2xx. */
   readonly transaction: Pick<ServerTransaction, 'repeat' | 'acknowledged'>;
   /** No ACK within 64*T1. */
   readonly onTimeout: () => void;
 }
 
 /**
- * Starts with the first sending of the 2xx, which is the caller's. Over every transport alike.
+ * Retransmits the 2xx over every transport. The caller sends it first.
  *
- * It has one alarm at a time: one for the very end would stand in its line for 32 seconds behind every call.
+ * One timer at a time: a separate one for the time-out would stay queued for 32 seconds after every call.
  */
 export class AckWait {
   readonly sequence: number;
@@ -114,10 +114,10 @@ export class ReliableProvisionals {
   }
 
   /**
-   * Puts Require and RSeq on the response and sends it in its turn.
+   * Adds Require and RSeq to the response and sends it in its turn.
    *
    * @returns the PRACK; null when none came before `stop`.
-   * @throws {RangeError} when 16 already wait.
+   * @throws {RangeError} when 16 responses are already queued.
    */
   send(response: SipMessage): Promise<SipMessage | null> {
     if (this.#queue.length >= WAITING_MAX) {
@@ -191,7 +191,7 @@ function isRackOf(rack: string, waiting: Waiting, cseqWords: string): boolean {
   return sequence === waiting.sequence && rest.join(' ') === cseqWords;
 }
 
-/** However much space there is between them. */
+/** Splits at any amount of white space. */
 function wordsOf(text: string): string[] {
   return text.trim().split(/[ \t]+/);
 }

@@ -1,4 +1,4 @@
-/** Server side of every request but INVITE. RFC 3261, 17.2.2. */
+/** Server transactions: of INVITE (RFC 3261, 17.2.1, with the Accepted state of RFC 6026) and of all other requests (17.2.2). */
 
 import type { MessageIds } from '../message/identifiers.ts';
 import { makeResponse, type SipMessage } from '../message/message.ts';
@@ -17,16 +17,16 @@ import {
 
 export interface ServerTransactionOptions {
   readonly context: TransactionContext;
-  /** Where the answers go. */
+  /** Flow of the responses. */
   readonly flow: Flow;
   readonly key: string;
   readonly merge?: string | undefined;
-  /** One for all transactions: a busy server has hundreds of thousands that are only kept for repeats. */
+  /** Shared by all transactions: a busy server holds hundreds of thousands for retransmissions. */
   readonly onOver: (transaction: ServerTransaction) => void;
 }
 
 /**
- * Keeps nothing but its last response, as octets: a busy server has thousands of these waiting.
+ * Holds only its last response, as octets: a busy server has thousands of them.
  *
  * ```
  * trying ──1xx──► proceeding ──final──► completed ──J──► terminated
@@ -60,7 +60,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
 
   delivered(): void {
     if (this.#lastStatus >= 200) return;
-    // An application that never answers must not keep it for ever: the peer gives up at timer F.
+    // An application that never answers must not keep the transaction: the peer gives up at timer F.
     this.#cancelTimer = this.#context.clock.after(2 * this.#timers.fMs, () => this.abort());
   }
 
@@ -87,7 +87,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
     }
   }
 
-  /** Nobody acknowledges its answer. */
+  /** Responses to non-INVITE requests have no ACK. */
   acknowledged(): void {}
 
   abort(): void {
@@ -99,21 +99,22 @@ export class NonInviteServerTransaction implements ServerTransaction {
   }
 }
 
-/** Server side of INVITE. RFC 3261, 17.2.1, with the Accepted state of RFC 6026. */
-export interface InviteServerTransactionOptions extends ServerTransactionOptions {
-  readonly request: SipMessage;
-  /** By which its CANCEL is known: what `mergeKey` says of it, inside of dialogs too. */
-  readonly origin: string;
-}
-
 /**
- * A 2xx is repeated by whoever accepted, with `repeat()`, until its ACK comes to them.
+ * Server transaction of INVITE.
+ *
+ * The transaction user retransmits a 2xx with `repeat()` until its ACK comes.
  *
  * ```
  * proceeding ──2xx──► accepted ──L──► terminated
- *      └──≥300──► completed ──ACK──► confirmed ──I──► terminated   (H: completed is given up)
+ *      └──≥300──► completed ──ACK──► confirmed ──I──► terminated   (H: completed times out)
  * ```
  */
+export interface InviteServerTransactionOptions extends ServerTransactionOptions {
+  readonly request: SipMessage;
+  /** Merge key of the request, inside dialogs too: identifies its CANCEL. */
+  readonly origin: string;
+}
+
 export class InviteServerTransaction implements ServerTransaction {
   readonly key: string;
   readonly merge: string | undefined;
@@ -148,7 +149,7 @@ export class InviteServerTransaction implements ServerTransaction {
     return this.#lastStatus;
   }
 
-  /** Whether a CANCEL comes from whoever sent the INVITE: it goes hop by hop, so from the same address. */
+  /** Whether a CANCEL has the INVITE's sender: CANCEL is hop by hop, so the source address is the same. */
   isOwnedBy(ids: MessageIds, source: Endpoint): boolean {
     return isOrigin(this.#origin, ids) && this.#flow.remote.address === source.address;
   }

@@ -57,7 +57,7 @@ class TimerQueue {
   #first = 0;
   #cancelAlarm: () => void;
 
-  /** Starts for its first timer, which must be added at once. */
+  /** Starts the alarm of the first timer, which must be added at once. */
   constructor(clock: Clock, delayMs: number, onEmpty: () => void) {
     this.#clock = clock;
     this.#delayMs = delayMs;

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { doNothing } from '../noop.ts';
 
-/** The three values that all timers come from. @see RFC 3261 section 17.1.1.1 and table 4 */
+/** T1, T2 and T4, from which all timers derive. @see RFC 3261 section 17.1.1.1 and table 4 */
 export interface BaseTimers {
   /** Estimate of a round trip. */
   readonly t1Ms: number;
@@ -14,7 +14,7 @@ export interface BaseTimers {
 
 export const STANDARD_TIMERS: BaseTimers = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 };
 
-/** A server answers INVITE with 100 by itself after that long. RFC 3261, 17.2.1 says 200 ms at most. */
+/** Delay of the automatic 100 to an INVITE. RFC 3261, 17.2.1 allows 200 ms at most. */
 export const TRYING_AFTER_MS = 150;
 
 /** All timers over one kind of transport, in milliseconds. Zero: the wait is left out. */
@@ -31,7 +31,7 @@ export interface TransactionTimers {
   readonly fMs: number;
   /** First wait before a refusal is repeated; doubles up to T2. 0 over reliable transports. */
   readonly gMs: number;
-  /** A refusal whose ACK never came is given up. */
+  /** Time-out of the ACK of a refusal. */
   readonly hMs: number;
   /** A server swallows repeated ACKs. */
   readonly iMs: number;
@@ -90,7 +90,10 @@ export class Retransmitter {
   #longestMs: number;
   #cancel: () => void = doNothing;
 
-  /** `longestMs`: Infinity where the distance doubles without limit. Starts at once; the first sending is the caller's. */
+  /**
+   * Starts at once; the caller sends first. @param options.longestMs limit of the interval; Infinity for unlimited
+   * doubling.
+   */
   constructor(options: { clock: Clock; firstMs: number; longestMs: number; resend: () => void }) {
     this.#clock = options.clock;
     this.#waitMs = options.firstMs;

@@ -22,7 +22,7 @@ import {
 export interface Arrival {
   readonly request: SipMessage;
   readonly ids: MessageIds;
-  /** Where it came from. */
+  /** Flow that the request arrived on. */
   readonly flow: Flow;
   readonly transaction: ServerTransaction;
 }
@@ -35,7 +35,7 @@ export interface TransactionLayerOptions {
   /** More live transactions than that, and new requests get 503. */
   readonly transactionsMax: number;
   readonly onRequest: (arrival: Arrival) => void;
-  /** An ACK of a 2xx; returns whether anyone was waiting for it. */
+  /** Takes the ACK of a 2xx; returns whether a dialog expected it. */
   readonly onAck: (ack: SipMessage, ids: MessageIds) => boolean;
 }
 
@@ -70,7 +70,7 @@ export class TransactionLayer {
     return this.#servers.size + this.#clients.size;
   }
 
-  /** Sends a request, our Via already on top, and tells `user` what comes of it. */
+  /** Sends a request with our Via on top; `user` receives its responses. */
   send(request: SipMessage, flow: Flow, user: ClientTransactionUser): ClientTransaction {
     const options = this.#clientOptions(request, flow, user);
     const transaction =
@@ -118,7 +118,7 @@ export class TransactionLayer {
     this.#guard(() => this.#receive(request, via, flow));
   }
 
-  /** Ends every transaction; those who wait are told of a transport error. */
+  /** Terminates every transaction; users of pending ones get `onTransportError`. */
   stop(): void {
     for (const transaction of [...this.#servers.values()]) transaction.abort();
     for (const transaction of [...this.#clients.values()]) transaction.abort();
@@ -163,7 +163,7 @@ export class TransactionLayer {
       context: this.#options.context,
       flow: this.#options.transport.responseFlow(via, flow),
       key,
-      // Inside a dialog nothing is forked, so nothing can come twice by different ways.
+      // Requests inside a dialog are not forked, so they cannot be merged.
       merge: isInDialog ? undefined : origin,
       onOver: this.#forget,
     };
@@ -174,7 +174,7 @@ export class TransactionLayer {
     return transaction;
   }
 
-  /** RFC 3261, 8.2.2.2: the same request that came by another way, through a forking proxy. */
+  /** Request that arrived by a second path through a forking proxy. RFC 3261, 8.2.2.2. */
   #isMerged(merge: string, key: string): boolean {
     const known = this.#merged.get(merge);
     if (known === undefined) this.#merged.set(merge, key);
@@ -212,7 +212,7 @@ export class TransactionLayer {
     transaction.delivered();
   }
 
-  /** A fault in whoever listens must not take the socket, and every other call, with it. */
+  /** An exception of a listener must not end the socket, and with it all other calls. */
   #guard(deliver: () => void): boolean {
     try {
       deliver();
@@ -224,7 +224,7 @@ export class TransactionLayer {
   }
 }
 
-/** Of the client transaction of a request of ours. */
+/** Key of the client transaction of our request. */
 function keyOf(request: SipMessage): string {
   return clientKey(request.via.params.get('branch') ?? '', request.method);
 }

@@ -1,4 +1,4 @@
-/** What the four kinds of transaction have in common: their surroundings and their faces. */
+/** Interfaces of the four kinds of transaction, their shared context, and their keys. RFC 3261, 17. */
 import type { Clock } from '../../lib/clock.ts';
 import type { EngineStats } from '../engine-stats.ts';
 import { BRANCH_COOKIE, type MessageIds } from '../message/identifiers.ts';
@@ -20,13 +20,13 @@ export function timersOver(flow: Flow, { timers }: TransactionContext): Transact
   return flow.isReliable ? timers.reliable : timers.unreliable;
 }
 
-/** Whoever sent a request and wants its answers. Each is called at most once, but `onResponse`. */
+/** Sender of a request. Each method but `onResponse` is called at most once. */
 export interface ClientTransactionUser {
   /** Provisional and final responses; of an INVITE also repeated and forked 2xx. */
   onResponse(response: SipMessage): void;
-  /** Nothing came within 64*T1; the transaction is over. */
+  /** No response within 64*T1; the transaction is over. */
   onTimeout(): void;
-  /** The flow is gone or takes nothing; the transaction is over. */
+  /** The flow is closed or cannot send; the transaction is over. */
   onTransportError(): void;
 }
 
@@ -34,11 +34,11 @@ export interface ClientTransaction {
   readonly isOver: boolean;
   start(): void;
   receive(response: SipMessage): void;
-  /** Ends it without a word, as a stop does; its user is told of a transport error. */
+  /** Terminates without sending; the user gets `onTransportError`. */
   abort(): void;
 }
 
-/** Whoever answers a request. */
+/** Receiver of a request. */
 export interface ServerTransactionUser {
   /** The peer took its INVITE back; 200 to the CANCEL has been sent. */
   onCancel?(cancel: SipMessage): void;
@@ -46,28 +46,28 @@ export interface ServerTransactionUser {
   onFailure?(): void;
 }
 
-/** A user that wants to be told nothing more. */
+/** User of a transaction that needs no more events. */
 export const NO_USER: ServerTransactionUser = {};
 
 export interface ServerTransaction {
-  /** What it is found by. */
+  /** Key of the transaction. */
   readonly key: string;
-  /** What the same request has that came another way; undefined inside dialogs. */
+  /** Merge key, shared with the same request on another path; undefined inside dialogs. */
   readonly merge: string | undefined;
   /** 0 before the first response. */
   readonly lastStatus: number;
   user: ServerTransactionUser;
-  /** Whoever serves the request has it now; starts to wait for a response where there is none yet. */
+  /** The application has the request; starts the wait for its response, if none was sent. */
   delivered(): void;
   /** A repeat of the request, or the ACK of a refusal. */
   receive(request: SipMessage): void;
   /** Sends a response as far as the state allows it; later finals are ignored. */
   respond(response: SipMessage): void;
-  /** Sends the last response again. */
+  /** Retransmits the last response. */
   repeat(): void;
-  /** The ACK of its 2xx to INVITE is there, or is given up: there is nothing left to repeat. */
+  /** The ACK of the 2xx to INVITE has come, or timed out: it is not retransmitted any more. */
   acknowledged(): void;
-  /** Ends it without a word, as a stop and a lost flow do. */
+  /** Terminates without sending, as on stop and on a closed flow. */
   abort(): void;
 }
 
@@ -90,12 +90,12 @@ export function sendCounted(
 }
 
 /**
- * The server transaction that a request belongs to. ACK and CANCEL name the INVITE's.
+ * Key of the server transaction of a request. ACK and CANCEL use that of the INVITE.
  *
- * Keys outlive their message, so they are joined: text put together by `+` or a template holds on to its pieces, and
- * each piece to the whole message.
+ * Keys outlive their message, so they are joined: concatenated text would keep its pieces, and each piece the whole
+ * message, in memory.
  *
- * Peers of RFC 2543 make no unique branch: theirs is told apart by call, tags and number.
+ * RFC 2543 peers have no unique branch: their key is made of Call-ID, tags and number.
  *
  * @see RFC 3261 section 17.2.3
  */
@@ -113,17 +113,17 @@ export function clientKey(branch: string, method: string): string {
   return [branch, method].join('|');
 }
 
-/** What a request has in common with one that came another way. @see RFC 3261 section 8.2.2.2 */
+/** Key that a request shares with the same request on another path. @see RFC 3261 section 8.2.2.2 */
 export function mergeKey(ids: MessageIds, { method }: SipMessage): string {
   return [ids.callId, ids.fromTag, ids.sequence, method].join('|');
 }
 
-/** Whether a request is of the call, and from the side, that this merge key was made for, whatever its number. */
+/** Whether a request has the Call-ID and From tag of this merge key, with any number. */
 export function isOrigin(key: string, { callId, fromTag }: MessageIds): boolean {
   return key.startsWith([callId, fromTag, ''].join('|'));
 }
 
-/** The method whose transaction an ACK or CANCEL speaks of. */
+/** Method of the transaction that an ACK or CANCEL refers to. */
 export function transactionMethod(method: string): string {
   return method === 'ACK' ? 'INVITE' : method;
 }

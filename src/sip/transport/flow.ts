@@ -1,4 +1,4 @@
-/** A way to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
+/** Flow to one peer: a UDP address as seen from one of our sockets, a TCP connection, or a WebSocket. */
 import { urlHost } from '../../lib/local-routes.ts';
 import { SipError } from '../message/status.ts';
 
@@ -15,19 +15,19 @@ export interface Endpoint {
 }
 
 /**
- * The address that a far end is told in Via and Contact: an IP address without brackets, never a wildcard.
+ * Address of ours in Via and Contact: an IP address without brackets, never a wildcard.
  *
- * @param bound that our socket listens on; may be `0.0.0.0` or `::`.
- * @param farEnd the far end's IP address; empty where it is not known yet.
+ * @param bound listening address of the socket; may be `0.0.0.0` or `::`.
+ * @param farEnd the far end's IP address; empty while unknown.
  */
 export type AddressFor = (bound: string, farEnd: string) => string;
 
 export interface Flow {
   readonly protocol: Protocol;
-  /** True when the transport itself repeats what was lost, so that SIP must not. RFC 3261, 17. */
+  /** True when the transport retransmits by itself, so that SIP must not. RFC 3261, 17. */
   readonly isReliable: boolean;
   readonly remote: Endpoint;
-  /** Our end as peers are told it in Via and Contact. */
+  /** Our address in Via and Contact. */
   readonly local: Endpoint;
   readonly isOpen: boolean;
 
@@ -39,13 +39,13 @@ export interface Flow {
   send(bytes: Buffer): void;
 
   /**
-   * Calls `listener` once when the connection is gone; never for UDP.
+   * Calls `listener` once when the connection closes; never for UDP.
    *
-   * @returns forgets the listener.
+   * @returns removes the listener.
    */
   onClosed(listener: () => void): () => void;
 
-  /** Closes a connection once what was written is out. Nothing over UDP, whose socket others share. */
+  /** Closes a connection after its pending writes. No effect for UDP, whose socket is shared. */
   close(): void;
 }
 
@@ -64,7 +64,7 @@ export function bareHost(host: string): string {
   return host.startsWith('[') ? host.slice(1, -1) : host;
 }
 
-/** Makes a `SipError` 503 that names the protocol, the address and the port, in the operator's words. */
+/** Makes a `SipError` 503 with protocol, address, port and remedy. */
 export function listenError(
   protocol: 'UDP' | 'TCP',
   { address, port }: { readonly address: string; readonly port: number },

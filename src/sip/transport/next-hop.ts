@@ -1,4 +1,4 @@
-/** Where a request to a URI goes: protocols, addresses and ports to try, in order. RFC 3263. */
+/** Server location: protocols, addresses and ports for a URI, in order of preference. RFC 3263. */
 import { lookup, resolveSrv } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { SipError } from '../message/status.ts';
@@ -17,7 +17,7 @@ export interface ServiceRecord {
   readonly weight: number;
 }
 
-/** The part of DNS that SIP needs. An empty answer means that there is none. */
+/** DNS queries that SIP needs. An empty answer means no record. */
 export interface Resolver {
   addresses(host: string): Promise<readonly string[]>;
   services(name: string): Promise<readonly ServiceRecord[]>;
@@ -36,13 +36,13 @@ export const systemResolver: Resolver = {
 };
 
 /**
- * Lists where to send.
+ * Resolves the targets of a URI.
  *
- * An address is taken as it is. A name with a port is looked up; one without is asked for SRV
- * records first. Over which protocol: the URI's, otherwise the first of `protocols`.
+ * An IP address is used as it is. A name with a port is resolved by address records, one without by SRV records
+ * first. The URI's transport decides the protocol, otherwise the first of `protocols`.
  *
- * @param protocols what we can send over, the favourite first.
- * @throws {SipError} 503 when there is nowhere to send.
+ * @param protocols available transports, preferred first.
+ * @throws {SipError} 503 without a target.
  * @see RFC 3263 section 4
  */
 export async function resolveTargets(

@@ -1,4 +1,4 @@
-/** All sockets of a user agent: what comes in is parsed and stamped, what goes out finds its flow. */
+/** Transport layer: all sockets of a user agent; parses and stamps received messages, finds flows for sent ones. */
 import type { Clock } from '../../lib/clock.ts';
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import type { EngineStats } from '../engine-stats.ts';
@@ -29,7 +29,7 @@ export interface ListenOptions {
   readonly port: number;
 }
 
-/** Whether a request may come in at all; one that may not is dropped without an answer. */
+/** Filter of incoming requests; a rejected one is dropped without a response. */
 export type RequestFilter = (request: SipMessage, source: Endpoint, protocol: Protocol) => boolean;
 
 export interface TransportLayerOptions {
@@ -40,7 +40,7 @@ export interface TransportLayerOptions {
   readonly tcpLimits: TcpLimits;
   readonly openUdpSocket: OpenUdpSocket;
   readonly resolver: Resolver;
-  /** To tag of answers that no transaction stands behind: always the same, as RFC 3261, 8.2.7 wants. */
+  /** To tag of stateless responses, always the same. RFC 3261, 8.2.7. */
   readonly statelessTag: string;
   readonly screen: RequestFilter;
   readonly onRequest: (request: SipMessage, via: Via, flow: Flow) => void;
@@ -75,7 +75,7 @@ export class TransportLayer {
     return [this.#ws, ...this.#tcp].reduce((sum, each) => sum + each.connectionCount, 0);
   }
 
-  /** @throws {SipError} 503 when one of the addresses cannot be had; then none is left open. */
+  /** @throws {SipError} 503 when an address is not available; then no socket stays open. */
   async start(): Promise<void> {
     try {
       for (const transport of this.transports) await transport.start();
@@ -95,7 +95,7 @@ export class TransportLayer {
     return this.#ws.accept(socket);
   }
 
-  /** @throws {SipError} 503 when there is nowhere to send. */
+  /** @throws {SipError} 503 without a target. */
   async resolve(uri: SipUri): Promise<readonly Target[]> {
     return await resolveTargets(uri, this.#protocols, this.#options.resolver);
   }
@@ -105,9 +105,9 @@ export class TransportLayer {
   }
 
   /**
-   * A flow to that place, ready to send.
+   * Opens a flow to a target.
    *
-   * @throws {SipError} 503 when there is no socket for it, or its connection is refused.
+   * @throws {SipError} 503 without a suitable socket, or when the connection is refused.
    */
   async flowTo(target: Target): Promise<Flow> {
     if (target.protocol === 'TCP') {
@@ -137,7 +137,7 @@ export class TransportLayer {
     this.send(response.toBuffer(), this.responseFlow(via, flow));
   }
 
-  /** Sends, and counts it where that failed. Used where nobody waits for the outcome. */
+  /** Sends and counts failures, for messages without a transaction. */
   send(bytes: Buffer, flow: Flow): void {
     try {
       flow.send(bytes);
@@ -202,7 +202,7 @@ export class TransportLayer {
       this.#options.stats.read(message, flow);
       via = message.isRequest ? stampReceived(message, flow.remote) : message.via;
     } catch (error) {
-      // Whatever a stranger's message does to us, the socket goes on.
+      // A message that cannot be handled must not end the socket.
       if (error instanceof SipError) this.#refuse(error, flow);
       else this.#options.stats.drop('unreadable', String(error));
       return;

@@ -1,4 +1,4 @@
-/** One TCP listening port, the connections it accepted, and those we opened from it. */
+/** TCP transport: one listening port, the connections it accepted, and those opened from it. */
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
@@ -13,7 +13,7 @@ export interface TcpTransportOptions {
   readonly clock: Clock;
   readonly limits: TcpLimits;
   readonly onFrame: (frame: StreamFrame, flow: Flow) => void;
-  /** A connection was turned away because there are too many. */
+  /** Called when a connection exceeds the limits. */
   readonly onRefused: () => void;
 }
 
@@ -40,12 +40,12 @@ export class TcpTransport {
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  /** The address bound to, as opposed to the one that a far end is told. */
+  /** Bound address, as opposed to the advertised one. */
   get bound(): Endpoint {
     return { address: this.#options.address, port: this.#port };
   }
 
-  /** Our end as the far end is told it: the port that takes connections. */
+  /** Advertised address with the listening port. */
   localFor({ address: farEnd }: Endpoint): Endpoint {
     const { address, addressFor } = this.#options;
     return { address: addressFor(address, farEnd), port: this.#port };
@@ -55,7 +55,7 @@ export class TcpTransport {
     return this.#connections.size;
   }
 
-  /** @throws {SipError} 503 when the address and port cannot be had. */
+  /** @throws {SipError} 503 when address and port are not available. */
   async start(): Promise<void> {
     const { address, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
@@ -68,7 +68,7 @@ export class TcpTransport {
     });
     const bound = this.#server.address();
     this.#port = typeof bound === 'object' && bound !== null ? bound.port : port;
-    // A socket that could not be accepted, for want of file descriptors say, is the peer's to retry.
+    // A failed accept, for example without free file descriptors, is left to the peer to retry.
     this.#server.on('error', () => this.#options.onRefused());
     this.#isOpen = true;
   }
@@ -166,7 +166,7 @@ export class TcpTransport {
 interface ConnectionLimits {
   /** A connection that no transaction and no dialog needs is closed after that long a silence. */
   readonly idleMs: number;
-  /** A message must be whole that long after its first octet came. */
+  /** Time limit from the first octet of a message to its last. */
   readonly messageMs: number;
   /** A peer that leaves so much unread is given up. */
   readonly unsentBytesMax: number;
@@ -186,7 +186,7 @@ const PONG = Buffer.from('\r\n');
 interface TcpConnectionOptions {
   readonly socket: Socket;
   readonly remote: Endpoint;
-  /** Our end as the peer is told it. */
+  /** Our address for this peer. */
   readonly localFor: () => Endpoint;
   readonly clock: Clock;
   readonly limits: ConnectionLimits;
@@ -217,7 +217,7 @@ export class TcpConnection implements Flow {
     this.#socket.setNoDelay(true);
     this.#socket.setKeepAlive(true, KEEP_ALIVE_MS);
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
-    // 'close' follows every 'error', and is where the connection is given up.
+    // 'close' follows every 'error'.
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => this.#closed());
     this.#heardAtMs = options.clock.nowMs();
@@ -251,7 +251,7 @@ export class TcpConnection implements Flow {
     this.#closed();
   }
 
-  /** Closes without waiting for what was written. */
+  /** Closes without flushing pending writes. */
   abort(): void {
     this.#socket.destroy();
     this.#closed();
@@ -268,8 +268,8 @@ export class TcpConnection implements Flow {
   }
 
   /**
-   * One message a turn of the loop: what follows from a 2xx in promises is done before the request
-   * that came in the same packet. The socket waits meanwhile, so that the queue stays short.
+   * Delivers one message per turn of the event loop: promises that follow from a 2xx settle before the request in the
+   * same packet. The socket is paused meanwhile, which bounds the queue.
    */
   #deliver(): void {
     const frame = this.#frames.shift();
@@ -284,7 +284,7 @@ export class TcpConnection implements Flow {
     else this.#options.onFrame(frame, this);
   }
 
-  /** RFC 5626, 4.4.1: a double line break is answered with a single one. */
+  /** Answers a double line break with a single one. RFC 5626, 4.4.1. */
   #pong(): void {
     if (this.isOpen && this.#socket.writableLength === 0) this.#socket.write(PONG);
   }
@@ -293,7 +293,8 @@ export class TcpConnection implements Flow {
     const { clock, limits } = this.#options;
     this.#cancelIdle = clock.after(waitMs, () => {
       const idleMs = clock.nowMs() - this.#heardAtMs;
-      // Whoever listens for the end of the connection still needs it: a call may be silent for long.
+      // A close listener means that a transaction or dialog still needs the connection: a call may be silent for
+      // long.
       if (this.#closeListeners.size > 0) this.#watchIdle(limits.idleMs);
       else if (idleMs < limits.idleMs) this.#watchIdle(limits.idleMs - idleMs);
       else this.abort();

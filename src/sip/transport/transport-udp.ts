@@ -1,4 +1,4 @@
-/** One UDP socket that SIP goes over, and the flows it makes. */
+/** UDP transport: one socket, and the flows over it. */
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { SipError } from '../message/status.ts';
@@ -22,7 +22,7 @@ export type OpenUdpSocket = (address: string) => UdpSocket;
 /** A datagram can carry no more. RFC 768, less the headers of UDP and IP. */
 const DATAGRAM_BYTES_MAX = 65_507;
 
-/** Anything shorter is a keep-alive or noise: no request has a shorter start line. */
+/** Shorter datagrams are keep-alives or noise: no start line is shorter. */
 const DATAGRAM_BYTES_MIN = 16;
 
 /** Room for a burst while the process is busy: some 4,000 messages. */
@@ -72,12 +72,12 @@ export class UdpTransport {
     this.#port = options.port;
   }
 
-  /** The address bound to, as opposed to the one that a far end is told. */
+  /** Bound address, as opposed to the advertised one. */
   get bound(): Endpoint {
     return { address: this.#options.address, port: this.#port };
   }
 
-  /** Our end as the far end is told it. */
+  /** Advertised address. */
   localFor({ address: farEnd }: Endpoint): Endpoint {
     const { address, addressFor } = this.#options;
     return { address: addressFor(address, farEnd), port: this.#port };
@@ -88,7 +88,7 @@ export class UdpTransport {
     return flow instanceof UdpFlow && flow.transport === this;
   }
 
-  /** @throws {SipError} 503 when the address and port cannot be had. */
+  /** @throws {SipError} 503 when address and port are not available. */
   async start(): Promise<void> {
     const { address, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
@@ -113,7 +113,7 @@ export class UdpTransport {
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
   }
 
-  /** Flows hold nothing but where they lead, so that peers who come again share theirs. */
+  /** Flows are stateless, so peers share cached ones. */
   flowTo({ address, port }: Endpoint): Flow {
     const place = `${address} ${port}`;
     const known = this.#flows.get(place);
@@ -130,7 +130,7 @@ export class UdpTransport {
 
   send(bytes: Buffer, remote: Endpoint): void {
     if (!this.#isOpen) throw new SipError(503, 'Cannot send by UDP: socket is closed');
-    // A forged datagram may come from there, and a forged SRV record may lead there.
+    // The source of a forged datagram, or the target of a forged SRV record.
     if (remote.port === 0) throw new SipError(503, 'Cannot send by UDP: port 0 is nobody');
     if (bytes.length > DATAGRAM_BYTES_MAX) {
       throw new SipError(513, `Cannot send ${bytes.length} bytes by UDP: too many for a datagram`);
@@ -162,7 +162,7 @@ class UdpFlow implements Flow {
     this.transport.send(bytes, this.remote);
   }
 
-  /** The socket closes when the user agent stops, and that ends everything by itself. */
+  /** The socket closes only when the user agent stops, which ends everything anyway. */
   onClosed(): () => void {
     return doNothing;
   }

@@ -1,9 +1,9 @@
-/** The WebSockets that SIP goes over: each one is a flow, and each of its messages is one SIP message. RFC 7118. */
+/** WebSocket transport: each socket is a flow, and each of its messages is one SIP message. RFC 7118. */
 import type { MessageSocket } from '../../lib/process/message-socket.ts';
 import { SipError } from '../message/status.ts';
 import type { Endpoint, Flow } from './flow.ts';
 
-/** Messages that came faster than they can be handled; a peer that waits for answers never has so many. */
+/** Limit of undelivered messages; a regular peer waits for responses long before. */
 const WAITING_MAX = 64;
 
 /** A peer that leaves so much unread is given up. */
@@ -21,7 +21,7 @@ export interface WsTransportOptions {
   readonly onMessage: (bytes: Buffer, flow: Flow) => void;
 }
 
-/** Listens nowhere itself: whoever accepts WebSockets hands them over. */
+/** Has no listening port: the HTTP server hands over accepted WebSockets. */
 export class WsTransport {
   readonly #options: WsTransportOptions;
   readonly #connections = new Set<WsConnection>();
@@ -51,8 +51,8 @@ export class WsTransport {
 }
 
 /**
- * One WebSocket. A browser has no address that could be called: its Via and Contact end in `.invalid`, so everything
- * for it goes back over the socket that it opened, and once that is closed nothing does.
+ * One WebSocket. A browser has no reachable address (its Via and Contact end in `.invalid`), so all messages to it
+ * use the socket that it opened.
  *
  * @see RFC 7118 section 5
  */
@@ -127,7 +127,7 @@ class WsConnection implements Flow {
       this.#end(POLICY_VIOLATION, 'too many messages at once');
       return;
     }
-    // The answer to our own keep-alive, or another line break between messages.
+    // Pong, or a line break between messages.
     if (bytes.length <= PONG.length) return;
     this.#waiting.push(bytes);
     if (this.#isDelivering) return;

@@ -1,17 +1,17 @@
-/** What a server writes into the top Via of a request, and where that Via sends the answers; pure */
+/** Via processing: stamps the source into received requests, and routes responses by it; pure */
 import { splitList } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf } from '../message/status.ts';
 import { formatVia, type Via } from '../message/via.ts';
 import { bareHost, type Endpoint, type Flow, formatEndpoint, type Protocol } from './flow.ts';
 
-/** Where answers go when a Via names no port. RFC 3261, 18.2.2. */
+/** Default port of a Via, for responses. RFC 3261, 18.2.2. */
 export const DEFAULT_PORT = 5060;
 
 /**
- * Notes in the request's top Via where it truly came from.
+ * Adds the actual source to the top Via of a request.
  *
- * @returns the top Via as it now stands.
+ * @returns the changed top Via.
  * @see RFC 3261 section 18.2.1, RFC 3581 section 4
  */
 export function stampReceived(request: SipMessage, source: Endpoint): Via {
@@ -26,7 +26,7 @@ export function stampReceived(request: SipMessage, source: Endpoint): Via {
   return stamped;
 }
 
-/** As `stampReceived`; undefined where the top Via cannot be read. */
+/** Same as `stampReceived`; undefined for an unreadable top Via. */
 export function stampIfSound(request: SipMessage, source: Endpoint): Via | undefined {
   let via: Via | undefined;
   faultOf(() => {
@@ -36,8 +36,8 @@ export function stampIfSound(request: SipMessage, source: Endpoint): Via | undef
 }
 
 /**
- * Where the answers to a datagram go: back to its source, to the port that the Via names where the
- * peer did not ask for the source port. `maddr` is not obeyed: it would let anyone aim our answers.
+ * Destination of a response over UDP: the source address, and the port of the Via unless the peer asked for its
+ * source port. `maddr` is ignored: it would let anyone direct our responses.
  *
  * @see RFC 3261 section 18.2.2, RFC 3581 section 4
  */
@@ -46,7 +46,7 @@ export function responseEndpoint(via: Via, source: Endpoint): Endpoint {
   return { address: source.address, port: via.port ?? DEFAULT_PORT };
 }
 
-/** The Via that we put above a request of ours. */
+/** Via of a request of ours. */
 export function ownVia(flow: Flow, branch: string): string {
   return `SIP/2.0/${flow.protocol} ${formatEndpoint(flow.local)};branch=${branch};rport`;
 }
@@ -54,11 +54,11 @@ export function ownVia(flow: Flow, branch: string): string {
 /** The parameter of a Contact or Route that keeps requests off UDP; empty for UDP. */
 export function transportParam(protocol: Protocol): string {
   if (protocol === 'UDP') return '';
-  // Secured or not, a WebSocket is `ws` in a URI; only Via tells them apart. RFC 7118, 5.2.
+  // A WebSocket is `ws` in a URI with or without TLS; only Via distinguishes them. RFC 7118, 5.2.
   return protocol === 'WSS' ? ';transport=ws' : `;transport=${protocol.toLowerCase()}`;
 }
 
-/** The first line may hold several Vias; only the first of them is ours to change. */
+/** A Via line may hold several values; only the first one is changed. */
 function replaceTopVia(request: SipMessage, top: string): void {
   const index = request.headers.findIndex(([name]) => name === 'via');
   const line = request.headers[index];

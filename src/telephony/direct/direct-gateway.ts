@@ -1,4 +1,4 @@
-/** The media gateway that faces carriers itself: the media engine's own ports, described and answered in SDP. */
+/** Media gateway without a media server: the media engine's own ports, described and answered in SDP. */
 import { randomInt } from 'node:crypto';
 import type { BlockList } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
@@ -16,12 +16,12 @@ import {
   sdpRefusal,
 } from '../media-gateway.ts';
 
-/** What the gateway needs of the media engine. */
+/** Methods of the media engine that the gateway uses. */
 export type SessionOpener = Pick<MediaEngine, 'start' | 'stop' | 'open'>;
 
 export interface DirectGatewayOptions {
   readonly engine: SessionOpener;
-  /** Which local address a far end reaches, where lines are open on all of them. */
+  /** Local address per far end, for sessions bound to the wildcard address. */
   readonly routes?: LocalRoutes;
 }
 
@@ -83,19 +83,19 @@ function noLine(cause: unknown): MediaError {
 interface DirectEndpointOptions {
   readonly session: MediaSession;
   readonly codecs: readonly CodecName[];
-  /** IPv4 that the far end is to send to. */
+  /** IPv4 in our SDP. */
   readonly address: string;
   readonly sessionId: number;
 }
 
-/** One call's media on a port of the media engine, and what we say about it in SDP. */
+/** One call's media on a port of the media engine, with its SDP offer/answer state. */
 class DirectEndpoint implements MediaEndpoint {
   readonly #options: DirectEndpointOptions;
   #version = 0;
   #localSdp = '';
   #isOfferPending = false;
 
-  /** Says nothing yet: `offer` or `negotiate` comes first. */
+  /** Call `offer`, `negotiate` or `apply` first. */
   constructor(options: DirectEndpointOptions) {
     this.#options = options;
   }
@@ -151,7 +151,7 @@ class DirectEndpoint implements MediaEndpoint {
   }
 }
 
-/** The far end's SDP, parsed, and the media parameters that follow from it. */
+/** The far end's SDP, parsed, and the agreed media parameters. */
 interface RemoteDescription {
   readonly theirs: SessionDescription;
   readonly agreed: AgreedMedia;

@@ -1,4 +1,4 @@
-/** One call's media through FreeSWITCH: a leg to the carrier, a leg to the media engine, and the bridge between. */
+/** Media of one call through FreeSWITCH: a leg to the carrier, a leg to the media engine, and their bridge. */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -17,7 +17,7 @@ const MODIFY_MS_MAX = 3_000;
 
 const CLOSE_MS_MAX = 2_000;
 
-/** Between the attempts at a change that FreeSWITCH was too busy for: up to 3 s in all, where it has hardly a processor. */
+/** Retry interval while FreeSWITCH answers 491: up to 3 s in all, for a machine with little CPU. */
 const RETRY_MS = 50;
 const ATTEMPTS_MAX = 60;
 
@@ -32,20 +32,20 @@ export interface BridgedEndpointOptions {
   /** Towards the media engine. */
   readonly inner: FsmrfEndpoint;
   readonly session: MediaSession;
-  /** Where FreeSWITCH reaches the media engine. */
+  /** Address of the media engine for FreeSWITCH. */
   readonly engineAddress: string;
   readonly codecs: readonly CodecName[] | undefined;
-  /** IPv4 that the carrier is told; FreeSWITCH's own when not given. */
+  /** IPv4 in our SDP; default: FreeSWITCH's own. */
   readonly advertisedAddress: string | undefined;
   /** The carrier's offer that `outer` was made from; undefined when there was none. */
   readonly remoteSdp: string | undefined;
-  /** Where the carrier's RTP may come from besides the address of its SDP. */
+  /** Sources of the carrier's RTP besides its SDP. */
   readonly hosts: TrustedHosts;
   /** Reports the packets that reach `outer`. */
   readonly server: Pick<FreeSwitchServer, 'watch' | 'trace'>;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Ends a leg by its name, when it does not end by itself. */
+  /** Ends a leg that does not end by itself. */
   readonly kill: (uuid: string) => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export class BridgedEndpoint implements MediaEndpoint {
   async negotiate(remoteSdp: string): Promise<string> {
     const { codecs } = this.#options;
     const wanted = limited(remoteSdp, codecs);
-    // An answer often says what its early media had said; FreeSWITCH need not hear it twice.
+    // An answer often repeats its early media: FreeSWITCH needs no second re-INVITE.
     const isNew = wanted !== this.#remoteSdp;
     const answer = isNew ? await this.#changeOuter(this.#source.located(wanted)) : undefined;
     this.#remoteSdp = wanted;
@@ -136,7 +136,7 @@ export class BridgedEndpoint implements MediaEndpoint {
     return this.#closed;
   }
 
-  /** FreeSWITCH is told where the far end really is; the far end is told nothing. */
+  /** Only FreeSWITCH gets the new address, not the far end. */
   async #followSource(): Promise<void> {
     const { log } = this.#options;
     try {
@@ -166,12 +166,12 @@ export class BridgedEndpoint implements MediaEndpoint {
     try {
       await within(clock, CLOSE_MS_MAX, leg.destroy());
     } catch {
-      // The way by its own connection is lost: the server's console still reaches it.
+      // The leg's own connection is lost: the event socket still reaches it.
       await kill(leg.uuid);
     }
   }
 
-  /** While the carrier holds us the engine rests, and FreeSWITCH must not take that for its death. */
+  /** On hold the engine sends nothing, which FreeSWITCH must not take for a lost leg. */
   async #follow(flow: Flow): Promise<void> {
     const isHeld = !flow.doesListen;
     if (isHeld !== this.#isHeld) {

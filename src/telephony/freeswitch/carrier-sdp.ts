@@ -1,17 +1,17 @@
-/** The descriptions that go between a carrier and FreeSWITCH, and what the phone server changes in them; pure */
+/** SDP between a carrier, FreeSWITCH and the media engine, and our changes to it; pure */
 import { parseSdp, SdpError } from '../../rtp/sdp.ts';
 import { type CodecName, offer } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import { MediaError, offerOf, sdpRefusal } from '../media-gateway.ts';
 
-/** Which way sound flows, as the far end sees it. */
+/** Direction of the audio, from the far end's point of view. */
 export interface Flow {
-  /** False while the far end holds us. */
+  /** False while the far end has us on hold. */
   readonly doesListen: boolean;
   readonly doesSpeak: boolean;
 }
 
-/** Payload types that need no rtpmap line. @see RFC 3551 section 6 */
+/** Static payload types. @see RFC 3551 section 6 */
 const STATIC_NAMES: Readonly<Record<string, string>> = {
   0: 'PCMU',
   3: 'GSM',
@@ -50,7 +50,7 @@ export function limited(sdp: string, codecs: readonly CodecName[] | undefined): 
   return lines.join('\r\n');
 }
 
-/** What the description says of hold. The old address 0.0.0.0 counts as hold too. RFC 3264, 8.4. */
+/** Direction of an SDP. The old form of hold, address 0.0.0.0, counts too. RFC 3264, 8.4. */
 export function flowOf(sdp: string): Flow {
   const [, direction = 'sendrecv'] =
     /^a=(sendrecv|sendonly|recvonly|inactive)\s*$/m.exec(sdp) ?? [];
@@ -61,7 +61,7 @@ export function flowOf(sdp: string): Flow {
   };
 }
 
-/** Where a leg of FreeSWITCH takes RTP, out of its description, secured or not. @throws {MediaError} 503 when it says none. */
+/** RTP address of a FreeSWITCH leg, from its SDP, plain or SRTP. @throws {MediaError} 503 without one. */
 export function placeOf(sdp: string): { readonly address: string; readonly port: number } {
   const [, address = ''] = /^c=IN IP4 (\S+)/m.exec(sdp) ?? [];
   const [, port = '0'] = /^m=audio ([1-9]\d*) /m.exec(sdp) ?? [];
@@ -71,7 +71,7 @@ export function placeOf(sdp: string): { readonly address: string; readonly port:
   return { address, port: Number(port) };
 }
 
-/** Where a far end takes RTP by its description; undefined where it takes none, or holds the old way. */
+/** RTP address of a far end, from its SDP; undefined without one, and for the old form of hold. */
 export function rtpPlaceOf(sdp: string): Source | undefined {
   const [session = '', ...media] = sdp.split(/^(?=m=)/m);
   const audio = media.find((section) => section.startsWith('m=audio ')) ?? '';
@@ -87,10 +87,10 @@ export function withRtpPlace(sdp: string, { address, port }: Source): string {
 }
 
 /**
- * The same description in our name: one session and a version that we count, and the direction always said.
+ * SDP in our name: constant session id, our version, explicit direction.
  *
- * @param ours.address IPv4 that the far end is told, for RTP and RTCP; FreeSWITCH's own when not given. Its
- * `ext-rtp-ip` has no effect on SIP from loopback.
+ * @param ours.address IPv4 for RTP and RTCP; default: FreeSWITCH's own. Its `ext-rtp-ip` has no effect on SIP from
+ * loopback.
  */
 export function withOrigin(
   sdp: string,
@@ -112,13 +112,13 @@ function connectionIn(sdp: string): string | undefined {
   return /^c=IN IP4 (\S+)/m.exec(sdp)?.[1];
 }
 
-/** FreeSWITCH leaves the usual direction out, which is allowed; some phones that were held wait for it all the same. */
+/** FreeSWITCH omits the default direction; some phones on hold need it to resume. */
 function withDirection(media: string): string {
   const isSaid = /^a=(sendrecv|sendonly|recvonly|inactive)\s*$/m.test(media);
   return isSaid || !media.startsWith('m=audio') ? media : `${media.trimEnd()}\r\na=sendrecv\r\n`;
 }
 
-/** FreeSWITCH fails late, or answers what cannot work, where a description has no usable stream. */
+/** FreeSWITCH fails late, or answers nonsense, without a usable stream. */
 function refuseUnusable(sdp: string): void {
   try {
     parseSdp(sdp, { hasSrtp: true });
@@ -132,12 +132,12 @@ function namesOf(sdp: string): ReadonlyMap<string, string> {
   return new Map([...found].map(([, type = '', name = '']) => [type, name.toUpperCase()]));
 }
 
-/** What the engine's port says of itself to FreeSWITCH: PCMU, so that nothing is encoded twice on most trunks. */
+/** SDP of the engine's port for FreeSWITCH: PCMU, which avoids transcoding on most trunks. */
 export function engineOffer(port: number, address: string): string {
   return offerOf(['PCMU'], { address, port, sessionId: 1, version: 1 });
 }
 
-/** What FreeSWITCH is told of a carrier that has said nothing yet: any address, and nothing to send there. */
+/** SDP for FreeSWITCH in place of a carrier's that is not known yet: any address, inactive. */
 export function silentOffer(codecs: readonly CodecName[] | undefined): string {
   const nowhere = { address: '127.0.0.1', port: 9, sessionId: 1, version: 1 };
   const sdp = codecs === undefined ? offer(nowhere) : offerOf(codecs, nowhere);

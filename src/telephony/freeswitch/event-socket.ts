@@ -1,4 +1,4 @@
-/** A connection to FreeSWITCH's event socket for commands: every wait on it ends, and so does the connection then. */
+/** Command connection to FreeSWITCH's event socket; closes when a reply is overdue. */
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 
@@ -16,7 +16,7 @@ export interface EventSocketOptions {
   readonly port: number;
   readonly secret: string;
   readonly clock: Clock;
-  /** Called with each line that the server logs for the console, and the name of the leg that it is about. */
+  /** Called with each console log line, and the identifier of its leg. */
   readonly onLine?: (uuid: string, line: string) => void;
   /** Called once when a connection that was open is lost, with the reason. */
   readonly onLost: (reason: string) => void;
@@ -74,10 +74,10 @@ export class EventSocket {
   }
 
   /**
-   * Runs a command of the console.
+   * Runs a console command.
    *
-   * @returns what it printed.
-   * @throws {EventSocketError} when no answer came in time; the connection is lost then, since a late answer would be
+   * @returns its output.
+   * @throws {EventSocketError} without a reply in time; the connection is closed then, because a late reply would be
    * taken for the next command's.
    */
   async api(command: string): Promise<string> {
@@ -159,7 +159,7 @@ export class EventSocket {
 /** One message. Header names are in lower case. */
 interface EventSocketMessage {
   readonly headers: ReadonlyMap<string, string>;
-  /** Empty where there is none. */
+  /** Empty without a body. */
   readonly body: string;
 }
 
@@ -176,10 +176,10 @@ export class EventSocketReader {
   #unread = Buffer.alloc(0);
 
   /**
-   * Takes in what came.
+   * Adds received octets.
    *
-   * @returns the messages that are whole now.
-   * @throws {EventSocketError} when it makes no sense; then the connection is of no use.
+   * @returns the messages completed.
+   * @throws {EventSocketError} for malformed input; the connection is unusable then.
    */
   push(chunk: Buffer): EventSocketMessage[] {
     this.#unread = Buffer.concat([this.#unread, chunk]);

@@ -1,4 +1,4 @@
-/** Finds where a far end's RTP comes from when FreeSWITCH turns it away, because the SDP names another address. */
+/** Finds the actual RTP source of a far end whose SDP names another address, and which FreeSWITCH therefore ignores. */
 import type { Clock } from '../../lib/clock.ts';
 import { type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
 import { rtpPlaceOf, withRtpPlace } from './carrier-sdp.ts';
@@ -6,29 +6,31 @@ import { rtpPlaceOf, withRtpPlace } from './carrier-sdp.ts';
 /** While a new source may prove itself, as `SourceLock` has it. */
 const LEARNING_MS = 5_000;
 const LEARNING_CHECK_MS = 100;
-/** After that: silence of the far end as long as `SourceLock` wants before another port may prove itself. */
+/** Afterwards: the silence that `SourceLock` requires before another port may prove itself. */
 const CHECK_MS = 2_000;
 
-/** Reports in vain between two checks; more come from a host that throws RTP at the port, and each costs a line. */
+/** Limit of reports between two checks: each packet of a flood costs a log line. */
 const PACKETS_MAX = 500;
 
-/** FreeSWITCH does not tell the SSRC, so that a source is proven by its sequence alone. */
+/** FreeSWITCH does not report the SSRC: a source is proven by its sequence numbers alone. */
 const ANY_SSRC = 0;
 
 export interface FarEndSourceOptions extends TrustedHosts {
-  /** How many packets of the far end have come through FreeSWITCH. */
+  /** Number of packets relayed by FreeSWITCH. */
   readonly relayedPackets: () => Promise<number>;
   /** Has FreeSWITCH report each packet that reaches the leg, or no longer. Never rejects. */
   readonly trace: (isOn: boolean) => Promise<void>;
-  /** Called when FreeSWITCH has to be told another address: `located` has it. */
+  /** Called when FreeSWITCH needs another address; `located` has it. */
   readonly onMoved: () => void;
   readonly clock: Clock;
 }
 
 /**
- * FreeSWITCH takes RTP from the address and port of the SDP alone (`disable-rtp-auto-adjust`): its own way to adjust
- * believes whoever sends first. So while nothing is heard, it reports where packets come from, `SourceLock` says whether
- * that is the far end, as it does for lines without FreeSWITCH, and FreeSWITCH gets the SDP with the proven address.
+ * RTP source of one leg.
+ *
+ * FreeSWITCH accepts RTP only from the address in the SDP (`disable-rtp-auto-adjust`): its own adjustment trusts the
+ * first sender. Without packets, it therefore reports the sources that it ignores, `SourceLock` decides whether one
+ * of them is the far end, as in sessions without FreeSWITCH, and FreeSWITCH gets the SDP with the proven address.
  */
 export class FarEndSource {
   readonly #options: FarEndSourceOptions;
@@ -46,7 +48,7 @@ export class FarEndSource {
     this.#options = options;
   }
 
-  /** Takes the far end's SDP that FreeSWITCH has agreed to. A repeated address changes nothing. */
+  /** Notes the far end's SDP that FreeSWITCH has accepted. A repeated address changes nothing. */
   expect(sdp: string): void {
     const { clock, signallingAddress, carrier } = this.#options;
     const place = rtpPlaceOf(sdp);
@@ -60,7 +62,7 @@ export class FarEndSource {
     void this.#check();
   }
 
-  /** The far end's SDP with the address that its RTP has proven to come from. */
+  /** Far end's SDP with the proven RTP address. */
   located(sdp: string): string {
     const place = rtpPlaceOf(sdp);
     if (!isSame(place, this.#expected) || isSame(place, this.#told)) return sdp;
@@ -80,7 +82,7 @@ export class FarEndSource {
     } else if (this.#reported >= PACKETS_MAX) void this.#trace(false);
   }
 
-  /** The leg ends. Safe to call twice. */
+  /** Stops. Safe to call twice. */
   stop(): void {
     this.#isStopped = true;
     this.#stopTimer();
@@ -114,22 +116,22 @@ function isSame(one: Source | undefined, other: Source | undefined): boolean {
   return one?.address === other?.address && one?.port === other?.port;
 }
 
-/** What FreeSWITCH tells of the RTP packets that reach a leg, those included that it does not believe */
+/** RTP packet of a leg in FreeSWITCH's log, ignored ones included. */
 export interface TracedPacket {
   readonly source: Source;
   readonly sequence: number;
 }
 
 /**
- * The line that `uuid_debug_media … read on` makes of each packet of a type that was agreed on:
+ * Log line of `uuid_debug_media … read on` for each packet of an agreed payload type:
  *
  *     R sofia/offhook_outer/… b=  92 10.0.0.5:24004 192.0.2.1:4000 203.0.113.50:61000 pt=0 ts=160 seq=7 m=0
- *                                    FreeSWITCH     by the SDP     really from
+ *                                    FreeSWITCH     by the SDP     actual source
  */
 const LINE =
   /^R \S+ b= *\d+ \S+:\d+ \S+:\d+ ((?:\d{1,3}\.){3}\d{1,3}):(\d{1,5}) pt=\d+ ts=\d+ seq=(\d{1,5}) /;
 
-/** Reads a line of FreeSWITCH's log; undefined when it is another one. @see switch_rtp.c, read_rtp_packet */
+/** Parses a line of FreeSWITCH's log; undefined for any other line. @see switch_rtp.c, read_rtp_packet */
 export function tracedPacketIn(line: string): TracedPacket | undefined {
   const [, address, port, sequence] = LINE.exec(line) ?? [];
   if (address === undefined) return undefined;

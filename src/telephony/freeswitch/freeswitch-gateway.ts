@@ -1,4 +1,4 @@
-/** The media gateway that leaves the carrier's RTP to FreeSWITCH: codecs, SRTP, NAT; the media engine stays behind it. */
+/** Media gateway through FreeSWITCH, which handles codecs, SRTP and NAT; the media engine stays behind it. */
 import type { BlockList } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -19,10 +19,10 @@ import type { SipClient } from './sip-probe.ts';
 /** A server that is well makes a leg in 30 ms. */
 const LEG_MS_MAX = 5_000;
 
-/** The caller hears the ringing meanwhile; none is begun when one before it took its whole time. */
+/** The caller hears ringing meanwhile; an attempt that used up the time limit is the last. */
 const ATTEMPTS_MAX = 3;
 
-/** What the gateway needs of the media engine, which its owner starts and stops. */
+/** Methods of the media engine that the gateway uses. */
 export type SessionOpener = Pick<MediaEngine, 'open'>;
 
 export interface FreeSwitchGatewayOptions {
@@ -38,24 +38,24 @@ export interface FreeSwitchGatewayOptions {
   readonly orphanChannels?: readonly string[];
 }
 
-/** Where a call's legs are made. */
+/** Server for a call's legs. */
 interface Place {
   readonly server: FreeSwitchServer;
   readonly connection: FreeSwitchConnection;
 }
 
-/** How the media engine's line is opened. */
+/** Options of the media engine's session. */
 interface SessionOptions {
   readonly near: MediaSession | undefined;
   readonly isHeld: boolean | undefined;
 }
 
 interface LegOptions {
-  /** The carrier's; undefined where the offer is ours. */
+  /** The carrier's offer; undefined when we offer. */
   readonly offer: string | undefined;
   readonly codecs: readonly CodecName[] | undefined;
   readonly advertisedAddress: string | undefined;
-  /** Where RTP may come from besides the address of the SDP. */
+  /** Sources of RTP besides the address of the SDP. */
   readonly hosts: TrustedHosts;
 }
 
@@ -75,7 +75,7 @@ export class FreeSwitchGateway implements MediaGateway {
     this.#turns = new WeightedTurns(seats);
   }
 
-  /** Servers that are out of reach are no failure: they are tried again for ever. */
+  /** Unreachable servers are not an error: they are retried. */
   async start(): Promise<void> {
     await Promise.all(this.#servers.map((server) => server.start()));
   }
@@ -84,7 +84,7 @@ export class FreeSwitchGateway implements MediaGateway {
     for (const server of this.#servers) server.stop();
   }
 
-  /** Of every server; while one is well, all count as ready, and the state says which is not. */
+  /** One report per server; all count as ready while one is healthy. */
   reports(): readonly CarrierReport[] {
     const reports = this.#servers.map((server) => server.report());
     const isAnyReady = reports.some(({ isReady }) => isReady);
@@ -103,7 +103,7 @@ export class FreeSwitchGateway implements MediaGateway {
     const { codecs, advertisedAddress, remoteSdp, near, isHeld } = options;
     const { signallingAddress, carrier } = options;
     const hosts = { signallingAddress, carrier };
-    // Read first: what cannot be understood shall not cost a port.
+    // Checked before a port is taken: an unusable offer must not cost one.
     const offer = remoteSdp === undefined ? undefined : limited(remoteSdp, codecs);
     const { clock, log } = this.#options;
     const startedAtMs = clock.nowMs();
@@ -116,7 +116,7 @@ export class FreeSwitchGateway implements MediaGateway {
           line: { near, isHeld },
         });
       } catch (cause) {
-        // What is wrong with the description, or with our own lines, would be wrong at any server.
+        // Errors of the SDP, or of our own sessions, would repeat at any server.
         const error = cause instanceof MediaError ? cause : mediaErrorOf(cause);
         const isServers = error !== cause && error.sipStatus === 503;
         const hasTime = attempt < ATTEMPTS_MAX && clock.nowMs() - startedAtMs < LEG_MS_MAX;
@@ -128,7 +128,7 @@ export class FreeSwitchGateway implements MediaGateway {
     }
   }
 
-  /** The server whose turn it is; one that has failed only where there is no other. */
+  /** Next server in turn; a failed one only without another. */
   #choose(failed: ReadonlySet<FreeSwitchServer>): Place {
     const isWell = ({ connection }: FreeSwitchServer) => connection !== undefined;
     const isFresh = (server: FreeSwitchServer) => isWell(server) && !failed.has(server);
@@ -178,7 +178,7 @@ export class FreeSwitchGateway implements MediaGateway {
     }
   }
 
-  /** Both legs, or none: one that comes alone, or too late, is ended. */
+  /** Both legs, or none: a single or late one is ended. */
   async #legs(
     wishes: readonly [readonly [FsmrfServer, string], readonly [FsmrfServer, string]],
   ): Promise<readonly [FsmrfEndpoint, FsmrfEndpoint]> {
@@ -208,7 +208,7 @@ export class FreeSwitchGateway implements MediaGateway {
   }
 }
 
-/** Waits for a promise, but not when nobody is left to settle it. @throws the signal's reason when it is aborted. */
+/** Waits for a promise, or until the signal is aborted. @throws the signal's reason. */
 function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

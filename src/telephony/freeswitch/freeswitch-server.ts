@@ -1,4 +1,4 @@
-/** One FreeSWITCH: its event socket and its two SIP profiles, watched, and connected anew whenever one is lost. */
+/** Connection to one FreeSWITCH: its event socket and its two SIP profiles, health checks and reconnects. */
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -16,7 +16,7 @@ const INNER = 'offhook_inner';
 
 const CONNECT_MS_MAX = 3_000;
 
-/** A start waits no longer for a server: it may come later. */
+/** Time limit of the start: the server may come later. */
 const START_MS_MAX = 1_500;
 
 const RETRY_MS_MIN = 250;
@@ -25,7 +25,7 @@ const RETRY_MS_MAX = 5_000;
 /** A server that hangs is found out at the latest after this and the time that a command may take. */
 const CHECK_MS = 5_000;
 
-/** The server is there, and takes no calls yet. */
+/** The server is up, but takes no calls yet. */
 class NotReadyError extends Error {
   override readonly name = 'NotReadyError';
 
@@ -45,14 +45,14 @@ export interface FreeSwitchServerOptions {
   readonly orphanChannels: readonly string[];
 }
 
-/** What a server that is well offers. */
+/** Connections of a healthy server. */
 export interface FreeSwitchConnection {
   readonly outer: FsmrfServer;
   readonly inner: FsmrfServer;
   readonly socket: EventSocket;
   /** SIP URIs of the two profiles. */
   readonly uris: readonly string[];
-  /** Aborted when it is given up, with the reason. What was asked for is not answered any more then. */
+  /** Aborted when the connection is lost, with the reason; pending requests get no answer then. */
   readonly lost: AbortSignal;
 }
 
@@ -62,7 +62,10 @@ export class FreeSwitchServer {
   #end = new AbortController();
   #orphans: readonly string[];
   #problem = 'not started';
-  /** Why SIP does not reach it, though its event socket answers; undefined while it does, or that is not known yet. */
+  /**
+   * Reason why SIP does not reach the server although its event socket answers; undefined while it does, or before
+   * the first check.
+   */
   #sipProblem: string | undefined;
   #hasSip = false;
   #isRunning = false;
@@ -74,7 +77,7 @@ export class FreeSwitchServer {
   constructor(options: FreeSwitchServerOptions) {
     this.#options = options;
     this.#orphans = options.orphanChannels;
-    // Another SIP server, or another address of it, may have come up.
+    // Another SIP server, or another address of it, may be connected.
     options.srf.on('connect', (error) => {
       this.#hasSip = false;
       if (!error && this.#connection !== undefined) void this.#trySip(this.#connection);
@@ -112,7 +115,7 @@ export class FreeSwitchServer {
     return { name: `freeswitch ${this.#place}`, isReady, state };
   }
 
-  /** Ends a leg by its name. Never rejects: a server that is out of reach has other ways to notice. */
+  /** Ends a leg. Never rejects: an unreachable server ends it by its own timers. */
   async kill(uuid: string): Promise<void> {
     try {
       await this.#connection?.socket.api(`uuid_kill ${uuid}`);
@@ -121,7 +124,7 @@ export class FreeSwitchServer {
     }
   }
 
-  /** Calls `onPacket` for each packet that reaches a leg while it is traced. @returns what ends that. */
+  /** Calls `onPacket` for each packet of a leg while it is traced. @returns removes the listener. */
   watch(uuid: string, onPacket: (packet: TracedPacket) => void): () => void {
     this.#watchers.set(uuid, onPacket);
     return () => this.#watchers.delete(uuid);
@@ -209,7 +212,7 @@ export class FreeSwitchServer {
     }
   }
 
-  /** Tries the way of SIP to both profiles, until it is found open once. */
+  /** Probes SIP to both profiles, until it has worked once. */
   async #trySip({ uris }: FreeSwitchConnection): Promise<void> {
     const { srf, clock, log } = this.#options;
     for (const uri of uris) {
@@ -264,7 +267,10 @@ function refuseUnready(status: string): void {
   if (!/^FreeSWITCH .* is ready/m.test(status)) throw new NotReadyError();
 }
 
-/** Where the profiles take SIP. Looked for here, because drachtio-fsmrf throws out of reach when a profile is missing. */
+/**
+ * SIP addresses of the profiles. Checked here, because drachtio-fsmrf throws outside any promise for a missing
+ * profile.
+ */
 function urisOf(profiles: readonly string[], status: string): readonly string[] {
   const uri = 'sip:mod_sofia@(?:\\d{1,3}\\.){3}\\d{1,3}:\\d+';
   return profiles.map((profile) => {

@@ -1,4 +1,4 @@
-/** The part of drachtio-fsmrf that the media gateway stands on, typed as the library really behaves. */
+/** Types of the drachtio-fsmrf API that the media gateway uses, with workarounds for its lost BYEs and errors. */
 import { createRequire } from 'node:module';
 import { MediaError } from '../media-gateway.ts';
 
@@ -22,7 +22,7 @@ export interface FsmrfEndpoint {
   bridge(other: FsmrfEndpoint): Promise<void>;
   /** Resolves at FreeSWITCH's BYE; never when the connection is lost meanwhile. */
   destroy(): Promise<void>;
-  /** FreeSWITCH has ended the leg, or is gone. */
+  /** FreeSWITCH has ended the leg, or is disconnected. */
   on(event: 'destroy', listener: () => void): void;
 }
 
@@ -42,7 +42,7 @@ interface FsmrfConnectOptions {
   readonly address: string;
   readonly port: number;
   readonly secret: string;
-  /** Where FreeSWITCH connects back to, for each leg. */
+  /** Address that FreeSWITCH connects back to, for each leg. */
   readonly listenAddress: string;
   readonly profile: string;
 }
@@ -54,8 +54,8 @@ interface Fsmrf {
 const Mrf = createRequire(import.meta.url)('drachtio-fsmrf') as new (srf: object) => Fsmrf;
 
 /**
- * Connects to one profile of a server that is known to be well: with one that is not, the library throws where nobody
- * can catch it, or tries again for ever.
+ * Connects to one profile of a healthy server: for any other the library throws outside any promise, or retries
+ * without end.
  *
  * @param srf drachtio-srf's client: SIP to the server goes through its drachtio.
  * @throws {Error} when it is not ready within a second.
@@ -66,16 +66,16 @@ export async function connectProfile(
 ): Promise<FsmrfServer> {
   const { onEnd, ...address } = options;
   const server = await new Mrf(srf).connect(address);
-  // In place of the library's own listeners, which print, and reconnect in a way that loses every later answer.
+  // Replaces the library's own listeners, which print to the console and reconnect in a way that loses later replies.
   for (const event of ['esl::end', 'esl::ready']) server.conn.removeAllListeners(event);
   server.conn.on('esl::end', onEnd);
   return server;
 }
 
 /**
- * Makes a leg from the far end's description.
+ * Creates a leg from the far end's SDP.
  *
- * @throws {LegEndedError} when FreeSWITCH answers and ends the leg at once, which the library would not notice.
+ * @throws {LegEndedError} when FreeSWITCH answers and ends the leg at once, which the library does not notice.
  * @throws {Error} when FreeSWITCH refuses; never settles when the connection is lost meanwhile.
  */
 export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<FsmrfEndpoint> {
@@ -87,7 +87,7 @@ export function createLeg(server: FsmrfServer, remoteSdp: string): Promise<Fsmrf
   return Promise.race([own.createEndpoint({ remoteSdp: sdp }), ended]);
 }
 
-/** Changes where and how a leg talks. @throws {Error} when FreeSWITCH refuses. */
+/** Re-negotiates a leg. @throws {Error} when FreeSWITCH refuses. */
 export async function modify(endpoint: FsmrfEndpoint, sdp: string): Promise<string> {
   const { dialog } = endpoint;
   try {
@@ -141,7 +141,7 @@ export function watchedClient(client: LegSip): {
   const ending = Promise.withResolvers<never>();
   const createUAC = (uri: string, options: object) =>
     new Promise<LegDialog>((resolve, reject) => {
-      // By callback: BYE may come with the same packet as the answer, before a promise would have been heard.
+      // By callback: a BYE in the same packet as the answer arrives before a promise settles.
       client.createUAC(uri, options, {}, (error, dialog) => {
         if (dialog === undefined) return reject(error);
         endQuietly(dialog);
@@ -152,7 +152,7 @@ export function watchedClient(client: LegSip): {
   return { srf: { createUAC }, ended: ending.promise };
 }
 
-/** The library ends a dialog that it has given up, and waits for nobody; it may be over by then. */
+/** The library destroys abandoned dialogs without awaiting; the dialog may be over by then. */
 function endQuietly(dialog: LegDialog): void {
   const end = dialog.destroy.bind(dialog);
   let isOver = false;
@@ -177,7 +177,7 @@ export function mediaErrorOf(cause: unknown): MediaError {
   return new MediaError(`Cannot set up sound in FreeSWITCH: ${why}`, sipStatus, { cause });
 }
 
-/** SIP status behind an error of drachtio-srf; 0 where there was none. */
+/** SIP status of a drachtio-srf error; 0 without one. */
 export function statusOf(error: unknown): number {
   const hasStatus = typeof error === 'object' && error !== null && 'status' in error;
   return hasStatus && typeof error.status === 'number' ? error.status : 0;

@@ -1,4 +1,4 @@
-/** Tries whether SIP reaches a profile of FreeSWITCH, and is accepted there, by the way that calls take. */
+/** Probes whether SIP reaches a profile of FreeSWITCH, and is accepted there, on the path of calls. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { OverdueError, within } from '../limit.ts';
@@ -12,7 +12,7 @@ const USER_AGENT = 'offhook-probe';
 
 /** The part of drachtio-srf's client that a probe needs. */
 export interface SipClient {
-  /** The connection to the SIP server is there, or has failed. */
+  /** The SIP server is connected, or the attempt has failed. */
   on(event: 'connect', listener: (error: unknown) => void): void;
   createUAC(
     uri: string,

@@ -1,17 +1,16 @@
-/** The scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
-
+/** Scripted party of a simulated call: speaks, listens and presses keys, one frame of 20 ms at a time; pure */
 import type { PartyScript, PartyStep } from '../../domain/sandbox/sandbox-scenario.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 
-/** One frame of what the party sounds like; without `pcm` it is silent. */
+/** One frame of the party's audio; without `pcm` it is silent. */
 export interface PartyFrame {
   readonly isVoice: boolean;
   readonly pcm?: Int16Array;
 }
 
-/** What the party can do besides sounding. */
+/** Actions of the party besides audio. */
 export interface PartyActions {
-  /** The PCM of a sentence, 8 kHz; undefined where it has no voice. */
+  /** PCM of a sentence, 8 kHz; undefined without a voice. */
   pcmOf(text: string): Int16Array | undefined;
   press(digit: string): void;
   hangUp(): void;
@@ -24,13 +23,13 @@ interface SpokenSentence {
   readonly untilMs: number;
 }
 
-/** How long the agent must have been silent for its turn to be over. */
+/** Silence of the agent that ends its turn. */
 const PAUSE_MS = 400;
 
-/** A party listens no longer than this, and then says its next sentence all the same: over a long greeting, as people do. */
+/** Longest time to listen; then the party speaks over the agent. */
 const PATIENCE_MS = 12_000;
 
-/** How long a character takes to say in silence, where a sentence has no voice. */
+/** Duration of a silent sentence, per character. */
 const MS_PER_CHARACTER = 60;
 
 /** RFC 4733 events as telephones send them. */
@@ -61,10 +60,10 @@ export class Party {
   }
 
   /**
-   * The next frame.
+   * Next frame.
    *
-   * @param nowMs when it begins.
-   * @param isAgentTalking whether a reply of the agent is under way.
+   * @param nowMs start of the frame.
+   * @param isAgentTalking whether a reply of the agent is being played.
    */
   next(nowMs: number, isAgentTalking: boolean): PartyFrame {
     this.#nowMs = nowMs;
@@ -73,7 +72,7 @@ export class Party {
     return value ?? SILENCE;
   }
 
-  /** The words said in a span of time. Of a sentence that goes on, the words so far. */
+  /** Words spoken in a time span; of a sentence in progress the words so far. */
   wordsBetween(fromMs: number, untilMs: number): string {
     return this.#spoken
       .filter((said) => said.untilMs > fromMs - LEAD_MS && said.fromMs < untilMs)
@@ -85,7 +84,7 @@ export class Party {
   }
 
   *#act(steps: readonly PartyStep[]): Generator<PartyFrame, void> {
-    // Else the time that a machine takes for the first greeting would decide how much of it is heard.
+    // Otherwise the speed of the machine would decide how much of the greeting is heard.
     if (steps[0]?.kind === 'wait') yield* this.#hearFirstSound();
     for (const step of steps) {
       switch (step.kind) {

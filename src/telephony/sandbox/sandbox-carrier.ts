@@ -1,4 +1,4 @@
-/** A telephone network that is only played: whoever is called, or rings in, is a script in this process. */
+/** Simulated telephone network: the other party of each call is a script in this process. */
 import {
   PARTY_SCRIPTS,
   type PartyScript,
@@ -36,11 +36,11 @@ interface SandboxCarrierOptions {
   readonly log: Logger;
 }
 
-/** Has no socket and no trunk. Its legs are `SandboxLeg`s, and stand still until they are opened with their call's clock. */
+/** Has no socket and no trunk. Its legs (`SandboxLeg`) do not move before they are opened with their call's clock. */
 export class SandboxCarrier implements Carrier {
   readonly #options: SandboxCarrierOptions;
   readonly #voices: PartyVoices;
-  /** What rings and what is connected. */
+  /** Ringing and connected calls. */
   readonly #live = new Set<SandboxRinging>();
   #isDraining = false;
 
@@ -49,7 +49,7 @@ export class SandboxCarrier implements Carrier {
     this.#voices = new PartyVoices(options);
   }
 
-  /** Nobody rings in by himself: `ringIn` makes somebody do so. */
+  /** Incoming calls are made by `ringIn`. */
   start(): Promise<void> {
     return Promise.resolve();
   }
@@ -64,7 +64,7 @@ export class SandboxCarrier implements Carrier {
     return Promise.resolve();
   }
 
-  /** Calls the party that the last two digits of `to` stand for. @throws {CarrierError} 503 after `drain`. */
+  /** Calls the party selected by the last two digits of `to`. @throws {CarrierError} 503 after `drain`. */
   place(request: {
     readonly from: string;
     readonly to: string;
@@ -82,7 +82,7 @@ export class SandboxCarrier implements Carrier {
     };
   }
 
-  /** Lets a party ring. What it does is up to the scenario, not to its number. */
+  /** Makes an incoming call. The scenario decides what the party does, not its number. */
   ringIn(request: {
     readonly from: string;
     readonly to: string;
@@ -137,7 +137,7 @@ export class SandboxCarrier implements Carrier {
   }
 }
 
-/** Scripts are few and fixed: what is kept of them is a megabyte. */
+/** Cache of spoken sentences. Scripts are few and fixed: one megabyte in all. */
 class PartyVoices {
   readonly #speak: (text: string) => AsyncIterable<Int16Array>;
   readonly #log: Logger;
@@ -154,8 +154,8 @@ class PartyVoices {
   }
 
   /**
-   * Speaks what the script has and the journal has not; a sentence that failed before is tried again. Never rejects: what
-   * cannot be spoken stays silent.
+   * Synthesises the script's missing sentences; retries failed ones. Never rejects: a sentence that fails stays
+   * silent.
    */
   async prepare(script: PartyScript): Promise<void> {
     await Promise.all(partyLines(script).map((text) => this.#prepareLine(text)));
@@ -198,22 +198,22 @@ interface SandboxRingingOptions {
 /** Only the first call of a scenario waits for its party's voice; one that takes longer than this is done without. */
 const VOICE_MS_MAX = 20_000;
 
-/** A telephone that rings, at either end of a simulated call, until somebody picks up or gives up. */
+/** Ringing at either end of a simulated call, until it is answered or given up. */
 class SandboxRinging {
-  /** Rejects with a `CarrierError`: the script's status, or 487 where it rang for too long or was given up. */
+  /** Rejects with a `CarrierError`: the script's status, or 487 after the time limit or `cancel`. */
   readonly answered: Promise<SandboxLeg>;
   readonly #options: SandboxRingingOptions;
   readonly #givenUp = Promise.withResolvers<never>();
 
   constructor(options: SandboxRingingOptions) {
     this.#options = options;
-    // Both may be rejected while nobody asks for them, which must not end the process.
+    // Both may reject without a listener, which must not end the process.
     this.#givenUp.promise.catch(() => undefined);
     this.answered = this.#ring();
     this.answered.catch(() => undefined);
   }
 
-  /** Gives up; where somebody has picked up, hangs up. Safe to call twice. */
+  /** Gives up; hangs up an answered call. Safe to call twice. */
   cancel(): void {
     this.#givenUp.reject(new CarrierError('The call was given up', 487));
     this.answered.then(

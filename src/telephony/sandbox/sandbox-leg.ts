@@ -1,5 +1,4 @@
-/** The leg of a simulated call: the scripted party is at its other end, and no network in between. */
-
+/** Leg of a simulated call, with a scripted party at its other end. */
 import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
 import {
@@ -11,7 +10,7 @@ import {
 } from '../carrier.ts';
 import { SandboxLine } from './sandbox-line.ts';
 
-/** How long whoever a caller is handed to takes to pick up. */
+/** Time until the third party of a transfer answers. */
 const TRANSFER_MS = 1500;
 
 export class SandboxLeg implements Leg {
@@ -67,7 +66,7 @@ export class SandboxLeg implements Leg {
     if (this.#cause !== undefined) listener(this.#cause);
   }
 
-  /** The party's keys come in the audio stream. */
+  /** The party's keys arrive in the audio stream. */
   onDigit(): void {}
 
   record(path: string): void {
@@ -79,14 +78,14 @@ export class SandboxLeg implements Leg {
     return this.#closed.promise;
   }
 
-  /** The party goes by itself: nobody is simulated for it to talk to. */
+  /** Simulates no third party: the leg is released. */
   async transfer(_number: string): Promise<TransferOutcome> {
     await this.#pickedUp();
     this.#release({ kind: 'transferred' });
     return 'referred';
   }
 
-  /** Whoever is brought in says nothing, and stays. */
+  /** The third party says nothing, and stays. */
   async bringIn(_number: string): Promise<ThreeWayCall> {
     await this.#pickedUp();
     return {
@@ -98,7 +97,7 @@ export class SandboxLeg implements Leg {
     };
   }
 
-  /** Resolves when somebody whom the caller is to be handed to has picked up. @throws {CarrierError} when he cannot. */
+  /** Resolves when the third party of a transfer has answered. @throws {CarrierError} when it cannot. */
   #pickedUp(): Promise<void> {
     const clock = this.#clock;
     if (this.#cause !== undefined || clock === undefined) {
@@ -116,11 +115,11 @@ export class SandboxLeg implements Leg {
     });
   }
 
-  /** Ends the leg for the cause of whoever was first. */
+  /** Ends the leg; the first cause counts. */
   #release(cause: ReleaseCause): void {
     if (this.#cause !== undefined) return;
     this.#cause = cause;
-    // What is left, the last of the recording and of the record, is done by a real disk.
+    // The recording and the record are finished in real time.
     this.#clock?.slowDown();
     this.#onReleased(cause);
     this.#onOver();

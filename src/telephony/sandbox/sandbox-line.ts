@@ -1,5 +1,4 @@
-/** The sound of a simulated call: the agent's playout and the scripted party, frame by frame in simulated time. */
-
+/** Audio of a simulated call: the agent's playout and the scripted party, frame by frame in simulated time. */
 import type { PartyScript } from '../../domain/sandbox/sandbox-scenario.ts';
 import type { Clock } from '../../lib/clock.ts';
 import {
@@ -19,13 +18,13 @@ import { Party, type PartyFrame } from './party.ts';
 /** How often the frames that are due are made: seldom enough to be cheap, often enough for a turn-taking ear. */
 const TICK_MS = 60;
 
-/** A line carries silence too: the recording is as long as the call. */
+/** Silence for the recording, which is as long as the call. */
 const QUIET_FRAME = new Int16Array(FRAME_SAMPLES);
 
-/** Stays empty: a scripted party needs no recogniser. One for all lines, as it has 64 KB. */
+/** Stays empty: a scripted party needs no recogniser. Shared, because it has 64 KB. */
 const EMPTY_RING = new ReceiveRing();
 
-/** What the far end of a line does to its leg. */
+/** Actions of the far end on its leg. */
 export interface FarEnd {
   hangUp(): void;
   breakOff(): void;
@@ -33,7 +32,7 @@ export interface FarEnd {
 
 export interface SandboxLineOptions {
   readonly script: PartyScript;
-  /** The PCM of a party's sentence, 8 kHz; undefined where it has no voice. */
+  /** PCM of a party's sentence, 8 kHz; undefined without a voice. */
   readonly pcmOf: (text: string) => Int16Array | undefined;
   /** E.164, of the scripted party. */
   readonly partyNumber: string;
@@ -41,8 +40,8 @@ export interface SandboxLineOptions {
 }
 
 /**
- * Nothing moves before `open`, which brings the call's clock. Frames that are due late are made up for in order, so
- * that a busy process changes nothing of what is heard and recorded.
+ * Nothing moves before `open`, which brings the call's clock. Overdue frames are made up for in order, so that a busy
+ * process does not change the audio.
  */
 export class SandboxLine implements AudioStream {
   readonly heard = EMPTY_RING;
@@ -53,7 +52,7 @@ export class SandboxLine implements AudioStream {
   readonly #party: Party;
   #clock: Clock | undefined;
   #recorder: WavRecorder | undefined;
-  /** End of the last frame made. */
+  /** End of the last frame. */
   #doneMs = 0;
   #isMaking = false;
   #isClosed = false;
@@ -103,7 +102,7 @@ export class SandboxLine implements AudioStream {
     await this.#recorder?.close();
   }
 
-  /** The words that the party said in a span of time. */
+  /** Words that the party said in a time span. */
   wordsBetween(fromMs: number, untilMs: number): string {
     return this.#party.wordsBetween(fromMs, untilMs);
   }
@@ -115,7 +114,7 @@ export class SandboxLine implements AudioStream {
   begin(generation: number): void {
     this.#catchUp();
     this.#report(this.#playout.begin(generation));
-    // From the reply's first frame on, so that what the party does to it comes equally late in every call.
+    // Ticks from the first frame of the reply on, so that the party reacts equally late in every call.
     if (this.#clock !== undefined) this.#tickLater(this.#clock);
   }
 
@@ -146,7 +145,7 @@ export class SandboxLine implements AudioStream {
   /** The scripted party does not listen for keys. */
   sendDigits(): void {}
 
-  /** No packet leaves, and none comes. */
+  /** There are no packets. */
   stats(): Promise<AudioStats> {
     const packets = { packetsReceived: 0, packetsSent: 0, packetsLost: 0, packetsRejected: 0 };
     return Promise.resolve({ ...packets, jitterMs: 0 });
@@ -162,7 +161,7 @@ export class SandboxLine implements AudioStream {
     if (!this.#isClosed) this.#cancelTick = clock.after(TICK_MS, () => this.#tick(clock));
   }
 
-  /** Makes every frame that is due. What a frame causes may ask for more of them; they are made by this loop. */
+  /** Makes every frame that is due. Frames that they trigger are made by the same loop. */
   #catchUp(): void {
     if (this.#clock === undefined || this.#isMaking) return;
     this.#isMaking = true;
@@ -193,7 +192,7 @@ export class SandboxLine implements AudioStream {
     this.#report(this.#playout.endIfPlayed());
   }
 
-  /** Tells voice and silence as the media worker's detector does: after so many frames of the one or the other. */
+  /** Voice activity, by the rule of the media worker's detector: a number of consecutive frames. */
   #detectVoice({ isVoice }: PartyFrame, fromMs: number): void {
     if (isVoice) this.#lastVoicedAtMs = this.#doneMs;
     if (isVoice === this.#isVoice) {

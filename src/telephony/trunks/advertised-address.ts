@@ -1,4 +1,4 @@
-/** Decides which address of ours a far end is told to send SIP and RTP to; pure */
+/** Chooses the address of ours for a far end's SIP and RTP: local, a trunk's, or the public one; pure */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { rangeOfAddress } from '../../domain/webhook/webhook-url.ts';
 
@@ -7,7 +7,7 @@ export const ADVERTISED_ADDRESS_EXPECTED = 'expected an IPv4 address or a host n
 /** RFC 3927: one cable, never through a NAT. */
 const LINK_LOCAL = listOf(['169.254.0.0/16']);
 
-/** All addresses, groups of hosts, and what is reserved: no far end can send there. */
+/** Addresses that no far end can send to: 0.0.0.0/8, multicast, reserved. */
 const UNREACHABLE = listOf(['0.0.0.0/8', '224.0.0.0/3']);
 
 const NAME = /^(?=.{1,253}$)(?!-)[A-Za-z0-9-]{1,63}(\.[A-Za-z0-9-]{1,63})*\.?$/;
@@ -19,11 +19,11 @@ export function isAdvertisable(text: string): boolean {
 }
 
 export interface AddressChoice {
-  /** IP address of the far end; empty where it is not known, which counts as outside. */
+  /** IP address of the far end; an empty one counts as outside. */
   readonly farEnd: string;
   /** The networks that this machine's own interfaces are in. */
   readonly ownNetworks: BlockList;
-  /** IPv4 that the far end's trunk has of its own. */
+  /** IPv4 set for the far end's trunk. */
   readonly trunkAddress: string | undefined;
   /** IPv4 of `PUBLIC_ADDRESS`. */
   readonly publicAddress: string | undefined;
@@ -38,7 +38,7 @@ export interface AddressChoice {
  * | other private networks: RFC 1918, shared (CGNAT, RFC 6598) | the trunk's, else local |
  * | outside | the trunk's, else the public one, else local |
  *
- * @returns undefined for the local address: the one that our packets to the far end leave from.
+ * @returns undefined for the local address: the source address of our packets to the far end.
  */
 export function advertisedAddressFor(choice: AddressChoice): string | undefined {
   const { farEnd, ownNetworks, trunkAddress, publicAddress } = choice;
@@ -55,10 +55,10 @@ export function advertisedAddressFor(choice: AddressChoice): string | undefined 
   }
 }
 
-/** Where a far end is, seen from this machine: the three lines of the table above. */
+/** Network of a far end: the three rows of the table above. */
 export type NetworkPlace = 'neighbour' | 'private' | 'outside';
 
-/** Tells the place by the IP address; an IPv6 address counts as a neighbour's, because what is advertised is IPv4. */
+/** Network of an IP address. IPv6 counts as a neighbour, because only IPv4 is advertised. */
 export function placeOfFarEnd(address: string, ownNetworks: BlockList): NetworkPlace {
   const farEnd = address.replace(/^::ffff:(?=\d+\.)/i, '');
   if (isIP(farEnd) === 6) return 'neighbour';

@@ -1,4 +1,4 @@
-/** Telephone numbers as SIP writes them, brought to E.164 where that is certain; pure */
+/** Telephone numbers in SIP headers, normalised to E.164 where that is unambiguous; pure */
 
 const E164 = /^\+[1-9]\d{6,14}$/;
 const VISUAL_SEPARATORS = /[-.() ]/g;
@@ -18,10 +18,10 @@ export function numberOfHeader(header: string): string {
 }
 
 /**
- * The number in a sip, sips or tel URI.
+ * Number of a sip, sips or tel URI.
  *
- * @returns E.164 where the URI says `+`, `00` or a global phone-context; else the user part as it came, such as
- * `anonymous` or a national number, which could be any country's.
+ * @returns E.164 for `+`, `00` or a global phone-context; otherwise the user part as received, such as `anonymous` or
+ * a national number of unknown country.
  * @see RFC 3261 section 19.1.1, RFC 3966 section 5
  */
 export function numberOfUri(uri: string): string {
@@ -65,7 +65,7 @@ function decode(user: string): string {
   try {
     return decodeURIComponent(user);
   } catch {
-    // A stray percent sign is no escape: the text stands as it came.
+    // Not an escape sequence: the text is used as received.
     return user;
   }
 }

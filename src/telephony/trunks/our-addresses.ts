@@ -1,4 +1,4 @@
-/** The addresses that far ends see of us: `PUBLIC_ADDRESS` and those of trunks, names looked up again and again. */
+/** Public addresses of this server: `PUBLIC_ADDRESS` and those of trunks, with their host names resolved periodically. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -19,10 +19,10 @@ const ANSWER_MS_MAX = 5_000;
 
 const INTERFACES_MS = 10_000;
 
-/** Looks a name up; empty where it has no IPv4 address, or nobody answers. */
+/** Resolves a name; empty without an IPv4 address. */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
-/** Where a trunk's proxy is, by RFC 3263; empty where its name leads nowhere. */
+/** Addresses of a trunk's proxy by RFC 3263; empty if its name does not resolve. */
 export type LocateProxy = (trunk: Trunk) => Promise<readonly string[]>;
 
 export interface OurAddressesOptions {
@@ -78,11 +78,11 @@ export class OurAddresses {
   }
 
   /**
-   * The address of ours that a far end is to be told, in SIP and in SDP.
+   * Our address for a far end, in SIP and in SDP.
    *
-   * @param farEnd its IP address; empty where it is not known, which counts as outside.
-   * @param trunk that the call belongs to; without one, the trunk whose carrier has that address.
-   * @returns IPv4; undefined for the local address, the one that our packets to the far end leave from.
+   * @param farEnd its IP address; an empty one counts as outside.
+   * @param trunk trunk of the call; default: the trunk whose carrier has that address.
+   * @returns IPv4; undefined for the local address, the source of our packets to the far end.
    */
   advertisedTo(farEnd: string, trunk = this.#trunkAt(farEnd)): string | undefined {
     return advertisedAddressFor({
@@ -93,17 +93,17 @@ export class OurAddresses {
     });
   }
 
-  /** Whether a far end is in none of our own or other private networks; one that is not known counts as outside. */
+  /** Whether a far end is outside all private networks; an empty address counts as outside. */
   isOutside(farEnd: string): boolean {
     return placeOfFarEnd(farEnd, this.#ownNetworks()) === 'outside';
   }
 
-  /** Whether a far end is told an address that it cannot send to: a private one, from outside. */
+  /** Whether a far end outside cannot send to an address, because it is private. */
   isUnreachableFor(farEnd: string, told: string): boolean {
     return this.isOutside(farEnd) && rangeOfAddress(told) === 'private';
   }
 
-  /** The IP address that calls through a trunk go to; empty where its name leads nowhere. */
+  /** IP address that calls through a trunk go to; empty if its name does not resolve. */
   async proxyAddressOf(trunk: Trunk): Promise<string> {
     const { host } = trunk.proxy;
     if (isIP(host) !== 0) return host;
@@ -116,7 +116,7 @@ export class OurAddresses {
     return addresses[0] ?? '';
   }
 
-  /** What `/readyz` says: a name without an address means calls without sound. Undefined without `PUBLIC_ADDRESS`. */
+  /** State for `/readyz`: a name without an address means calls without audio. Undefined without `PUBLIC_ADDRESS`. */
   check(): ReadinessCheck | undefined {
     const { publicAddress } = this.#options;
     if (publicAddress === undefined) return undefined;
@@ -168,7 +168,7 @@ export class OurAddresses {
   }
 
   async #inTime(found: Promise<readonly string[]>): Promise<readonly string[]> {
-    // Late is the same as not found: the next look-up comes soon.
+    // A late answer counts as none: the next look-up follows soon.
     return await within(this.#options.clock, ANSWER_MS_MAX, found).catch(() => []);
   }
 }

@@ -1,4 +1,4 @@
-/** Reads a list of servers as an operator writes it: `10.0.0.1:9022*3,10.0.0.2`; pure */
+/** Lists of servers as in settings, `10.0.0.1:9022*3,10.0.0.2`, and their weighted round robin; pure */
 import { urlHost } from '../../lib/local-routes.ts';
 
 /** One of several servers that do the same work. */
@@ -63,7 +63,7 @@ export class WeightedTurns<T> {
     this.#seats = servers.map(({ server, weight }) => ({ server, weight, credit: 0 }));
   }
 
-  /** Whose turn it is among those that are well; undefined when none is. */
+  /** Next healthy server; undefined without one. */
   next(isHealthy: (server: T) => boolean): T | undefined {
     const seats = this.#seats.filter(({ server }) => isHealthy(server));
     const total = seats.reduce((sum, { weight }) => sum + weight, 0);

@@ -1,4 +1,4 @@
-/** Finds the trunk that a call belongs to: by where it came from, or by the number it goes out from; pure */
+/** Trunk look-up: by source address, by number, and by the realm of a challenge; pure */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { numberOfHeader } from './number.ts';
 import { addNetwork, type Trunk } from './trunks.ts';
@@ -14,9 +14,9 @@ export class TrunkTable {
   }
 
   /**
-   * Whether a host may ring us: one that some trunk allows, or this machine itself while there is no trunk at all.
+   * Whether a host may call us: one in a trunk's sources, or this machine while there are no trunks.
    *
-   * @param sourceAddress IP address that the packet came from, never one that a header claims.
+   * @param sourceAddress source IP address of the packet, never one from a header.
    */
   isAllowed(sourceAddress: string): boolean {
     if (this.trunks.length === 0) return isOn(this.#loopback, sourceAddress);
@@ -97,7 +97,7 @@ export class TrunkNumbers {
     this.all = [...this.#names.keys()].sort();
   }
 
-  /** Names in the order of the operator's file. A beginning and star is had by the trunks that list it, or a shorter one. */
+  /** Trunk names in file order. A pattern `+39*` belongs to the trunks that list it or a shorter one. */
   trunksOf(number: string): readonly string[] {
     const written = number.endsWith('*') ? number.slice(0, -1) : number;
     const byStart = this.#beginnings
@@ -107,7 +107,7 @@ export class TrunkNumbers {
     return [...names].sort((a, b) => this.#placeOf(a) - this.#placeOf(b));
   }
 
-  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
+  /** Account id of the first trunk with the number, null if it names none; undefined without a trunk. */
   accountOf(number: string): string | null | undefined {
     const [trunk] = this.trunksOf(number);
     return trunk === undefined ? undefined : this.#accounts.get(trunk);
@@ -125,12 +125,12 @@ export interface TrunkCredentials {
 }
 
 /**
- * Whom to be when a server asks.
+ * Credentials for a challenge.
  *
- * @param realm as the challenge names it.
- * @param requestUri where the refused request was going: a password is for its own carrier alone.
- * @param from From of the refused request, which tells several accounts at one carrier apart.
- * @returns undefined when no trunk has credentials for it.
+ * @param realm of the challenge.
+ * @param requestUri of the refused request: a password is only for its own carrier.
+ * @param from of the refused request; distinguishes several accounts at one carrier.
+ * @returns undefined without credentials.
  */
 export type FindCredentials = (
   realm: string,

@@ -1,10 +1,10 @@
-/** What an operator says about a carrier's SIP trunk, checked field by field; pure */
+/** SIP trunks as configured in `sip-config/trunks.json`, validated, and the SIP URIs that follow from them; pure */
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { urlHost } from '../../lib/local-routes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
-/** Where the carrier takes our calls. Without a port, the name is looked up as RFC 3263 says. */
+/** Next hop of calls to the carrier. Without a port, its name is resolved by RFC 3263. */
 export interface TrunkProxy {
   /** Host name or IP address; an IPv6 address without its brackets. */
   readonly host: string;
@@ -15,7 +15,7 @@ export interface TrunkProxy {
 /** One carrier as `sip-config/trunks.json` describes it. */
 export type Trunk = z.output<typeof TRUNK>;
 
-/** Says which trunk and which of its fields are wrong, and what was expected there. */
+/** Names the trunk, the wrong fields, and the expected values. */
 export class TrunkSettingsError extends Error {
   override readonly name = 'TrunkSettingsError';
 }
@@ -109,10 +109,10 @@ const TRUNK = z
   });
 
 /**
- * Reads the trunks of `sip-config/trunks.json`, secrets already put in.
+ * Parses the trunks of `sip-config/trunks.json` after the insertion of secrets.
  *
- * @param json an array of trunks; see sip-config/README.md for each field.
- * @param file where the text stands, for whoever has to put it right.
+ * @param json array of trunks; see sip-config/README.md for each field.
+ * @param file file name for error messages.
  * @throws {TrunkSettingsError} naming the file, and every wrong trunk and field.
  */
 export function parseTrunks(json: string, file = 'sip-config/trunks.json'): readonly Trunk[] {
@@ -142,13 +142,13 @@ function parseJson(json: string, cannot: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {
-    // The parser's own words quote the text, which holds passwords.
+    // The parser's own message quotes the text, which holds passwords.
     const message = `${cannot}: expected a list of trunks as JSON; see sip-config/README.md`;
     throw new TrunkSettingsError(message, { cause: error });
   }
 }
 
-/** The trunk's own name where it has one, else its place in the list, counted from 1. */
+/** Name of the trunk, otherwise its position in the list, from 1. */
 function nameOf(settings: unknown, index: PropertyKey | undefined): string {
   if (typeof index !== 'number' || !Array.isArray(settings)) return 'the list of trunks';
   const trunk: unknown = settings[index];
@@ -188,7 +188,7 @@ export function domainOf({ domain, proxy }: Trunk): string {
   return domain ?? hostOf(proxy);
 }
 
-/** Who is called: the number at the trunk's domain, or at its proxy where it has no domain of its own. */
+/** Request-URI of a call: the number at the trunk's domain, or at its proxy without a domain. */
 export function targetUriOf({ domain, proxy }: Trunk, number: string): string {
   return `sip:${number}@${domain ?? hostPortOf(proxy)}`;
 }

@@ -1,5 +1,4 @@
-/** A call from a browser, known by the agent that it is for; it ends with the connection that it came by. */
-
+/** Call from a browser to an agent; ends with its WebSocket. */
 import { CALL_ID_HEADER } from '../../domain/call/live-sound.ts';
 import type { AudioStream } from '../../media/audio-stream.ts';
 import type {
@@ -17,7 +16,7 @@ export interface BrowserCallOptions {
   readonly incoming: IncomingCall;
   readonly from: string;
   readonly to: string;
-  /** Called once, when the call has come to its end in whatever way. */
+  /** Called once, at the end of the call. */
   readonly onOver: () => void;
 }
 
@@ -29,7 +28,7 @@ export class BrowserCall implements IncomingCall {
   #leg: Leg | undefined;
   #isOver = false;
   #isCancelled = false;
-  /** Set when the connection is gone, or the call is to end before it was answered. */
+  /** Set when the connection is lost, or the call is to end before it is answered. */
   #isGivenUp = false;
   #onCancelled: () => void = () => {};
 
@@ -56,7 +55,7 @@ export class BrowserCall implements IncomingCall {
     this.#options.incoming.ring();
   }
 
-  /** The page is told which call is its own. */
+  /** The page gets the identifier of its call. */
   async answer({ callId }: AnswerOptions = {}): Promise<Leg> {
     const headers = callId === undefined ? {} : { [CALL_ID_HEADER]: callId };
     try {
@@ -74,7 +73,7 @@ export class BrowserCall implements IncomingCall {
     }
   }
 
-  /** Ends the call in whatever state it is. Resolves when the browser has agreed. */
+  /** Ends the call in any state. Resolves when the browser has confirmed. */
   async hangUp(): Promise<void> {
     if (this.#isOver) return;
     if (this.#leg !== undefined) return this.#leg.hangUp();
@@ -82,7 +81,7 @@ export class BrowserCall implements IncomingCall {
     this.#options.incoming.reject(480);
   }
 
-  /** The connection is gone: nobody will ever answer our BYE. */
+  /** The connection is lost: BYE cannot be answered. */
   disconnected(): void {
     this.#isGivenUp = true;
     if (this.#leg === undefined) this.#options.incoming.reject(480);
@@ -102,7 +101,7 @@ export class BrowserCall implements IncomingCall {
   }
 }
 
-/** A leg whose end by a closed tab counts as the caller's own. */
+/** Leg whose end by a closed tab counts as the caller's own. */
 class BrowserLeg implements Leg {
   readonly #leg: Leg;
   readonly #isLost: () => boolean;

@@ -1,18 +1,18 @@
-/** What a browser's description may say, and what we say back: one audio stream by DTLS-SRTP in G.711, nothing else; pure */
+/** SDP of browsers: reduces an offer to one G.711 audio stream over DTLS-SRTP, and completes our answer; pure */
 import { isIPv4 } from 'node:net';
 import type { Direction } from '../../rtp/sdp.ts';
 import { MediaError } from '../media-gateway.ts';
 
-/** What is used of a browser's offer. */
+/** Accepted parts of a browser's offer. */
 export interface BrowserOffer {
-  /** The offer with only what is spoken here: PCMU, keys, one fingerprint, candidates that can be reached. */
+  /** The offer with supported lines only: PCMU, telephone-event, one fingerprint, reachable candidates. */
   readonly sdp: string;
-  /** Of telephone-event at 8000 Hz; undefined where the browser sends no keys in RTP. */
+  /** Payload type of telephone-event at 8000 Hz; undefined without one. */
   readonly telephoneEventPayloadType: number | undefined;
-  /** Whether the browser plays what comes: false while it holds us. */
+  /** Whether the browser plays audio: false while it has us on hold. */
   readonly doesListen: boolean;
   readonly doesSpeak: boolean;
-  /** Which connection it describes: another one needs another negotiation of keys and ways. */
+  /** ICE and DTLS identity of the connection; another one needs a new negotiation. */
   readonly connection: string;
 }
 
@@ -26,7 +26,7 @@ const PCMU = 0;
 
 const DIRECTION = /^a=(sendrecv|sendonly|recvonly|inactive)$/;
 
-/** Lines of the session and of the stream that are passed on as they are. */
+/** Lines that are passed on unchanged. */
 const KEPT =
   /^(v=0|o=|s=|t=|c=|m=audio |a=(group:BUNDLE |mid:|ice-ufrag:|ice-pwd:|ice-options:|fingerprint:sha-|setup:|rtcp-mux$|rtcp:|ssrc:|msid:|msid-semantic:|end-of-candidates$))/;
 
@@ -64,7 +64,7 @@ export function readOffer(text: string): BrowserOffer {
   };
 }
 
-/** What our side of a description says that may change during the call. */
+/** The parts of our SDP that change during a call. */
 export interface OurSide {
   readonly sessionId: number;
   readonly version: number;
@@ -80,17 +80,17 @@ export function withOurSide(sdp: string, { sessionId, version, direction }: OurS
   return join(lines);
 }
 
-/** What we answer to an offer: we speak where it listens, and listen where it speaks. RFC 3264, 6.1. */
+/** Direction of the answer to an offer. RFC 3264, 6.1. */
 export function directionFor(offer: Pick<BrowserOffer, 'doesListen' | 'doesSpeak'>): Direction {
   if (offer.doesListen) return offer.doesSpeak ? 'sendrecv' : 'sendonly';
   return offer.doesSpeak ? 'recvonly' : 'inactive';
 }
 
 /**
- * Names more addresses that lead to the same port, and 20 ms to a packet.
+ * Adds candidates for more addresses on the same port, and ptime 20 ms.
  *
- * @param sdp with one host candidate, whose socket takes what comes by any address.
- * @param addresses IPv4, best first, that of the candidate among them.
+ * @param sdp SDP with one host candidate, whose socket listens on all addresses.
+ * @param addresses IPv4, best first, including that of the candidate.
  */
 export function withAddresses(sdp: string, addresses: readonly string[]): string {
   return join(
@@ -130,7 +130,7 @@ function telephoneEventOf(
   return payloadType >= 96 && payloadType <= 127 ? payloadType : undefined;
 }
 
-/** The session's lines, and of the stream's only those that concern what is spoken here. */
+/** Session lines, and the supported lines of the stream. */
 function offerLines(
   lines: readonly string[],
   stream: string,
@@ -150,7 +150,7 @@ function offerLines(
   ];
 }
 
-/** Not names: they would have to be asked for in the local network, and the browser comes to us anyway. */
+/** Host names are dropped: they would need mDNS, and the browser connects to us anyway. */
 function isReachable(line: string): boolean {
   const [, address = ''] =
     /^a=candidate:\S{1,64} 1 udp \d{1,10} (\S+) \d{1,5} typ (?:host|srflx|prflx|relay)\b/i.exec(

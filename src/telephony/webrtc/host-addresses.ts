@@ -10,14 +10,15 @@ const LOOPBACK = '127.0.0.1';
 /** A browser tries them all; more than that is no machine but a network. */
 const ADDRESSES_MAX = 16;
 
-/** A name that is known at all is known by then. */
+/** A known name resolves within this time. */
 const LOOKUP_MS_MAX = 1_000;
 
 /**
- * Loopback alone where nobody else is served; else every address of the machine, and the one that it is known by.
+ * Addresses for ICE candidates: loopback if pages are served on it only; otherwise all addresses of the machine, and
+ * that of its public name.
  *
- * @param listening the address that pages are served at.
- * @param known the host in the addresses of those pages.
+ * @param listening listening address of the web server.
+ * @param known host of the public URL.
  */
 export async function addressesFor(
   listening: string,
@@ -26,7 +27,7 @@ export async function addressesFor(
 ): Promise<readonly string[]> {
   if (isLoopback(listening) && isLoopback(known)) return [LOOPBACK];
   const found = lookup(known, { family: 4, all: true });
-  // Without a name server the caller would wait for long; the machine's own addresses are known all the same.
+  // Without a name server the machine's own addresses must do.
   const others = await within(clock, LOOKUP_MS_MAX, found).catch(() => []);
   return hostAddresses(others.map(({ address }) => address));
 }
@@ -39,9 +40,9 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * IPv4 addresses of this machine that others can reach, or loopback where there is none.
+ * Reachable IPv4 addresses of this machine, or loopback without one.
  *
- * @param others IPv4 addresses that lead here too, such as that of a NAT in front.
+ * @param others other IPv4 addresses that lead here, such as that of a NAT.
  */
 export function hostAddresses(others: readonly string[] = []): readonly string[] {
   const own = Object.values(networkInterfaces())

@@ -1,17 +1,17 @@
-/** The thread of the browser calls as the main thread sees it: asks it, routes what it says, notices its death. */
+/** Thread of the browser calls, as seen from the main thread: requests, events per call, death of the thread. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import { within } from '../limit.ts';
 
 export type StartRelay = (settings: RelaySettings) => Worker;
 
-/** What concerns one call; `gone` means that the thread died under it. */
+/** Event of one call; `gone`: the thread has died. */
 export type CallMessage = Extract<FromRelay, { call: number }> | { readonly kind: 'gone' };
 
 /** Loading werift takes half a second on a slow machine. */
 const READY_MS_MAX = 10_000;
 
-/** Starts the thread on the file beside this one. */
+/** Starts the thread. */
 export const startRelay: StartRelay = (settings) =>
   new Worker(new URL('./werift-worker.ts', import.meta.url), {
     workerData: settings,
@@ -50,12 +50,12 @@ export class RelayThread {
     this.#ready.promise.catch(() => undefined);
   }
 
-  /** Resolves when the thread can be asked. @throws {Error} when it ended before, or took too long. */
+  /** Resolves when the thread is ready. @throws {Error} when it ended before, or after the time limit. */
   get ready(): Promise<void> {
     return within(this.#clock, READY_MS_MAX, this.#ready.promise);
   }
 
-  /** Says who hears what comes for a call; `gone` at once where the thread is dead. */
+  /** Sets the listener of a call's events; emits `gone` at once if the thread is dead. */
   attach(call: number, listener: (message: CallMessage) => void): void {
     if (this.#isAlive) this.#calls.set(call, listener);
     else listener({ kind: 'gone' });
@@ -69,7 +69,7 @@ export class RelayThread {
     if (this.#isAlive) this.#worker.postMessage(message);
   }
 
-  /** Ends the thread with everything in it. Safe to call twice. */
+  /** Terminates the thread with all its calls. Safe to call twice. */
   async stop(): Promise<void> {
     await this.#worker.terminate();
   }
@@ -82,7 +82,7 @@ export class RelayThread {
 
 /** How a thread is set up when it starts. */
 export interface RelaySettings {
-  /** From where UDP ports for browsers are taken. */
+  /** UDP ports for browsers. */
   readonly ports: { readonly first: number; readonly last: number };
 }
 
@@ -101,7 +101,7 @@ export type ToRelay =
       readonly telephoneEventPayloadType: number | undefined;
       /** The port of the media engine that takes this call's RTP. */
       readonly line: UdpPlace;
-      /** IPv4 addresses by which browsers may come, best first; loopback alone opens no port to others. */
+      /** IPv4 candidates, best first; loopback alone opens no port to others. */
       readonly addresses: readonly string[];
     }
   | { readonly kind: 'close'; readonly call: number };
@@ -112,12 +112,12 @@ export type FromRelay =
       readonly kind: 'opened';
       readonly call: number;
       readonly answer: string;
-      /** Where the media engine finds the relay. */
+      /** Address of the relay for the media engine. */
       readonly relay: UdpPlace;
     }
   /** The answer to `open`, in place of `opened`. */
   | { readonly kind: 'refused'; readonly call: number; readonly reason: string }
-  /** The way to the browser is found and its keys are agreed: sound flows. */
+  /** ICE and DTLS are complete: audio flows. */
   | { readonly kind: 'connected'; readonly call: number }
   /** The connection is over, or will never be. */
   | { readonly kind: 'lost'; readonly call: number; readonly reason: string }

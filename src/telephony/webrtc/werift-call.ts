@@ -1,4 +1,4 @@
-/** One browser's connection inside the thread: ICE, DTLS and SRTP by werift, and plain RTP to a line of the media engine. */
+/** One browser's connection inside the thread: ICE, DTLS and SRTP by werift, relayed as plain RTP to the media engine. */
 import { createSocket, type Socket } from 'node:dgram';
 import { MediaStreamTrack, RTCPeerConnection, RTCRtpCodecParameters, type RtpPacket } from 'werift';
 import { parseRtp, sequenceDistance, writeRtp } from '../../rtp/packet.ts';
@@ -33,7 +33,7 @@ export class WeriftCall {
       headerExtensions: { audio: [], video: [] },
       iceServers: [],
       icePortRange: [...ports],
-      // One socket is enough for all addresses; only those that we name are told to the browser.
+      // One socket serves all addresses; the browser learns only those that we add.
       iceUseIpv4: false,
       iceUseIpv6: false,
       iceAdditionalHostAddresses: request.addresses.slice(0, 1),
@@ -51,7 +51,7 @@ export class WeriftCall {
     this.#relay.on('error', (error) => this.#lose(error.message));
   }
 
-  /** @throws {Error} when there is no port, or the offer cannot be answered. */
+  /** @throws {Error} without a free port, or for an unusable offer. */
   async open(): Promise<{ readonly answer: string; readonly relay: UdpPlace }> {
     const { request } = this.#options;
     const relay = await this.#openRelay(request.line);
@@ -73,7 +73,7 @@ export class WeriftCall {
     ]);
   }
 
-  /** Takes nothing but what the line sends: the kernel sees to that. */
+  /** A connected UDP socket: the kernel drops packets from any other source. */
   async #openRelay(line: UdpPlace): Promise<UdpPlace> {
     const relay = this.#relay;
     await new Promise<void>((resolve, reject) => {
@@ -95,7 +95,7 @@ export class WeriftCall {
     );
   }
 
-  /** The line's keys and RTCP stay here: werift makes its own. */
+  /** The session's DTMF and RTCP are dropped: werift makes its own. */
   #toTheBrowser(datagram: Buffer): void {
     if (!this.#isClosed && parseRtp(datagram)?.payloadType === PCMU) {
       this.#toBrowser.writeRtp(datagram);
@@ -135,7 +135,7 @@ export class ReplayWindow {
   /** The newest packet's bit is the lowest. */
   #seen = 0n;
 
-  /** Whether the packet is new; one that is older than the window counts as seen. */
+  /** Whether the packet is new; one older than the window is not. */
   accept(ssrc: number, sequence: number): boolean {
     if (ssrc !== this.#ssrc) {
       this.#ssrc = ssrc;

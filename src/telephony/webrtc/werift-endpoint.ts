@@ -1,4 +1,4 @@
-/** One browser call's media: a connection in the thread of browser calls, and a line of the media engine behind it. */
+/** Media of one browser call: a connection in the thread of browser calls, and an RTP session of the media engine. */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
@@ -9,14 +9,14 @@ import { LinkedAudio, type MediaEndpoint, MediaError } from '../media-gateway.ts
 import { type BrowserOffer, directionFor, readOffer, withOurSide } from './browser-sdp.ts';
 import type { CallMessage, RelayThread, UdpPlace } from './relay-thread.ts';
 
-/** ICE and DTLS take less than a second where there is a way at all. */
+/** Time limit of ICE and DTLS, which take less than a second. */
 const CONNECT_MS_MAX = 15_000;
 
 const CLOSE_MS_MAX = 2_000;
 
 export interface WeriftEndpointOptions {
   readonly thread: RelayThread;
-  /** What the thread calls this call. */
+  /** Identifier of the call in the thread. */
   readonly call: number;
   readonly session: MediaSession;
   readonly relay: UdpPlace;
@@ -91,7 +91,7 @@ export class WeriftEndpoint implements MediaEndpoint {
     this.#cancelTimeout();
     thread.send({ kind: 'close', call });
     const ended = within(clock, CLOSE_MS_MAX, this.#connectionEnded.promise);
-    // A thread that is busy or dead frees the ports when it can; the recording is whole all the same.
+    // A busy or dead thread releases its ports later; the recording is complete all the same.
     await Promise.all([session.close(), ended.catch(() => undefined)]);
     thread.detach(call);
     onClosed();
@@ -145,18 +145,18 @@ export class WeriftEndpoint implements MediaEndpoint {
   }
 }
 
-/** As many words as a greeting of ten minutes is cut into; whoever says more to nobody is not heard to the end. */
+/** Limit of queued audio calls: a greeting of ten minutes. */
 const WAITING_MAX = 10_000;
 
 /**
- * The call is answered before sound can flow, for the browser needs the answer to find its way here. What is said in
- * that second waits, so that nobody misses how the greeting begins.
+ * Queues audio until ICE and DTLS are complete, so that the greeting is heard from its start: the browser needs our
+ * answer before it can connect.
  */
 class GatedAudio extends LinkedAudio {
   /** Undefined once the gate is open. */
   #waiting: (() => void)[] | undefined = [];
 
-  /** Lets out what was said so far, and from now on everything. Safe to call twice. */
+  /** Plays the queue, and passes everything on from then on. Safe to call twice. */
   open(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;

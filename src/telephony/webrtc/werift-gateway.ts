@@ -1,4 +1,4 @@
-/** The media gateway that faces browsers: WebRTC by werift in a thread of its own, started by the first call. */
+/** Media gateway for browsers: WebRTC by werift in a thread of its own, started by the first call. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
@@ -18,21 +18,21 @@ import { WeriftEndpoint } from './werift-endpoint.ts';
 /** A thread that is well answers an offer in 50 ms. */
 const OPEN_MS_MAX = 5_000;
 
-/** Nobody keeps a thread with its memory for a call of last week. */
+/** Idle time after which the thread is stopped. */
 const IDLE_MS = 60_000;
 
-/** What the gateway needs of the media engine, which others start and stop. */
+/** Methods of the media engine that the gateway uses. */
 export type SessionOpener = Pick<MediaEngine, 'open'>;
 
 export interface WeriftGatewayOptions {
   readonly engine: SessionOpener;
   readonly ports: RelaySettings['ports'];
-  /** IPv4 addresses by which browsers may come, best first; asked for every call. */
+  /** IPv4 candidates, best first; asked for every call. */
   readonly addresses: () => Promise<readonly string[]>;
   readonly callsMax: number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Starts the thread; the real one unless a test says otherwise. */
+  /** Starts the thread; replaced in tests. */
   readonly startRelay?: StartRelay;
 }
 
@@ -49,7 +49,7 @@ export class WeriftGateway implements MediaGateway {
     this.#options = options;
   }
 
-  /** Starts nothing: the thread comes with the first call. */
+  /** Starts nothing: the first call starts the thread. */
   start(): Promise<void> {
     this.#isStopped = false;
     return Promise.resolve();
@@ -61,12 +61,12 @@ export class WeriftGateway implements MediaGateway {
     await this.#thread?.stop();
   }
 
-  /** Why the last call could not be had; undefined while all is well. */
+  /** Reason why the last call failed; undefined after a success. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Calls that have a line or get one. */
+  /** Number of calls with a session, or waiting for one. */
   get size(): number {
     return this.#calls;
   }
@@ -80,7 +80,7 @@ export class WeriftGateway implements MediaGateway {
     if (remoteSdp === undefined) {
       throw new MediaError('Cannot set up sound: a browser must bring an offer', 488);
     }
-    // Read first: what cannot be understood shall not cost a port.
+    // Parsed before a port is taken: an unusable offer must not cost one.
     const offer = readOffer(remoteSdp);
     if (this.#isStopped || this.#calls >= this.#options.callsMax) {
       throw new MediaError('Cannot set up sound: no more browser calls are taken', 503);
@@ -110,7 +110,7 @@ export class WeriftGateway implements MediaGateway {
       thread.detach(call);
       thread.send({ kind: 'close', call });
       await session.close();
-      // Whoever says nothing at all says nothing to the other calls either.
+      // A thread that does not answer is stuck for all its calls.
       if (error instanceof OverdueError) await thread.stop();
       throw error;
     }

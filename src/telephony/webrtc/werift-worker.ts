@@ -5,7 +5,7 @@ import { within } from '../limit.ts';
 import type { FromRelay, RelaySettings, ToRelay } from './relay-thread.ts';
 import { WeriftCall } from './werift-call.ts';
 
-/** The search for a port begins at a place that differs, so that taken ones are not asked for again and again. */
+/** Step of the first port to try, so that ports in use are not tried again for each call. */
 const STEP = 7;
 
 /** Less than the main thread waits, so that one connection that hangs costs no other. */

@@ -1,4 +1,4 @@
-/** Several SIP servers as one carrier: a new call goes out through a healthy one, calls come in through them all. */
+/** Several SIP servers as one carrier: outgoing calls use a healthy server, incoming calls arrive at all of them. */
 import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Carrier, CarrierReport, IncomingCall, TrunkRoute } from '../../carrier.ts';
 import { WeightedTurns } from '../../trunks/server-list.ts';
@@ -7,7 +7,7 @@ import type { SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { DrachtioCarrier, DrachtioCarrierOptions } from './drachtio-carrier.ts';
 import type { OutgoingRequest } from './outgoing-calls.ts';
 
-/** What a member is told of the others. */
+/** Callbacks of a member to the pool. */
 export type PoolTies = Required<Pick<DrachtioCarrierOptions, 'mayRegister' | 'onLost'>>;
 
 export interface CarrierPoolMember {
@@ -35,12 +35,12 @@ export class CarrierPool implements Carrier {
     this.#turns = new WeightedTurns(seats);
   }
 
-  /** @throws {Error} when a server refuses the secret; one that is out of reach is tried again for ever. */
+  /** @throws {Error} when a server refuses the secret; an unreachable one is retried. */
   async start(onIncoming: (call: IncomingCall) => void): Promise<void> {
     await Promise.all(this.#carriers.map((carrier) => carrier.start(onIncoming)));
   }
 
-  /** Registers trunks again at once, where they are registered: our address has changed. */
+  /** Renews registrations at once after a change of our address. */
   register(): void {
     this.#registrar?.register();
   }

@@ -1,4 +1,4 @@
-/** What a SIP server and its trunks look like to an operator; pure */
+/** Reports of a SIP server and its trunks for the operator; pure */
 import type { CarrierReport } from '../../carrier.ts';
 import { hostPortOf, type Trunk } from '../../trunks/trunks.ts';
 import type { SipAddress } from './srf-link.ts';
@@ -8,7 +8,7 @@ export interface ListenerState {
   readonly isConnected: boolean;
   readonly isDraining: boolean;
   readonly addresses: readonly SipAddress[];
-  /** Why there is no connection. */
+  /** Reason of the missing connection. */
   readonly problem: string;
 }
 
@@ -22,7 +22,9 @@ export function listenerReport(state: ListenerState): CarrierReport {
   };
 }
 
-/** Of a trunk that needs no registration. @param problem why it takes no calls; undefined where it does. */
+/**
+ * Report of a trunk without registration. @param problem reason why it takes no calls; undefined while it takes them.
+ */
 export function staticTrunkReport(
   { name, proxy }: Trunk,
   problem: string | undefined,

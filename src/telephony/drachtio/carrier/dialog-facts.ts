@@ -2,7 +2,7 @@
 import type { OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import type { SrfDialog, SrfMessage, SrfRequest } from './srf.ts';
 
-/** Our side of a dialog that is about to begin. */
+/** Our side of a dialog before its answer. */
 export interface OwnSide {
   readonly localTag: string;
   /** As `MediaEndpoint.channels`. */
@@ -77,7 +77,7 @@ export function callersInvite(request: SrfRequest, server: string): OpenInvite {
   return { direction: 'in', server, transactionId, head: headOf(request.raw), peer };
 }
 
-/** Start line and headers of a message, as a message without a body. */
+/** Start line and headers of a message, with an empty body. */
 export function headOf(message: string): string {
   const [head = ''] = message.split('\r\n\r\n', 1);
   const ofBody = /^(content-length|l|content-type|c)\s*:/i;
@@ -96,7 +96,7 @@ export function uriOf(contact: string): string {
   return /<([^>]*)>/.exec(bare)?.[1] ?? bare.split(/[;,]/, 1)[0]?.trim() ?? '';
 }
 
-/** The header with our tag, where it has none. */
+/** Header with our tag, unless it has one. */
 export function withTag(party: string, tag: string): string {
   return /;\s*tag=/i.test(party) ? party : `${party};tag=${tag}`;
 }

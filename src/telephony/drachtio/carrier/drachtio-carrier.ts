@@ -34,35 +34,35 @@ import { reasonOf, type SrfAnswer, type SrfClient, type SrfRequest } from './srf
 import { SrfLink } from './srf-link.ts';
 import { TrunkRegistrations } from './trunk-registrations.ts';
 
-/** How long the last words of a server that stops may take. */
+/** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
 const GOODBYE_MS = 2_000;
 
 export interface DrachtioCarrierOptions {
-  /** Where drachtio's client protocol is served. */
+  /** Address of drachtio's client protocol. */
   readonly host: string;
   readonly port: number;
   readonly secret: string;
   readonly trunks: readonly Trunk[];
   readonly media: MediaGateway;
-  /** Which address of ours far ends are told; the local one when not given. */
+  /** Our addresses for far ends; default: the local one. */
   readonly addresses?: AdvertisedAddresses;
-  /** Answers the carriers' challenges where the server passes them on; the embedded engine answers them itself. */
+  /** Answers challenges that the server passes on; the embedded engine answers them itself. */
   readonly answerChallenge?: AnswerChallenge;
-  /** Where the media gateway needs the connection too; made here when not given. */
+  /** Connection shared with the media gateway; default: a new one. */
   readonly srf?: SrfClient;
-  /** Who may ring, where that is not for the trunks to say. */
+  /** Replaces the source check of the trunks. */
   readonly mayRing?: (sourceAddress: string) => boolean;
   /** What reports call the server; `sip` when not given. */
   readonly name?: string;
   /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
   readonly channels?: TrunkChannels;
-  /** Where calls are written down for a process after this one; nowhere when not given. */
+  /** Journal of open dialogs, for the next process. */
   readonly journal?: OpenDialogJournal;
-  /** Ends orphaned INVITEs, where the engine itself reports each INVITE to `journal`; default: by drachtio's protocol. */
+  /** Ends orphaned INVITEs, if the engine itself reports each INVITE to `journal`; default: by drachtio's protocol. */
   readonly endInvite?: EndInvite;
-  /** Whether this server is the one that trunks are registered from, asked whenever it is connected; else always. */
+  /** Whether trunks register from this server, asked at each connect; default: always. */
   readonly mayRegister?: () => boolean;
-  /** Calls whoever callers are handed over to, where no trunk of this carrier can; they are never asked by REFER. */
+  /** Places second calls for transfers if no trunk of this carrier can; such calls never use REFER. */
   readonly callThrough?: OutgoingCallsOptions['callThrough'];
   /** Called when the connection is lost. */
   readonly onLost?: () => void;
@@ -78,12 +78,12 @@ export class DrachtioCarrier implements Carrier {
   readonly #contacts: OurContacts;
   readonly #registrations: TrunkRegistrations;
   readonly #sourceAcl: SourceAcl;
-  /** Calls from their first sign to their last, answered or not. */
+  /** Incoming calls from their INVITE to their end. */
   readonly #incoming = new Set<SrfIncomingCall>();
   readonly #outgoing: OutgoingCalls;
   readonly #orphans: OrphanedLegs;
   readonly #connection: ServerConnection;
-  /** To be told when the next call is over. */
+  /** Resolved at the end of the next call. */
   #waitingForEnd: (() => void)[] = [];
   #onIncoming: (call: IncomingCall) => void = () => {};
 
@@ -156,7 +156,7 @@ export class DrachtioCarrier implements Carrier {
       this.#registrations.stop(),
       ...[...this.#incoming, ...this.#outgoing.all].map((call) => call.end()),
     ]);
-    // Peers that agree do so at once; the others have been told, and are not waited for.
+    // Peers that answer do so at once; the others are not waited for.
     await within(this.#options.clock, GOODBYE_MS, ended).catch(() => undefined);
     this.#options.journal?.lost(this.#connection);
     this.#link.stop();
@@ -167,7 +167,7 @@ export class DrachtioCarrier implements Carrier {
   /** @throws {CarrierError} as every carrier does, and 503 while the server is out of reach. */
   place(request: OutgoingRequest, trunk = this.trunkFor(request.from)): SrfOutgoingCall {
     const { isConnected, problem } = this.#link;
-    // A hung server would carry the command out whenever it resumes.
+    // A hung server would execute the command when it resumes.
     if (!isConnected) throw new CarrierError(`Cannot place the call: ${problem}`, 503);
     return this.#outgoing.place(request, trunk);
   }

@@ -1,4 +1,4 @@
-/** Journal of open SIP dialogs on disk; ends dialogs whose process, or whose connection to the SIP server, is gone. */
+/** Journal of open SIP dialogs on disk; ends dialogs orphaned by a restart or a lost SIP server. */
 import type { DialogStore, OpenDialog } from '../../../domain/call/open-dialog.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -16,7 +16,7 @@ import {
 import { type EndInvite, sendBye } from './orphaned-calls.ts';
 import { reasonOf, type SrfClient, type SrfDialog, type SrfRequest } from './srf.ts';
 
-/** So many calls are ended at a time: a server that comes back shall take new calls too. */
+/** Limit of calls ended at a time, so that a server that comes back can take new ones. */
 const ENDS_AT_ONCE = 20;
 
 export interface OpenDialogJournalOptions {
@@ -39,14 +39,14 @@ export interface JournalEntry {
   readonly id: string;
   /** The far end knows that the call is over. Safe to call twice. */
   forget(): void;
-  /** The call is over for us alone: the far end is told as soon as some server is there. */
+  /** The call is over for us only: the far end is informed once a server is connected. */
   orphan(): void;
 }
 
-/** One for all connections to SIP servers. Made before the first call, for what it finds then are orphans. */
+/** One for all SIP servers. Create it before the first call: all entries at that time are orphans. */
 export class OpenDialogJournal {
   readonly #options: OpenDialogJournalOptions;
-  /** Dialogs without an owner, whose far ends do not know yet that they are over. */
+  /** Dialogs whose calls are over, and whose far ends do not know yet. */
   readonly #orphans: OpenDialog[];
   /** Unanswered outgoing calls, by Call-ID. */
   readonly #calling = new Map<string, CallingDialog>();
@@ -85,7 +85,7 @@ export class OpenDialogJournal {
     return this.#save({ ...this.#callers(invite, own), invite: callersInvite(invite, server) });
   }
 
-  /** Writes the dialog down that our 200 will begin, so that there is no moment in which only the far end knows of it. */
+  /** Saves the dialog before our 200, so that a crash never leaves one that only the far end knows. */
   expect(invite: SrfRequest, facts: OwnSide): JournalEntry {
     return this.#save(this.#callers(invite, facts));
   }
@@ -108,7 +108,7 @@ export class OpenDialogJournal {
     this.#calling.get(sipCallId)?.sent(sent);
   }
 
-  /** Saves an answered dialog. @param expected what was saved of it before; a server may have chosen another tag. */
+  /** Saves an answered dialog. @param expected its earlier entry; a server may have chosen another tag. */
   answered(dialog: SrfDialog, channels: readonly string[], expected?: JournalEntry): JournalEntry {
     const isSame = expected?.id === idOf(dialog.sip.callId, dialog.sip.localTag);
     if (expected !== undefined && isSame && dialog.type === 'uas') return expected;
@@ -117,7 +117,7 @@ export class OpenDialogJournal {
     return this.#save(openDialogOf(dialog, channels, this.#options.clock.now()));
   }
 
-  /** Ends the orphans that this server can end; gives each up after 32 s without an answer. */
+  /** Ends the orphans that this server can end; gives up on each after 32 s. */
   connected(way: ServerConnection): void {
     this.#servers.add(way);
     const calls = this.#orphans.length;
@@ -125,7 +125,7 @@ export class OpenDialogJournal {
     this.#endOrphans();
   }
 
-  /** A server is not there any more: orphans wait for it, or go by way of another. Safe to call twice. */
+  /** A server is disconnected: orphans wait for it or use another. Safe to call twice. */
   lost(way: ServerConnection): void {
     this.#servers.delete(way);
   }

@@ -1,4 +1,4 @@
-/** Ends calls whose process, or whose connection to the SIP server, is gone, from their journal entries. */
+/** Orphaned calls: ends those of an earlier process, and decides about those whose SIP server was lost. */
 import type { OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { ReleaseCause } from '../../carrier.ts';
@@ -22,7 +22,7 @@ const ITS_TARGET = 'sip:placeholder';
  */
 export type EndInvite = (invite: OpenInvite, call: OpenDialog) => Promise<void>;
 
-/** Ends INVITEs through a drachtio-server, which takes a transaction's name from any connection. */
+/** Ends INVITEs through a drachtio-server, which accepts a transaction identifier from any connection. */
 export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
   return async (invite, call) => {
     if (invite.direction === 'out') await cancel(srf, clock, invite, call);
@@ -63,7 +63,7 @@ async function cancel(
     await send(srf, ITS_TARGET, { method: 'ACK', stackDialogId });
   }
   await send(srf, ITS_TARGET, { method: 'BYE', stackDialogId }).catch((error: unknown) => {
-    // Without an answer there is no dialog.
+    // Without an answer the dialog does not exist.
     if (!/unable to find dialog/.test(reasonOf(error))) throw error;
   });
 }
@@ -97,20 +97,20 @@ function sendAndWait(srf: SrfClient, uri: string, options: SrfRequestOptions): P
 /** How long a server may be away. Calls that wait longer are over, so that nothing is left of them after 10 s. */
 const PATIENCE_MS = 5_000;
 
-/** A server that lives on tells a new connection nothing of the calls of the old one, not even that they ended. */
+/** Check interval: a server does not report the end of earlier connections' calls to a new one. */
 const CHECK_EVERY_MS = 5_000;
 
-/** So many questions are on their way at a time: a server that comes back shall take new calls too. */
+/** Limit of checks at a time, so that a server that comes back can take new calls. */
 const CHECKS_AT_ONCE = 20;
 
-/** What is asked of an answered call. */
+/** An answered call. */
 export interface OrphanedLeg {
   readonly isOver: boolean;
-  /** Says that no word of the far end comes any more until `isGone` has been asked. */
+  /** No events arrive until `isGone` has been asked. */
   orphan(): void;
-  /** Whether server or far end have forgotten the call. Settles within seconds, and never rejects. */
+  /** Whether the server or the far end has lost the call. Settles within seconds, and never rejects. */
   isGone(): Promise<boolean>;
-  /** Ends the call without the server's help. Safe to call twice. */
+  /** Ends the call without the server. Safe to call twice. */
   abandon(cause: ReleaseCause): void;
 }
 
@@ -138,7 +138,7 @@ export class OrphanedLegs {
     });
   }
 
-  /** The server is back: its calls are asked about now, and every 5 s to their end. */
+  /** The server is back: checks its calls now, and every 5 s until they end. */
   connected(): void {
     this.stop();
     void this.#check(this.#round, { kind: 'broken', reason: 'the SIP server has lost the call' });
@@ -166,7 +166,7 @@ export class OrphanedLegs {
     };
     await Promise.all(Array.from({ length: CHECKS_AT_ONCE }, lane));
     if (round !== this.#round) return;
-    // What the server still had a while ago, it has lost by the far end's BYE.
+    // A call that was there at an earlier check has ended by the far end's BYE.
     this.#wait(CHECK_EVERY_MS, () => void this.#check(round, { kind: 'far-end' }));
   }
 

@@ -1,17 +1,17 @@
-/** The Contact that far ends are told through a drachtio-server: where they send requests of their own. */
+/** Contact headers sent through a drachtio-server: the address for the far end's own requests. */
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import type { Trunk } from '../../trunks/trunks.ts';
 import type { SipAddress } from './srf-link.ts';
 
-/** drachtio-server replaces the host of a Contact `user@localhost` by its own: the external one where it has one. */
+/** drachtio-server replaces the host of a Contact `user@localhost` by its own, external if configured. */
 const SERVERS_OWN = 'localhost';
 
 const LOOPBACK = /^(127\.|\[::1\])/;
 
 export interface OurContactsOptions {
-  /** The server's own Contact for all far ends when not given. */
+  /** Default: the server's own Contact for all far ends. */
   readonly addresses?: AdvertisedAddresses | undefined;
-  /** Where the server takes SIP, its external addresses among them; empty until it has said so. */
+  /** Addresses of the server, external ones included; empty until it has reported them. */
   readonly listening: () => readonly SipAddress[];
 }
 
@@ -24,12 +24,12 @@ export class OurContacts {
   }
 
   /**
-   * The Contact header of a call's messages. In a request of ours, drachtio-server keeps it where the address is one that
-   * it listens on or its external one, and writes that otherwise.
+   * Contact header of a call. In our requests drachtio-server keeps an address that it listens on or its external
+   * one, and replaces any other.
    *
-   * @param farEnd its IP address; empty where it is not known, which counts as outside.
+   * @param farEnd its IP address; an empty one counts as outside.
    * @param transport of the call's SIP: `udp`, `tcp` and the like.
-   * @returns no header where the server's own Contact is the right one.
+   * @returns no header if the server's own Contact is right.
    */
   headers(
     farEnd: string,
@@ -56,14 +56,14 @@ export class OurContacts {
       const port = (places.find(({ hostPort }) => hostOf(hostPort) === told) ?? local)?.hostPort;
       return port === undefined ? told : `${told}:${port.slice(port.lastIndexOf(':') + 1)}`;
     }
-    // Its own Contact has the external address, which is for far ends outside alone.
+    // The server's own Contact has the external address, which is wrong for far ends inside.
     const isTurnedOut = places.some(({ isExternal }) => isExternal);
     const isInside = addresses?.isOutside(farEnd) === false;
     return isTurnedOut && isInside ? local?.hostPort : undefined;
   }
 }
 
-/** The one that faces the far ends: never a second contact on loopback while there is another. */
+/** The address for far ends: loopback only without another. */
 function facing(places: readonly SipAddress[]): SipAddress | undefined {
   return places.find(({ hostPort }) => !LOOPBACK.test(hostPort)) ?? places[0];
 }

@@ -1,4 +1,4 @@
-/** The calls that go out over one SIP server, each through the trunk whose number it is from. */
+/** Outgoing calls over one SIP server, each through the trunk with its number, and the channels of the trunks. */
 import { randomUUID } from 'node:crypto';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { type Carrier, CarrierError, type TrunkRoute } from '../../carrier.ts';
@@ -8,10 +8,10 @@ import type { Trunk } from '../../trunks/trunks.ts';
 import { type OutgoingCallOptions, SrfOutgoingCall } from '../leg/outgoing-call.ts';
 import type { CallSecond, SecondCall } from '../transfer/transfer.ts';
 
-/** Whoever is handed over listens to the ringing meanwhile. */
+/** Ringing limit of a second call: the caller listens to the ringing tone meanwhile. */
 const SECOND_RINGS_MS_MAX = 30_000;
 
-/** A call to place; `earlyMediaSink` is the line that hears what comes before the answer. */
+/** Call to place; `earlyMediaSink` is the RTP session that hears early media. */
 export type OutgoingRequest = Parameters<Carrier['place']>[0] & {
   readonly earlyMediaSink?: MediaSession | undefined;
 };
@@ -32,11 +32,11 @@ export interface OutgoingCallsOptions
   > {
   readonly table: TrunkTable;
   readonly channels: TrunkChannels;
-  /** Called whenever a trunk's proxy responds to an INVITE. */
+  /** Called for each response of a trunk's proxy to an INVITE. */
   readonly onProxyResponse: (trunk: Trunk) => void;
-  /** Called when a call has come to its end. */
+  /** Called at the end of a call. */
   readonly onOver: () => void;
-  /** Calls second parties where there is no trunk of our own. */
+  /** Places second calls without a trunk of our own. */
   readonly callThrough: ((request: OutgoingRequest) => SecondCall) | undefined;
 }
 
@@ -48,7 +48,7 @@ export class OutgoingCalls {
     this.#options = options;
   }
 
-  /** From their first sign to their last, answered or not. */
+  /** From their INVITE to their end. */
   get all(): readonly SrfOutgoingCall[] {
     return [...this.#calls];
   }
@@ -63,11 +63,11 @@ export class OutgoingCalls {
   }
 
   /**
-   * How whoever is on a call gets a second one.
+   * Places second calls of a call.
    *
-   * @param ours our own number on that call: the second one is from it too.
-   * @param trunk of that call, for numbers that no trunk calls out from.
-   * @returns undefined where no trunk is there.
+   * @param ours our number on that call, also the caller of the second one.
+   * @param trunk of that call, used if no trunk has the number.
+   * @returns undefined without a trunk.
    */
   secondFor(ours: string, trunk: Trunk | undefined): CallSecond | undefined {
     const { table, callThrough } = this.#options;
@@ -113,7 +113,7 @@ export class OutgoingCalls {
   }
 }
 
-/** A carrier that rings a name, or whatever, is called back from a number that it knows. */
+/** Caller number that the carrier accepts, even if the first call was to a name. */
 function fromOf(ours: string, trunk: Trunk): string {
   if (isE164(ours)) return ours;
   return trunk.callerId ?? trunk.numbers.find(isE164) ?? trunk.username ?? trunk.name;

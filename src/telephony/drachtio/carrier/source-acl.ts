@@ -1,10 +1,10 @@
-/** Decides who may ring at all, before anybody is told of the call. */
+/** Source access control: decides by the source address which hosts may call. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { TrunkTable } from '../../trunks/trunk-table.ts';
 import type { SrfAnswer, SrfRequest } from './srf.ts';
 
-/** What carriers are told to wait before they try again here. */
+/** Retry-After of a refusal on shutdown. */
 const RETRY_AFTER_SECONDS = 30;
 
 const ALLOWED_METHODS = 'INVITE, ACK, BYE, CANCEL, OPTIONS, INFO, UPDATE, NOTIFY, PRACK';
@@ -16,7 +16,7 @@ export class SourceAcl {
 
   constructor(options: {
     readonly table: TrunkTable;
-    /** Asked in the place of the trunks, where it is given. */
+    /** Replaces the source check of the trunks. */
     readonly mayRing?: (sourceAddress: string) => boolean;
     readonly clock: Clock;
     readonly log: Logger;
@@ -39,7 +39,7 @@ export class SourceAcl {
     this.#refusals.stop();
   }
 
-  /** Status to refuse an INVITE with; undefined when it may come in. */
+  /** Status to refuse an INVITE with; undefined to accept it. */
   refusalOf(request: SrfRequest): number | undefined {
     if (!this.#mayRing(request.source_address)) {
       this.#refusals.count(request.source_address);
@@ -59,7 +59,7 @@ export class SourceAcl {
   }
 }
 
-/** Refuses; with 503, which is a 500 to carriers otherwise, says when to try again. RFC 3261, 21.5.4. */
+/** Refuses. A 503 carries Retry-After, without which carriers treat it as a 500. RFC 3261, 21.5.4. */
 export function refuse(
   answer: SrfAnswer,
   status: number,
@@ -72,7 +72,7 @@ export function refuse(
 
 const PAUSE_MS = 10_000;
 
-/** Tells the operator of refused callers without letting a scanner fill the disk: one line in a while. */
+/** Logs refused sources at a limited rate, so that a scanner cannot fill the disk. */
 class RefusalLog {
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -6,7 +6,7 @@ import { within } from '../../limit.ts';
 import { connectionOf, openSrf, reasonOf, type SrfClient } from './srf.ts';
 
 const RETRY_MS_MIN = 250;
-/** A server that is back finds callers who wait to be told that their calls are over. */
+/** Far ends of lost calls wait for a server that comes back. */
 const RETRY_MS_MAX = 3_000;
 
 /** Time limit from the TCP connect to the log-in; a healthy server takes milliseconds. */
@@ -18,7 +18,7 @@ const START_MS_MAX = 1_500;
 /** Time limit for the first answer after the log-in. */
 const KNOWN_MS_MAX = 1_000;
 
-/** A hung server, whose TCP stays up, is detected after the sum of the two at the latest. */
+/** A hung server, whose TCP connection stays up, is detected within the sum of the two. */
 const PING_EVERY_MS = 2_000;
 const PONG_MS_MAX = 4_000;
 
@@ -38,11 +38,11 @@ export interface SrfLinkOptions {
   readonly log: Logger;
 }
 
-/** One place where the server takes SIP, as drachtio writes it: `udp/192.0.2.1:5060`. */
+/** One SIP address of the server, `udp/192.0.2.1:5060` in drachtio's notation. */
 export interface SipAddress {
   readonly transport: string;
   readonly hostPort: string;
-  /** An address that the server is told it has outside, and does not listen on. */
+  /** External address, which the server does not listen on. */
   readonly isExternal: boolean;
 }
 
@@ -88,12 +88,12 @@ export class SrfLink {
     return this.#state === 'connected';
   }
 
-  /** Where the server takes SIP; empty until it has said so. */
+  /** SIP addresses of the server; empty until it has reported them. */
   get addresses(): readonly SipAddress[] {
     return this.#addresses;
   }
 
-  /** Why there is no connection. */
+  /** Reason of the missing connection. */
   get problem(): string {
     return this.#problem;
   }
@@ -156,7 +156,7 @@ export class SrfLink {
     void this.#beReady();
   }
 
-  /** Calls that come before the server knows that we want them get 503 from it. */
+  /** Until the server knows our routes it refuses calls with 503. */
   async #beReady(): Promise<void> {
     const attempt = this.#attempt;
     // Without an answer the pings decide.
@@ -177,7 +177,7 @@ export class SrfLink {
   }
 
   async #ping(): Promise<void> {
-    // Its `close` event is on the way.
+    // The `close` event follows.
     if (this.#socket?.destroyed === true) return;
     const attempt = this.#attempt;
     const askedAtMs = this.#options.clock.nowMs();
@@ -266,7 +266,7 @@ function addressesOf(hostPorts: readonly unknown[]): readonly SipAddress[] {
           transport === address.transport && hostPort === address.hostPort,
       ) === at,
   );
-  // The real server names TCP first; carriers are reached by UDP unless their trunk says otherwise.
+  // drachtio-server lists TCP first; carriers use UDP unless their trunk says otherwise.
   const rank = ({ transport }: SipAddress) => (transport === 'udp' ? 0 : 1);
   return distinct.sort((one, other) => rank(one) - rank(other));
 }

@@ -1,4 +1,4 @@
-/** The part of drachtio-srf that call control stands on, typed as the library really behaves. */
+/** Types of the drachtio-srf API that call control uses, as the library behaves. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import Srf from 'drachtio-srf';
@@ -7,13 +7,13 @@ export interface SrfMessage {
   /** Lines of the same header are joined with commas. */
   get(name: string): string | undefined;
   has(name: string): boolean;
-  /** Empty where there is none. */
+  /** Empty without a body. */
   readonly body: string | undefined;
   /** Parts of a multipart body; else the body alone. */
   readonly payload: readonly { readonly type?: string | null; readonly content?: string }[];
-  /** The whole message as it came. */
+  /** The whole message as received. */
   readonly raw: string;
-  /** IP address of the host that the message came from. */
+  /** Source IP address. */
   readonly source_address: string;
 }
 
@@ -37,16 +37,16 @@ export interface SrfResponse extends SrfMessage {
   readonly status: number;
 }
 
-/** A request of ours as it went out. */
+/** Request of ours as sent. */
 export interface SrfSentRequest extends SrfMessage {
   /** Server's name of the transaction. */
   readonly stackTxnId: string;
-  /** Cancels an INVITE; the server holds it back until a provisional response has come. */
+  /** Cancels an INVITE; the server waits for a provisional response first. */
   cancel(callback?: (error: unknown) => void): void;
   on(event: 'response', listener: (response: SrfResponse) => void): void;
 }
 
-/** An INVITE of ours. */
+/** INVITE of ours. */
 export interface SrfSentInvite extends SrfSentRequest {
   on(event: 'response', listener: (response: SrfResponse) => void): void;
   /** An UPDATE in an early dialog of it. `createUAC` puts a listener of its own on. */
@@ -69,22 +69,22 @@ export interface SrfAnswer {
 export type SrfDialogEvent = 'modify' | 'update' | 'info' | 'notify' | 'refer' | 'message';
 
 export interface SrfDialog {
-  /** What the server calls it. */
+  /** Identifier of the dialog on the server. */
   readonly id: string;
-  /** Who began it: `uac` when we called. */
+  /** Role of our side: `uac` for an outgoing call. */
   readonly type: 'uac' | 'uas';
   readonly sip: { readonly callId: string; readonly localTag: string; readonly remoteTag: string };
   /** The INVITE that began it, theirs or ours. */
   readonly req: Pick<SrfMessage, 'get'>;
-  /** Its answer; of use only where it is theirs. */
+  /** Response to the INVITE; usable only if the far end sent it. */
   readonly res: SrfMessage;
-  /** `contact`: our Contact header as the INVITE or its answer had it. */
+  /** `contact`: our Contact header in the INVITE or its response. */
   readonly local: { readonly uri: string; sdp: string; readonly contact?: string };
   readonly remote: { readonly uri: string; readonly sdp: string | undefined };
 
   on(event: SrfDialogEvent, listener: (request: SrfRequest, answer: SrfAnswer) => void): void;
   on(event: 'ack', listener: (request: SrfRequest) => void): void;
-  /** The far end's BYE, or one that the server sent for want of an ACK or a session refresh. */
+  /** BYE of the far end, or of the server for want of an ACK or a session refresh. */
   on(event: 'destroy', listener: (request: SrfRequest) => void): void;
 
   /** Resolves with the final response; never when the connection to the server is lost meanwhile. */
@@ -108,13 +108,13 @@ export interface SrfRequestOptions extends SrfMessageParts {
   readonly method: string;
   /** The dialog that it belongs to, by the server's name for it; none when not given. */
   readonly stackDialogId?: string;
-  /** Server's name of the transaction that a CANCEL ends. */
+  /** Identifier of the transaction that a CANCEL ends. */
   readonly stackTxnId?: string;
-  /** Next hop; by the request's own way when not given. */
+  /** Next hop; default: by Route and Request-URI. */
   readonly proxy?: string;
 }
 
-/** Called with an error, or with what was asked for. The error is text, an Error or a `SipError`. */
+/** Called with an error or a result. The error is text, an Error or a `SipError`. */
 export type SrfCallback<T> = (error: unknown, result?: T) => void;
 
 export interface SrfClient {
@@ -122,7 +122,7 @@ export interface SrfClient {
   on(event: 'error', listener: (error: Error) => void): void;
   on(event: 'close', listener: () => void): void;
   connect(options: SrfConnectOptions): void;
-  /** @throws {Error} when there is no connection. */
+  /** @throws {Error} without a connection. */
   disconnect(): void;
 
   invite(handler: (request: SrfRequest, answer: SrfAnswer) => void): void;
@@ -145,10 +145,10 @@ export interface SrfClient {
     callback: SrfCallback<SrfDialog>,
   ): void;
 
-  /** Sends over the connection that is there now. @throws {Error} when there is none. */
+  /** Sends over the current connection. @throws {Error} without one. */
   request(uri: string, options: SrfRequestOptions, callback: SrfCallback<SrfSentRequest>): void;
 
-  /** Forgets a dialog without telling the far end. */
+  /** Removes a dialog without sending BYE. */
   removeDialog(dialog: SrfDialog): void;
 }
 
@@ -177,7 +177,7 @@ const { SipMessage, SipRequest, SipResponse } = Srf as unknown as {
 /**
  * Answers a request that arrived over an earlier connection. Resolves when the server has sent the response.
  *
- * @throws {Error} when there is no connection, or the server has no such transaction.
+ * @throws {Error} without a connection, or when the server does not have the transaction.
  */
 export function answerOrphan(
   srf: SrfClient,
@@ -217,24 +217,24 @@ export function connectionOf(open: () => void): Socket | undefined {
   return socket;
 }
 
-/** The final response behind an error of `createUAC`; undefined when none came. */
+/** Final response behind an error of `createUAC`; undefined without one. */
 export function responseOf(error: unknown): SrfResponse | undefined {
   const hasResponse = typeof error === 'object' && error !== null && 'res' in error;
   return hasResponse ? (error.res as SrfResponse) : undefined;
 }
 
-/** The session description in a message, alone or among the parts of its body; empty where there is none. */
+/** SDP of a message, plain or in a multipart body; empty without one. */
 export function sdpOf(message: SrfMessage): string {
   const part = message.payload.find(({ type }) => type?.toLowerCase().includes('application/sdp'));
-  // drachtio-srf leaves the last boundary on the last part.
+  // drachtio-srf leaves the last boundary in the last part.
   if (part !== undefined) return part.content?.split('\r\n--', 1)[0] ?? '';
   return message.get('content-type') === undefined ? (message.body ?? '') : '';
 }
 
 /**
- * The kind of an error of drachtio-srf; undefined where it has none.
+ * Code of a drachtio-srf error; undefined without one.
  *
- * `ENODIALOG`: the server does not know the dialog. `ESOCKETDESTROYED`: the connection that it began on is closed.
+ * `ENODIALOG`: the server does not have the dialog. `ESOCKETDESTROYED`: the dialog's connection is closed.
  */
 export function codeOf(error: unknown): unknown {
   if (!(error instanceof Error)) return undefined;
@@ -242,20 +242,20 @@ export function codeOf(error: unknown): unknown {
 }
 
 /**
- * Whether the server refused an answer because its request is over: the caller has given up, and word of that may come
- * after the refusal.
+ * Whether the server refused a response because the transaction is over: the caller has given up, and the CANCEL may
+ * arrive later.
  */
 export function isTransactionGone(error: unknown): boolean {
   return GONE.has(reasonOf(error));
 }
 
-/** Our own server's words, and drachtio-server's. */
+/** Messages of our own server and of drachtio-server. */
 const GONE: ReadonlySet<string> = new Set([
   'transaction not found',
   'Response not sent due to unknown transaction',
 ]);
 
-/** What an error says, whichever of drachtio-srf's shapes it has. */
+/** Message of an error in any of drachtio-srf's forms. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

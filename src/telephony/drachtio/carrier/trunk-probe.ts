@@ -1,4 +1,4 @@
-/** Asks the proxy of a trunk without registration by OPTIONS whether it is there. */
+/** Probes the proxy of a trunk without registration by OPTIONS. */
 import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -13,7 +13,7 @@ import {
 import { staticTrunkReport } from './carrier-reports.ts';
 import { reasonOf, type SrfClient, type SrfSentRequest } from './srf.ts';
 
-/** Over UDP the request has gone out four times by then. RFC 3261, 17.1.2.2. */
+/** Four transmissions over UDP. RFC 3261, 17.1.2.2. */
 const ANSWER_MS_MAX = 4_000;
 
 /** One lost request of a busy proxy is no failure. */
@@ -38,13 +38,15 @@ export interface TrunkProbeOptions {
 }
 
 /**
- * The proxy counts as alive until two requests in a row got no answer. Every SIP response is one, also 401, 404 and 405;
- * except 503, which both SIP servers give for a proxy that they cannot reach, and 408, which they give after 32 s of silence.
- * A late response counts as well: the server repeats a request over UDP for 32 s, so that a proxy that comes back is
+ * Probe of one trunk.
+ *
+ * The proxy counts as alive until two requests in a row remain unanswered. Every SIP response counts, also 401, 404
+ * and 405; except 503, with which both SIP servers report an unreachable proxy, and 408, which they send after 32 s
+ * of silence. A late response counts too: the server retransmits over UDP for 32 s, so a proxy that comes back is
  * noticed within 4 s.
  *
- * Some carriers ignore OPTIONS. A proxy that has never answered and is silent is reported as down, and calls are tried all
- * the same, one at a time: a response to INVITE shows that it is alive and ignores OPTIONS.
+ * Some carriers ignore OPTIONS. A silent proxy that has never answered is reported as down, but calls are still
+ * tried, one at a time: a response to INVITE shows that it is alive and ignores OPTIONS.
  *
  * @see RFC 3261 section 11, and 8.1.3.1 for 408 and 503
  */
@@ -56,7 +58,7 @@ export class TrunkProbe {
   /** Counts the requests: only the newest can be missed. */
   #newest = 0;
   #problem = '';
-  /** Whether the proxy is known to answer OPTIONS, so that its silence means something. */
+  /** Whether the proxy has answered OPTIONS, so that silence is significant. */
   #hasAnswered = false;
   /** It has answered INVITE and never OPTIONS. */
   #ignoresOptions = false;
@@ -78,7 +80,7 @@ export class TrunkProbe {
     this.#askIn(FIRST_MS_MAX * this.#options.random());
   }
 
-  /** Asks nothing until `start`; what is known of the proxy is kept. Safe to call twice. */
+  /** Stops until `start`; keeps the state. Safe to call twice. */
   stop(): void {
     this.#isRunning = false;
     this.#stopTimer();
@@ -167,7 +169,7 @@ export class TrunkProbe {
   }
 
   #missed(why: string, isSilent: boolean): void {
-    // What comes of this request now is late.
+    // Later responses to this request count as late.
     this.#newest += 1;
     if (isSilent && this.#ignoresOptions) {
       this.#askLater();

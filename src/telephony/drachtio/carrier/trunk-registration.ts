@@ -1,4 +1,4 @@
-/** Keeps a trunk registered with its carrier, so that the carrier knows where to bring calls. */
+/** Registration of a trunk with its carrier. */
 import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -20,7 +20,7 @@ const RETRY_MS_MAX = 300_000;
 /** Leaves room for the tries with credentials in between. */
 const SEQUENCE_STEP = 10;
 
-/** The part of the granted time after which we register anew, so that one lost try does no harm. */
+/** Share of the granted time after which the registration is renewed; leaves time for a retry. */
 const REFRESH_SHARE = 0.6;
 
 /** Goodbye is a courtesy: the process does not wait long for it. */
@@ -34,7 +34,7 @@ export interface TrunkRegistrationOptions {
   readonly newCallId: () => string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined where the server answers challenges. */
+  /** Undefined if the server answers challenges. */
   readonly answerChallenge: AnswerChallenge | undefined;
 }
 
@@ -65,14 +65,14 @@ export class TrunkRegistration {
     return this.#options.trunk;
   }
 
-  /** Registers now, and anew whenever needed. Call it again when the server has been out of reach. */
+  /** Registers now and keeps renewing. Call it again when the server is reachable again. */
   start(): void {
     this.#isRunning = true;
     this.#stopTimer();
     void this.#register();
   }
 
-  /** The way to the carrier is lost: nothing is tried until `start`. */
+  /** The server is unreachable: waits for `start`. */
   suspend(why: string): void {
     this.#isRunning = false;
     this.#isRegistered = false;
@@ -166,7 +166,7 @@ export class TrunkRegistration {
   async #exchange(expiresSeconds: number): Promise<SrfResponse> {
     const { trunk, contactHostPort } = this.#options;
     const hostPort = await contactHostPort();
-    // A challenge takes a number too, by whoever answers it.
+    // The retry after a challenge uses a number too.
     this.#sequence += SEQUENCE_STEP;
     const address = `<sip:${trunk.username}@${domainOf(trunk)}>`;
     const headers = {
@@ -180,7 +180,7 @@ export class TrunkRegistration {
     return this.#send(headers, true);
   }
 
-  /** Sends REGISTER, and once more with the password where that is asked for. */
+  /** Sends REGISTER, and again with credentials after a challenge. */
   async #send(headers: Record<string, string>, isFirst: boolean): Promise<SrfResponse> {
     const { srf, trunk, clock, answerChallenge } = this.#options;
     const sent = Promise.withResolvers<SrfSentRequest>();

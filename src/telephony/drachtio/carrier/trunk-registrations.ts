@@ -1,4 +1,4 @@
-/** Every trunk as it is reached from one SIP server: the ones to register, and the ones to ask by OPTIONS. */
+/** Registrations and probes of all trunks, as seen from one SIP server. */
 import { randomUUID } from 'node:crypto';
 import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -38,7 +38,7 @@ export class TrunkRegistrations {
       .map((trunk) => new TrunkProbe({ ...parts, trunk }));
   }
 
-  /** Registers and asks now, and again whenever needed. */
+  /** Registers and probes now, and periodically. */
   start(): void {
     for (const each of [...this.#registrations, ...this.#probes]) each.start();
   }
@@ -55,13 +55,13 @@ export class TrunkRegistrations {
     await Promise.allSettled(this.#registrations.map((registration) => registration.stop()));
   }
 
-  /** Why calls cannot go out through the trunk; undefined where they can. */
+  /** Reason why calls cannot use the trunk; undefined while they can. */
   problemOf(trunk: Trunk): string | undefined {
     const { state, detail } = this.statusOf(trunk);
     return state === 'ready' ? undefined : detail;
   }
 
-  /** Whether a trunk that is down may be alive all the same, because its proxy may ignore OPTIONS: a call will show. */
+  /** Whether a trunk that is down may be alive because its proxy may ignore OPTIONS: a call will show. */
   isUncertain(trunk: Trunk): boolean {
     return this.#options.link.isConnected && (this.#probeOf(trunk)?.isUncertain ?? false);
   }

@@ -1,10 +1,10 @@
-/** Tells apart the keys of a far end that sends each of them twice: in its sound (RFC 4733) and by SIP INFO; pure */
+/** DTMF by two methods, RTP (RFC 4733) and SIP INFO: reads INFO bodies, and drops the duplicates of a far end that sends both. */
 import type { SrfAnswer, SrfRequest } from '../carrier/srf.ts';
 
-/** A key that is held down comes by one way when it is pressed, by the other when it is let go. */
+/** A held key may arrive by one method when it is pressed, by the other when it is released. */
 const APART_MS_MAX = 5_000;
 
-/** More keys than anyone presses meanwhile. */
+/** More keys than are pressed within that time. */
 const WAITING_MAX = 32;
 
 interface Key {
@@ -12,20 +12,19 @@ interface Key {
   readonly atMs: number;
 }
 
-/** One for each leg. A key is to be told to it once for each way that it comes by. */
+/** Duplicate filter of one leg. Report each key once per method that it arrives by. */
 export class DtmfMethods {
-  /** Keys that came by one way alone so far. */
+  /** Keys that have arrived by one method only. */
   readonly #onlyByRtp: Key[] = [];
   readonly #onlyByInfo: Key[] = [];
-  /** Whoever has sent one key both ways sends all of them so. */
+  /** A far end that sent one key by both methods sends all keys so. */
   #sendsBoth = false;
 
   /**
-   * Takes a key that came by INFO. What a far end that sends both ways has in its sound is kept rather than this: it
-   * crosses to other parties by itself.
+   * Notes a key by INFO. Of a duplicate, the RTP event is used, because RTP also reaches other parties of the call.
    *
-   * @param atMs the time by a clock that never goes back.
-   * @returns whether it is a key of its own.
+   * @param atMs monotonic time.
+   * @returns whether the key is new.
    */
   byInfo(digit: string, atMs: number): boolean {
     if (this.#sendsBoth) return false;
@@ -35,10 +34,10 @@ export class DtmfMethods {
   }
 
   /**
-   * Takes a key that came in the sound, where it may have been overtaken by its INFO.
+   * Notes a key by RTP, which its INFO may have overtaken.
    *
-   * @param atMs the time by a clock that never goes back.
-   * @returns whether it is a key of its own.
+   * @param atMs monotonic time.
+   * @returns whether the key is new.
    */
   byRtp(digit: string, atMs: number): boolean {
     const isTwin = takeFrom(this.#onlyByInfo, digit, atMs);
@@ -60,7 +59,7 @@ function keepIn(keys: Key[], key: Key): void {
   if (keys.length > WAITING_MAX) keys.shift();
 }
 
-/** @returns the digit; undefined where there is none in it. */
+/** Answers an INFO. @returns its digit; undefined without one. */
 export function answerInfo(request: SrfRequest, answer: SrfAnswer): string | undefined {
   const body = request.body ?? '';
   const type = request.get('content-type') ?? '';
@@ -84,7 +83,7 @@ const EVENT_CODES: Readonly<Record<string, string>> = {
   '15': 'D',
 };
 
-/** Media types of digits; there is no RFC for them, only custom. */
+/** Media types of DTMF digits: not standardised by an RFC. */
 const DTMF_TYPES = ['application/dtmf-relay', 'application/dtmf'] as const;
 
 /** Whether the body of an INFO is a digit at all. */
@@ -94,9 +93,9 @@ export function isDtmf(contentType: string): boolean {
 }
 
 /**
- * The digit in the body of an INFO: `Signal=5` on a line of its own (dtmf-relay), or the digit alone (dtmf).
+ * Digit in the body of an INFO: `Signal=5` on a line (dtmf-relay), or the digit alone (dtmf).
  *
- * @returns one of 0-9 * # A-D; undefined when the body has none.
+ * @returns one of 0-9 * # A-D; undefined without one.
  */
 export function digitOf(body: string): string | undefined {
   const [, signal] = /^\s*signal\s*=\s*(\S{1,2})\s*$/im.exec(body.slice(0, 256)) ?? [];

@@ -1,4 +1,4 @@
-/** Sends a request inside a dialog, and waits for its answer no longer than SIP does. */
+/** Requests over drachtio-srf: inside a dialog, with SIP's time limit, and again after a challenge. */
 import type { Clock } from '../../../lib/clock.ts';
 import { TRANSACTION_MS, within } from '../../limit.ts';
 import {
@@ -12,10 +12,10 @@ import {
   type SrfSentRequest,
 } from '../carrier/srf.ts';
 
-/** A server knows at once which dialogs it has; a far end that is slow to answer is no reason to end a call. */
+/** A server answers at once; a slow far end is no reason to end a call. */
 const PROBE_MS_MAX = 2_000;
 
-/** The word at which the server puts in the dialog's own target. */
+/** drachtio-server replaces it by the remote target of the dialog. */
 const WHEREVER_IT_GOES = 'sip:placeholder';
 
 export interface DialogPeer {
@@ -25,9 +25,9 @@ export interface DialogPeer {
 }
 
 /**
- * Resolves with the final response, whichever it is.
+ * Resolves with the final response of any status.
  *
- * @throws {Error} when the dialog is over, the server is out of reach, or no answer comes within 32 s.
+ * @throws {Error} when the dialog is over, the server is unreachable, or after 32 s.
  */
 export function sendInDialog(
   peer: DialogPeer,
@@ -37,7 +37,7 @@ export function sendInDialog(
   return within(peer.clock, TRANSACTION_MS, exchange(peer, { ...parts, method }));
 }
 
-/** Asks whether server or far end have forgotten the dialog. Settles within seconds, and never rejects. */
+/** Whether the server or the far end has lost the dialog. Settles within seconds, and never rejects. */
 export async function isDialogGone(peer: DialogPeer): Promise<boolean> {
   try {
     const { status } = await within(peer.clock, PROBE_MS_MAX, sendInDialog(peer, 'OPTIONS'));
@@ -86,9 +86,9 @@ export type AnswerChallenge = (
 ) => AuthorizationHeader | undefined;
 
 /**
- * The headers of the second try: those of the first, in the same call with the next number, and the password's proof.
+ * Headers of the retry with credentials: the same call with the next CSeq.
  *
- * @returns undefined when there is nothing to try.
+ * @returns undefined for any other response, and without a password.
  * @see RFC 3261 section 22.2
  */
 export function secondTry(options: {

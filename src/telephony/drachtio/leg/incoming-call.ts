@@ -1,4 +1,4 @@
-/** A call that a carrier brings us over drachtio, until it is answered or refused. */
+/** Incoming call over drachtio, until it is answered or refused. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -46,9 +46,9 @@ export interface IncomingCallOptions {
   readonly log: Logger;
   readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
-  /** How the caller is handed over, where no trunk says. */
+  /** Transfer method without a trunk's setting. */
   readonly transferBy?: Trunk['transfer'] | undefined;
-  /** Called once, when the call has come to its end in whatever way. */
+  /** Called once, at the end of the call. */
   readonly onOver: () => void;
 }
 
@@ -93,7 +93,7 @@ export class SrfIncomingCall implements IncomingCall {
     this.#onCancelled();
   }
 
-  /** Ends an unanswered call because the SIP server is out of reach; the journal refuses it when the server is back. */
+  /** Ends an unanswered call because the SIP server is unreachable; the journal refuses it when the server is back. */
   lost(): void {
     this.#entry?.orphan();
     this.#entry = undefined;
@@ -102,11 +102,11 @@ export class SrfIncomingCall implements IncomingCall {
 
   reject(sipStatus: number, options: { readonly retryAfterSeconds?: number } = {}): void {
     if (this.#state === 'ringing') this.#refuse(sipStatus, options);
-    // Our 200 is out, and no ACK has come: BYE is what is left.
+    // 200 is sent and its ACK is missing: only BYE is left.
     else if (this.#state === 'answering') void this.#leg?.hangUp();
   }
 
-  /** Ends the call in whatever state it is: the server stops. */
+  /** Ends the call in any state, on shutdown. */
   async end(): Promise<void> {
     if (this.#state === 'ringing') this.#refuse(503);
     await this.#leg?.hangUp();
@@ -136,7 +136,7 @@ export class SrfIncomingCall implements IncomingCall {
     }
   }
 
-  /** A CANCEL, or a lost connection, may come at any await. */
+  /** A CANCEL or a lost connection may come during any await. */
   get #hasEnded(): boolean {
     return this.#state === 'cancelled';
   }
@@ -192,7 +192,7 @@ export class SrfIncomingCall implements IncomingCall {
     return leg;
   }
 
-  /** Our Contact, and our tag in To where there is a journal. */
+  /** Our Contact, and with a journal our tag in To. */
   get #own(): Record<string, string> {
     const { request, trunk, contacts, journal } = this.#options;
     const { source_address: farEnd, protocol: transport } = request;
@@ -233,7 +233,7 @@ export class SrfIncomingCall implements IncomingCall {
     try {
       return await within(clock, TRANSACTION_MS, created);
     } catch (error) {
-      // A dialog that comes too late has nobody to talk to.
+      // A late dialog has no call any more.
       created.then((leg) => leg.hangUp()).catch(() => undefined);
       throw error;
     }
@@ -254,14 +254,14 @@ export class SrfIncomingCall implements IncomingCall {
   }
 }
 
-/** 500 is a failure of ours; what the far end describes and nobody can use is its own. */
+/** Failures of ours are 500; unusable SDP has a status of its own. */
 function statusOf(error: unknown): number {
   return error instanceof MediaError ? error.sipStatus : 500;
 }
 
 /**
- * Who rings. P-Asserted-Identity is a carrier's word, so it is believed from a trunk only; where the caller wants it kept
- * secret it is told to nobody. RFC 3325, 5 and 7.
+ * Caller's number. P-Asserted-Identity is trusted from a trunk only, and ignored if the caller asks for privacy. RFC
+ * 3325, 5 and 7.
  */
 function callerOf(request: SrfRequest, trunk: Trunk | undefined): string {
   const isSecret = /\b(id|user)\b/i.test(request.get('Privacy') ?? '');
@@ -280,7 +280,7 @@ export function calledNumberOf(request: SrfRequest, trunk: Trunk | undefined): s
   return isE164(inTo) ? inTo : withPlus(number, trunk);
 }
 
-/** Many carriers leave out the plus; the trunk's own numbers tell that it belongs there. */
+/** Many carriers omit the plus; the trunk's own numbers show that it belongs there. */
 function withPlus(number: string, trunk: Trunk | undefined): string {
   return trunk?.numbers.includes(`+${number}`) ? `+${number}` : number;
 }

@@ -1,4 +1,4 @@
-/** Offers and answers of an answered call: hold and resume, new addresses, offers that come in the ACK. */
+/** SDP offer/answer of a call: early media and UPDATE before the answer; hold, resume and offers in the ACK after it. */
 
 import type { Logger } from '../../../lib/logger.ts';
 import { type MediaEndpoint, MediaError } from '../../media-gateway.ts';
@@ -17,7 +17,7 @@ export interface NegotiationOptions {
   readonly dialog: SrfDialog;
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;
-  /** True when our 200 held an offer: the far end's answer is in its ACK. */
+  /** True when our 200 held an offer: the answer is in the ACK. */
   readonly isAnswerAwaited: boolean;
 }
 
@@ -46,9 +46,9 @@ export class Negotiation {
   }
 
   /**
-   * Resolves when sound can flow.
+   * Resolves when media are agreed.
    *
-   * @throws {MediaError} when the ACK of our offer had no usable answer.
+   * @throws {MediaError} when the ACK held no usable answer.
    */
   get settled(): Promise<void> {
     return this.#settled.promise;
@@ -56,7 +56,7 @@ export class Negotiation {
 
   /** Gives up the wait for an answer in an ACK: the call is over. */
   stop(): void {
-    // Nearly every call ends so, and an error costs its stack even where nobody is told of it.
+    // Nearly every call ends here: no error is created when nothing waits.
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#settled.reject(new MediaError('Cannot set up sound: the call ended before its ACK', 487));
@@ -70,7 +70,7 @@ export class Negotiation {
   }
 
   async #onUpdate(sdp: string, answer: SrfAnswer): Promise<void> {
-    // Without a description it only says that the session is still alive. RFC 4028, 7.4.
+    // Without SDP it is only a session refresh. RFC 4028, 7.4.
     if (sdp === '') sendOk(answer, this.#contact);
     else await this.#answerOffer(sdp, answer);
   }
@@ -104,10 +104,10 @@ export class Negotiation {
   }
 }
 
-/** More far ends than that, rung at once by a proxy, are not heard before one of them answers. */
+/** Limit of far ends with early media, when a proxy forks the call. */
 const FAR_ENDS_MAX = 16;
 
-/** The newest description of one far end. */
+/** Newest SDP of one far end. */
 interface Description {
   readonly sdp: string;
   /** `hint`: a provisional response that may be lost; `answer`: a reliable one; `offer`: an UPDATE that we have answered. */
@@ -118,7 +118,7 @@ interface Description {
 export class EarlySession {
   readonly #endpoint: MediaEndpoint;
   readonly #log: Logger;
-  /** By the far end's tag: a proxy may ring several. */
+  /** By the far end's tag: a proxy may fork the call. */
   readonly #descriptions = new Map<string, Description>();
   #inForce = '';
   /** One change of the sound after the other. */
@@ -132,9 +132,9 @@ export class EarlySession {
   }
 
   /**
-   * Takes a provisional response to `invite`, and from then on the UPDATEs of whoever sent it.
+   * Applies early media of a provisional response to `invite`, and handles UPDATEs of its sender from then on.
    *
-   * Early media is a courtesy: what cannot be understood here may be put right by the answer.
+   * Errors are ignored: the answer may correct them.
    */
   provisional(response: SrfResponse, invite: SrfSentInvite | undefined): void {
     if (invite !== undefined) this.#watch(invite);
@@ -155,11 +155,11 @@ export class EarlySession {
   }
 
   /**
-   * Takes the answer to the call.
+   * Applies the answer to the call.
    *
-   * The 2xx need not describe the session once a reliable response has, and says nothing new after an UPDATE.
+   * The 2xx may lack SDP after a reliable response, and its SDP is old after an UPDATE.
    *
-   * @throws {MediaError} when it is none: 400 or 488, also where the far end has never said where its sound is.
+   * @throws {MediaError} 400 or 488 for an unusable answer, or none at all.
    */
   async settle({ sip, res }: SrfDialog): Promise<void> {
     await this.#changes;
@@ -171,7 +171,7 @@ export class EarlySession {
     } else if (early.sdp !== this.#inForce) await this.#apply(early.sdp);
   }
 
-  /** drachtio-srf answers an early UPDATE with the offer of our INVITE, whatever it holds; so we do. */
+  /** Replaces drachtio-srf's listener, which answers an early UPDATE with the offer of our INVITE. */
   #watch(invite: SrfSentInvite): void {
     if (this.#watched === invite) return;
     this.#watched = invite;
@@ -183,7 +183,7 @@ export class EarlySession {
     const sdp = sdpOf(request);
     const tag = tagOf(request, 'from');
     const kind = this.#descriptions.get(tag)?.kind ?? 'hint';
-    // Without a description it only says that the session is still alive. RFC 4028, 7.4.
+    // Without SDP it is only a session refresh. RFC 4028, 7.4.
     const contact = this.#watched?.get('contact');
     if (sdp === '') return sendOk(answer, contact);
     // Our own offer still waits for its answer.
@@ -195,7 +195,7 @@ export class EarlySession {
         sendSdp(answer, await this.#apply(sdp), contact);
         this.#descriptions.set(tag, { sdp, kind: 'offer' });
       } catch (error) {
-        // What was agreed on before still holds. RFC 3311, 5.2.
+        // The previous agreement stays in force. RFC 3311, 5.2.
         this.#log.info({ why: reasonOf(error) }, 'refused a change of the session');
         answer.send(error instanceof MediaError ? error.sipStatus : 500);
       }
@@ -239,12 +239,12 @@ function withContact(contact: string | undefined): Record<string, string> {
   return contact === undefined ? {} : { Contact: contact };
 }
 
-/** An offer that comes before the one before it is answered: whoever sends it is asked to come back. RFC 3261, 14.2. */
+/** Refuses an offer that overtakes an unanswered one; the sender retries. RFC 3261, 14.2. */
 export function refuseForNow(answer: SrfAnswer): void {
   answer.send(500, { headers: { 'Retry-After': '1' } });
 }
 
-/** An offer that meets one of ours. RFC 3311, 5.2. */
+/** Refuses an offer that crosses ours. RFC 3311, 5.2. */
 export function refuseGlare(answer: SrfAnswer): void {
   answer.send(491);
 }

@@ -1,4 +1,4 @@
-/** A call that we place through a trunk over drachtio, until it is answered or has come to nothing. */
+/** Outgoing call through a trunk over drachtio, until it is answered or fails. */
 import { isIP } from 'node:net';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -36,7 +36,7 @@ export interface OutgoingCallOptions {
   readonly to: string;
   readonly callId: string;
   readonly ringingTimeoutMs: number;
-  /** The line that hears what comes before the answer; ours is opened near it. */
+  /** RTP session that hears early media; ours is opened on the same worker. */
   readonly earlyMediaSink?: MediaSession | undefined;
   readonly media: MediaGateway;
   readonly addresses?: AdvertisedAddresses | undefined;
@@ -44,20 +44,20 @@ export interface OutgoingCallOptions {
   readonly contacts?: OurContacts | undefined;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined where the server answers challenges. */
+  /** Undefined if the server answers challenges. */
   readonly answerChallenge: AnswerChallenge | undefined;
   readonly journal: OpenDialogJournal | undefined;
   readonly callSecond?: CallSecond | undefined;
-  /** Called whenever the trunk's proxy responds. */
+  /** Called for each response of the trunk's proxy. */
   readonly onResponse?: () => void;
-  /** Called once, when the call has come to its end in whatever way. */
+  /** Called once, at the end of the call. */
   readonly onOver: () => void;
 }
 
-/** What is known of a call that failed. */
+/** Details of a failed call. */
 interface FailureFacts {
   readonly cause?: unknown;
-  /** The far end's final status. */
+  /** Final status of the far end. */
   readonly refusedWith?: number;
 }
 
@@ -72,7 +72,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   #entry: JournalEntry | undefined;
   #leg: SrfLeg | undefined;
   #endpoint: MediaEndpoint | undefined;
-  /** Where the call goes; empty where its name leads nowhere. */
+  /** Destination IP address; empty if the proxy's name does not resolve. */
   #farEnd = '';
   #hasRung = false;
   #onRinging: () => void = () => {};
@@ -102,19 +102,19 @@ export class SrfOutgoingCall implements OutgoingCall {
     if (this.#state !== 'calling') return;
     this.#state = 'cancelled';
     this.#stopTimer();
-    // The far end answers CANCEL with 487; one that never does shall not keep us waiting.
+    // Time limit for the 487 that answers CANCEL.
     this.#stopTimer = this.#options.clock.after(TRANSACTION_MS, () => this.fail('cancelled', 487));
     this.#sent?.cancel();
   }
 
-  /** Ends the call in whatever state it is: the server stops. */
+  /** Ends the call in any state, on shutdown. */
   async end(): Promise<void> {
     if (this.#state !== 'over') this.#sent?.cancel();
     this.fail('the server stops', 503);
     await this.#leg?.hangUp();
   }
 
-  /** Ends an unanswered call because the SIP server is out of reach; the journal cancels it when the server is back. */
+  /** Ends an unanswered call because the SIP server is unreachable; the journal cancels it when the server is back. */
   lost(why: string): void {
     if (this.#state === 'over') return;
     this.#entry?.orphan();
@@ -122,7 +122,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     this.fail(why, 503);
   }
 
-  /** Ends the call that has no answer yet. */
+  /** Ends the unanswered call. */
   fail(why: string, sipStatus: number, facts: FailureFacts = {}): void {
     if (this.#state === 'over') return;
     this.#end();
@@ -150,7 +150,7 @@ export class SrfOutgoingCall implements OutgoingCall {
         codecs: trunk.codecs,
         near: earlyMediaSink,
       });
-      // It failed meanwhile, and had no port to close yet.
+      // The call failed meanwhile, before it had a port to close.
       if (this.#state === 'over') return void this.#closePort();
       earlyMediaSink?.feedFrom(this.#endpoint.session);
       const { journal, callId } = this.#options;
@@ -223,7 +223,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     this.#onRinging();
   }
 
-  /** Headers for another try with the trunk's password; undefined where it cannot help. */
+  /** Headers of the retry with the trunk's credentials; undefined if they do not help. */
   #secondTry(error: unknown, headers: Record<string, string>): Record<string, string> | undefined {
     const response = responseOf(error);
     const refused = this.#sent;
@@ -234,13 +234,13 @@ export class SrfOutgoingCall implements OutgoingCall {
 
   #onRefused(error: unknown): void {
     const status = responseOf(error)?.status;
-    // The SIP server itself says 408 and 503 of a proxy out of reach. RFC 3261, 8.1.3.1.
+    // The SIP server itself responds 408 and 503 for an unreachable proxy. RFC 3261, 8.1.3.1.
     if (status !== undefined && status !== 408 && status !== 503) this.#options.onResponse?.();
     if (status === undefined) this.fail(reasonOf(error), 503, { cause: error });
     else this.fail(`it answered ${status}`, status, { cause: error, refusedWith: status });
   }
 
-  /** The dialog's listeners are put on here and now: a BYE may be in the packet behind the answer. */
+  /** Listeners are added synchronously: a BYE may follow in the same packet as the answer. */
   #onDialog(endpoint: MediaEndpoint, early: EarlySession, dialog: SrfDialog): void {
     const { trunk } = this.#options;
     this.#options.onResponse?.();
@@ -261,7 +261,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     this.#end();
     if (isWanted) void this.#settle(early, dialog, leg);
     else {
-      // The answer has crossed our CANCEL, or comes after we had given up.
+      // The answer crossed our CANCEL, or came after we gave up.
       void leg.hangUp();
       if (!hasFailed) this.#reject('cancelled', 487);
     }
@@ -289,7 +289,7 @@ export class SrfOutgoingCall implements OutgoingCall {
   }
 }
 
-/** Where calls go, so that RTP may come from there too; unknown of a proxy by name that nobody has looked up. */
+/** IP address of the proxy, which RTP may come from too; empty for a host name. */
 function addressOf({ proxy }: Trunk): string {
   return isIP(proxy.host) === 0 ? '' : proxy.host;
 }

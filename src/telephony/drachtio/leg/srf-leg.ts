@@ -1,4 +1,4 @@
-/** An answered call over drachtio: its SIP dialog and its media endpoint, which live and die together. */
+/** Leg of an answered call over drachtio: its SIP dialog and its media endpoint, which start and end together. */
 import type { AudioStream } from '../../../media/audio-stream.ts';
 import {
   CarrierError,
@@ -18,17 +18,17 @@ import { answerInfo, DtmfMethods } from './dtmf-methods.ts';
 import { type DialogPeer, isDialogGone, sendInDialog } from './in-dialog-request.ts';
 import { Negotiation } from './negotiation.ts';
 
-/** The far end has understood by then, or is not there; for SIP the session is over with our BYE. RFC 3261, 15.1.1. */
+/** Time limit of the response to BYE. For SIP the session ends with our BYE. RFC 3261, 15.1.1. */
 const BYE_PATIENCE_MS = 2_000;
 
 export interface SrfLegOptions extends ThirdPartyOptions {
-  /** True when our 200 held an offer, so that the far end's description is in its ACK. */
+  /** True when our 200 held an offer, so that the far end's SDP is in its ACK. */
   readonly isAnswerAwaited: boolean;
-  /** True when nothing but an INVITE says where the far end is: its ACK or its first packet has to follow. */
+  /** True while only a forgeable INVITE names the far end: its ACK or first packet must follow. */
   readonly isConfirmationAwaited?: boolean;
-  /** Where the call is written down for a process after this one. */
+  /** Journal of open dialogs, for the next process. */
   readonly journal?: OpenDialogJournal | undefined;
-  /** What was written down of it before it began. */
+  /** Entry made before the answer. */
   readonly expected?: JournalEntry | undefined;
   /** Called once, when the leg has ended. */
   readonly onOver: () => void;
@@ -42,7 +42,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   readonly #confirmed = Promise.withResolvers<void>();
   #isConfirmed = false;
   readonly #over = Promise.withResolvers<void>();
-  /** Later than the cause is told: the recording is whole. */
+  /** Resolves after `onReleased`, when the recording is complete. */
   readonly #closed = Promise.withResolvers<void>();
   readonly #entry: JournalEntry | undefined;
   readonly #thirdParty: ThirdParty;
@@ -74,7 +74,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     dialog.on('notify', (request, answer) => this.#onNotify(request, answer));
     dialog.on('destroy', (request) => this.#onBye(request));
     dialog.on('ack', () => this.#confirm());
-    // Whoever may send REFER could make us pay for a call to anywhere.
+    // A REFER could make us pay for a call to any number.
     dialog.on('refer', (_, answer) => answer.send(603));
     dialog.on('message', (_, answer) => answer.send(405));
     if (!options.isConfirmationAwaited) this.#confirm();
@@ -83,7 +83,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
       if (kind === 'media-arrived') this.#confirm();
       if (kind === 'media-lost') void this.#release({ kind: 'broken', reason: 'no audio comes' });
     });
-    // The far end answers our 200 with sound before the SIP server has told us that the 200 is out.
+    // Audio may arrive before the SIP server reports that the 200 was sent.
     if (endpoint.session.hasArrived) this.#confirm();
   }
 
@@ -97,9 +97,9 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
   }
 
   /**
-   * Resolves when the far end has shown that it is there. SIP itself ends a call whose ACK never comes, after 32 s.
+   * Resolves when the far end has confirmed. Without ACK, SIP itself ends the call after 32 s.
    *
-   * @throws {CarrierError} 487 when the call ended before that.
+   * @throws {CarrierError} 487 when the call ended before.
    */
   get confirmed(): Promise<void> {
     return this.#confirmed.promise;
@@ -141,7 +141,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
 
   orphan(): void {
     this.#isOrphaned = true;
-    // The answer to our BYE would have come over the connection that is lost.
+    // The response to our BYE is lost with the connection.
     if (this.#hangingUp !== undefined) this.#finish(this.#hangingUp.cause, 'untold');
   }
 
@@ -159,7 +159,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     this.#confirmed.resolve();
   }
 
-  /** Says BYE, once, and ends the leg for the cause of whoever was first. */
+  /** Sends BYE, once; the first cause counts. */
   #release(cause: ReleaseCause): Promise<void> {
     if (this.#isOver) return this.#closed.promise;
     this.#hangingUp ??= { cause, done: this.#sendBye(cause) };
@@ -174,7 +174,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     try {
       await sendInDialog(this.#peer, 'BYE');
     } catch (error) {
-      // The far end does not agree or is not there: the leg is over for us all the same.
+      // Without a response the leg ends all the same.
       log.debug({ why: reasonOf(error) }, 'nobody answered BYE');
       if (this.#isOrphaned) farEnd = 'untold';
     }
@@ -185,10 +185,10 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
 
   #onBye(request: SrfRequest): void {
     const { isReferred } = this.#thirdParty;
-    // Its To tag is from our 200: the far end has received that, even where the ACK is lost or overtaken.
+    // The To tag is from our 200, so the far end has received it, even if its ACK is lost.
     if (request.source !== 'application') this.#confirm();
     this.#thirdParty.farEndLeft();
-    // Where our own BYE is under way, the two have crossed and ours was meant.
+    // Our BYE and the far end's have crossed: ours counts.
     this.#finish(this.#hangingUp?.cause ?? causeOf(request, isReferred));
   }
 
@@ -203,7 +203,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     void this.#closeOnce(cause).then(onOver);
   }
 
-  /** Ends the leg for its call, whatever the far end knows of it. Safe to call twice. */
+  /** Releases the leg and closes its media. Safe to call twice. */
   #closeOnce(cause: ReleaseCause): Promise<void> {
     this.#closing ??= this.#closeMedia(cause);
     return this.#closing;
@@ -231,7 +231,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
     const digit = answerInfo(request, answer);
     if (digit === undefined || !this.#dtmf.byInfo(digit, this.#options.clock.nowMs())) return;
     this.#thirdParty.passDigit(digit);
-    // An agent that is gone from the line has no use for keys.
+    // After a transfer the agent has no use for keys.
     if (!this.#thirdParty.hasPartner) this.#onDigit(digit);
   }
 
@@ -248,7 +248,7 @@ function endedBeforeAck(): CarrierError {
   return new CarrierError('Cannot hold the call: it ended before its ACK', 487);
 }
 
-/** A BYE that comes after a transfer was agreed to is how many carriers say that it worked. */
+/** A BYE after an accepted REFER means, with many carriers, that the transfer succeeded. */
 function causeOf(bye: SrfRequest, isReferred: boolean): ReleaseCause {
   if (bye.source === 'application') {
     return { kind: 'broken', reason: bye.get('reason') ?? 'the far end is gone' };

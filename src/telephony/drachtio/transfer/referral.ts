@@ -1,4 +1,4 @@
-/** A blind transfer: asks the far end by REFER to call somebody else, and follows how that goes. */
+/** Blind transfer: asks the far end by REFER to call a third party, and follows its progress by NOTIFY. */
 import { CarrierError } from '../../carrier.ts';
 import { within } from '../../limit.ts';
 import { reasonOf, type SrfRequest } from '../carrier/srf.ts';
@@ -7,21 +7,21 @@ import { type DialogPeer, sendInDialog } from '../leg/in-dialog-request.ts';
 /** How long the other party may ring: as long as a Proxy lets an INVITE ring at least. RFC 3261, 16.6. */
 const OUTCOME_MS_MAX = 180_000;
 
-/** What a NOTIFY tells. */
+/** Content of a NOTIFY. */
 export interface ReferNotice {
-  /** The status line of the call that the far end makes. */
+  /** Status line of the far end's call. */
   readonly sipfrag: string;
-  /** Whether it is the last one. */
+  /** Whether it is the last NOTIFY. */
   readonly isTerminated: boolean;
-  /** CSeq of the REFER that it is about; undefined where it does not say, as the first of a dialog need not. */
+  /** CSeq of the REFER it refers to; undefined without an id, as for the first REFER of a dialog. */
   readonly sequence: string | undefined;
 }
 
 /**
- * Whether a NOTIFY is about a REFER; one that does not say what it is about is.
+ * Whether a NOTIFY refers to a REFER, which is the default.
  *
- * None has to be under way: of one that was given up some come late, and 481 would end the call with peers that take it for the
- * dialog's.
+ * Also true without a REFER in progress: NOTIFYs of an abandoned one come late, and some peers take a 481 for the end
+ * of the dialog.
  */
 export function isOfRefer(notify: SrfRequest): boolean {
   const [event = ''] = (notify.get('event') ?? 'refer').split(';', 1);
@@ -36,37 +36,37 @@ export function noticeOf(notify: SrfRequest): ReferNotice {
   return { sipfrag: notify.body ?? '', isTerminated, sequence };
 }
 
-/** One REFER and the NOTIFYs that tell its outcome. @see RFC 3515, RFC 5589 section 6.1 */
+/** One REFER and its NOTIFYs. @see RFC 3515, RFC 5589 section 6.1 */
 export class Referral {
   readonly #peer: DialogPeer;
   readonly #target: string;
   readonly #outcome = Promise.withResolvers<void>();
   #isAccepted = false;
   #isRefused = false;
-  /** Its CSeq; known once it is answered. */
+  /** CSeq of the REFER; known after its response. */
   #sequence: string | undefined;
 
-  /** @param target SIP URI of who is to be called. */
+  /** @param target SIP URI of the third party. */
   constructor(peer: DialogPeer, target: string) {
     this.#peer = peer;
     this.#target = target;
     this.#outcome.promise.catch(() => undefined);
   }
 
-  /** Whether the far end has agreed to try. */
+  /** Whether the far end has accepted the REFER. */
   get isAccepted(): boolean {
     return this.#isAccepted;
   }
 
-  /** Whether the far end was asked and will not try, as one that does not do this. */
+  /** Whether the far end has refused the REFER, for example for lack of support. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
 
   /**
-   * Resolves when the other party has answered.
+   * Resolves when the third party has answered.
    *
-   * @throws {CarrierError} with the status that the far end gave, 408 when it gave none.
+   * @throws {CarrierError} with the status of the far end, 408 without one.
    */
   async run(): Promise<void> {
     const { clock } = this.#peer;
@@ -80,7 +80,7 @@ export class Referral {
     }
   }
 
-  /** What is told late of a REFER before this one changes nothing. */
+  /** Handles a NOTIFY; ignores those of an earlier REFER. */
   notified({ sipfrag, isTerminated, sequence }: ReferNotice): void {
     const areKnown = sequence !== undefined && this.#sequence !== undefined;
     if (areKnown && sequence !== this.#sequence) return;
@@ -88,11 +88,11 @@ export class Referral {
     const status = Number(code ?? 0);
     if (status >= 200 && status < 300) this.#outcome.resolve();
     else if (status >= 300) this.#outcome.reject(failure(status));
-    // Nothing more will come, and whether anybody answered is unknown: the caller is still with us.
+    // No NOTIFY follows and the outcome is unknown: the caller is still with us.
     else if (isTerminated) this.#outcome.reject(failure(408));
   }
 
-  /** The far end has left: by its own word it was busy with the transfer, so it has succeeded. */
+  /** The far end has hung up. After an accepted REFER the transfer has succeeded. */
   farEndLeft(): void {
     if (this.#isAccepted) this.#outcome.resolve();
     else this.stop();
@@ -110,7 +110,7 @@ export class Referral {
     });
     const { status } = response;
     this.#sequence = /^\s*(\d+)/.exec(response.get('cseq') ?? '')?.[1];
-    // 481 and 408 say nothing of what it can do: the call itself is gone.
+    // 481 and 408 mean that the call itself is gone, not that REFER is unsupported.
     this.#isRefused = status >= 300 && status !== 481 && status !== 408;
     if (status >= 300) throw failure(status);
     this.#isAccepted = true;

@@ -1,4 +1,4 @@
-/** Whom else the far end of a call talks to: a partner in the agent's place, or a third one beside it; one at a time. */
+/** Third party of a call: transferred to, in the agent's place, or added to a three-way call; one at a time. */
 import type { Logger } from '../../../lib/logger.ts';
 import {
   CarrierError,
@@ -17,21 +17,21 @@ import { type CallSecond, type SecondLeg, TransferRequest } from './transfer.ts'
 export interface ThirdPartyOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;
-  /** Where numbers of a transfer live: the domain behind the `@`. */
+  /** Domain of the Refer-To URI. */
   readonly referDomain: string;
-  /** How the trunk wants callers handed over; `auto` when not given. */
+  /** Transfer method of the trunk; default: `auto`. */
   readonly transferBy?: Trunk['transfer'] | undefined;
-  /** Calls whoever a caller is handed over to; absent where there is no trunk to call through. */
+  /** Places the second call; undefined without a trunk. */
   readonly callSecond?: CallSecond | undefined;
 }
 
-/** What it asks of its call's leg. */
+/** Methods of the call's leg. */
 export interface Host {
   /** Whether the leg is over, or about to be. */
   isEnding(): boolean;
   /** Takes a key of a third one. */
   pressed(digit: string): void;
-  /** Says BYE. */
+  /** Ends the leg with BYE. */
   end(cause: ReleaseCause): void;
 }
 
@@ -48,18 +48,18 @@ export class ThirdParty {
     this.#host = host;
   }
 
-  /** Whether the far end has agreed to go by itself. */
+  /** Whether the far end has accepted a REFER. */
   get isReferred(): boolean {
     return this.#isReferred || this.#attempt?.isReferred === true;
   }
 
-  /** Whether the far end talks to another one in the agent's place. */
+  /** Whether the far end is connected to a third party in the agent's place. */
   get hasPartner(): boolean {
     return this.#partner !== undefined;
   }
 
   /**
-   * Resolves when the other party has answered: joined with the far end, or called by the far end itself.
+   * Resolves when the third party has answered: connected by us, or called by the far end.
    *
    * @throws {CarrierError} as `Leg.transfer`.
    */
@@ -88,29 +88,29 @@ export class ThirdParty {
     });
   }
 
-  /** Takes what the far end tells of a REFER. */
+  /** Handles a NOTIFY of a REFER. */
   notified(notice: ReferNotice): void {
     this.#attempt?.notified(notice);
   }
 
-  /** The far end has left by its own will. */
+  /** The far end has hung up. */
   farEndLeft(): void {
     this.#attempt?.farEndLeft();
   }
 
-  /** Passes a key of the far end's that came by INFO to whoever else hears it; keys in the sound cross by themselves. */
+  /** Passes a DTMF digit by INFO to the third party; RTP events reach it by themselves. */
   passDigit(digit: string): void {
     this.#threeWay?.press(digit);
     this.#partner?.endpoint.session.sendDigits(digit);
   }
 
-  /** Our BYE goes out: nobody else listens to silence until it is answered. Safe to call twice. */
+  /** Hangs up the third party. Safe to call twice. */
   hangUp(): void {
     this.#threeWay?.end();
     void this.#partner?.hangUp();
   }
 
-  /** The leg is over: so is all company. Safe to call twice. */
+  /** Gives up everything: the leg has ended. Safe to call twice. */
   stop(): void {
     this.#attempt?.stop();
     this.hangUp();
@@ -134,13 +134,13 @@ export class ThirdParty {
     }
   }
 
-  /** The far end talks to another one from now on, until either of them hangs up. */
+  /** Connects the far end with the third party until either of them hangs up. */
   #connectPartner(partner: SecondLeg): void {
     const { endpoint } = this.#options;
     this.#refuseEnding(partner);
     this.#partner = partner;
     partner.onDigit((digit) => endpoint.session.sendDigits(digit));
-    // Where it has hung up in the same moment, this is called at once.
+    // Called at once if it has just hung up.
     partner.onReleased(() => this.#host.end({ kind: 'transferred' }));
   }
 
@@ -155,7 +155,7 @@ function over(): CarrierError {
   return new CarrierError('Cannot transfer the call: it is over', 481);
 }
 
-/** A caller, somebody who was called for him, and the agent on one line, until one of the three is gone. */
+/** Three-way call of caller, third party and agent, until one of them leaves. */
 export interface ThreeWayCallOptions {
   /** The caller's. */
   readonly endpoint: MediaEndpoint;
@@ -163,13 +163,13 @@ export interface ThreeWayCallOptions {
   readonly guest: SecondLeg;
   /** Takes the other party's keys. */
   readonly onDigit: (digit: string) => void;
-  /** Lets the two, who are connected, go on without the agent. @throws {CarrierError} when the call is over. */
+  /** Connects the two without the agent. @throws {CarrierError} when the call is over. */
   readonly connectPartner: (guest: SecondLeg) => void;
 }
 
 export class SrfThreeWayCall implements ThreeWayCall {
   readonly #options: ThreeWayCallOptions;
-  /** `left`: the agent is gone from the line. */
+  /** `left`: the agent has left. */
   #state: 'on' | 'alone' | 'left' | 'over' = 'on';
   #onAlone: () => void = () => {};
 
@@ -182,7 +182,7 @@ export class SrfThreeWayCall implements ThreeWayCall {
     guest.onDigit((digit) => {
       if (!this.isOn) return;
       onDigit(digit);
-      // Keys in the sound cross by themselves; those by INFO come this way alone.
+      // RTP events reach the caller by themselves; digits by INFO need this.
       endpoint.session.sendDigits(digit);
     });
     guest.onReleased(() => this.#guestLeft());
@@ -193,7 +193,7 @@ export class SrfThreeWayCall implements ThreeWayCall {
     return this.#state === 'on';
   }
 
-  /** Passes a key of the caller's on that came by INFO. */
+  /** Passes a DTMF digit of the caller by INFO. */
   press(digit: string): void {
     if (this.isOn) this.#options.guest.endpoint.session.sendDigits(digit);
   }
@@ -217,7 +217,7 @@ export class SrfThreeWayCall implements ThreeWayCall {
     connectPartner(guest);
   }
 
-  /** The caller is gone: so is the other party. Safe to call twice. */
+  /** The caller has hung up: ends the third party's call. Safe to call twice. */
   end(): void {
     if (!this.isOn) return;
     this.#state = 'over';

@@ -1,4 +1,4 @@
-/** Finds somebody else for a far end: by REFER, or by a second call whose sound is joined with the first. */
+/** Transfer of a call to a third party: by REFER, or by a second call whose audio is joined with the first. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { AudioEvent, AudioStream, MediaSession } from '../../../media/audio-stream.ts';
@@ -16,26 +16,26 @@ export interface SecondLeg extends Leg {
   readonly endpoint: MediaEndpoint;
 }
 
-/** A second call, made so that what is heard of it before its answer goes to the first. */
+/** Second call, whose early media the first one hears. */
 export interface SecondCall extends Pick<OutgoingCall, 'onRinging' | 'cancel'> {
   readonly answered: Promise<SecondLeg>;
 }
 
 /**
- * Calls a second party.
+ * Places the second call.
  *
- * @param earlyMediaSink the line that hears what comes before the answer; the call's own line is opened near it.
- * @throws {CarrierError} when no trunk can.
+ * @param earlyMediaSink RTP session that hears early media; the second call's session is opened on the same worker.
+ * @throws {CarrierError} when no trunk takes it.
  */
 export type CallSecond = (number: string, earlyMediaSink: MediaSession) => SecondCall;
 
 export interface TransferRequestOptions extends DialogPeer {
   readonly endpoint: MediaEndpoint;
   readonly log: Logger;
-  /** Where numbers of a REFER live: the domain behind the `@`. */
+  /** Domain of the Refer-To URI. */
   readonly referDomain: string;
   readonly transferBy: Trunk['transfer'];
-  /** Undefined where there is no trunk to call through. */
+  /** Undefined without a trunk. */
   readonly callSecond: CallSecond | undefined;
 }
 
@@ -56,15 +56,15 @@ export class TransferRequest {
     this.#stopped.promise.catch(() => undefined);
   }
 
-  /** Whether the far end has agreed to go by itself. */
+  /** Whether the far end has accepted a REFER. */
   get isReferred(): boolean {
     return this.#referral?.isAccepted === true;
   }
 
   /**
-   * Resolves when the other party is there.
+   * Resolves when the third party has answered.
    *
-   * @returns its leg, joined with this one; undefined where the far end calls it by itself.
+   * @returns its leg, connected with this one; undefined after a REFER.
    * @throws {CarrierError} when it was refused or failed.
    */
   async run({ announcement }: TransferOptions): Promise<SecondLeg | undefined> {
@@ -83,7 +83,7 @@ export class TransferRequest {
   }
 
   /**
-   * Resolves when the other party is there, and no REFER is ever sent for it.
+   * Resolves when the third party is in a three-way call; never sends REFER.
    *
    * @returns its leg, mixed with this one and the agent.
    * @throws {CarrierError} when it was refused or failed.
@@ -92,12 +92,12 @@ export class TransferRequest {
     return this.#bridge(announcement, mixAudio);
   }
 
-  /** Takes what the far end tells of a REFER. */
+  /** Handles a NOTIFY of a REFER. */
   notified(notice: ReferNotice): void {
     this.#referral?.notified(notice);
   }
 
-  /** The far end has left by its own will: where it was to go by itself, it has. */
+  /** The far end has hung up: after an accepted REFER the transfer has succeeded. */
   farEndLeft(): void {
     this.#referral?.farEndLeft();
   }
@@ -114,7 +114,7 @@ export class TransferRequest {
     this.#stopped.reject(why);
   }
 
-  /** A carrier that does not do REFER says so in its answer, rather than in what it tells of the outcome. */
+  /** A carrier without REFER refuses the request itself; a failure by NOTIFY is one of the third party. */
   get #isRefused(): boolean {
     return this.#referral?.isRefused === true;
   }
@@ -138,7 +138,7 @@ export class TransferRequest {
     const { endpoint, callSecond, transferBy } = this.#options;
     if (transferBy === 'refer') throw failure('its trunk transfers by REFER alone', 501);
     if (callSecond === undefined) throw failure('there is no trunk to call through', 404);
-    // REFER may be refused because the call ended meanwhile: nobody is left to be put through.
+    // REFER may be refused because the call has ended meanwhile.
     if (this.#isStopped) throw failure('the call is over', 481);
     const { session: line } = endpoint;
     const second = callSecond(this.#number, line);
@@ -165,7 +165,7 @@ export class TransferRequest {
   ): Promise<void> {
     const { endpoint } = this.#options;
     leg.onReleased(() => this.#stop(failure('the other party has hung up', 480)));
-    // What is said to the other party alone is not for the caller's ears.
+    // The caller must not hear the announcement.
     endpoint.session.feedFrom(undefined);
     try {
       const steps = async () => {
@@ -185,7 +185,7 @@ export class TransferRequest {
     try {
       await announce(leg.audio, words, clock);
     } catch (error) {
-      // The caller and whoever has picked up can still talk to each other.
+      // The caller and the third party can still talk to each other.
       log.warn({ why: reasonOf(error) }, 'a caller is put through without an announcement');
     }
   }
@@ -196,20 +196,20 @@ function failure(why: string, sipStatus: number, cause?: unknown): CarrierError 
   return new CarrierError(`Cannot transfer the call: ${why}`, sipStatus, options);
 }
 
-/** Whoever picks up says his name first; one who says nothing is spoken to after this. */
+/** Wait for the third party's greeting before the announcement. */
 const GREETING_MS_MAX = 2_000;
 
 /** The caller waits meanwhile: what takes longer is cut off. */
 const ANNOUNCEMENT_MS_MAX = 15_000;
 
-/** The line is new, and this is all that is ever said on it. */
+/** Generation of the only reply on this session. */
 const ONLY_REPLY = 1;
 
 /**
- * Resolves when it has been said.
+ * Plays the announcement; resolves at its end.
  *
  * @param words 8 kHz, mono, in chunks of any length.
- * @throws whatever the voice throws.
+ * @throws the synthesiser's error.
  */
 async function announce(
   audio: AudioStream,
@@ -229,7 +229,7 @@ async function announce(
   audio.finish(ONLY_REPLY);
   await isSaid;
   audio.drop(ONLY_REPLY);
-  // Whatever it still has is for nobody; it may be stuck, and fail whenever it likes.
+  // The rest is discarded; a stuck synthesiser may fail later.
   voice.return?.().catch(() => undefined);
 }
 
