@@ -90,7 +90,7 @@ export function happen(store: Store, index: number, endpoint: number, sentAtMs?:
     createdAt: systemClock.now(),
     body: eventBody(index, sentAtMs),
   });
-  if (sentAtMs !== undefined) store.outbox.bell.ring();
+  if (sentAtMs !== undefined) store.outbox.notifier.notify();
 }
 
 /** Delivers until so many were received with success, or nothing waits. @returns attempts that had an answer. */

@@ -60,7 +60,7 @@ export class CallRegistry implements LiveCalls {
   }
 
   delete(callId: string): void {
-    if (this.#calls.delete(callId)) this.freed.ring();
+    if (this.#calls.delete(callId)) this.freed.notify();
     if (this.#calls.size > 0) return;
     const listeners = this.#emptyListeners;
     this.#emptyListeners = [];

@@ -32,7 +32,7 @@ const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
 
 interface RoundParts {
-  readonly erasures: Pick<ErasureStore, 'bell' | 'eraseNoted'>;
+  readonly erasures: Pick<ErasureStore, 'notifier' | 'eraseNoted'>;
   readonly sweep: Pick<RetentionSweep, 'step'>;
   readonly leftovers: Leftovers;
   /** The folder that recordings are relative to. */
@@ -82,7 +82,7 @@ export class ErasureRounds implements Eraser {
 
   start(): void {
     this.#isRunning = true;
-    this.#unlisten = this.#parts.erasures.bell.listen(() => {
+    this.#unlisten = this.#parts.erasures.notifier.listen(() => {
       this.#isLogDue = true;
       this.#isRung = true;
       this.#lookIn(BREATH_MS);

@@ -37,10 +37,10 @@ function afterLong(delayMs: number, ring: () => void): () => void {
   return () => cancel();
 }
 
-/** Tells listeners that there is something to look at, once for many reasons, and never in the middle of a transaction. */
+/** Notifies listeners of new work: once for several reasons, and never inside a transaction. */
 export class Notifier {
   readonly #listeners = new Set<() => void>();
-  #isRung = false;
+  #isDue = false;
 
   /** Adds a listener. @returns removes it; safe to call twice. */
   listen(listener: () => void): () => void {
@@ -49,14 +49,14 @@ export class Notifier {
   }
 
   /**
-   * Rings when the code that runs now is done: SQLite transactions are synchronous, so what they write is committed
-   * by then, or taken back.
+   * Calls the listeners in a microtask: SQLite transactions are synchronous, so that they are committed or rolled back by
+   * then.
    */
-  ring(): void {
-    if (this.#isRung || this.#listeners.size === 0) return;
-    this.#isRung = true;
+  notify(): void {
+    if (this.#isDue || this.#listeners.size === 0) return;
+    this.#isDue = true;
     queueMicrotask(() => {
-      this.#isRung = false;
+      this.#isDue = false;
       for (const listener of this.#listeners) listener();
     });
   }

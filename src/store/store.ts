@@ -1,4 +1,4 @@
-/** Everything that is kept, behind the contracts of the domain, in one SQLite file. */
+/** All stores of the domain, in one SQLite file. */
 
 import type { Retention } from '../domain/account/account.ts';
 import type { AccountRetention } from '../domain/account/account-retention.ts';
@@ -62,7 +62,7 @@ export interface Store {
   readonly numberAssignments: NumberAssignments;
   readonly calls: CallStore;
   readonly qualities: CallQualityStore;
-  /** What the store of calls writes, as it writes it. */
+  /** Changes of calls as they are written. */
   readonly liveFeed: LiveFeed;
   readonly analyses: AnalysisStore;
   readonly sipTraces: SipTraceStore;
@@ -81,21 +81,21 @@ export interface Store {
   readonly secrets: SecretStore;
 
   /**
-   * Runs reads and writes of all stores as one transaction: nobody changes anything between them, and what is thrown undoes them.
+   * Runs reads and writes of all stores as one transaction; an error rolls it back.
    *
-   * @param work must be synchronous. Inside of another transaction it is a part of that one.
+   * @param work Must be synchronous. Inside another transaction it is a part of that one.
    */
   readonly together: <Result>(work: () => Result) => Result;
 
   /**
    * Writes a row, for the readiness check.
    *
-   * @throws {StoreError} saying why it could not.
+   * @throws {StoreError} with the reason.
    */
   probe(): void;
 
   /**
-   * Leaves waiting for the disk to a thread of its own: for a server that has more to do meanwhile. To be called once.
+   * Starts the checkpoint thread, which waits for the disk instead of the main thread. To be called once.
    *
    * @returns ends the thread; to be called before `close`, safe to call twice.
    */
@@ -106,10 +106,10 @@ export interface Store {
 }
 
 /**
- * Opens the store, making the file when it is not there and bringing it to this version's schema.
+ * Opens the store, creates the file when missing, and migrates it to the current schema.
  *
- * @param options.file Path of the SQLite file; its folder is made when missing.
- * @param options.mayMigrate False where a server may be working on it: then an older schema is refused.
+ * @param options.file Path of the SQLite file; its folder is created when missing.
+ * @param options.mayMigrate False when a server may be using it: an older schema is refused then.
  * @throws {Error} naming the file and why it cannot be used.
  */
 export async function openStore(options: {
@@ -121,7 +121,7 @@ export async function openStore(options: {
 }): Promise<Store> {
   const { database, migrations } = await openDatabase(options);
   if (migrations.length > 0) {
-    options.log.info({ file: options.file, migrations }, 'database: brought to this version');
+    options.log.info({ file: options.file, migrations }, 'database: migrated to this version');
   }
   return new SqliteStore(database, options);
 }
@@ -180,12 +180,12 @@ class SqliteStore implements Store {
     this.qualities = new SqliteCallQualityStore(database);
     this.dialogs = new SqliteDialogStore(database);
     this.idempotency = new SqliteIdempotencyStore(database);
-    const { bell } = events;
-    this.webhookEndpoints = new SqliteWebhookEndpointStore(database, bell);
-    this.deliveries = new SqliteDeliveryStore(database, bell);
+    const { notifier } = events;
+    this.webhookEndpoints = new SqliteWebhookEndpointStore(database, notifier);
+    this.deliveries = new SqliteDeliveryStore(database, notifier);
     const nowMs = () => parts.clock.now().getTime();
     const newId = idMaker({ nowMs, random: randomPool() });
-    this.outbox = new SqliteOutbox(database, { newId, bell });
+    this.outbox = new SqliteOutbox(database, { newId, notifier });
     this.sipTraces = new SqliteSipTraceStore(database);
     this.retention = new SqliteRetention(database);
     this.erasures = new SqliteErasureStore(database);

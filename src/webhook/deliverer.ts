@@ -15,7 +15,7 @@ const IN_FLIGHT_MAX = 512;
 const EVENTS_A_LOOK = 25;
 const ATTEMPTS_A_LOOK = 64;
 
-/** Other processes, such as the admin commands, write to the outbox too and cannot ring the bell. */
+/** Other processes, such as the admin commands, write to the outbox too and cannot notify this process. */
 const LOOK_AGAIN_MS = 1000;
 
 /** Time limit of a stop: the events of the last calls were written just before, and are sent. */
@@ -61,7 +61,7 @@ export class Deliverer {
 
   start(): void {
     this.#isRunning = true;
-    this.#unlisten = this.#options.outbox.bell.listen(() => this.#wake());
+    this.#unlisten = this.#options.outbox.notifier.listen(() => this.#wake());
     this.#lookSoon();
   }
 

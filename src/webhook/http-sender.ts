@@ -145,7 +145,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#abort();
   }
 
-  /** A request that waited for its connection may start when nobody waits for it any more: it is not sent then. */
+  /** An attempt that ended while it waited for its connection is not sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#isOver) this.#abort();

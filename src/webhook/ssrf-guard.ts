@@ -64,7 +64,7 @@ async function resolveAllowed(
   return allowed.map((address) => ({ address, family: isIP(address) }));
 }
 
-/** `localhost` means this machine whatever name servers say. @see RFC 6761, section 6.3 */
+/** `localhost` is this machine and never asked of name servers. @see RFC 6761, section 6.3 */
 async function addressesOf(name: string, resolve: ResolveName): Promise<readonly string[]> {
   const bare = name.replace(/\.$/, '').toLowerCase();
   const isLocal = bare === 'localhost' || bare.endsWith('.localhost');

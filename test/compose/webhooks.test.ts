@@ -9,7 +9,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 
 /** An outbox that stays empty, and knows how often it was asked. */
 class EmptyOutbox implements Outbox {
-  readonly bell = new Notifier();
+  readonly notifier = new Notifier();
   asked = 0;
 
   fanOut(): number {

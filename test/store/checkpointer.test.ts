@@ -126,7 +126,7 @@ test('Checkpointer leaves the log to the connection once its thread has died, an
 
   write();
 
-  expect(logged[0]).toMatch(/between the conversations/);
+  expect(logged[0]).toMatch(/on the main thread/);
   expect(size()).toBeGreaterThan(BYTES / 2);
 });
 

@@ -39,17 +39,17 @@ describe('DeliveryStore.resend', () => {
     expect(store.outbox.waiting()).toEqual([{ endpointId: 'we_1', dueAt: LATER }]);
   });
 
-  test('rings', async () => {
+  test('notifies', async () => {
     const store = await openWith({ 0: 'failed' });
-    let rings = 0;
-    store.outbox.bell.listen(() => {
-      rings += 1;
+    let notices = 0;
+    store.outbox.notifier.listen(() => {
+      notices += 1;
     });
 
     store.deliveries.resend(SCOPE, 'dlv_0', LATER);
     await Promise.resolve();
 
-    expect(rings).toBe(1);
+    expect(notices).toBe(1);
   });
 
   test('refuses a pending delivery, and leaves it as it was', async () => {
@@ -142,20 +142,20 @@ describe('DeliveryStore.resendRange', () => {
     expect(restarted[0]?.id).toBe(expected);
   });
 
-  test('rings when it takes up some, and only then', async () => {
+  test('notifies when it takes up some, and only then', async () => {
     const store = await openWith({ 0: 'failed' });
-    let rings = 0;
-    store.outbox.bell.listen(() => {
-      rings += 1;
+    let notices = 0;
+    store.outbox.notifier.listen(() => {
+      notices += 1;
     });
 
     store.deliveries.resendRange(SCOPE, { from: minute(1), before: minute(2) }, LATER);
     await Promise.resolve();
-    const ringsForNone = rings;
+    const noticesForNone = notices;
     store.deliveries.resendRange(SCOPE, { from: minute(0), before: minute(1) }, LATER);
     await Promise.resolve();
 
-    expect([ringsForNone, rings]).toEqual([0, 1]);
+    expect([noticesForNone, notices]).toEqual([0, 1]);
   });
 
   test('takes up those of one endpoint, and leaves out disabled ones', async () => {

@@ -31,18 +31,18 @@ describe('DeliveryStore.sendTo', () => {
     });
   });
 
-  test('rings', async () => {
+  test('notifies', async () => {
     const store = await openWith({});
     store.events.insertQuiet(buildEvent());
-    let rings = 0;
-    store.outbox.bell.listen(() => {
-      rings += 1;
+    let notices = 0;
+    store.outbox.notifier.listen(() => {
+      notices += 1;
     });
 
     store.deliveries.sendTo('we_1', { id: 'evt_1' }, 'dlv_1', NOON);
     await Promise.resolve();
 
-    expect(rings).toBe(1);
+    expect(notices).toBe(1);
   });
 
   test.each([

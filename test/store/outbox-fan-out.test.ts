@@ -126,15 +126,15 @@ test('Outbox.fanOut fails what waits for a disabled endpoint, and says why', asy
   expect(store.outbox.counts()).toEqual({ pending: 0, oldestAt: null });
 });
 
-test('Outbox rings when events are written', async () => {
+test('Outbox notifies when events are written', async () => {
   const store = await openTestStore();
-  let rings = 0;
-  store.outbox.bell.listen(() => {
-    rings += 1;
+  let notices = 0;
+  store.outbox.notifier.listen(() => {
+    notices += 1;
   });
 
   happen(store, buildEvent({ id: 'evt_1' }), buildEvent({ id: 'evt_2' }));
   await Promise.resolve();
 
-  expect(rings).toBe(1);
+  expect(notices).toBe(1);
 });

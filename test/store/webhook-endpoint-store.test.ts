@@ -12,15 +12,15 @@ const NOW = new Date(STORE_NOW_MS);
 
 const PAGE = { limit: 9, offset: 0 };
 
-/** Counts rings from now on. */
-function countRings(store: TestStore): () => Promise<number> {
-  let rings = 0;
-  store.outbox.bell.listen(() => {
-    rings += 1;
+/** Counts notifications from now on. */
+function countNotices(store: TestStore): () => Promise<number> {
+  let notices = 0;
+  store.outbox.notifier.listen(() => {
+    notices += 1;
   });
   return async () => {
     await Promise.resolve();
-    return rings;
+    return notices;
   };
 }
 
@@ -111,16 +111,16 @@ describe('WebhookEndpointStore', () => {
     expect(failuresOf(store)).toEqual({ failures_in_row: 0, failing_since: null });
   });
 
-  test('rings after a change and after a deletion', async () => {
+  test('notifies after a change and after a deletion', async () => {
     const store = await openTestStore();
     store.webhookEndpoints.insert(buildEndpoint());
-    const rings = countRings(store);
+    const notices = countNotices(store);
 
     store.webhookEndpoints.update(buildEndpoint({ status: 'disabled' }));
-    const ringsAfterUpdate = await rings();
+    const noticesAfterUpdate = await notices();
     store.webhookEndpoints.delete(SCOPE, 'we_1', NOW);
 
-    expect([ringsAfterUpdate, await rings()]).toEqual([1, 2]);
+    expect([noticesAfterUpdate, await notices()]).toEqual([1, 2]);
   });
 });
 

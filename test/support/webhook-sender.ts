@@ -17,7 +17,7 @@ const [file = '', timeoutMs = '', waits = ''] = process.argv.slice(2);
 const store = await openStore({ file, clock: systemClock, log: silentLogger });
 const { outbox } = store;
 const toldOutbox: Outbox = {
-  bell: outbox.bell,
+  notifier: outbox.notifier,
   fanOut: (options) => outbox.fanOut(options),
   waiting: () => outbox.waiting(),
   due: (endpointId, options) => outbox.due(endpointId, options),

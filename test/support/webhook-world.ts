@@ -39,10 +39,10 @@ export function buildEvent(fields: Partial<ServiceEvent> = {}): ServiceEvent {
   return { id, ...SCOPE, kind, callId: null, createdAt, body, ...fields };
 }
 
-/** Writes events and rings, as the stores of what they tell do. */
+/** Writes events and notifies, as the stores of what they tell do. */
 export function happen(store: Store, ...events: readonly ServiceEvent[]): void {
   for (const event of events) store.events.insertQuiet(event);
-  store.outbox.bell.ring();
+  store.outbox.notifier.notify();
 }
 
 /** Starts to deliver; stops with the test. */

@@ -182,9 +182,9 @@ test('Deliverer.stop ends as soon as the last answer is recorded', async () => {
 
 test('Deliverer.stop listens no longer, and ends at once when nothing was started', async () => {
   const store = await openTestStore();
-  const bell = new Notifier();
+  const notifier = new Notifier();
   let [listeners, looks] = [0, 0];
-  const counted = Object.assign(Object.create(bell), {
+  const counted = Object.assign(Object.create(notifier), {
     listen: () => {
       listeners += 1;
       return () => {
@@ -193,7 +193,7 @@ test('Deliverer.stop listens no longer, and ends at once when nothing was starte
     },
   }) as Notifier;
   const outbox: Outbox = {
-    bell: counted,
+    notifier: counted,
     fanOut: (options) => {
       looks += 1;
       return store.outbox.fanOut(options);

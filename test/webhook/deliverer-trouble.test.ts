@@ -23,7 +23,7 @@ function fillableOutbox(store: TestStore, failing: readonly ('fanOut' | 'record'
   };
   const { outbox } = store;
   const fillable: Outbox = {
-    bell: outbox.bell,
+    notifier: outbox.notifier,
     fanOut: (options) => {
       guard('fanOut');
       return outbox.fanOut(options);

@@ -66,7 +66,7 @@ export class AdmissionWatch {
       return;
     }
     this.#log.info({ loads }, 'new calls are taken again');
-    this.reopened.ring();
+    this.reopened.notify();
   }
 }
 

@@ -21,7 +21,7 @@ export class AdmittingRegistry extends CallRegistry {
     this.#watch = options.watch;
     this.#onGone = options.onGone ?? (() => undefined);
     // Whoever waits for a call to go may go on now as well.
-    this.#watch.reopened.listen(() => this.freed.ring());
+    this.#watch.reopened.listen(() => this.freed.notify());
   }
 
   override delete(callId: string): void {

@@ -70,7 +70,7 @@ export class Analyst {
   start(): void {
     if (this.#unlisten !== undefined) return;
     this.#startedAtMs = this.#parts.clock.now().getTime();
-    this.#unlisten = this.#parts.analyses.bell.listen(() => this.#look());
+    this.#unlisten = this.#parts.analyses.notifier.listen(() => this.#look());
     this.#look();
   }
 

@@ -39,7 +39,7 @@ export interface OutboundDialerOptions {
   readonly log: Logger;
   readonly calls: Pick<
     CallStore,
-    'queueBell' | 'waitingToDial' | 'countQueued' | 'findById' | 'update' | 'addTimelineEntry'
+    'queueNotifier' | 'waitingToDial' | 'countQueued' | 'findById' | 'update' | 'addTimelineEntry'
   >;
   readonly newId: NewId;
 }
@@ -78,7 +78,7 @@ export class OutboundDialer implements DialQueue {
     this.#isRunning = true;
     const { calls, registry } = this.#options;
     this.#unlisten = [
-      calls.queueBell.listen(() => {
+      calls.queueNotifier.listen(() => {
         this.#queue.hasMore();
         this.#look();
       }),

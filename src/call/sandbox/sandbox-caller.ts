@@ -47,7 +47,7 @@ export class SandboxCaller {
     this.#isRunning = true;
     const { calls, registry } = this.#options;
     this.#unlisten = [
-      calls.queueBell.listen(() => this.#look()),
+      calls.queueNotifier.listen(() => this.#look()),
       registry.freed.listen(() => this.#look()),
     ];
     this.#look();

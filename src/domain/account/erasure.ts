@@ -61,8 +61,8 @@ export interface NumberCounts {
  * Every method is one transaction. Files are named in it for `Leftovers`, so that a crash leaves none behind.
  */
 export interface ErasureStore {
-  /** Rings when there is something to finish: noted calls, or what `Leftovers` names. */
-  readonly bell: Notifier;
+  /** Notifies when there is something to finish: noted calls, or what `Leftovers` names. */
+  readonly notifier: Notifier;
 
   /** Erases a call. @throws {ServiceError} CALL_NOT_FOUND when there is none, CONFLICT while it is not over. */
   erase(callId: string, order: ErasureOrder): void;

@@ -152,8 +152,8 @@ export interface CallStore {
   /** Calls that a process before this one left `ringing` or `in_progress`. */
   findUnfinished(): readonly Call[];
 
-  /** Rings after a call was saved as `queued`. */
-  readonly queueBell: Notifier;
+  /** Notifies after a call was saved as `queued`. */
+  readonly queueNotifier: Notifier;
 
   /** Outbound calls that wait to be placed, in the order in which they were asked for; their records are not read. */
   waitingToDial(environment: Environment, limit: number): readonly WaitingParty[];
@@ -194,8 +194,8 @@ export interface AnalysisJob {
 }
 
 export interface AnalysisStore {
-  /** Rings after a call that was answered has ended. */
-  readonly bell: Notifier;
+  /** Notifies after a call that was answered has ended. */
+  readonly notifier: Notifier;
 
   /** Jobs whose time has come, oldest first. */
   due(environment: Environment, now: Date, limit: number): readonly AnalysisJob[];

@@ -44,8 +44,8 @@ export interface OutboxCounts {
 
 /** The deliverer's view of the store. Every method is one transaction: a process may die between any two of them. */
 export interface Outbox {
-  /** Rings after events were written or deliveries made due. */
-  readonly bell: Notifier;
+  /** Notifies after events were written or deliveries made due. */
+  readonly notifier: Notifier;
 
   /**
    * Makes a delivery for each active endpoint that listens to each new event, in the events' order. Also fails pending

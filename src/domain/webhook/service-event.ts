@@ -1,4 +1,4 @@
-/** What a customer is told by webhook: the event's envelope and data, and the outbox row that holds its bytes. */
+/** Events that customers receive by webhook, and the contract of the store that keeps them. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 
@@ -65,6 +65,6 @@ export interface EventStore {
   /** The ledger, oldest first, `webhook.test` left out. */
   page(scope: Scope, query: EventQuery): LedgerPage;
 
-  /** Saves an event that no change of a call caused; nobody is sent it by itself. */
+  /** Saves an event outside any change of a call, without notifying the deliverer. */
   insertQuiet(event: ServiceEvent): void;
 }

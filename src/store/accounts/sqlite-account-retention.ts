@@ -32,13 +32,13 @@ const EXPIRES: Readonly<Record<'calls' | 'recordings' | 'words', RawBuilder<bool
 /** Applies retention in SQLite. */
 export class SqliteAccountRetention implements AccountRetention {
   readonly #database: Database;
-  readonly #bell: Notifier;
+  readonly #notifier: Notifier;
   readonly #erasure: CallErasure;
 
-  /** @param parts.bell Rings when something was erased. */
-  constructor(database: Database, parts: { readonly bell: Notifier }) {
+  /** @param parts.notifier Notifies when something was erased. */
+  constructor(database: Database, parts: { readonly notifier: Notifier }) {
     this.#database = database;
-    this.#bell = parts.bell;
+    this.#notifier = parts.notifier;
     this.#erasure = new CallErasure(database);
   }
 
@@ -54,7 +54,7 @@ export class SqliteAccountRetention implements AccountRetention {
       for (const { id } of found.words) this.#erasure.eraseWords(id);
       this.#log(order, countsOf(found));
     });
-    this.#bell.ring();
+    this.#notifier.notify();
     return touched;
   }
 

@@ -26,7 +26,7 @@ const IS_OPEN = sql<boolean>`finished_at is null`;
 
 /** Keeps erasures in SQLite. */
 export class SqliteErasureStore implements ErasureStore {
-  readonly bell = new Notifier();
+  readonly notifier = new Notifier();
   readonly #database: Database;
   readonly #calls: CallErasure;
 
@@ -50,7 +50,7 @@ export class SqliteErasureStore implements ErasureStore {
       this.#add(erasureRowOf(order, { counts, finishedAt: order.askedAt }));
       this.#calls.erase(callId, { tombstone: { erasureId: order.id, now: order.askedAt } });
     });
-    this.bell.ring();
+    this.notifier.notify();
   }
 
   note(selection: NumberSelection, order: ErasureOrder): NumberCounts {
@@ -67,7 +67,7 @@ export class SqliteErasureStore implements ErasureStore {
       );
       return this.count(selection);
     });
-    this.bell.ring();
+    this.notifier.notify();
     return counts;
   }
 
@@ -95,7 +95,7 @@ export class SqliteErasureStore implements ErasureStore {
       this.#close(now);
       return noted.length;
     });
-    if (count > 0) this.bell.ring();
+    if (count > 0) this.notifier.notify();
     return count;
   }
 

@@ -53,7 +53,7 @@ export interface Restored {
 }
 
 /**
- * Puts a backup in the place of the database. What was there is kept beside it as `<file>.before-restore`.
+ * Puts a backup in the place of the database. The old one is kept as `<file>.before-restore`.
  *
  * @param options.mayReplace whether there may be a database already.
  * @param options.keepQueue whether calls that wait to be dialled go on waiting: a server then dials those of the last

@@ -1,4 +1,4 @@
-/** Adds calls up by day as they change, in the transaction that changes them: what totals and analytics read. */
+/** Sums of calls by day, updated in the transaction of each change; totals and analytics read them. */
 
 import { sql } from 'kysely';
 import type { Database } from '../sqlite/database.ts';

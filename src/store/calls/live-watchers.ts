@@ -1,4 +1,4 @@
-/** Tells those who watch of calls as they are written. */
+/** The live feed: passes changes of calls to watchers as they are written. */
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Call, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
 import type { LiveFeed, LiveHappening, LiveWatcher } from '../../domain/call/live-sound.ts';
@@ -8,14 +8,14 @@ interface Watch {
   readonly watcher: LiveWatcher;
 }
 
-/** The store of calls says what it has written; nothing is read while nobody watches. Never throws: the record counts. */
+/** The call store reports each write; no call is read while there are no watchers. Never throws: the record comes first. */
 export class LiveWatchers implements LiveFeed {
   readonly #watches = new Set<Watch>();
   readonly #changed = new Set<string>();
   #find: (callId: string) => Call | undefined = () => undefined;
   #isClosed = false;
 
-  /** For the store of calls: how to read one. */
+  /** Called by the call store: reads one call. */
   connect(find: (callId: string) => Call | undefined): void {
     this.#find = find;
   }
@@ -39,44 +39,44 @@ export class LiveWatchers implements LiveFeed {
     this.#isClosed = true;
     const watches = [...this.#watches];
     this.#watches.clear();
-    for (const watch of watches) this.#letGo(watch);
+    for (const watch of watches) this.#remove(watch);
   }
 
-  /** A call was written. Told when the code that runs now is done: a transaction around it may still be taken back. */
+  /** A call was written. Passed on in a microtask, because the transaction around it may still be rolled back. */
   changed(callId: string): void {
     if (this.#watches.size === 0) return;
-    if (this.#changed.size === 0) queueMicrotask(() => this.#tellChanged());
+    if (this.#changed.size === 0) queueMicrotask(() => this.#passChanged());
     this.#changed.add(callId);
   }
 
   said(callId: string, entry: TranscriptEntry): void {
-    this.#tellOf(callId, { kind: 'said', callId, entry });
+    this.#passOf(callId, { kind: 'said', callId, entry });
   }
 
   happened(callId: string, entry: TimelineEntry): void {
-    this.#tellOf(callId, { kind: 'timeline', callId, entry });
+    this.#passOf(callId, { kind: 'timeline', callId, entry });
   }
 
   hearing(callId: string, text: string): void {
-    this.#tellOf(callId, { kind: 'hearing', callId, text });
+    this.#passOf(callId, { kind: 'hearing', callId, text });
   }
 
-  #tellChanged(): void {
+  #passChanged(): void {
     const callIds = [...this.#changed];
     this.#changed.clear();
     for (const callId of callIds) {
       const call = this.#read(callId);
-      if (call !== undefined) this.#tell(call, { kind: 'call', call });
+      if (call !== undefined) this.#pass(call, { kind: 'call', call });
     }
   }
 
-  #tellOf(callId: string, happening: LiveHappening): void {
+  #passOf(callId: string, happening: LiveHappening): void {
     if (this.#watches.size === 0) return;
     const call = this.#read(callId);
-    if (call !== undefined) this.#tell(call, happening);
+    if (call !== undefined) this.#pass(call, happening);
   }
 
-  /** A disk that fails is told by whoever writes to it; here it means that there is nothing to tell. */
+  /** A disk that fails is reported by the writers; here it means that there is nothing to pass on. */
   #read(callId: string): Call | undefined {
     try {
       return this.#find(callId);
@@ -85,25 +85,25 @@ export class LiveWatchers implements LiveFeed {
     }
   }
 
-  #tell(call: Call, happening: LiveHappening): void {
+  #pass(call: Call, happening: LiveHappening): void {
     for (const watch of this.#watches) {
       const { scope, watcher } = watch;
       if (!isSame(scope, call)) continue;
       try {
         watcher.onHappening(happening);
       } catch {
-        // The calls, and the others who watch, go on.
-        this.#letGo(watch);
+        // Calls and other watchers go on.
+        this.#remove(watch);
       }
     }
   }
 
-  #letGo(watch: Watch): void {
+  #remove(watch: Watch): void {
     this.#watches.delete(watch);
     try {
       watch.watcher.onClosed();
     } catch {
-      // It is told nothing more, which is all that it needed to know.
+      // The watcher is removed already.
     }
   }
 }

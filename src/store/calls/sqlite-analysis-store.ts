@@ -12,7 +12,7 @@ type SaveCall = (call: Call, events: readonly ServiceEvent[]) => void;
 
 /** Keeps analysis jobs in SQLite. */
 export class SqliteAnalysisStore implements AnalysisStore {
-  readonly bell = new Notifier();
+  readonly notifier = new Notifier();
   readonly #database: Database;
   #saveCall: SaveCall = () => {
     throw new Error('Cannot finish an analysis: the call store is not connected');
@@ -36,7 +36,7 @@ export class SqliteAnalysisStore implements AnalysisStore {
         .values(row)
         .onConflict((conflict) => conflict.doNothing()),
     );
-    this.bell.ring();
+    this.notifier.notify();
   }
 
   due(environment: Environment, now: Date, limit: number): readonly AnalysisJob[] {

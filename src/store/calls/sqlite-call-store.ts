@@ -33,7 +33,7 @@ import type { SqliteAnalysisStore } from './sqlite-analysis-store.ts';
 
 /** Keeps calls in SQLite; their sums, events and analysis jobs are written in the same transaction. */
 export class SqliteCallStore implements CallStore {
-  readonly queueBell = new Notifier();
+  readonly queueNotifier = new Notifier();
   readonly #database: Database;
   readonly #rollups: CallRollups;
   readonly #events: SqliteEventStore;
@@ -64,7 +64,7 @@ export class SqliteCallStore implements CallStore {
       this.#rollups.added(row);
       this.#events.add(events);
     });
-    if (call.status === 'queued') this.queueBell.ring();
+    if (call.status === 'queued') this.queueNotifier.notify();
     this.#live.changed(call.id);
   }
 

@@ -1,27 +1,27 @@
-/** The thread behind `Checkpointer`: copies what was written from SQLite's log to the database, and waits for the disk. */
+/** The thread behind `Checkpointer`: copies SQLite's log into the database, and waits for the disk. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { systemClock } from '../../lib/clock.ts';
 import { emptyLog } from './sqlite-file.ts';
 
-/** Given to the thread at its start. */
+/** Start parameters of the thread. */
 export interface CheckpointOrder {
   readonly file: string;
   readonly everyMs: number;
 }
 
-/** What is said to the thread: to end, or to empty the log now. */
+/** Message to the thread: end, or empty the log now. */
 export type ToCheckpoints = 'stop' | 'empty';
 
-/** What the thread says. */
+/** Message from the thread. */
 export type FromCheckpoints =
   | { readonly kind: 'ready' }
   /** Answers each `empty`. @see emptyLog */
   | { readonly kind: 'emptied'; readonly isEmpty: boolean }
-  /** The disk refuses; said once until it takes something again. */
+  /** A checkpoint failed; sent once until one succeeds again. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** While the thread copies, more is written; it goes on until nothing has come in between, or so many times. */
+/** Writes go on during a checkpoint: it is repeated until it was complete, up to this many times. */
 const TRIES_MAX = 10;
 
 interface Checkpoint {
@@ -46,30 +46,30 @@ class CheckpointThread {
   start(): void {
     this.#port.on('message', (message: ToCheckpoints) => {
       if (message === 'stop') this.#stop();
-      else this.#tell({ kind: 'emptied', isEmpty: this.#empty() });
+      else this.#post({ kind: 'emptied', isEmpty: this.#empty() });
     });
-    this.#tell({ kind: 'ready' });
-    this.#rest();
+    this.#post({ kind: 'ready' });
+    this.#schedule();
   }
 
-  #rest(): void {
+  #schedule(): void {
     this.#cancel = systemClock.after(this.#everyMs, () => this.#round());
   }
 
   #round(): void {
     try {
-      this.#bringIn();
+      this.#checkpoint();
       this.#isRefused = false;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (!this.#isRefused) this.#tell({ kind: 'refused', reason });
+      if (!this.#isRefused) this.#post({ kind: 'refused', reason });
       this.#isRefused = true;
     }
-    this.#rest();
+    this.#schedule();
   }
 
-  /** A log that has been brought in whole is begun anew by the next write; else it would grow for ever. */
-  #bringIn(): void {
+  /** After a complete checkpoint the next write starts the log again from its beginning; else it would only grow. */
+  #checkpoint(): void {
     let pages = 0;
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       const [checkpoint] = this.#sqlite.pragma('wal_checkpoint(PASSIVE)') as readonly Checkpoint[];
@@ -78,7 +78,7 @@ class CheckpointThread {
     }
   }
 
-  /** A disk that refuses is told of by the rounds. */
+  /** A disk that fails is reported by the rounds. */
   #empty(): boolean {
     try {
       return emptyLog(this.#sqlite);
@@ -93,7 +93,7 @@ class CheckpointThread {
     this.#sqlite.close();
   }
 
-  #tell(message: FromCheckpoints): void {
+  #post(message: FromCheckpoints): void {
     this.#port.postMessage(message);
   }
 }

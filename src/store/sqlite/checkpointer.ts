@@ -1,31 +1,31 @@
-/** Has what was written brought from SQLite's log into the database by a thread that may wait for the disk. */
+/** Checkpoints SQLite's log (WAL) in a thread that may wait for the disk. */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.ts';
 import type { CheckpointOrder, FromCheckpoints, ToCheckpoints } from './checkpoint-thread.ts';
 import { type Database, USUAL_LOG_PAGES } from './database.ts';
 
-/** Also about what is lost when the power fails, while the disk keeps up; a process that dies loses nothing. */
+/** Also what a power failure loses at most while the disk keeps up; a process that dies loses nothing. */
 const EVERY_MS = 2000;
 
-/** So long, 64 MiB, the log may grow before the connection that writes brings it in itself after all. */
+/** From this length on, 64 MiB, the writing connection checkpoints the log itself after all. */
 const LOG_PAGES_MAX = 16_384;
 
-/** For whoever waits for an empty log: a disk that takes longer is busy with other things. */
+/** Time limit of `emptyLog`. */
 const EMPTY_MS_MAX = 1000;
 
-/** Time that the thread has to end the round that it is at; the rest is brought in by the database's own close. */
+/** Time for the thread to end its round; closing the database checkpoints the rest. */
 const STOP_MS_MAX = 5000;
 
 export type StartCheckpoints = (order: CheckpointOrder) => Worker;
 
-/** Starts the thread on the file beside this one. */
+/** Starts the thread on `checkpoint-thread.ts`. */
 const startCheckpoints: StartCheckpoints = (order) =>
   new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { workerData: order });
 
 /**
- * Every thousand pages SQLite brings its log in, and has the disk confirm it three times; left to itself it does so in
- * the middle of whichever write comes next, on the thread that holds the conversations. Until the thread is there, and
- * once it is gone, it is left to itself.
+ * Left to itself, SQLite checkpoints its log after every thousand pages, inside the next write, and waits for the disk
+ * three times, on the thread that also holds the calls. Until the checkpoint thread is ready, and after it has died, SQLite
+ * does so.
  */
 export class Checkpointer {
   readonly #database: Database;
@@ -33,16 +33,16 @@ export class Checkpointer {
   readonly #everyMs: number;
   readonly #startThread: StartCheckpoints;
   #thread: Worker | undefined;
-  /** Those who wait for an empty log, in the order of their asking. */
+  /** Callers of `emptyLog` that wait, in order. */
   readonly #onEmptied: ((isEmpty: boolean) => void)[] = [];
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: {
     readonly database: Database;
     readonly log: Logger;
-    /** Between two rounds; 2,000 unless said otherwise. */
+    /** Between two checkpoints; 2,000 by default. */
     readonly everyMs?: number;
-    /** Starts a thread; the real one unless a test says otherwise. */
+    /** A test's replacement of the thread. */
     readonly startThread?: StartCheckpoints;
   }) {
     this.#database = options.database;
@@ -56,22 +56,22 @@ export class Checkpointer {
     const { file } = this.#database;
     const thread = this.#startThread({ file, everyMs: this.#everyMs });
     this.#thread = thread;
-    thread.on('message', (message: FromCheckpoints) => this.#hear(message));
+    thread.on('message', (message: FromCheckpoints) => this.#onMessage(message));
     thread.on('error', (error) => {
-      this.#log.error({ file, err: error }, 'database: the thread that waits for the disk failed');
+      this.#log.error({ file, err: error }, 'database: the checkpoint thread failed');
     });
     this.#ended = new Promise((resolve) => {
       thread.once('exit', () => {
-        this.#leaveToItself();
+        this.#stopUsingThread();
         resolve();
       });
     });
   }
 
   /**
-   * Has the log emptied by the thread; see `emptyLog`.
+   * Empties the log in the thread, see `emptyLog` of `sqlite-file.ts`.
    *
-   * @returns false as well where the thread is gone, or does not answer within a second.
+   * @returns false as well when the thread is gone, or does not answer within a second.
    */
   emptyLog(): Promise<boolean> {
     const thread = this.#thread;
@@ -94,16 +94,16 @@ export class Checkpointer {
     clearTimeout(limit);
   }
 
-  #hear(message: FromCheckpoints): void {
+  #onMessage(message: FromCheckpoints): void {
     if (message.kind === 'ready') this.#database.setLogPages(LOG_PAGES_MAX);
     else if (message.kind === 'emptied') this.#onEmptied.shift()?.(message.isEmpty);
-    else this.#log.warn({ reason: message.reason }, 'database: log not brought in, will try again');
+    else this.#log.warn({ reason: message.reason }, 'database: checkpoint failed, will try again');
   }
 
-  #leaveToItself(): void {
+  #stopUsingThread(): void {
     this.#database.setLogPages(USUAL_LOG_PAGES);
     if (this.#thread === undefined) return;
     this.#thread = undefined;
-    this.#log.error({}, 'database: its log is brought in between the conversations from now on');
+    this.#log.error({}, 'database: checkpoints run on the main thread from now on');
   }
 }

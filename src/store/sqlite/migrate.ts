@@ -1,4 +1,4 @@
-/** Brings a database to the schema of this version, each step in one transaction. */
+/** Migrates a database to the current schema, each step in one transaction. */
 import type Sqlite from 'better-sqlite3';
 import { Kysely, SqliteAdapter, SqliteDialect } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
@@ -35,7 +35,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0018-call-failures': { up: callFailures },
 };
 
-/** SQLite takes schema changes back with the transaction; Kysely's own adapter says that it doesn't. */
+/** SQLite rolls schema changes back with the transaction; Kysely's own adapter says that it does not. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -85,7 +85,7 @@ export async function refusePending(sqlite: Sqlite.Database): Promise<void> {
   }
 }
 
-/** A database of a newer version may hold what this one would misread. */
+/** This version may misread a newer database. */
 function refuseNewer(known: readonly { readonly name: string }[], sqlite: Sqlite.Database): void {
   const hasHistory = sqlite
     .prepare("select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'")

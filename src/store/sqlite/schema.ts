@@ -312,7 +312,7 @@ export interface NotedErasureRow {
 }
 
 export interface LeftoverRow {
-  /** `file`: a recording to delete. `pages`: the database file is to be written anew. */
+  /** `file`: a recording to delete. `pages`: the database file is to be rewritten. */
   readonly kind: 'file' | 'pages';
   /** Of pages: `asked` or `expired`. */
   readonly name: string;
@@ -331,7 +331,7 @@ export interface Tables {
   transcript_entries: TranscriptRow & { readonly position: Generated<number> };
   timeline_entries: TimelineRow & { readonly position: Generated<number> };
   sip_traces: SipTraceRow;
-  /** The outbox, in the order of happening. */
+  /** The outbox; `position` is the order of writing. */
   events: EventRow & { readonly position: Generated<number> };
   call_days: CallDayRow;
   intent_days: IntentDayRow;

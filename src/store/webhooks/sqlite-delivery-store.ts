@@ -30,12 +30,12 @@ interface DeliveryOfEndpoint extends WebhookDeliveryRow {
 /** Keeps deliveries in SQLite. */
 export class SqliteDeliveryStore implements DeliveryStore {
   readonly #database: Database;
-  readonly #bell: Notifier;
+  readonly #notifier: Notifier;
 
-  /** @param bell Rings when deliveries were made due. */
-  constructor(database: Database, bell: Notifier) {
+  /** @param notifier Notifies when deliveries were made due. */
+  constructor(database: Database, notifier: Notifier) {
     this.#database = database;
-    this.#bell = bell;
+    this.#notifier = notifier;
   }
 
   /** Newest first, ties by id. */
@@ -67,13 +67,13 @@ export class SqliteDeliveryStore implements DeliveryStore {
       this.#database.run(restart(now).where('id', '=', deliveryId));
       return existing(this.#row(scope, deliveryId), deliveryId);
     });
-    this.#bell.ring();
+    this.#notifier.notify();
     return deliveryOf(resent);
   }
 
   resendRange(scope: Scope, range: ResendRange, now: Date): number {
     const resent = this.#database.run(restart(now).where(isInRange(scope, range)));
-    if (resent > 0) this.#bell.ring();
+    if (resent > 0) this.#notifier.notify();
     return resent;
   }
 
@@ -82,7 +82,7 @@ export class SqliteDeliveryStore implements DeliveryStore {
     if (this.#database.run(newDelivery(delivery, now.getTime())) === 0) {
       throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
     }
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   #row({ accountId, environment }: Scope, deliveryId: string): DeliveryOfEndpoint | undefined {

@@ -25,8 +25,8 @@ const HOUR_MS = 3_600_000;
 
 /** Keeps events in SQLite. */
 export class SqliteEventStore implements EventStore {
-  /** Rings after events were written. */
-  readonly bell = new Notifier();
+  /** Notifies after events were written. */
+  readonly notifier = new Notifier();
   readonly #database: Database;
 
   constructor(database: Database) {
@@ -36,7 +36,7 @@ export class SqliteEventStore implements EventStore {
   /** Writes events inside the transaction of the change that caused them. */
   add(events: readonly ServiceEvent[]): void {
     for (const event of events) this.insertQuiet(event);
-    if (events.length > 0) this.bell.ring();
+    if (events.length > 0) this.notifier.notify();
   }
 
   insertQuiet(event: ServiceEvent): void {

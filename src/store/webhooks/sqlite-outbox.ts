@@ -34,13 +34,13 @@ const IS_PENDING = sql<boolean>`delivery.status = 'pending'`;
 
 /** Keeps the outbox in SQLite. */
 export class SqliteOutbox implements Outbox {
-  readonly bell: Notifier;
+  readonly notifier: Notifier;
   readonly #database: Database;
   readonly #newId: NewId;
 
-  /** @param parts.bell Rings when events were written or deliveries made due. */
-  constructor(database: Database, parts: { readonly newId: NewId; readonly bell: Notifier }) {
-    this.bell = parts.bell;
+  /** @param parts.notifier Notifies when events were written or deliveries made due. */
+  constructor(database: Database, parts: { readonly newId: NewId; readonly notifier: Notifier }) {
+    this.notifier = parts.notifier;
     this.#database = database;
     this.#newId = parts.newId;
   }

@@ -20,12 +20,12 @@ type EndpointRow = Omit<WebhookEndpointRow, 'failures_in_row' | 'failing_since' 
 /** Keeps webhook endpoints in SQLite. */
 export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
   readonly #database: Database;
-  readonly #bell: Notifier;
+  readonly #notifier: Notifier;
 
-  /** @param bell Rings after changes: deliveries that are pending for a disabled endpoint end at once. */
-  constructor(database: Database, bell: Notifier) {
+  /** @param notifier Notifies after changes: deliveries that are pending for a disabled endpoint end at once. */
+  constructor(database: Database, notifier: Notifier) {
     this.#database = database;
-    this.#bell = bell;
+    this.#notifier = notifier;
   }
 
   insert(endpoint: WebhookEndpoint): void {
@@ -52,7 +52,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
       const update = build.updateTable('webhook_endpoints').set({ ...row, ...failures });
       this.#database.run(update.where('id', '=', endpoint.id));
     });
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   /** Its pending deliveries end, and retention deletes the rows. */
@@ -66,7 +66,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
         .where('account_id', '=', accountId)
         .where('environment', '=', environment),
     );
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   find(scope: Scope, endpointId: string): WebhookEndpoint | undefined {

@@ -139,7 +139,7 @@ function refusing(calls: CallStore, isFull: () => boolean): CallStore {
     findById: (callId) => calls.findById(callId),
     list: (scope, query) => calls.list(scope, query),
     findUnfinished: () => calls.findUnfinished(),
-    queueBell: calls.queueBell,
+    queueNotifier: calls.queueNotifier,
     waitingToDial: (environment, limit) => calls.waitingToDial(environment, limit),
     queued: (environment, direction, limit) => calls.queued(environment, direction, limit),
     countQueued: (environment, direction) => calls.countQueued(environment, direction),
