@@ -1,6 +1,6 @@
 /** Finds the layers of one rate in a file laid out as Silero's exports of version 5 and 6 are; pure */
 
-import { type Branch, STATE_SIZE } from '../../src/speech/vad/silero/silero-batch.ts';
+import { type Branch, STATE_SIZE } from '../../src/speech/vad/silero/silero-detector.ts';
 import { GraphConstants } from './onnx/onnx-constants.ts';
 import { allNodes, type Graph, type GraphNode, graphsIn } from './onnx/onnx-graph.ts';
 

@@ -1,6 +1,6 @@
 /** Writes Silero's layers as products over all calls of a run, where the export convolves call by call; pure */
 
-import { type Branch, STATE_SIZE } from '../../src/speech/vad/silero/silero-batch.ts';
+import { type Branch, STATE_SIZE } from '../../src/speech/vad/silero/silero-detector.ts';
 import { type NewNode, type NewTensor, writeModel } from './onnx/onnx-writer.ts';
 import { type Convolution, type SileroLayers, SPECTRUM_FRAMES } from './silero-layers.ts';
 

@@ -22,7 +22,7 @@ import {
 import { lockFolder } from '../model-store/model-lock.ts';
 import { diskError, ModelsError, type ModelsFailure } from '../model-store/models-error.ts';
 import { plainText, type Screen } from '../model-store/progress.ts';
-import { whisperEngine } from '../speech/stt/whisper/whisper-engine.ts';
+import { whisperEngine } from '../speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 
 const PACKAGE = new URL('../../package.json', import.meta.url);

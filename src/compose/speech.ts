@@ -16,9 +16,11 @@ import { wavHeader } from '../media/recording/wav-format.ts';
 import { chooseHearing } from '../speech/hearing/choose-hearing.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
 import { MeasuredHearing } from '../speech/hearing/measured-hearing.ts';
-import { moonshineEngine } from '../speech/stt/moonshine/moonshine-engine.ts';
-import { transformersEngine } from '../speech/stt/transformers/transformers-engine.ts';
-import { whisperEngine } from '../speech/stt/whisper/whisper-engine.ts';
+import {
+  moonshineEngine,
+  transformersEngine,
+  whisperEngine,
+} from '../speech/stt/recognizer-engines.ts';
 import { SpokenSynthesizer } from '../speech/text-normalization/spoken-form.ts';
 import { espeakEngines } from '../speech/tts/espeak/espeak-engines.ts';
 import { kokoroEngine } from '../speech/tts/kokoro/kokoro-engine.ts';

@@ -8,7 +8,7 @@ import { prepareModels } from '../../models/prepare/prepare-models.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import type { Hearing } from '../../src/speech/hearing/hearing.ts';
-import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { loudEngine } from './loud-detector.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
 import { hearingWith, speak, voiceOf } from './whole-ear.ts';

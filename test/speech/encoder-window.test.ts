@@ -1,4 +1,5 @@
 /** Whisper encoders that are fixed to 30 s: freed by `npm run models`, or known to be slow. */
+
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
@@ -16,8 +17,8 @@ import {
 } from '../../models/prepare/onnx/protobuf.ts';
 import { prepareModels } from '../../models/prepare/prepare-models.ts';
 import { preparedPathOf } from '../../src/speech/models/prepared-file.ts';
-import { type Encoder, openEncoder } from '../../src/speech/stt/whisper/encoder.ts';
 import { readWhisperConfig } from '../../src/speech/stt/whisper/whisper-config.ts';
+import { type Encoder, openEncoder } from '../../src/speech/stt/whisper/whisper-model.ts';
 import { seededChance } from '../support/onnx-file.ts';
 import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
 

@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { MOONSHINE_LEAST, writeMoonshine } from '../../bench/lib/moonshine-sized.ts';
-import { moonshineEngine } from '../../src/speech/stt/moonshine/moonshine-engine.ts';
 import {
   openRecognizer,
   PieceTokenizer,
 } from '../../src/speech/stt/moonshine/moonshine-recognizer.ts';
-import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { moonshineEngine, whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 import { hearingWith } from './whole-ear.ts';
 

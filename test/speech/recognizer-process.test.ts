@@ -6,7 +6,7 @@ import {
   forkRecognizer,
   type RecognizerProcess,
 } from '../../src/speech/stt/pool/recognizer-process.ts';
-import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 
 const processes: RecognizerProcess[] = [];

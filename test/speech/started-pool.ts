@@ -1,6 +1,6 @@
 /** A recogniser pool of fake processes, started as far as a test wants. */
 
-import type { LoadOutcome } from '../../src/speech/models/load-outcome.ts';
+import type { LoadOutcome } from '../../src/speech/models/speech-engine.ts';
 import type { CallDesk, RecognitionOrder } from '../../src/speech/stt/pool/lane-request.ts';
 import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
 import { FakeClock } from '../support/fake-clock.ts';

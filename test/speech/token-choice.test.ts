@@ -1,6 +1,6 @@
 /** Which token is taken, how sure that is, and when decoding has gone round in circles. */
 import { expect, test } from 'vitest';
-import { isRepetitive, isRunaway } from '../../src/speech/stt/decoding/repetition.ts';
+import { isRepetitive, isRunaway } from '../../src/speech/stt/decoding/greedy-decoder.ts';
 import {
   allowedTokens,
   likeliestOf,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { transformersEngine } from '../../src/speech/stt/transformers/transformers-engine.ts';
+import { transformersEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { openRecognizer } from '../../src/speech/stt/transformers/transformers-recognizer.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import type { HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
 import type { Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
-import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { smartTurnEngine } from '../../src/speech/turn-detection/smart-turn-engine.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 import { phraseSaying } from './spoken-phrases.ts';

@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import type { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { chooseHearing, type HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
 import type { Ear, Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
-import { whisperEngine } from '../../src/speech/stt/whisper/whisper-engine.ts';
+import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 
 /** A hearing with no model installed but our own tiny ones. */

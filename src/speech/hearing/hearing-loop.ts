@@ -1,7 +1,7 @@
 /** The work of the hearing thread: every 32 ms it reads all calls and scores their voices in one run. */
 import type { Clock } from '../../lib/clock.ts';
 import { ReceiveRing } from '../../media/buffers/receive-ring.ts';
-import type { LoadOutcome } from '../models/load-outcome.ts';
+import type { LoadOutcome } from '../models/speech-engine.ts';
 import { RecognizerPool } from '../stt/pool/recognizer-pool.ts';
 import type { RecognizerProcess } from '../stt/pool/recognizer-process.ts';
 import { TurnLane } from '../turn-detection/turn-lane.ts';

@@ -1,6 +1,6 @@
 /** What the main thread and the hearing thread tell each other: per event, never per packet. */
 import type { ReceiveRingBuffer } from '../../media/buffers/receive-ring.ts';
-import type { LoadOutcome } from '../models/load-outcome.ts';
+import type { LoadOutcome } from '../models/speech-engine.ts';
 import type { Recognition } from '../stt/pool/recognizer.ts';
 import type { TranscriptionPriority, VoiceEvent } from './hearing.ts';
 

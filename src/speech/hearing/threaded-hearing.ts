@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
-import type { LoadOutcome } from '../models/load-outcome.ts';
+import type { LoadOutcome } from '../models/speech-engine.ts';
 import type { Ear, EngineReport, Hearing } from './hearing.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
 import { ThreadedListener } from './threaded-listener.ts';

@@ -1,39 +1,39 @@
-/** Which models to try for a job, and how to tell what came of it. */
+/** Choice of a speech engine: the models to try for a job, and the report of the result. */
 import type { EngineReport } from '../hearing/hearing.ts';
 import type { EngineOrder } from '../hearing/hearing-messages.ts';
-import type { LoadOutcome } from './load-outcome.ts';
-import type { SpeechEngine } from './speech-engine.ts';
+import type { LoadOutcome, SpeechEngine } from './speech-engine.ts';
 
-/** How an operator chose. */
+/** An operator's choice for one job. */
 export interface EngineChoice {
   readonly job: 'vad' | 'stt' | 'turn';
-  /** The setting: `auto`, the engine's own name, or the name of the way to do without. */
+  /** The setting: `auto`, an engine's name, or the name of `without`. */
   readonly setting: string;
   readonly engine: SpeechEngine;
   /** Engines that do the same job, tried after it, best first. */
   readonly others?: readonly SpeechEngine[];
-  /** Threads of computing of each process; default 1. */
+  /** Compute threads of each process; default 1. */
   readonly threads?: number;
   readonly modelsDir: string;
-  /** Where our own tiny models lie. */
+  /** The folder of the tiny models in the repository. */
   readonly tinyDir: string;
-  /** What does the job without a model. */
+  /** The substitute without a model. */
   readonly without: 'energy' | 'none' | 'off';
-  /** Whether the job is rather left undone than done by our own tiny model. */
+  /** Whether the tiny model is never used for the job. */
   readonly isNeverTiny?: boolean;
 }
 
+/** The models to try, in order. */
 export interface EnginePlan {
   readonly choice: EngineChoice;
-  /** By model, which engine it belongs to. */
+  /** Engines by model. */
   readonly engineOf: ReadonlyMap<string, SpeechEngine>;
   readonly installed: readonly string[];
   readonly tiny: readonly string[];
-  /** Null when nothing is to be tried. */
+  /** Null without any model to try. */
   readonly order: EngineOrder | null;
 }
 
-/** What our own models are, for the one who reads the log. */
+/** Limits of the tiny models, for the log. */
 const TINY_LIMITS: Readonly<Record<EngineChoice['job'], string>> = {
   vad: 'our own tiny model stands in, trained on synthetic voices only',
   stt: 'our own tiny model stands in, which knows a closed set of phrases only',
@@ -46,11 +46,11 @@ export function planEngine(choice: EngineChoice): EnginePlan {
   const nothing = { choice, engineOf: new Map(), installed: [], tiny: [], order: null };
   if (setting === without) return nothing;
   const engines = enginesOf(choice);
-  // An engine asked for by name stands or falls with what is installed; a stand-in would hide the failure.
+  // A stand-in would hide the failure of an engine that was chosen by name.
   const mayBeTiny = setting === AUTO && choice.isNeverTiny !== true;
   const installed = engines.flatMap((engine) => engine.find(modelsDir));
   const tiny = engines.flatMap((engine) => engine.find(tinyDir));
-  // They are the same where an operator has named the folder of the tiny ones.
+  // They are the same where MODELS_DIR is the folder of the tiny models.
   const models = [...new Set(mayBeTiny ? [...installed, ...tiny] : installed)];
   const [engine] = engines;
   if (engine === undefined || models.length === 0) return { ...nothing, installed, tiny };
@@ -73,7 +73,7 @@ function enginesOf({ setting, engine, others = [] }: EngineChoice): readonly Spe
     : all.filter(({ name }) => name === setting);
 }
 
-/** What an order says only where it is not as usual. */
+/** Parts of an order that differ from the default. */
 function extrasOf(
   engine: SpeechEngine,
   engineOf: ReadonlyMap<string, SpeechEngine>,
@@ -89,7 +89,7 @@ function extrasOf(
 }
 
 /**
- * Tells which engine does the job, and why.
+ * Reports the engine in use, and the reason.
  *
  * @throws {Error} when an engine was asked for by name and none of its models could be loaded.
  */

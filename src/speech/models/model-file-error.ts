@@ -1,6 +1,6 @@
-/** A model file that cannot be used: which one, why, and what to do about it. */
+/** Errors of model files, in words for the operator; pure */
 
-/** Thrown by engines when they load a model. */
+/** A model file that cannot be used: the file, the cause and the remedy. Thrown by engines when they load a model. */
 export class ModelFileError extends Error {
   override readonly name = 'ModelFileError';
 

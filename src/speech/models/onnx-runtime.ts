@@ -1,4 +1,4 @@
-/** ONNX Runtime: its tensors, which are plain JavaScript, and its program, which some systems do not have. */
+/** ONNX Runtime: its tensors, which are plain JavaScript, and its native library, which some systems do not have. */
 import { createRequire } from 'node:module';
 import type * as Runtime from 'onnxruntime-node';
 
@@ -6,12 +6,12 @@ export type { InferenceSession } from 'onnxruntime-node';
 
 const common = createRequire(import.meta.url)('onnxruntime-common') as typeof Runtime;
 
-/** The class that the program itself makes tensors of: its CommonJS build. */
+/** The tensor class of the native library's CommonJS build. */
 export const Tensor = common.Tensor;
 export type Tensor = Runtime.Tensor;
 
 /**
- * Loads the program.
+ * Loads the native library.
  *
  * @throws {Error} where it is not installed or has no build for this system, such as musl or macOS on Intel.
  */

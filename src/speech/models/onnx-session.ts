@@ -1,16 +1,17 @@
-/** Opens a graph on ONNX Runtime, on the processor and with the threads it may use. */
+/** ONNX Runtime sessions on the CPU. */
 import { ModelFileError } from './model-file-error.ts';
 import { type InferenceSession, loadOnnxRuntime } from './onnx-runtime.ts';
 
+/** A model file, and the threads that may run it. */
 export interface SessionOptions {
-  /** What the file is for the operator, such as `speech model`. */
+  /** The kind of model in messages, such as `speech model`. */
   readonly model: string;
   readonly path: string;
   /** Threads of computing, the caller's own included. */
   readonly threads: number;
 }
 
-/** @throws {ModelFileError} when the file cannot be used. @throws {Error} where ONNX Runtime does not load. */
+/** Opens a graph. @throws {ModelFileError} when the file cannot be used. @throws {Error} where ONNX Runtime does not load. */
 export async function openSession(options: SessionOptions): Promise<InferenceSession> {
   const { model, path, threads } = options;
   const settings = {

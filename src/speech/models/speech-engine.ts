@@ -1,4 +1,4 @@
-/** How an engine presents itself to the one who chooses: where its models lie and which module opens them. */
+/** A speech engine as the engine plan sees it: where its models lie, and the module that opens them. */
 
 /** A family of models that does one job. The composition root names the ones there are. */
 export interface SpeechEngine {
@@ -21,4 +21,14 @@ export interface SpeechEngine {
    * @returns paths for the module to open, best first.
    */
   find(modelsDir: string): readonly string[];
+}
+
+/** Result of trying models one after the other. */
+export interface LoadOutcome {
+  /** The loaded model; null when none could be loaded. */
+  readonly model: string | null;
+  /** Messages of models that could not be loaded. */
+  readonly failures: readonly string[];
+  /** A limitation of the loaded model, and the remedy. */
+  readonly drawback?: string;
 }

@@ -1,4 +1,5 @@
 /** Smart Turn, version 3, on ONNX Runtime: one run tells from 8 s of sound whether the caller has finished. */
+
 import { ModelFileError } from '../models/model-file-error.ts';
 import { type InferenceSession, Tensor } from '../models/onnx-runtime.ts';
 import { openSession } from '../models/onnx-session.ts';

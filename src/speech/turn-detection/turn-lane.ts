@@ -1,6 +1,6 @@
 /** The calls that wait for the turn detector's child: one score at a time, of each call the newest pause alone. */
 import type { Clock } from '../../lib/clock.ts';
-import type { LoadOutcome } from '../models/load-outcome.ts';
+import type { LoadOutcome } from '../models/speech-engine.ts';
 import { ChildKeeper } from '../stt/pool/child-keeper.ts';
 import type { FromTurnChild, ToTurnChild } from './turn-messages.ts';
 import type { TurnProcess } from './turn-process.ts';

@@ -1,31 +1,31 @@
-/** Turns a detector's probabilities into voice started and stopped, with hysteresis; pure */
+/** Voice activity detection (VAD) gate: threshold, hysteresis and hangover turn speech probabilities into voice started and stopped; pure */
 import type { VoiceEvent } from '../hearing/hearing.ts';
 
-/** From here on a window counts as voiced. */
-const START_PROBABILITY = 0.5;
+/** VAD threshold: a window with at least this probability of speech counts as voiced. */
+export const VAD_THRESHOLD = 0.5;
 
-/** Below this a window counts as quiet; between the two it goes on as it was. Silero's own margin is 0.15. */
-const STOP_PROBABILITY = 0.35;
+/** VAD threshold of a voice under way: a window below it counts as silence. Silero's own hysteresis is 0.15. */
+const VAD_STOP_THRESHOLD = 0.35;
 
-/** A shorter sound is a click or a knock. */
-const START_MS = 64;
+/** Minimum speech duration: a shorter sound is a click or a knock. */
+const SPEECH_MS_MIN = 64;
 
-/** Waiting longer is endpointing, which is the conversation's business. */
-const STOP_MS = 64;
+/** Hangover: silence before a voice counts as stopped. Longer waits are the conversation's endpointing. */
+const HANGOVER_MS = 64;
 
-/** One call's gate. */
+/** The VAD gate of one call. Keeps state: use one instance a call. */
 export class VadGate {
   #isOpen = false;
-  /** How long the windows have spoken against the present state. */
+  /** Duration of the newest windows that contradict the present state. */
   #againstMs = 0;
   #firstVoicedAtMs = 0;
   #lastVoicedAtMs = 0;
 
   /**
-   * Weighs the next window.
+   * Takes the next window's score.
    *
    * @param probability chance of speech in it, from 0 to 1.
-   * @param window when it was heard; windows follow each other without a gap.
+   * @param window its start and end, by the media clock; windows follow each other without a gap.
    */
   push(
     probability: number,
@@ -37,7 +37,7 @@ export class VadGate {
       : this.#pushClosed(probability, window.startAtMs, windowMs);
   }
 
-  /** Says that nothing follows for now. */
+  /** Ends a voice at once, when no more audio follows. */
   close(): VoiceEvent | null {
     this.#againstMs = 0;
     if (!this.#isOpen) return null;
@@ -46,13 +46,13 @@ export class VadGate {
   }
 
   #pushClosed(probability: number, startAtMs: number, windowMs: number): VoiceEvent | null {
-    if (probability < START_PROBABILITY) {
+    if (probability < VAD_THRESHOLD) {
       this.#againstMs = 0;
       return null;
     }
     if (this.#againstMs === 0) this.#firstVoicedAtMs = startAtMs;
     this.#againstMs += windowMs;
-    if (this.#againstMs < START_MS) return null;
+    if (this.#againstMs < SPEECH_MS_MIN) return null;
 
     this.#isOpen = true;
     this.#againstMs = 0;
@@ -61,13 +61,13 @@ export class VadGate {
   }
 
   #pushOpen(probability: number, endAtMs: number, windowMs: number): VoiceEvent | null {
-    if (probability >= STOP_PROBABILITY) {
+    if (probability >= VAD_STOP_THRESHOLD) {
       this.#againstMs = 0;
       this.#lastVoicedAtMs = endAtMs;
       return null;
     }
     this.#againstMs += windowMs;
-    if (this.#againstMs < STOP_MS) return null;
+    if (this.#againstMs < HANGOVER_MS) return null;
     return this.close();
   }
 }

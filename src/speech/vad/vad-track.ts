@@ -1,30 +1,28 @@
-/** One call's voice: cuts its audio into windows for the detector, and keeps what came of them. */
+/** Voice activity detection of one call: cuts audio into windows, gates their scores by the VAD threshold, measures the voice's level. */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
+import { dbfsOf, meanPower } from '../../media/dsp/level-meter.ts';
 import type { VoiceEvent } from '../hearing/hearing.ts';
 import { PendingSamples } from '../hearing/pending-samples.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
 import type { DetectorStream, Vad } from './vad.ts';
-import { VadGate } from './vad-gate.ts';
-import { VadLoudness } from './vad-loudness.ts';
+import { VAD_THRESHOLD, VadGate } from './vad-gate.ts';
 
-/** 32 ms at 8 kHz: one window, whatever rate the detector hears. */
+/** One window: 32 ms of 8 kHz audio, at either rate of the detector. */
 const WINDOW_SAMPLES = 256;
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 
-/** Voiced windows are counted from this probability on. */
-const VOICED_PROBABILITY = 0.5;
-
 /** Scores of at least the newest 30 s are kept, as long as an utterance is. */
 const SCORES_MAX = 1000;
 
-/** Where in the call's audio a piece lies: `position` is a `ReceiveRing`'s. */
+/** A position in a `ReceiveRing`, and its instant. */
 export interface PositionInstant {
   readonly position: number;
   readonly atMs: number;
 }
 
+/** Keeps state: use one instance a call. */
 export class VadTrack {
   readonly #detector: Vad;
   readonly #stream: DetectorStream;
@@ -34,7 +32,7 @@ export class VadTrack {
   readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
-  /** The window that was taken out last, as the detector hears it. */
+  /** The newest window at the detector's rate. */
   readonly #window = new Float32Array(WINDOW_SAMPLES);
   readonly #scores: { readonly end: number; readonly isVoiced: boolean }[] = [];
 
@@ -43,7 +41,7 @@ export class VadTrack {
     this.#stream = detector.open();
   }
 
-  /** Starts anew at `position`, where what came before is lost. */
+  /** Continues at `position` after a gap: the detector's state is reset. */
   skipTo(position: number): void {
     this.#stream.reset();
     this.#pending.clear();
@@ -55,7 +53,7 @@ export class VadTrack {
     this.#pending.push(pcm);
   }
 
-  /** Takes the next whole window out, for the detector; null when it is not complete yet. Good until the next one. */
+  /** Takes the next whole window for the detector; null when it is not complete yet. Valid until the next call. */
   takeWindow(): { readonly stream: DetectorStream; readonly pcm: Float32Array } | null {
     const window = this.#pending.take(WINDOW_SAMPLES);
     if (window === null) return null;
@@ -65,13 +63,13 @@ export class VadTrack {
   }
 
   /**
-   * Takes the score of the window that was taken out last.
+   * Takes the score of the newest window.
    *
-   * @param newest a position and its instant, by which the window's own is told.
+   * @param newest a position and its instant, from which the window's own instant is derived.
    */
   score(probability: number, newest: PositionInstant): VoiceEvent | null {
     const end = this.#position;
-    const isVoiced = probability >= VOICED_PROBABILITY;
+    const isVoiced = probability >= VAD_THRESHOLD;
     this.#loudness.weigh(isVoiced);
     this.#scores.push({ end, isVoiced });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
@@ -80,12 +78,12 @@ export class VadTrack {
     return this.#loudness.tell(this.#gate.push(probability, { startAtMs, endAtMs }));
   }
 
-  /** Says that no more audio comes for now; a voice that was heard has stopped. */
+  /** Ends a voice when no more audio comes. */
   fallSilent(): VoiceEvent | null {
     return this.#loudness.tell(this.#gate.close());
   }
 
-  /** How much of the audio from `position` on was scored, and how much of that was voice. */
+  /** Durations of scored and of voiced audio from `position` on. */
   shareFrom(position: number): VoiceShare {
     const windowMs = WINDOW_SAMPLES / SAMPLES_PER_MS;
     const scores = this.#scores.filter(({ end }) => end > position);
@@ -101,5 +99,44 @@ export class VadTrack {
       this.#window[index] = (window[index] as number) / 32768;
     }
     return this.#window;
+  }
+}
+
+/** One call's. Takes each window, then whether it was voice, then what came of it. */
+class VadLoudness {
+  /** Of the window that was heard last: mean of its samples' squares. */
+  #newest = 0;
+  #sum = 0;
+  #windows = 0;
+  #isVoice = false;
+
+  hear(window: Int16Array): void {
+    this.#newest = meanPower(window);
+  }
+
+  /** Counts the window that was heard last, if it was voice. What was no start of a voice is forgotten. */
+  weigh(isVoiced: boolean): void {
+    if (isVoiced) {
+      this.#sum += this.#newest;
+      this.#windows += 1;
+    } else if (!this.#isVoice) {
+      this.#forget();
+    }
+  }
+
+  /** Puts the level to a voice that has stopped. */
+  tell(event: VoiceEvent | null): VoiceEvent | null {
+    if (event?.kind === 'voice-started') this.#isVoice = true;
+    if (event?.kind !== 'voice-stopped') return event;
+    const mean = this.#sum / this.#windows;
+    this.#isVoice = false;
+    this.#forget();
+    if (!(mean > 0)) return event;
+    return { ...event, levelDbfs: Math.round(dbfsOf(mean) * 10) / 10 };
+  }
+
+  #forget(): void {
+    this.#sum = 0;
+    this.#windows = 0;
   }
 }

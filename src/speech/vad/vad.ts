@@ -1,11 +1,12 @@
-/** The port of a neural voice detector: one run scores the newest window of every call. */
+/** The port of voice activity detection (VAD): one run scores the newest window of every call. */
 
-/** One call's window for a tick. Its `memory` belongs to the detector. */
+/** One call's state in the model. */
 export interface DetectorStream {
   /** Forgets the audio heard so far. */
   reset(): void;
 }
 
+/** A voice activity detection model in memory. */
 export interface Vad {
   /** 8000 or 16000: what `score` takes. */
   readonly rateHz: 8000 | 16_000;
@@ -13,10 +14,10 @@ export interface Vad {
   /** Samples in one window, 32 ms. */
   readonly windowSamples: number;
 
-  /** What it does worse than it could, and why; absent where there is nothing to say. */
+  /** A limitation and its remedy, such as a model that is not prepared. */
   readonly drawback?: string;
 
-  /** Opens one call's memory. */
+  /** Opens one call's state. */
   open(): DetectorStream;
 
   /**
@@ -30,11 +31,11 @@ export interface Vad {
     windows: readonly { readonly stream: DetectorStream; readonly pcm: Float32Array }[],
   ): Promise<readonly number[]>;
 
-  /** Lets go of the model. Call it when no `score` is under way. */
+  /** Releases the model. Call it when no `score` is under way. */
   close(): Promise<void>;
 }
 
-/** What the module of an engine that detects voice exports. */
+/** Exports of the module of a VAD engine. */
 export interface VadModule {
   /** @throws {Error} naming the file, what is wrong with it and the remedy. */
   openVoiceDetector(modelPath: string): Promise<Vad>;

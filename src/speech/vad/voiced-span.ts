@@ -1,4 +1,4 @@
-/** Where in an utterance somebody speaks, by loudness alone; pure */
+/** The voiced span of an utterance, by level alone; pure */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 
 const FRAME_MS = 20;
@@ -7,7 +7,7 @@ const FRAME_SAMPLES = (LINE_RATE_HZ * FRAME_MS) / 1000;
 /** A frame this much weaker than the loudest is a pause: 20 dB in power. */
 const PAUSE_POWER_RATIO = 0.01;
 
-/** Grows with the audio: 8 kHz, mono, signed 16-bit. */
+/** Energy-based start and end of speech; takes 8 kHz, mono, signed 16-bit audio. */
 export class VoicedSpan {
   readonly #powers: number[] = [];
   #sum = 0;

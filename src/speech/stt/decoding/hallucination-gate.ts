@@ -1,10 +1,10 @@
-/** Doubts what a recogniser says it heard: Whisper makes up sentences when nobody speaks; pure */
+/** Hallucination gate: empties transcripts that Whisper invents in silence; pure */
 import type { Recognition } from '../pool/recognizer.ts';
 
 /** OpenAI's own threshold. */
 const NO_SPEECH_PROBABILITY_MAX = 0.6;
 
-/** With both silence likely and words unsure, there were none. */
+/** Likely silence together with a confidence below this means no words. */
 const CONFIDENCE_MIN = 0.5;
 
 /** Two detector windows: the shortest word there is. */
@@ -13,22 +13,22 @@ const VOICED_MS_MIN = 64;
 /** Less than this share of the audio scored says nothing about the whole. */
 const SCORED_SHARE_MIN = 0.5;
 
-/** From here on, repetition is no list of digits any more. */
+/** A shorter text may be a repetitive list of digits. */
 const REPEATING_WORDS_MIN = 12;
 
-/** Below this share of different pairs of words, the model went round in circles. */
+/** A smaller share of distinct word pairs means that the model repeats itself. */
 const DISTINCT_PAIR_SHARE_MIN = 0.3;
 
-/** What the voice detector found in the same audio. */
+/** Voice activity in the same audio. */
 export interface VoiceShare {
   readonly scoredMs: number;
   readonly voicedMs: number;
 }
 
 /**
- * Empties the text when it is not to be believed.
+ * Empties an improbable text.
  *
- * @param voice null when no detector listens.
+ * @param voice null without voice activity detection.
  */
 export function withoutHallucination(
   recognition: Recognition,

@@ -1,7 +1,7 @@
 /** Keeps one model's child process alive: starts it, starts it again when it dies, ends it politely. */
 import type { Clock } from '../../../lib/clock.ts';
 import { type Child, forkChild, stopChild } from '../../../lib/process/child.ts';
-import type { LoadOutcome } from '../../models/load-outcome.ts';
+import type { LoadOutcome } from '../../models/speech-engine.ts';
 
 /** Large models take seconds from a cold disk. */
 const LOAD_MS_MAX = 60_000;

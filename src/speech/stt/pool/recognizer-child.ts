@@ -1,7 +1,6 @@
 /** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
-
 import { obeyParent, tellParent } from '../../../lib/process/child.ts';
-import type { LoadOutcome } from '../../models/load-outcome.ts';
+import type { LoadOutcome } from '../../models/speech-engine.ts';
 import type { LoadOrder, StopOrder } from './child-keeper.ts';
 import type {
   FromChild,

@@ -1,7 +1,7 @@
 /** Those who wait for one recogniser process: audio goes ahead, requests one by one, a death is made good. */
 import type { Clock } from '../../../lib/clock.ts';
 import { AnswerPace } from '../../hearing/call-listener.ts';
-import type { LoadOutcome } from '../../models/load-outcome.ts';
+import type { LoadOutcome } from '../../models/speech-engine.ts';
 import { ChildKeeper } from './child-keeper.ts';
 import { laneFailure, type Note, type RecognizerLaneOptions } from './lane-options.ts';
 import {

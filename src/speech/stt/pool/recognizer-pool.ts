@@ -2,7 +2,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import { AnswerPace, CallerTurns } from '../../hearing/call-listener.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
-import type { LoadOutcome } from '../../models/load-outcome.ts';
+import type { LoadOutcome } from '../../models/speech-engine.ts';
 import { laneFailure, type Note } from './lane-options.ts';
 import type {
   CallDesk,

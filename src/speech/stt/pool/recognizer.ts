@@ -1,6 +1,6 @@
 /** The port of a speech recogniser inside its own process: one model, many utterances. */
 import type { RecognizedWord } from '../../hearing/hearing.ts';
-import type { LoadOutcome } from '../../models/load-outcome.ts';
+import type { LoadOutcome } from '../../models/speech-engine.ts';
 
 /** What the model made of one utterance, before anybody doubts it. */
 export interface Recognition {

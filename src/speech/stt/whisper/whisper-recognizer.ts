@@ -2,8 +2,7 @@
 import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { VoicedSpan } from '../../vad/voiced-span.ts';
 import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
-import { type DecodedToken, decodeGreedily } from '../decoding/greedy-decoder.ts';
-import { isRepetitive } from '../decoding/repetition.ts';
+import { type DecodedToken, decodeGreedily, isRepetitive } from '../decoding/greedy-decoder.ts';
 import { type Logits, likeliestOf, probabilityOf } from '../decoding/token-choice.ts';
 import { FULL_WINDOW_FRAMES, LogMel, MODEL_RATE_HZ } from '../features/log-mel.ts';
 import { Upsampler } from '../features/resampler.ts';
@@ -15,8 +14,7 @@ import type {
 } from '../pool/recognizer.ts';
 import { agreedWords, type SpokenTimes, wordsOf } from '../pool/word-groups.ts';
 import { tokenStarts } from './attention-times.ts';
-import type { EncodedAudio } from './encoder.ts';
-import { loadWhisperModel, type WhisperModel } from './whisper-model.ts';
+import { type EncodedAudio, loadWhisperModel, type WhisperModel } from './whisper-model.ts';
 
 /** Less than this is no word. */
 const AUDIO_MS_MIN = 100;

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ModelFileError } from '../../models/model-file-error.ts';
+import { parsedJson } from '../../models/model-folders.ts';
 import { type InferenceSession, Tensor } from '../../models/onnx-runtime.ts';
 import { openSession } from '../../models/onnx-session.ts';
-import { parsedJson } from '../../models/parsed-json.ts';
 import {
   endsOfDurations,
   type VoiceAudio,

@@ -1,0 +1,35 @@
+/** The speech-to-text engines to choose from: where their models lie. */
+import { modelFolders } from '../models/model-folders.ts';
+import type { SpeechEngine } from '../models/speech-engine.ts';
+
+/** Finds `whisper*`, `whisper/<name>` and `stt/<name>`, except models of another of our engines. */
+export const whisperEngine: SpeechEngine = {
+  name: 'whisper',
+  moduleUrl: new URL('./whisper/whisper-recognizer.ts', import.meta.url).href,
+  find: (modelsDir) =>
+    modelFolders(modelsDir, ['whisper*', 'whisper/*', 'stt/*'])
+      .filter(({ type }) => type !== 'moonshine')
+      .map(({ path }) => path),
+};
+
+/** Finds `moonshine*`, `moonshine/<name>` and `stt/<name>` whose configuration names Moonshine. */
+export const moonshineEngine: SpeechEngine = {
+  name: 'moonshine',
+  fetchCommand: 'npm run models -- --only moonshine-base',
+  moduleUrl: new URL('./moonshine/moonshine-recognizer.ts', import.meta.url).href,
+  find: (modelsDir) =>
+    modelFolders(modelsDir, ['moonshine*', 'moonshine/*', 'stt/*'])
+      .filter(({ type }) => type === 'moonshine')
+      .map(({ path }) => path),
+};
+
+/** transformers.js, for exports that our own code cannot run; tried only when an operator asks for it by name. */
+export const transformersEngine: SpeechEngine = {
+  name: 'transformers',
+  moduleUrl: new URL('./transformers/transformers-recognizer.ts', import.meta.url).href,
+  isOnRequest: true,
+  find: (modelsDir) =>
+    modelFolders(modelsDir, ['whisper*', 'whisper/*', 'moonshine*', 'stt/*']).map(
+      ({ path }) => path,
+    ),
+};
