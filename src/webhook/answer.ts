@@ -3,6 +3,7 @@
 /** `http` is an answer other than 2xx; `refused` is an address that webhooks are not sent to. */
 export type AnswerKind = 'ok' | 'http' | 'timeout' | 'network' | 'refused';
 
+/** Result of one attempt. */
 export interface Answer {
   readonly kind: AnswerKind;
   /** Null when there was no answer. */
@@ -52,11 +53,13 @@ const HINTS: Readonly<Record<number, string>> = {
   410: ': it wants no more events; delete or disable the endpoint if that is so',
 };
 
+/** The answer when the receiver did not answer in time. */
 export function timeoutAnswer(timeoutMs: number): Answer {
   const error = `no answer within ${timeoutMs / 1000} seconds`;
   return { kind: 'timeout', statusCode: null, error, responseText: null };
 }
 
+/** The answer when the address is not allowed. @param error Why. */
 export function refusedAnswer(error: string): Answer {
   return { kind: 'refused', statusCode: null, error, responseText: null };
 }

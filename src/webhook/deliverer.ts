@@ -26,6 +26,7 @@ export interface AttemptMeter {
   attempted(kind: AnswerKind, tookMs: number): void;
 }
 
+/** Parts and settings of a deliverer. */
 export interface DelivererOptions {
   readonly outbox: Outbox;
   readonly sender: Sender;

@@ -27,6 +27,7 @@ interface Target {
   readonly path: string;
 }
 
+/** Parts and settings of a sender. */
 export interface HttpSenderOptions {
   readonly rules: WebhookUrlRules;
   readonly resolve: ResolveName;
@@ -37,6 +38,7 @@ export interface HttpSenderOptions {
   readonly timeoutMs?: number;
 }
 
+/** Makes one HTTP POST an attempt; follows no redirects. */
 export class HttpSender implements Sender {
   readonly #rules: WebhookUrlRules;
   readonly #clock: Clock;

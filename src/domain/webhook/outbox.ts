@@ -35,6 +35,7 @@ export interface AttemptResult {
   readonly nextAttemptAt: Date | null;
 }
 
+/** Size and age of the backlog. */
 export interface OutboxCounts {
   /** Deliveries that are not over. */
   readonly pending: number;

@@ -11,11 +11,13 @@ export const CUSTOMER_EVENT_KINDS = [
   'call.bridged',
 ] as const;
 
+/** A kind of event that endpoints may listen to. */
 export type CustomerEventKind = (typeof CUSTOMER_EVENT_KINDS)[number];
 
 /** Every kind. `webhook.test` goes to one endpoint only, because a customer asked for it. */
 export const SERVICE_EVENT_KINDS = [...CUSTOMER_EVENT_KINDS, 'webhook.test'] as const;
 
+/** Any kind of event. */
 export type ServiceEventKind = (typeof SERVICE_EVENT_KINDS)[number];
 
 /** Saved in the same transaction as the change that caused it. */
@@ -34,8 +36,9 @@ export interface ServiceEvent {
 /** How long events can be read and sent again. */
 export const EVENTS_KEPT_MS = 30 * 86_400_000;
 
+/** A page of the ledger; filters left out match every event. */
 export interface EventQuery {
-  /** Place after which to begin, as `LedgerPage.nextPosition` gave it; 0 begins at the oldest. */
+  /** Position after which to start, from `LedgerPage.nextPosition`; 0 starts at the oldest. */
   readonly afterPosition: number;
   readonly limit: number;
   readonly kind?: CustomerEventKind;
@@ -46,9 +49,10 @@ export interface EventQuery {
   readonly createdBefore?: Date;
 }
 
+/** A page of the ledger, with the position at which the next one starts. */
 export interface LedgerPage {
   readonly events: readonly ServiceEvent[];
-  /** Where the next page begins; stays where it was at the end. */
+  /** Where the next page starts; unchanged at the end of the ledger. */
   readonly nextPosition: number;
   /**
    * Whether there may be more by now. A page looks at a bounded number of events: where its filters leave out many, it
@@ -57,7 +61,7 @@ export interface LedgerPage {
   readonly hasMore: boolean;
 }
 
-/** The outbox: events are written by the stores of what they tell, and read here. */
+/** Reads the events of the outbox; the stores write them with the changes that cause them. */
 export interface EventStore {
   /** In the order in which they happened. */
   listByCall(callId: string): readonly ServiceEvent[];

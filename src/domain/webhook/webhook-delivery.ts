@@ -3,6 +3,7 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { ServiceEventKind } from './service-event.ts';
 
+/** `failed` means that no attempt will follow. */
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 /** The delivery of one event to one endpoint, as customers see it. */
@@ -39,6 +40,7 @@ export interface DeliveryAttempt {
   readonly responseText: string | null;
 }
 
+/** A page of deliveries; filters left out match every delivery. */
 export interface DeliveryQuery {
   readonly status?: DeliveryStatus;
   readonly endpointId?: string;
@@ -47,6 +49,7 @@ export interface DeliveryQuery {
   readonly offset: number;
 }
 
+/** A page of deliveries, with the number of all that match. */
 export interface DeliveryPage {
   readonly deliveries: readonly WebhookDelivery[];
   readonly total: number;

@@ -7,8 +7,10 @@ import { ServiceError } from '../service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from './webhook-url.ts';
 
+/** A disabled endpoint is sent nothing. */
 export type WebhookEndpointStatus = 'active' | 'disabled';
 
+/** A URL of the customer with the kinds of events to send there. */
 export interface WebhookEndpoint {
   /** `we_…`. */
   readonly id: string;
@@ -28,6 +30,7 @@ export interface WebhookEndpoint {
 /** An account and environment may have so many. */
 export const WEBHOOK_ENDPOINTS_MAX = 100;
 
+/** A page of endpoints, with the number of all. */
 export interface WebhookEndpointPage {
   readonly endpoints: readonly WebhookEndpoint[];
   readonly total: number;
@@ -53,6 +56,7 @@ export interface WebhookEndpointStore {
   ): WebhookEndpointPage;
 }
 
+/** Longest description of an endpoint, in characters. */
 export const DESCRIPTION_CHARS_MAX = 500;
 
 /**

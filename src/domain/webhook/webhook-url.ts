@@ -10,6 +10,7 @@ export interface WebhookUrlRules {
   readonly allowPrivate: boolean;
 }
 
+/** Longest URL of an endpoint, in characters. */
 export const WEBHOOK_URL_CHARS_MAX = 2048;
 
 /**

@@ -11,6 +11,7 @@ const FOLDER = 'recordings/';
 /** `link` makes hard links where possible: no time, no space, and no safety from a failing disk. */
 export type RecordingMode = 'copy' | 'link' | 'none';
 
+/** Result of a copy. */
 export interface CopiedRecordings {
   readonly files: number;
   readonly sizeBytes: number;

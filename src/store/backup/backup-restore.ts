@@ -37,6 +37,7 @@ export class DatabasePresentError extends Error {
   override readonly name = 'DatabasePresentError';
 }
 
+/** Result of a restore. */
 export interface Restored {
   readonly manifest: BackupManifest;
   readonly recordings: CopiedRecordings;

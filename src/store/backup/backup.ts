@@ -56,6 +56,7 @@ const manifestSchema = z.object({
   }),
 });
 
+/** Contents of `manifest.json`. */
 export type BackupManifest = z.output<typeof manifestSchema>;
 
 /** Progress of a copy, in pages of the database. */

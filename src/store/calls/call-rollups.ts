@@ -38,6 +38,7 @@ const ROLLED_COLUMNS = [
   'intent_detected',
 ] as const satisfies readonly (keyof CallRow)[];
 
+/** The columns of a call that its sums depend on. */
 export type RolledCall = Pick<CallRow, (typeof ROLLED_COLUMNS)[number]>;
 
 /**

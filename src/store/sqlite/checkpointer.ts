@@ -16,6 +16,7 @@ const EMPTY_MS_MAX = 1000;
 /** Time for the thread to end its round; closing the database checkpoints the rest. */
 const STOP_MS_MAX = 5000;
 
+/** Starts the checkpoint thread. */
 export type StartCheckpoints = (order: CheckpointOrder) => Worker;
 
 /** Starts the thread on `checkpoint-thread.ts`. */

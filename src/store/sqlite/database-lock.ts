@@ -10,6 +10,7 @@ export class DatabaseInUseError extends Error {
   override readonly name = 'DatabaseInUseError';
 }
 
+/** A lock that is held. */
 export interface DatabaseLock {
   /** Safe to call twice. */
   release(): void;

@@ -7,6 +7,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+/** `transfer_targets` and `allowed_countries` are JSON; retention of null days has no limit. */
 export interface AccountRow {
   readonly id: string;
   readonly name: string;
@@ -20,6 +21,7 @@ export interface AccountRow {
   readonly created_at: number;
 }
 
+/** One row an environment. */
 export interface SigningSecretRow {
   readonly account_id: string;
   readonly environment: string;
@@ -30,6 +32,7 @@ export interface SigningSecretRow {
   readonly prepared_secret: string | null;
 }
 
+/** `scopes` is JSON; the key itself is stored as its hash only. */
 export interface ApiKeyRow {
   readonly id: string;
   readonly account_id: string;
@@ -44,6 +47,7 @@ export interface ApiKeyRow {
   readonly revoked_at: number | null;
 }
 
+/** `tools` and `settings` are JSON. */
 export interface AgentRow {
   readonly id: string;
   readonly account_id: string;
@@ -61,6 +65,7 @@ export interface AgentRow {
   readonly updated_at: number;
 }
 
+/** The content of an agent after one change; `changed` is a JSON list of fields. */
 export interface AgentVersionRow
   extends Omit<AgentRow, 'id' | 'account_id' | 'environment' | 'created_at' | 'updated_at'> {
   readonly agent_id: string;
@@ -70,6 +75,7 @@ export interface AgentVersionRow
   readonly changed: string;
 }
 
+/** The account that a telephone number is assigned to. */
 export interface NumberAssignmentRow {
   readonly number: string;
   readonly account_id: string;
@@ -77,6 +83,7 @@ export interface NumberAssignmentRow {
   readonly assigned_by: string;
 }
 
+/** `metadata` and `overrides` are JSON. */
 export interface CallRow {
   readonly id: string;
   readonly account_id: string;
@@ -109,6 +116,7 @@ export interface CallRow {
   readonly sort_at: number;
 }
 
+/** One utterance. `confidence` is from 0 to 1. */
 export interface TranscriptRow {
   readonly call_id: string;
   readonly role: string;
@@ -117,6 +125,7 @@ export interface TranscriptRow {
   readonly confidence: number | null;
 }
 
+/** `details` is JSON. */
 export interface TimelineRow {
   readonly call_id: string;
   readonly at: number;
@@ -124,6 +133,7 @@ export interface TimelineRow {
   readonly details: string;
 }
 
+/** `messages` is a JSON list. */
 export interface SipTraceRow {
   readonly call_id: string;
   readonly messages: string;
@@ -131,6 +141,7 @@ export interface SipTraceRow {
   readonly kept_at: number;
 }
 
+/** `body` is the webhook body, byte for byte. */
 export interface EventRow {
   readonly id: string;
   readonly account_id: string;
@@ -141,6 +152,7 @@ export interface EventRow {
   readonly body: string;
 }
 
+/** The primary key is account, environment, method, path and key. */
 export interface IdempotencyRow {
   readonly account_id: string;
   readonly environment: string;
@@ -153,17 +165,20 @@ export interface IdempotencyRow {
   readonly created_at: number;
 }
 
-export interface RateCountRow {
+/** Requests of one subject in one window. */
+interface RateCountRow {
   readonly subject: string;
   readonly window_start: number;
   readonly requests: number;
 }
 
-export interface SecretRow {
+/** A secret of the server itself. */
+interface SecretRow {
   readonly name: string;
   readonly value: string;
 }
 
+/** One SIP dialog, answered or not yet. */
 export interface OpenDialogRow {
   readonly id: string;
   readonly sip_call_id: string;
@@ -180,7 +195,8 @@ export interface OpenDialogRow {
   readonly invite: string | null;
 }
 
-export interface CallQualityRow {
+/** RTP quality of one call. */
+interface CallQualityRow {
   readonly call_id: string;
   readonly codec: string;
   /** JSON. */
@@ -211,6 +227,7 @@ export interface CallDayRow {
   readonly erased: number;
 }
 
+/** Calls of one UTC day with one intent. */
 export interface IntentDayRow {
   readonly account_id: string;
   readonly environment: string;
@@ -220,7 +237,8 @@ export interface IntentDayRow {
   readonly calls: number;
 }
 
-export interface AnalysisJobRow {
+/** A call that waits for its analysis. */
+interface AnalysisJobRow {
   readonly call_id: string;
   readonly environment: string;
   readonly attempts: number;
@@ -228,6 +246,7 @@ export interface AnalysisJobRow {
   readonly due_at: number;
 }
 
+/** `events` is a JSON list of kinds. */
 export interface WebhookEndpointRow {
   readonly id: string;
   readonly account_id: string;
@@ -247,6 +266,7 @@ export interface WebhookEndpointRow {
   readonly deleted_at: number | null;
 }
 
+/** One event for one endpoint. */
 export interface WebhookDeliveryRow {
   readonly id: string;
   readonly account_id: string;
@@ -265,6 +285,7 @@ export interface WebhookDeliveryRow {
   readonly finished_at: number | null;
 }
 
+/** One attempt of a delivery. */
 export interface WebhookAttemptRow {
   readonly delivery_id: string;
   readonly attempt: number;
@@ -276,11 +297,12 @@ export interface WebhookAttemptRow {
 }
 
 /** How far a reader of the outbox has come. */
-export interface OutboxCursorRow {
+interface OutboxCursorRow {
   readonly name: string;
   readonly position: number;
 }
 
+/** One request to erase, with the numbers of erased records. */
 export interface ErasureRow {
   readonly id: string;
   readonly account_id: string;
@@ -294,7 +316,7 @@ export interface ErasureRow {
   readonly finished_at: number | null;
 }
 
-/** A tombstone. */
+/** Tombstone of an erased call. */
 export interface ErasedCallRow {
   readonly call_id: string;
   readonly erasure_id: string;
@@ -306,11 +328,13 @@ export interface ErasedCallRow {
   readonly erased_at: number;
 }
 
+/** A call to erase once it is over. */
 export interface NotedErasureRow {
   readonly call_id: string;
   readonly erasure_id: string;
 }
 
+/** Work on the disk that an erasure left. */
 export interface LeftoverRow {
   /** `file`: a recording to delete. `pages`: the database file is to be rewritten. */
   readonly kind: 'file' | 'pages';
