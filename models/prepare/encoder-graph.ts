@@ -1,4 +1,4 @@
-/** What editing an encoder needs to see of an ONNX file: opset, nodes, and the shapes of constants; pure */
+/** The parts of an ONNX file that editing an encoder needs: opset, nodes, and shapes of constants; pure */
 import { FIELD } from './onnx/onnx-fields.ts';
 import { fieldsOf, numbersOf, ProtobufError, type ProtobufField, textOf } from './onnx/protobuf.ts';
 

@@ -1,4 +1,4 @@
-/** Frees a Whisper encoder of its 30 s: the table of positions is cut to the length of what is heard; pure */
+/** Frees a Whisper encoder of its fixed window of 30 s: cuts the table of positions to the length of the input; pure */
 
 import { type EncoderGraph, type GraphNode, readEncoderGraph } from './encoder-graph.ts';
 import { FIELD } from './onnx/onnx-fields.ts';
@@ -45,7 +45,7 @@ export type FreedEncoder =
  *          table ── Slice [0:T], axis -2 ────── Add
  * ```
  *
- * and takes the numbers 3000 and 1500 out of what the file says about its inputs, outputs and values between. The table
+ * and removes the lengths 3000 and 1500 from the shapes of inputs, outputs and values between. The table
  * may be of any element type, and may come through nodes that only have constants before them (`DequantizeLinear`,
  * `Cast`, `Gather`).
  *
@@ -68,14 +68,14 @@ export function freeEncoderWindow(model: Uint8Array, shape: EncoderShape): Freed
   return { kind: 'edited', model: editedModel(graph, sites, shape) };
 }
 
-/** Where a table is added to what is heard. */
+/** A node that adds the table to its input. */
 interface Site {
   readonly node: GraphNode;
   readonly table: string;
   readonly heard: string;
 }
 
-/** Names of what is the same in every run, and whether it comes from the table of positions. */
+/** Names of constant values, and whether each comes from the table of positions. */
 function tablesOf(
   graph: EncoderGraph,
   { positions, modelSize }: EncoderShape,
@@ -192,7 +192,7 @@ function int64Varint(bound: number): Uint8Array {
   return Uint8Array.of(lowest | 0x80, ...Array<number>(8).fill(0xff), 0x01);
 }
 
-/** The nodes that cut, and the sum that takes what they give. */
+/** The nodes that cut the table, and the sum of their result. */
 function cutAt({ node, table, heard }: Site): readonly Uint8Array[] {
   const own = (what: string) => `${OWN}${node.outputs[0]}/${what}`;
   const sum = fieldsOf(node.field.content).map((part) => {

@@ -12,7 +12,7 @@ export class SileroLayoutError extends Error {
   override readonly name = 'SileroLayoutError';
 }
 
-/** One convolution over time, and what comes of negative values: nothing. */
+/** One convolution over time, with ReLU. */
 export interface Convolution {
   /** [out, into, taps]. */
   readonly weights: Float32Array;
@@ -53,7 +53,7 @@ export interface SileroLayers {
  *
  * Only numbers and sizes are looked at here. Whether the same comes out in the end has to be tried.
  *
- * @throws {SileroLayoutError} saying what is not there.
+ * @throws {SileroLayoutError} naming the missing part.
  */
 export function readSileroLayers(graph: Graph, branch: Branch): SileroLayers {
   const transformSamples = branch.windowSamples / 2;

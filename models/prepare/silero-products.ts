@@ -19,7 +19,7 @@ interface Part {
  * ```
  *
  * A convolution over so few frames is one product with a matrix that is zero where a frame is out of a tap's reach:
- * a third more to multiply, and nothing to lay out anew.
+ * a third more to multiply, and no data to move.
  */
 export function sileroAsProducts(layers: SileroLayers, branch: Branch): Uint8Array<ArrayBuffer> {
   const parts = [

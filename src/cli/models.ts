@@ -47,7 +47,7 @@ const EXIT_OF: Readonly<Record<ModelsFailure, number>> = {
 
 const HELP = `
 Settings come from the environment and .env, as for the server: MODELS_DIR, MODELS_PROFILE, MODELS_BASE_URL (a mirror),
-HF_TOKEN, OLLAMA_HOST, and the proxy variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY. docs/models.md tells more.
+HF_TOKEN, OLLAMA_HOST, and the proxy variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY. docs/models.md says more.
 Exit status: 0 done, 1 could not be done, 2 wrong usage, 3 a file is not what it should be, 75 no answer or busy: try
 again later, 78 wrong settings, 130 stopped (the same command goes on where it stopped).`;
 
@@ -82,7 +82,7 @@ function program(run: (words: Words) => Promise<void>): Command {
     .option('--check', 'read what is there and compare checksums, and download nothing')
     .option('--offline-bundle <file>', 'make one archive for a machine without internet')
     .option('--from-bundle <file>', 'unpack such an archive, and download nothing')
-    .option('--allow-unverified', 'take files too that nobody states a checksum of')
+    .option('--allow-unverified', 'also take files without any known checksum')
     .option('--manifest <file>', 'another list of models, in the form of models/manifest.json')
     .addHelpText('after', HELP)
     .exitOverride()
@@ -90,7 +90,7 @@ function program(run: (words: Words) => Promise<void>): Command {
     .action(run);
 }
 
-/** What the runs have in common. */
+/** Parameters of all runs. */
 interface Desk {
   readonly config: Config;
   readonly manifest: Manifest;
@@ -195,7 +195,7 @@ function usesOllama({ LLM }: Config): boolean {
   return LLM === 'auto' || LLM.includes('ollama');
 }
 
-/** What the server will do with what is there now. */
+/** Names the models that the server will use. */
 function sayNextStart(config: Config, models: readonly Model[]): void {
   const { MODELS_DIR } = config;
   const firstOf = { vad: sileroEngine.find(MODELS_DIR)[0], stt: whisperEngine.find(MODELS_DIR)[0] };
@@ -210,7 +210,7 @@ function sayNextStart(config: Config, models: readonly Model[]): void {
   screen.write(`${lines.join('\n')}\n`);
 }
 
-/** Says what went wrong; the worst decides the exit status. */
+/** Prints the failures; the worst decides the exit status. */
 function giveUp(failures: readonly ModelsError[]): void {
   for (const { message } of failures) process.stderr.write(`${plainText(message)}\n`);
   const worst = failures.map(({ failure }) => EXIT_OF[failure]);
@@ -218,7 +218,7 @@ function giveUp(failures: readonly ModelsError[]): void {
   process.exitCode = order.find((status) => worst.includes(status)) ?? EXIT.failed;
 }
 
-/** Commander has told of its own errors already. */
+/** Commander prints its own errors. */
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
   if (stopping.signal.aborted) return EXIT.interrupted;

@@ -1,4 +1,4 @@
-/** Works out values of a graph that are the same in every run, through the operators that only lay them out anew; pure */
+/** Constant folding: values of a graph that are the same in every run; pure */
 import {
   allNodes,
   allTensors,
@@ -15,7 +15,7 @@ export interface Constant {
   readonly values: Float32Array;
 }
 
-/** More operators in a row than exports have: what goes round in a circle ends here. */
+/** Longer chains than exports have; ends cycles. */
 const DEPTH_MAX = 12;
 
 export class GraphConstants {

@@ -104,7 +104,7 @@ export class VadTrack {
 
 /** One call's. Takes each window, then whether it was voice, then what came of it. */
 class VadLoudness {
-  /** Of the window that was heard last: mean of its samples' squares. */
+  /** Mean square of the newest window. */
   #newest = 0;
   #sum = 0;
   #windows = 0;
@@ -114,7 +114,7 @@ class VadLoudness {
     this.#newest = meanPower(window);
   }
 
-  /** Counts the window that was heard last, if it was voice. What was no start of a voice is forgotten. */
+  /** Counts the newest window if it is voiced; discards windows of a voice that did not start. */
   weigh(isVoiced: boolean): void {
     if (isVoiced) {
       this.#sum += this.#newest;

@@ -2,7 +2,7 @@
 
 /** One call's state in the model. */
 export interface DetectorStream {
-  /** Forgets the audio heard so far. */
+  /** Clears the state. */
   reset(): void;
 }
 
@@ -23,7 +23,7 @@ export interface Vad {
   /**
    * Scores one window of each call given, in one run.
    *
-   * @param windows mono, -1..1, `windowSamples` each, in the order they were heard; a call occurs once.
+   * @param windows mono, -1..1, `windowSamples` each, a call occurs once.
    * @returns chance of speech for each, from 0 to 1, in the same order.
    * @throws {RangeError} when a window has another length.
    */
@@ -37,6 +37,6 @@ export interface Vad {
 
 /** Exports of the module of a VAD engine. */
 export interface VadModule {
-  /** @throws {Error} naming the file, what is wrong with it and the remedy. */
+  /** @throws {Error} naming the file, the cause and the remedy. */
   openVoiceDetector(modelPath: string): Promise<Vad>;
 }

@@ -1,4 +1,4 @@
-/** One pass through a decoder, token by token, over its key-value cache. */
+/** Autoregressive decoding on a merged decoder, token by token, over its key-value cache. */
 
 import type { InferenceSession } from 'onnxruntime-node';
 import { ModelFileError } from '../../models/model-file-error.ts';
@@ -17,15 +17,15 @@ export class DecoderRun {
   readonly #encoded: Tensor;
   readonly #heads: readonly AttentionHead[];
   readonly #fetches: readonly string[];
-  /** By the name under which it goes in again; empty before the first step. */
+  /** Key-value cache by input name; empty before the first step. */
   #past: Readonly<Record<string, Tensor>> = {};
   #tokens = 0;
-  /** For each token fed, where each head listened: heads times steps. */
+  /** Cross-attention for each token fed: heads times steps. */
   readonly #attentions: Float32Array[] = [];
 
   /**
    * @param encoded float32 [1, steps, modelSize].
-   * @param heads whose attention is kept; the decoder must tell it.
+   * @param heads whose cross-attention is kept; the decoder must have it as outputs.
    */
   constructor(decoder: MergedDecoder, encoded: Tensor, heads: readonly AttentionHead[] = []) {
     this.#decoder = decoder;
@@ -40,7 +40,7 @@ export class DecoderRun {
     return this.#tokens;
   }
 
-  /** For each token fed, what the heads made of the encoder's steps: one head's shares after the other's. */
+  /** Cross-attention for each token fed: the weights of one head after the other's. */
   get attentions(): readonly Float32Array[] {
     return this.#attentions;
   }
@@ -71,7 +71,7 @@ export class DecoderRun {
     return rowsOf(outputs.logits, tokens.length);
   }
 
-  /** Forgets all tokens but the first `count`. */
+  /** Truncates the cache to the first `count` tokens. */
   truncate(count: number): void {
     const { heads, headSize } = this.#decoder.shape;
     const entries = this.#decoder.caches.map(({ past, isFixed }) => {
@@ -99,7 +99,7 @@ export class DecoderRun {
 
   #keep(outputs: Outputs, isFirst: boolean): void {
     const entries = this.#decoder.caches.map(({ past, present, isFixed }) => {
-      // Later steps give a dummy for the encoder's part.
+      // Later steps give a dummy for the encoder's cache.
       const tensor = isFixed && !isFirst ? this.#past[past] : outputs[present];
       if (tensor === undefined) throw new Error(`Cannot decode: the model gave no "${present}"`);
       return [past, tensor] as const;
@@ -149,11 +149,11 @@ interface DecoderShape {
   readonly headSize: number;
 }
 
-/** What a layer remembers, under the name by which it goes in again. */
+/** One layer's key or value cache: its input and output name. */
 interface DecoderCache {
   readonly past: string;
   readonly present: string;
-  /** The encoder's part is computed in the first step and stays. */
+  /** Whether it is computed in the first step only, from the encoder's output. */
   readonly isFixed: boolean;
 }
 
@@ -161,15 +161,15 @@ export interface MergedDecoder {
   readonly session: InferenceSession;
   readonly shape: DecoderShape;
   readonly caches: readonly DecoderCache[];
-  /** Whether it tells which of the encoder's places each token comes from. */
+  /** Whether it has cross-attention as outputs. */
   readonly hasAttentions: boolean;
 }
 
-/** Not every export has it: ones for all of the encoder's places. */
+/** An input of some exports: ones for all encoder positions. */
 const ENCODER_MASK = 'encoder_attention_mask';
 
 /**
- * Opens a decoder and compares its inputs and outputs with what its configuration says.
+ * Opens a decoder and checks its inputs and outputs against its configuration.
  *
  * @throws {ModelFileError}
  * @see huggingface/optimum: `decoder_model_merged` with `use_cache_branch`
@@ -193,7 +193,7 @@ export async function openMergedDecoder(options: {
   return { session, shape, caches, hasAttentions };
 }
 
-/** The output that tells where one layer listened: float32 [1, heads, tokens, steps]. */
+/** The output with one layer's cross-attention: float32 [1, heads, tokens, steps]. */
 function attentionName(layer: number): string {
   return `cross_attentions.${layer}`;
 }

@@ -1,4 +1,4 @@
-/** From a prefix to tokens: the likeliest one, step by step; a draft that holds saves its steps. */
+/** Greedy decoding with speculation: an earlier transcript is verified in one step instead of decoded again. */
 
 import { deflateSync } from 'node:zlib';
 import type { DecoderRun } from './decoder-run.ts';
@@ -10,11 +10,11 @@ export interface DecodedToken {
 }
 
 export interface GreedyRequest {
-  /** What is fed before the first token is chosen. */
+  /** Tokens before the first decoded one. */
   readonly prefix: readonly number[];
   /**
-   * Tokens that are likely to come, such as those of an earlier attempt; may be empty. They are fed together with the
-   * prefix, and each counts as long as it is what would have been chosen: the answer is the same as without.
+   * Speculative tokens, such as those of an earlier transcript; may be empty. They are fed together with the prefix, and
+   * accepted while they match the greedy choice: the result is the same as without.
    */
   readonly draft: readonly number[];
   readonly endToken: number;
@@ -31,12 +31,12 @@ export interface GreedyResult {
   readonly meanLogProbability: number;
   /** Scores after each token of the prefix. */
   readonly prefixRows: readonly Logits[];
-  /** How many of the draft's tokens held. */
+  /** Accepted tokens of the draft. */
   readonly heldDraft: number;
 }
 
 /**
- * Decodes in a run that has been fed nothing.
+ * Decodes with a new run.
  *
  * @throws the signal's reason, between two steps.
  */
@@ -76,7 +76,7 @@ export async function decodeGreedily(
   return done(sum, tokens.length);
 }
 
-/** Feeds one token behind the `fed` ones that hold. */
+/** Feeds one token behind the first `fed` ones. */
 async function nextRow(run: DecoderRun, fed: number, token: number): Promise<Logits> {
   if (run.tokens > fed) run.truncate(fed);
   const [row] = await run.step([token]);
@@ -88,16 +88,16 @@ function heldOf(tokens: readonly DecodedToken[], draft: readonly number[]): numb
   return differing < 0 ? draft.length : differing;
 }
 
-/** Longest circle looked for. */
+/** Longest repeated sequence, in tokens. */
 const PERIOD_MAX = 8;
 
-/** Rounds after which nobody can have meant it: "five five five five" is a telephone number. */
+/** Repetitions that no speech has; "five five five five" is a telephone number. */
 const ROUNDS = 10;
 
-/** OpenAI's own threshold: text that shrinks by more than this says the same again and again. */
+/** OpenAI's threshold for the compression ratio of repetitive text. */
 const COMPRESSION_RATIO_MAX = 2.4;
 
-/** Tells whether the newest tokens are the same few, ten times over. */
+/** Whether the newest tokens repeat one sequence ten times. */
 export function isRunaway(tokens: readonly { readonly id: number }[]): boolean {
   for (let period = 1; period <= PERIOD_MAX; period += 1) {
     if (repeatsAtEnd(tokens, period)) return true;
@@ -106,7 +106,7 @@ export function isRunaway(tokens: readonly { readonly id: number }[]): boolean {
 }
 
 /**
- * Tells whether a text repeats itself more than people do.
+ * Whether a text is more repetitive than speech.
  *
  * @see openai/whisper, `compression_ratio_threshold`
  */

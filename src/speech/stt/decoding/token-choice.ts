@@ -1,4 +1,4 @@
-/** Choosing a token from a decoder's scores, and how sure the choice is; pure */
+/** Token choice from a decoder's logits, with its probability; pure */
 
 /** One row of the decoder's output: a score for every token. */
 export type Logits = Float32Array;
@@ -9,10 +9,10 @@ export interface TokenChoice {
   readonly logProbability: number;
 }
 
-/** For every token whether it may be chosen: 1 or 0. */
+/** By token, 1 where it may be chosen, else 0. */
 export type AllowedTokens = Uint8Array;
 
-/** Differences of scores beyond this add nothing that a sum of 32-bit scores could show. */
+/** Lower scores vanish in a float32 sum. */
 const SCORE_DISTANCE_MAX = 30;
 
 /** Allows the tokens from 0 to `lastToken`, but for those suppressed. */

@@ -1,4 +1,4 @@
-/** Moonshine as a recogniser: raw sound in, as long as it is, and a greedy decoder at each request. */
+/** Moonshine speech recognition: audio of any length without features, decoded greedily at each request. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
@@ -21,18 +21,18 @@ import type {
 } from '../pool/recognizer.ts';
 import { agreedWords, wordsOf } from '../pool/word-groups.ts';
 
-/** Less than this is no word, and shorter than the encoder's first filters. */
+/** Shorter audio holds no word, and is shorter than the encoder's first filters. */
 const AUDIO_MS_MIN = 100;
 
-/** What comes after is left out. */
+/** Longer audio is cut. */
 const SAMPLES_MAX = 30 * MODEL_RATE_HZ;
 
-/** The model card's own limit: what says more has lost its way. */
+/** The model card's limit; a longer answer is a hallucination. */
 const TOKENS_PER_SECOND_MAX = 6.5;
 
 /**
- * Loads a Moonshine export. It knows one language, takes no prompt, and cannot tell silence: the voice detector does.
- * Words get their share of the loud stretch by their letters.
+ * Loads a Moonshine export. It is monolingual, takes no prompt, and does not detect silence, which voice activity detection
+ * does. Word times divide the voiced span by the words' letters.
  *
  * @param modelPath its folder.
  * @throws {ModelFileError}
@@ -217,7 +217,7 @@ interface TokenizerFile {
   readonly added_tokens: readonly { readonly id: number; readonly special: boolean }[];
 }
 
-/** The reading half of a SentencePiece-like tokenizer: token numbers back to text */
+/** SentencePiece-like tokens to text. */
 export class PieceTokenizer {
   readonly #pieces = new Map<number, string>();
 

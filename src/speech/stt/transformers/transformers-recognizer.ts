@@ -1,4 +1,4 @@
-/** transformers.js as a recogniser: one whole pass at each request, of the 30 s that it always takes. */
+/** Speech recognition by transformers.js: each request runs the whole pipeline over a window of 30 s. */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ModelFileError } from '../../models/model-file-error.ts';
@@ -12,7 +12,7 @@ const PACKAGE = '@huggingface/transformers';
 const AUDIO_MS_MIN = 100;
 const SAMPLES_MAX = 30 * MODEL_RATE_HZ;
 
-/** What of the package is used. */
+/** The used part of the package. */
 interface Transformers {
   readonly env: { allowRemoteModels: boolean; localModelPath: string };
   pipeline(
@@ -28,8 +28,8 @@ interface TransformersPipeline {
 }
 
 /**
- * Loads any model that the package's pipeline takes. It tells neither confidence nor silence, cannot be aborted once
- * it runs, and takes no prompt: confidence is given as 1.
+ * Loads any model of the package's pipeline. It reports no confidence (given as 1) and no silence, takes no prompt, and a
+ * request cannot be aborted once it runs.
  *
  * @throws {ModelFileError}
  * @throws {Error} naming the package when it is not installed.
@@ -45,7 +45,7 @@ export async function openRecognizer(modelPath: string): Promise<Recognizer> {
       device: 'cpu',
     });
     return {
-      drawback: 'transformers.js takes 30 s at a time and tells no confidence',
+      drawback: 'transformers.js takes 30 s at a time and reports no confidence',
       open: ({ language }) => new TransformersStream(recognize, language),
       close: () => recognize.dispose(),
     };
@@ -56,7 +56,7 @@ export async function openRecognizer(modelPath: string): Promise<Recognizer> {
 
 async function importPackage(modelPath: string): Promise<Transformers> {
   try {
-    // By a name that is only known here: the server is whole without the package.
+    // Not a literal: the package is optional.
     return (await import(PACKAGE as string)) as Transformers;
   } catch (error) {
     const reason = `the package "${PACKAGE}" is not installed: run "npm install ${PACKAGE}"`;

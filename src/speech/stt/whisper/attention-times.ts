@@ -1,14 +1,14 @@
-/** When each token was said, by where the decoder listened while it chose it; pure */
+/** Word timing: aligns tokens to audio by the decoder's cross-attention (dynamic time warping); pure */
 
 /** One step of the encoder: two frames. */
 const STEP_MS = 20;
 
-/** OpenAI's own: odd, so that it has a middle. */
+/** Width of OpenAI's median filter. */
 const MEDIAN_STEPS = 7;
 
 /**
- * Finds when each token begins: the cheapest way through the attention of all tokens, from the first token at the start
- * to the last at the end. Unlike OpenAI's, it looks at the voiced stretch only: silence is like any token.
+ * Finds the start of each token: the cheapest path through the attention of all tokens. Unlike OpenAI's, it uses the voiced
+ * span only, because silence resembles any token.
  *
  * @param rows for each token the shares of all heads: head by head, step by step.
  * @param heads how many.
@@ -39,7 +39,7 @@ export function tokenStarts(
   return [...starts, endMs];
 }
 
-/** Brings each step to mean 0 and deviation 1 over the tokens: what all tokens listen to tells nothing. */
+/** Normalises each step to mean 0 and deviation 1 over the tokens: attention that all tokens share carries no timing. */
 function standardize(parts: readonly Float64Array[], steps: number): void {
   for (let step = 0; step < steps; step += 1) {
     const column = parts.map((part) => part[step] as number);
@@ -50,7 +50,7 @@ function standardize(parts: readonly Float64Array[], steps: number): void {
   }
 }
 
-/** Adds the median of each step and its neighbours; the audio mirrors itself at both ends. */
+/** Adds the running median; the signal is mirrored at both ends. */
 function addSmoothed(part: Float64Array, sum: Float64Array): void {
   const reach = (MEDIAN_STEPS - 1) / 2;
   const last = part.length - 1;
@@ -66,7 +66,7 @@ function addSmoothed(part: Float64Array, sum: Float64Array): void {
   }
 }
 
-/** Where a path came from, where not from both the token and the step before. */
+/** Moves of a path that change only the token, or only the step. */
 const FROM_TOKEN = 1;
 const FROM_STEP = 2;
 

@@ -1,4 +1,4 @@
-/** Whisper's tokenizer: token numbers back to text, and text to token numbers; pure */
+/** Whisper's tokenizer: byte-level BPE tokens to text, and text to tokens; pure */
 
 /** The start of a token that begins a word: a space in GPT-2's alphabet of bytes. */
 const SPACE = 'Ġ';
@@ -8,13 +8,13 @@ const ALPHABET = [...BYTE_OF_CHARACTER]
   .toSorted(([, byte], [, other]) => byte - other)
   .map(([character]) => character);
 
-/** What there is of `tokenizer.json` that matters here. */
+/** The used part of `tokenizer.json`. */
 interface TokenizerFile {
   readonly model: Pick<BytePairFile, 'vocab'> & Partial<BytePairFile>;
   readonly added_tokens: readonly { readonly id: number; readonly content: string }[];
 }
 
-/** One model's tokens. */
+/** The tokenizer of one model: byte-level BPE. */
 export class Tokenizer {
   readonly #contents = new Map<number, string>();
   readonly #specials = new Map<string, number>();
@@ -62,7 +62,7 @@ export class Tokenizer {
     return this.#contents.get(id)?.startsWith(SPACE) === true;
   }
 
-  /** Whether text can be written in tokens: closed vocabularies have none for most words. */
+  /** Whether text can be encoded: closed vocabularies lack most words. */
   get canEncode(): boolean {
     return this.#bytePairs.canEncode;
   }
@@ -120,7 +120,7 @@ function byteAlphabet(): ReadonlyMap<string, number> {
   return alphabet;
 }
 
-/** A longer text has no place in a prompt, and a word of that length would take long to merge. */
+/** Length limit of a prompt; a word of that length would take long to merge. */
 const TEXT_LENGTH_MAX = 1000;
 
 /** @see openai/gpt-2, encoder.py: the pattern that parts words before they are merged */
@@ -132,7 +132,7 @@ interface BytePairFile {
   readonly merges: readonly (string | readonly [string, string])[];
 }
 
-/** The writing half of Whisper's tokenizer: text to token numbers by byte-pair encoding */
+/** Byte-pair encoding of text. */
 class BytePairs {
   readonly #vocabulary: ReadonlyMap<string, number>;
   readonly #ranks: ReadonlyMap<string, number>;
@@ -147,7 +147,7 @@ class BytePairs {
     this.#alphabet = alphabet;
   }
 
-  /** Whether it has learnt to put letters together; without that, text would fall apart into bytes. */
+  /** Whether the tokenizer has merges; without them text would become single bytes. */
   get canEncode(): boolean {
     return this.#ranks.size > 0;
   }
@@ -166,7 +166,7 @@ class BytePairs {
     return this.#merged(letters).flatMap((part) => this.#vocabulary.get(part) ?? []);
   }
 
-  /** Joins the pair that was learnt first, wherever it stands, until no pair is known. */
+  /** Joins the pair with the lowest rank until no known pair is left. */
   #merged(letters: readonly string[]): readonly string[] {
     let parts = letters;
     while (parts.length > 1) {

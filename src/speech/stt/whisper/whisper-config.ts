@@ -1,4 +1,4 @@
-/** What a Whisper export says about itself in its JSON files. */
+/** The configuration of a Whisper export, from its JSON files. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ModelFileError } from '../../models/model-file-error.ts';
@@ -11,7 +11,7 @@ const MODEL = 'speech model';
 export interface WhisperConfig {
   readonly melCount: number;
   readonly modelSize: number;
-  /** Places in the encoder's output for 30 s. */
+  /** Positions of the encoder's output for 30 s. */
   readonly positions: number;
   readonly layers: number;
   readonly heads: number;
@@ -21,14 +21,14 @@ export interface WhisperConfig {
   readonly endToken: number;
   readonly startToken: number;
   readonly noTimestampsToken: number;
-  /** Absent in models that know one language only. */
+  /** Absent in monolingual models. */
   readonly transcribeToken: number | undefined;
   readonly noSpeechToken: number | undefined;
-  /** Begins what was said before; absent in models that know no prompt. */
+  /** Begins the previous text; absent in models without prompts. */
   readonly previousToken: number | undefined;
-  /** Heads that listen where the words are said; empty where the export does not name them. */
+  /** Attention heads that follow the words; empty where the export does not name them. */
   readonly alignmentHeads: readonly AttentionHead[];
-  /** Empty in models that know one language only. */
+  /** Empty in monolingual models. */
   readonly languageTokens: ReadonlyMap<string, number>;
   /** Never chosen. */
   readonly suppressedTokens: readonly number[];
@@ -130,7 +130,7 @@ function tokenList(value: unknown): readonly number[] {
   return Array.isArray(value) ? value.filter((id) => Number.isInteger(id) && id >= 0) : [];
 }
 
-/** Those that the model has. */
+/** The valid heads of the model. */
 function alignmentHeads(
   value: unknown,
   { layers, heads }: { readonly layers: number; readonly heads: number },

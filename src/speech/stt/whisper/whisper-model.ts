@@ -1,4 +1,4 @@
-/** A Whisper model in memory: its two graphs on ONNX Runtime, checked against what its configuration says. */
+/** A loaded Whisper model: encoder and decoder on ONNX Runtime, checked against its configuration. */
 
 import { ModelFileError } from '../../models/model-file-error.ts';
 import { graphPath } from '../../models/model-folders.ts';
@@ -11,14 +11,15 @@ import { FULL_WINDOW_FRAMES, type MelFeatures } from '../features/log-mel.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { readWhisperConfig, type WhisperConfig } from './whisper-config.ts';
 
+/** A loaded export. */
 export interface WhisperModel {
   readonly config: WhisperConfig;
   readonly tokenizer: Tokenizer;
   readonly encoder: Encoder;
   readonly decoder: MergedDecoder;
-  /** Tokens that may be chosen: in Whisper's vocabularies all beyond the end of text are special or timestamps. */
+  /** Tokens of text: in Whisper's vocabularies all tokens after the end of text are special or timestamps. */
   readonly allowed: AllowedTokens;
-  /** As the first token. */
+  /** Tokens that may come first. */
   readonly allowedFirst: AllowedTokens;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Whisper as a recogniser: features grow with the audio, one encoder run and a greedy decoder at each request. */
+/** Whisper speech recognition: mel features grow with the audio; each request runs the encoder once and decodes greedily. */
 import type { RecognizedWord } from '../../hearing/hearing.ts';
 import { VoicedSpan } from '../../vad/voiced-span.ts';
 import { type AttentionHead, DecoderRun } from '../decoding/decoder-run.ts';
@@ -16,11 +16,11 @@ import { agreedWords, type SpokenTimes, wordsOf } from '../pool/word-groups.ts';
 import { tokenStarts } from './attention-times.ts';
 import { type EncodedAudio, loadWhisperModel, type WhisperModel } from './whisper-model.ts';
 
-/** Less than this is no word. */
+/** Shorter audio holds no word. */
 const AUDIO_MS_MIN = 100;
 
 /**
- * Whisper was trained on 30 s and loses its way in windows that end with the last word.
+ * Silence after the last word: Whisper was trained on 30 s, and hallucinates in windows that end with speech.
  *
  * @see whisper.cpp issues 1855 and 1951
  */
@@ -33,14 +33,14 @@ const WINDOW_FIXED =
 /** OpenAI's threshold for trying again. */
 const MEAN_LOG_PROBABILITY_MIN = -1;
 
-/** Half of Whisper's places for text, less the mark before them. */
+/** Prompt limit: half of Whisper's text positions, less the start mark. */
 const PROMPT_TOKENS_MAX = 223;
 
 /**
  * Loads a Whisper export.
  *
- * Words have times: by the alignment heads where the export gives `cross_attentions.*` and `generation_config.json`
- * names the heads; else the stretch in which somebody is loud is shared out by the words' letters.
+ * Word times come from the alignment heads where the export gives `cross_attentions.*` and `generation_config.json` names
+ * the heads; else the voiced span is divided by the words' letters.
  *
  * @param modelPath its folder.
  * @throws {ModelFileError}
@@ -70,7 +70,7 @@ function promptTokens({ tokenizer }: WhisperModel, prompt: string): readonly num
   return tokenizer.encode(` ${text}`).slice(0, PROMPT_TOKENS_MAX);
 }
 
-/** How one attempt goes about it. */
+/** Parameters of one decoding attempt. */
 interface Attempt {
   readonly frames: number;
   readonly prompt: readonly number[];
@@ -84,7 +84,7 @@ class WhisperStream implements UtteranceStream {
   readonly #upsampler = new Upsampler();
   readonly #mel: LogMel;
   readonly #voiced = new VoicedSpan();
-  /** What the newest answer said: most of it will be said again. */
+  /** Tokens of the previous transcript, most of which the next one repeats. */
   #draft: readonly number[] = [];
   #words: readonly RecognizedWord[] = [];
 
@@ -178,32 +178,33 @@ function nothingHeard(language: string, audioMs: number): Recognition {
   return { text: '', words: [], confidence: 0, language, noSpeechProbability: 1, audioMs };
 }
 
-/** OpenAI's own limit: half of the model's 448 positions. */
+/** OpenAI's limit: half of the model's 448 positions. */
 const TOKENS_MAX = 224;
 
-/** Nobody says more; what does is a model that has lost its way. */
+/** Faster speech does not occur; a longer answer is a hallucination. */
 const TOKENS_PER_SECOND_MAX = 16;
 
+/** Result of decoding one window. */
 interface DecodedWindow {
   readonly tokens: readonly DecodedToken[];
   /** Mean over the tokens and the end mark. */
   readonly meanLogProbability: number;
-  /** `en` for models that know nothing else. */
+  /** `en` for monolingual models. */
   readonly language: string;
   readonly noSpeechProbability: number;
   /**
-   * Where the model's alignment heads listened while each token was chosen: the shares of one head after the other's.
-   * Empty where the export does not tell.
+   * Cross-attention of the alignment heads for each token: the weights of one head after the other's. Empty where the
+   * export gives none.
    */
   readonly attentions: readonly Float32Array[];
 }
 
 interface WindowRequest {
-  /** A code the model knows, or undefined to have it detected. */
+  /** A language code of the model; undefined for detection. */
   readonly language: string | undefined;
-  /** Tokens of what the words are likely to be about; may be empty. */
+  /** Tokens of the prompt; may be empty. */
   readonly prompt: readonly number[];
-  /** Tokens that an earlier request about the same utterance gave; may be empty. */
+  /** Tokens of an earlier request for the same utterance; may be empty. */
   readonly draft: readonly number[];
   readonly audioMs: number;
   readonly signal: AbortSignal;
@@ -244,7 +245,7 @@ async function decodeWindow(
   };
 }
 
-/** What was said before, as Whisper was trained to take it. */
+/** The prompt as Whisper was trained to take it: as the previous text. */
 function previousOf({ config }: WhisperModel, prompt: readonly number[]): readonly number[] {
   if (config.previousToken === undefined || prompt.length === 0) return [];
   return [config.previousToken, ...prompt];
@@ -257,7 +258,7 @@ function openingOf({ config }: WhisperModel, language: string): readonly number[
   );
 }
 
-/** Costs one step: the scores after the start mark tell. `en` for models that know nothing else. */
+/** Detects the language by the scores after the start mark, which costs one step; `en` for monolingual models. */
 async function detectLanguage(
   model: WhisperModel,
   encoded: EncodedAudio,
