@@ -7,7 +7,7 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { chooseHearing } from '../../src/speech/hearing/choose-hearing.ts';
-import type { Ear, EngineReport, Hearing } from '../../src/speech/hearing/hearing.ts';
+import type { SpeechListener, EngineReport, Hearing } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 
@@ -41,7 +41,7 @@ export class NeuralEarBeside implements Hearing {
     await Promise.all([this.#stub.stop(), this.#detector.stop()]);
   }
 
-  open(options: Parameters<Hearing['open']>[0]): Ear {
+  open(options: Parameters<Hearing['open']>[0]): SpeechListener {
     const [ear, detector] = [this.#stub.open(options), this.#detector.open(options)];
     const close = () => {
       detector.close();

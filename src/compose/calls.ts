@@ -102,7 +102,7 @@ function openTalk(
   const { agent, audio, brief, control, log, onEvent } = options;
   const transferRules = transferRulesOf(agent, brief, account);
   const ear = speech.hearing.open({
-    heard: audio.heard,
+    ring: audio.heard,
     language: brief.language,
     prompt: namesOf(agent, transferRules),
   });

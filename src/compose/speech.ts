@@ -34,7 +34,7 @@ import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import { PhraseCache } from '../speech/tts/voices/phrase-cache.ts';
 import { loadVoiceBook, type VoiceBook } from '../speech/tts/voices/voice-book.ts';
 import { type ListedVoice, listedVoices, sampleText } from '../speech/tts/voices/voice-list.ts';
-import { smartTurnEngine } from '../speech/turn-detection/smart-turn-engine.ts';
+import { smartTurnEngine } from '../speech/turn-detection/turn-detector.ts';
 import { sileroEngine } from '../speech/vad/silero/silero-engine.ts';
 import { composeModel, type ModelParts } from './llm.ts';
 

@@ -3,7 +3,7 @@ import type { Logger } from '../lib/logger.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
 import type { AudioEvent, AudioStream } from '../media/audio-stream.ts';
-import type { Ear } from '../speech/hearing/hearing.ts';
+import type { SpeechListener } from '../speech/hearing/hearing.ts';
 import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
@@ -27,7 +27,7 @@ import { openState, type TurnState } from './turn/turn-state.ts';
 export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;
   /** Stays the property of whoever opened it: close it after `stop`. */
-  readonly ear: Ear;
+  readonly ear: SpeechListener;
   /** Whether `ear` tells voice activity; when not, `audio` does. */
   readonly hasVoiceDetector: boolean;
   readonly synthesizer: Synthesizer;

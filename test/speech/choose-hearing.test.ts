@@ -86,10 +86,10 @@ test('Hearing.start throws when an engine asked for by name is damaged', async (
   );
 });
 
-test('Ear.transcribe rejects where no recogniser is installed', async () => {
+test('SpeechListener.transcribe rejects where no recogniser is installed', async () => {
   hearing = hearingWith({ tinyDir: join(folder, 'nothing') });
   await hearing.start();
-  const ear = hearing.open({ heard: new ReceiveRing(), language: 'en' });
+  const ear = hearing.open({ ring: new ReceiveRing(), language: 'en' });
   ear.beginUtterance(0);
 
   const asked = ear.transcribe({ priority: 'final' });
@@ -107,7 +107,7 @@ test('Hearing opens its ears again when the thread dies', async () => {
   });
   await hearing.start();
   const heard = new ReceiveRing();
-  const ear = hearing.open({ heard, language: 'en' });
+  const ear = hearing.open({ ring: heard, language: 'en' });
   ear.beginUtterance(0);
   const started = voiceOf(ear, 'voice-started');
 

@@ -1,20 +1,20 @@
 /** A recogniser's child process that does what the test says. */
 
-import type { LoadOrder, StopOrder } from '../../src/speech/stt/pool/child-keeper.ts';
+import type { Loaded, LoadOrder, StopOrder } from '../../src/speech/stt/pool/model-process.ts';
 import type { FromChild, Recognition, ToChild } from '../../src/speech/stt/pool/recognizer.ts';
-import type { RecognizerProcess } from '../../src/speech/stt/pool/recognizer-process.ts';
+import type { RecognizerProcess } from '../../src/speech/stt/pool/recognizer-lane.ts';
 
 export class FakeRecognizerProcess implements RecognizerProcess {
   readonly received: (ToChild | LoadOrder | StopOrder)[] = [];
   isKilled = false;
-  #messageListeners: ((message: FromChild) => void)[] = [];
+  #messageListeners: ((message: FromChild | Loaded) => void)[] = [];
   #exitListeners: ((how: string) => void)[] = [];
 
   send(message: ToChild | LoadOrder | StopOrder): void {
     this.received.push(message);
   }
 
-  onMessage(listener: (message: FromChild) => void): void {
+  onMessage(listener: (message: FromChild | Loaded) => void): void {
     this.#messageListeners.push(listener);
   }
 
@@ -34,7 +34,7 @@ export class FakeRecognizerProcess implements RecognizerProcess {
     for (const listener of listeners) listener(how);
   }
 
-  says(message: FromChild): void {
+  says(message: FromChild | Loaded): void {
     for (const listener of this.#messageListeners) listener(message);
   }
 

@@ -37,10 +37,10 @@ async function startLoop() {
 
 type Loop = Awaited<ReturnType<typeof startLoop>>;
 
-/** Opens an ear on a new ring. */
-function openEar({ loop }: Loop, ear: number): ReceiveRing {
+/** Opens an listener on a new ring. */
+function openEar({ loop }: Loop, listener: number): ReceiveRing {
   const heard = new ReceiveRing();
-  loop.obey({ kind: 'open', ear, heard: heard.buffer, position: 0, language: 'en' });
+  loop.obey({ kind: 'open', listener, ring: heard.buffer, position: 0, language: 'en' });
   return heard;
 }
 
@@ -70,12 +70,12 @@ test('HearingLoop tells when a voice starts and stops, within 64 ms and a tick',
 
   expect(started).toEqual({
     kind: 'voice',
-    ear: 1,
+    listener: 1,
     event: { kind: 'voice-started', atMs: beganAtMs },
   });
   expect(stopped).toEqual({
     kind: 'voice',
-    ear: 1,
+    listener: 1,
     event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs, levelDbfs: LOUD_DBFS },
   });
 });
@@ -100,7 +100,7 @@ test('HearingLoop takes a caller for silent whose packets stop', async () => {
 
   expect(loop.sent.at(-1)).toEqual({
     kind: 'voice',
-    ear: 1,
+    listener: 1,
     event: { kind: 'voice-stopped', lastVoicedAtMs: endedAtMs, levelDbfs: LOUD_DBFS },
   });
 });
@@ -120,10 +120,10 @@ test('HearingLoop tries a recogniser again that could not be started, and has it
   first?.says({ kind: 'loaded', outcome: { model: null, failures: ['no memory'] } });
   first?.exit('exit code 0');
   await started;
-  const asks = (ear: number) => {
-    openEar({ clock, child: new FakeRecognizerProcess(), loop, sent }, ear);
-    loop.obey({ kind: 'begin', ear, fromMs: 0 });
-    loop.obey({ kind: 'transcribe', ear, request: ear, priority: 'final' });
+  const asks = (listener: number) => {
+    openEar({ clock, child: new FakeRecognizerProcess(), loop, sent }, listener);
+    loop.obey({ kind: 'begin', listener, fromMs: 0 });
+    loop.obey({ kind: 'transcribe', listener, request: listener, priority: 'final' });
   };
 
   asks(1);
@@ -136,7 +136,7 @@ test('HearingLoop tries a recogniser again that could not be started, and has it
   expect(sent).toContainEqual(
     expect.objectContaining({
       kind: 'failed',
-      ear: 1,
+      listener: 1,
       reason: expect.stringContaining('no recogniser'),
     }),
   );
@@ -154,8 +154,8 @@ test('HearingLoop begins an utterance 300 ms before the voice', async () => {
   const beganAtMs = loop.clock.nowMs();
   await send(loop, [heard], LOUD, 200);
 
-  loop.loop.obey({ kind: 'begin', ear: 1, fromMs: beganAtMs });
-  loop.loop.obey({ kind: 'transcribe', ear: 1, request: 1, priority: 'final' });
+  loop.loop.obey({ kind: 'begin', listener: 1, fromMs: beganAtMs });
+  loop.loop.obey({ kind: 'transcribe', listener: 1, request: 1, priority: 'final' });
 
   const samples = loop.child.received.flatMap((message) =>
     message.kind === 'audio' ? Array.from(message.pcm) : [],
@@ -167,10 +167,10 @@ test('HearingLoop begins an utterance 300 ms before the voice', async () => {
 test('HearingLoop does not believe words where no voice was', async () => {
   const loop = await startLoop();
   const heard = openEar(loop, 1);
-  loop.loop.obey({ kind: 'begin', ear: 1, fromMs: loop.clock.nowMs() });
+  loop.loop.obey({ kind: 'begin', listener: 1, fromMs: loop.clock.nowMs() });
   await send(loop, [heard], QUIET, 1000);
 
-  loop.loop.obey({ kind: 'transcribe', ear: 1, request: 1, priority: 'final' });
+  loop.loop.obey({ kind: 'transcribe', listener: 1, request: 1, priority: 'final' });
   loop.child.answers('Thank you for watching.');
   await setImmediate();
 
@@ -193,34 +193,34 @@ test('HearingLoop goes on at the oldest audio when it was held up too long', asy
   expect(kinds).toEqual(['voice-started', 'voice-stopped']);
 });
 
-test('HearingLoop rests when no ear is open, and says nothing of closed ones', async () => {
+test('HearingLoop rests when no listener is open, and says nothing of closed ones', async () => {
   const loop = await startLoop();
   const heard = openEar(loop, 1);
   await send(loop, [heard], LOUD, 40);
 
-  loop.loop.obey({ kind: 'close', ear: 1 });
+  loop.loop.obey({ kind: 'close', listener: 1 });
   await send(loop, [heard], LOUD, 320);
 
   expect(loop.sent).toEqual([]);
   expect(loop.clock.waiting).toBe(0);
 });
 
-test('HearingLoop refuses a request about an ear that is closed', async () => {
+test('HearingLoop refuses a request about an listener that is closed', async () => {
   const loop = await startLoop();
 
-  loop.loop.obey({ kind: 'transcribe', ear: 9, request: 3, priority: 'final' });
+  loop.loop.obey({ kind: 'transcribe', listener: 9, request: 3, priority: 'final' });
 
-  expect(loop.sent).toMatchObject([{ kind: 'failed', ear: 9, request: 3 }]);
+  expect(loop.sent).toMatchObject([{ kind: 'failed', listener: 9, request: 3 }]);
 });
 
 test('HearingLoop tells the recogniser which names are likely to be said', async () => {
   const loop = await startLoop();
   const { buffer } = new ReceiveRing();
-  const order = { kind: 'open', ear: 1, heard: buffer, position: 0, language: 'en' } as const;
+  const order = { kind: 'open', listener: 1, ring: buffer, position: 0, language: 'en' } as const;
   loop.loop.obey({ ...order, prompt: 'Acme Clinic, Sales.' });
 
-  loop.loop.obey({ kind: 'begin', ear: 1, fromMs: loop.clock.nowMs() });
-  loop.loop.obey({ kind: 'transcribe', ear: 1, request: 2, priority: 'final' });
+  loop.loop.obey({ kind: 'begin', listener: 1, fromMs: loop.clock.nowMs() });
+  loop.loop.obey({ kind: 'transcribe', listener: 1, request: 2, priority: 'final' });
 
   const opened = loop.child.received.find(({ kind }) => kind === 'open');
   expect(opened).toMatchObject({ language: 'en', prompt: 'Acme Clinic, Sales.' });

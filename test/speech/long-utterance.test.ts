@@ -1,8 +1,8 @@
 /** Utterances that outgrow the recogniser's 30 s. */
 import { expect, test } from 'vitest';
 import { LongUtterance } from '../../src/speech/hearing/call-listener.ts';
+import { UtteranceAudio } from '../../src/speech/stt/pool/recognition-request.ts';
 import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
-import { UtteranceAudio } from '../../src/speech/stt/pool/word-groups.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
-import type { Ear, Hearing, Utterance } from '../../src/speech/hearing/hearing.ts';
+import type { Hearing, SpeechListener, Utterance } from '../../src/speech/hearing/hearing.ts';
 import { MeasuredHearing } from '../../src/speech/hearing/measured-hearing.ts';
 import { MeasuredSynthesizer } from '../../src/speech/tts/pool/measured-synthesizer.ts';
 import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
@@ -49,14 +49,14 @@ test('MeasuredHearing reports what a recognition took that a caller waits for, a
     () => Promise.resolve({ text: 'yes', tookMs: 35 } as Utterance),
     () => Promise.reject(new Error('every child is gone')),
   ];
-  const ear = { transcribe: () => answers.shift()?.() } as unknown as Ear;
+  const ear = { transcribe: () => answers.shift()?.() } as unknown as SpeechListener;
   const hearing = {
     reports: () => [{ job: 'stt', engine: 'whisper', ...REPORT }],
     open: () => ear,
   } as unknown as Hearing;
   const measured = new MeasuredHearing({ hearing, times });
 
-  const opened = measured.open({ heard: new ReceiveRing(), language: 'en' });
+  const opened = measured.open({ ring: new ReceiveRing(), language: 'en' });
   await opened.transcribe({ priority: 'partial' });
   await opened.transcribe({ priority: 'final' });
   await expect(opened.transcribe({ priority: 'final' })).rejects.toThrow('every child');

@@ -1,6 +1,6 @@
 /** Several recogniser processes: nobody waits while one is free, and all wait equally while none is. */
 import { expect, test } from 'vitest';
-import type { CallDesk } from '../../src/speech/stt/pool/lane-request.ts';
+import type { CallRecognizer } from '../../src/speech/stt/pool/recognition-request.ts';
 import { ask, second, startPool } from './started-pool.ts';
 
 test('RecognizerPool asks two processes when two callers speak at once', async () => {
@@ -116,7 +116,7 @@ test('RecognizerPool has ten calls on two processes wait equally long', async ()
   const { pool, clock, processes } = await startPool(2);
   const answered = Array<number>(10).fill(0);
   const waitsMs: number[] = [];
-  const callAgain = (desk: CallDesk, call: number): void => {
+  const callAgain = (desk: CallRecognizer, call: number): void => {
     const askedAtMs = clock.nowMs();
     void ask(desk).answer.then(() => {
       answered[call] = (answered[call] ?? 0) + 1;

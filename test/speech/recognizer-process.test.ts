@@ -1,11 +1,11 @@
 /** A real recogniser in a real child process, and its death in mid-utterance. */
 import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
-import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
 import {
   forkRecognizer,
   type RecognizerProcess,
-} from '../../src/speech/stt/pool/recognizer-process.ts';
+} from '../../src/speech/stt/pool/recognizer-lane.ts';
+import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { phraseSaying, TINY_WHISPER_DIR } from './spoken-phrases.ts';
 

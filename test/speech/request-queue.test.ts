@@ -1,7 +1,7 @@
 /** The order in which requests are answered. */
 import { expect, test } from 'vitest';
 import type { TranscriptionPriority } from '../../src/speech/hearing/hearing.ts';
-import { RequestQueue } from '../../src/speech/stt/pool/request-queue.ts';
+import { RequestQueue } from '../../src/speech/stt/pool/recognition-request.ts';
 
 interface Wish {
   readonly name: string;
@@ -86,7 +86,7 @@ test.each([
   queue.add(wish('b', 'speculative', 2));
   queue.add(wish('c', 'partial', 3));
 
-  expect(queue.ahead(priority)).toBe(ahead);
+  expect(queue.countBefore(priority)).toBe(ahead);
 });
 
 test('RequestQueue.remove tells whether the request was there', () => {

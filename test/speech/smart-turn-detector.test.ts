@@ -7,7 +7,7 @@ import {
   openTurnDetector,
   smartTurnFeatures,
 } from '../../src/speech/turn-detection/smart-turn-detector.ts';
-import { smartTurnEngine } from '../../src/speech/turn-detection/smart-turn-engine.ts';
+import { smartTurnEngine } from '../../src/speech/turn-detection/turn-detector.ts';
 import { float32, onnxModel } from '../support/onnx-file.ts';
 
 const TINY = join(import.meta.dirname, '../../models/tiny');

@@ -1,7 +1,10 @@
 /** A recogniser pool of fake processes, started as far as a test wants. */
 
 import type { LoadOutcome } from '../../src/speech/models/speech-engine.ts';
-import type { CallDesk, RecognitionOrder } from '../../src/speech/stt/pool/lane-request.ts';
+import type {
+  CallRecognizer,
+  RecognitionOrder,
+} from '../../src/speech/stt/pool/recognition-request.ts';
 import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
@@ -49,7 +52,7 @@ export async function startPool(size: number) {
 }
 
 /** Says a second and asks for its words. */
-export function ask(desk: CallDesk, order: Partial<RecognitionOrder> = {}) {
+export function ask(desk: CallRecognizer, order: Partial<RecognitionOrder> = {}) {
   const utterance = desk.open({ language: 'en' });
   desk.append(utterance, second);
   return desk.request(utterance, { priority: 'final', ...order });

@@ -44,7 +44,7 @@ test('Hearing that could not start says so to whoever asks again, and begins not
 
 test('Hearing tells when a voice began and gives its words', async () => {
   const heard = new ReceiveRing();
-  const ear = hearing.open({ heard, language: 'en' });
+  const ear = hearing.open({ ring: heard, language: 'en' });
   const started = voiceOf(ear, 'voice-started');
   const pcm = phraseSaying('What are your opening hours?');
   const beganAtMs = systemClock.nowMs() - pcm.length / 8;
@@ -66,7 +66,7 @@ test('Hearing tells when a voice began and gives its words', async () => {
 
 test('Hearing tells when a voice stopped, also when no more audio comes', async () => {
   const heard = new ReceiveRing();
-  const ear = hearing.open({ heard, language: 'en' });
+  const ear = hearing.open({ ring: heard, language: 'en' });
   const stopped = voiceOf(ear, 'voice-stopped');
   const pcm = phraseSaying('Transfer me to a person.');
 
@@ -83,7 +83,7 @@ test('Hearing keeps two callers apart', async () => {
   const texts = ['My name is Alice Smith.', 'Yes, please.'];
   const calls = texts.map((text) => {
     const heard = new ReceiveRing();
-    const ear = hearing.open({ heard, language: 'en' });
+    const ear = hearing.open({ ring: heard, language: 'en' });
     ear.beginUtterance(0);
     speak(heard, phraseSaying(text));
     return ear;
@@ -97,7 +97,7 @@ test('Hearing keeps two callers apart', async () => {
 
 test('Hearing hears the second utterance of a call without the first', async () => {
   const heard = new ReceiveRing();
-  const ear = hearing.open({ heard, language: 'en' });
+  const ear = hearing.open({ ring: heard, language: 'en' });
   ear.beginUtterance(0);
   speak(heard, phraseSaying('Goodbye.'));
   const first = await ear.transcribe({ priority: 'final' });
@@ -115,7 +115,7 @@ test('Hearing hears the second utterance of a call without the first', async () 
 
 test('Hearing answers a request although the utterance is ended at once', async () => {
   const heard = new ReceiveRing();
-  const ear = hearing.open({ heard, language: 'es' });
+  const ear = hearing.open({ ring: heard, language: 'es' });
   ear.beginUtterance(0);
   speak(heard, phraseSaying('Quiero una cita.'));
 
@@ -126,8 +126,8 @@ test('Hearing answers a request although the utterance is ended at once', async 
   ear.close();
 });
 
-test('Ear.transcribe rejects with the reason of its signal', async () => {
-  const ear = hearing.open({ heard: new ReceiveRing(), language: 'en' });
+test('SpeechListener.transcribe rejects with the reason of its signal', async () => {
+  const ear = hearing.open({ ring: new ReceiveRing(), language: 'en' });
   ear.beginUtterance(0);
   const abort = new AbortController();
 
@@ -138,9 +138,9 @@ test('Ear.transcribe rejects with the reason of its signal', async () => {
   ear.close();
 });
 
-test('Ear.transcribe rejects when the wait is over', async () => {
+test('SpeechListener.transcribe rejects when the wait is over', async () => {
   const heard = new ReceiveRing();
-  const ear = hearing.open({ heard, language: 'en' });
+  const ear = hearing.open({ ring: heard, language: 'en' });
   ear.beginUtterance(0);
   speak(heard, phraseSaying('Goodbye.'));
 
@@ -151,8 +151,8 @@ test('Ear.transcribe rejects when the wait is over', async () => {
   ear.close();
 });
 
-test('Ear.transcribe rejects when no utterance has begun, and when the ear is closed', async () => {
-  const ear = hearing.open({ heard: new ReceiveRing(), language: 'en' });
+test('SpeechListener.transcribe rejects when no utterance has begun, and when the ear is closed', async () => {
+  const ear = hearing.open({ ring: new ReceiveRing(), language: 'en' });
 
   const early = ear.transcribe({ priority: 'final' });
   await expect(early).rejects.toThrow('no utterance has begun');

@@ -7,7 +7,7 @@ import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import type { HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
 import type { Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
-import { smartTurnEngine } from '../../src/speech/turn-detection/smart-turn-engine.ts';
+import { smartTurnEngine } from '../../src/speech/turn-detection/turn-detector.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 import { phraseSaying } from './spoken-phrases.ts';
 import { hearingWith, speak } from './whole-ear.ts';
@@ -43,7 +43,7 @@ const turnReport = (of: Hearing) => of.reports().find(({ job }) => job === 'turn
 test('Hearing scores a pause with the turn model, once the voice has stopped', async () => {
   const one = await start({ turn: 'smart-turn', modelsDir: TINY_DIR }, false);
   const heard = new ReceiveRing();
-  const ear = one.open({ heard, language: 'en' });
+  const ear = one.open({ ring: heard, language: 'en' });
   const events: VoiceEvent[] = [];
   const scored = new Promise<void>((resolve) => {
     ear.onVoice((event) => {

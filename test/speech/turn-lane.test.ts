@@ -1,21 +1,22 @@
 /** Who waits for the turn detector, and what becomes of them when its process dies. */
 import { expect, test } from 'vitest';
+import type { Loaded, LoadOrder, StopOrder } from '../../src/speech/stt/pool/model-process.ts';
+import type { FromTurnChild, ToTurnChild } from '../../src/speech/turn-detection/turn-detector.ts';
+import type { TurnProcess } from '../../src/speech/turn-detection/turn-lane.ts';
 import { TurnLane } from '../../src/speech/turn-detection/turn-lane.ts';
-import type { FromTurnChild, ToTurnChild } from '../../src/speech/turn-detection/turn-messages.ts';
-import type { TurnProcess } from '../../src/speech/turn-detection/turn-process.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 class FakeTurnProcess implements TurnProcess {
-  readonly received: ToTurnChild[] = [];
-  #listener: (message: FromTurnChild) => void = () => undefined;
+  readonly received: (ToTurnChild | LoadOrder | StopOrder)[] = [];
+  #listener: (message: FromTurnChild | Loaded) => void = () => undefined;
   #exitListeners: ((how: string) => void)[] = [];
 
-  send(message: ToTurnChild): void {
+  send(message: ToTurnChild | LoadOrder | StopOrder): void {
     this.received.push(message);
     if (message.kind === 'stop') this.exit('exit code 0');
   }
 
-  onMessage(listener: (message: FromTurnChild) => void): void {
+  onMessage(listener: (message: FromTurnChild | Loaded) => void): void {
     this.#listener = listener;
   }
 
@@ -31,7 +32,7 @@ class FakeTurnProcess implements TurnProcess {
     for (const listener of this.#exitListeners.splice(0)) listener(how);
   }
 
-  says(message: FromTurnChild): void {
+  says(message: FromTurnChild | Loaded): void {
     this.#listener(message);
   }
 

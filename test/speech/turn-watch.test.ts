@@ -1,7 +1,7 @@
 /** Which pauses the turn detector is asked about, and when. */
 import { expect, test } from 'vitest';
 import type { VoiceEvent } from '../../src/speech/hearing/hearing.ts';
-import { TurnWatch } from '../../src/speech/hearing/hearing-loop.ts';
+import { TurnWatch } from '../../src/speech/turn-detection/turn-lane.ts';
 
 function watchEars() {
   const asked: number[] = [];
@@ -16,7 +16,7 @@ function watchEars() {
       forget: () => undefined,
     },
     audioOf: () => audio,
-    tell: (ear, event) => told.push([ear, event]),
+    emit: (ear, event) => told.push([ear, event]),
   });
   const loseAudio = () => {
     audio = null;
@@ -28,7 +28,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('TurnWatch asks once a pause has lasted 160 ms, and once only', async () => {
   const { watch, asked, told } = watchEars();
-  watch.heard(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
+  watch.received(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
   for (const nowMs of [1064, 1128, 1159]) watch.tick(nowMs);
   const before = asked.length;
   for (const nowMs of [1160, 1192, 1224]) watch.tick(nowMs);
@@ -41,8 +41,8 @@ test('TurnWatch asks once a pause has lasted 160 ms, and once only', async () =>
 
 test('TurnWatch asks nothing about a caller who goes on', () => {
   const { watch, asked } = watchEars();
-  watch.heard(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
-  watch.heard(1, { kind: 'voice-started', atMs: 1100 });
+  watch.received(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
+  watch.received(1, { kind: 'voice-started', atMs: 1100 });
   watch.tick(2000);
 
   expect(asked).toEqual([]);
@@ -50,10 +50,10 @@ test('TurnWatch asks nothing about a caller who goes on', () => {
 
 test('TurnWatch tells nothing where there is no score or no audio', async () => {
   const { watch, told, loseAudio } = watchEars();
-  watch.heard(3, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
+  watch.received(3, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
   watch.tick(2000);
   loseAudio();
-  watch.heard(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
+  watch.received(1, { kind: 'voice-stopped', lastVoicedAtMs: 1000 });
   watch.tick(2000);
   await settled();
 

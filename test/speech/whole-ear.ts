@@ -3,7 +3,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { chooseHearing, type HearingSettings } from '../../src/speech/hearing/choose-hearing.ts';
-import type { Ear, Hearing, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
+import type { Hearing, SpeechListener, VoiceEvent } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 
@@ -35,7 +35,7 @@ export function speak(heard: ReceiveRing, pcm: Int16Array): void {
 }
 
 /** Waits for the next voice event of a kind. */
-export function voiceOf(ear: Ear, kind: VoiceEvent['kind']): Promise<VoiceEvent> {
+export function voiceOf(ear: SpeechListener, kind: VoiceEvent['kind']): Promise<VoiceEvent> {
   return new Promise((resolve) => {
     ear.onVoice((event) => {
       if (event.kind === kind) resolve(event);

@@ -1,7 +1,7 @@
 /** The ear of a simulated call: it is told what the scripted party says, instead of recognising it. */
 import type { Clock } from '../../lib/clock.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
-import type { Ear, EngineReport, Utterance } from '../../speech/hearing/hearing.ts';
+import type { EngineReport, SpeechListener, Utterance } from '../../speech/hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
 
 /** The voice of a scripted party, as far as an ear needs it. */
@@ -17,7 +17,7 @@ const CONFIDENCE = 0.95;
  * No model runs: ten times as fast as life, one would be the slowest part of every call. Voice activity is told by the
  * line itself.
  */
-export class SandboxListener implements Ear {
+export class SandboxListener implements SpeechListener {
   readonly #voice: PartyVoice;
   readonly #clock: Clock;
   #fromMs = 0;

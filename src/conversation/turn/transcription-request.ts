@@ -1,6 +1,6 @@
 /** Has the caller's words taken down: one request at a time, the newest one counts. */
 import type { Logger } from '../../lib/logger.ts';
-import type { Ear, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
+import type { SpeechListener, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
 import type { TurnHappening } from './turn-event.ts';
 import { act, change, type Draft } from './turn-state.ts';
 
@@ -8,14 +8,14 @@ import { act, change, type Draft } from './turn-state.ts';
 const TIMEOUT_MS = 5000;
 
 export class TranscriptionRequest {
-  readonly #ear: Ear;
+  readonly #ear: SpeechListener;
   readonly #tell: (happening: TurnHappening) => void;
   readonly #log: Logger;
   /** The one that is under way. */
   #request: AbortController | undefined;
 
   constructor(options: {
-    readonly ear: Ear;
+    readonly ear: SpeechListener;
     readonly tell: (happening: TurnHappening) => void;
     readonly log: Logger;
   }) {

@@ -1,6 +1,6 @@
 /** The process that holds the weights, so that a crash of native code ends no call. */
 
-import { obeyParent, tellParent } from '../../lib/process/child.ts';
+import { obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
 import { LlamaEngine } from './llama-engine.ts';
 import type { FromLlama, LlamaOrder, ToLlama } from './llama-keeper.ts';
 

@@ -1,6 +1,6 @@
 /** Keeps the process with the weights alive: starts it, starts it again when it dies, ends it politely. */
 import type { Clock } from '../../lib/clock.ts';
-import { type Child, forkChild, stopChild } from '../../lib/process/child.ts';
+import { type Child, forkChild, stopChild } from '../../lib/process/child-supervisor.ts';
 import type { ChatMessage, ModelEvent, ToolDescription } from '../language-model.ts';
 
 /** Large models take a minute from a cold disk. */

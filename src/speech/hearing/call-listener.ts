@@ -1,110 +1,114 @@
-/** One call as the hearing thread has it: reads its ring, follows its voice, keeps its utterance. */
+/** One call in the hearing thread: reads its receive ring, tracks voice activity, keeps its utterance. */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { withoutHallucination } from '../stt/decoding/hallucination-gate.ts';
 import type {
-  CallDesk,
+  CallRecognizer,
   LaneUtterance,
   PendingRecognition,
   RecognitionOrder,
   UtteranceOptions,
-} from '../stt/pool/lane-request.ts';
+} from '../stt/pool/recognition-request.ts';
 import type { Recognition } from '../stt/pool/recognizer.ts';
 import type { VadTrack } from '../vad/vad-track.ts';
 import { RecognitionError, type RecognizedWord, type VoiceEvent } from './hearing.ts';
 
-/** Kept of what came before an utterance: the detector needs two windows to be sure, and a soft start is no voice yet. */
+/** Audio kept from before an utterance: the VAD needs two windows to be sure, and misses a soft start. */
 const PRE_ROLL_MS = 300;
 
-/** A caller whose telephone sends nothing while it is quiet has stopped speaking. */
+/** Without audio for this long the caller has stopped speaking: some telephones send nothing in silence. */
 const NO_AUDIO_MS = 200;
 
-/** A request of the conversation that is under way. */
+/** A transcription request under way. */
 export interface PendingTranscript {
   readonly answer: Promise<Recognition>;
   cancel(): void;
 }
 
 export class CallListener {
-  readonly #heard: ReceiveRing;
+  readonly #ring: ReceiveRing;
   readonly #options: { readonly language: string; readonly prompt?: string };
   readonly #track: VadTrack | null;
-  readonly #desk: CallDesk | null;
-  /** Position after the newest sample that was read. */
+  readonly #recognizer: CallRecognizer | null;
+  /** Position after the newest sample read. */
   #position: number;
   #utterance: { readonly start: number; readonly audio: LongUtterance } | null = null;
 
-  /** Listens from `position` on. Without a detector there are no voice events, without a desk no words. */
+  /** Listens from `position` on. Without a track there are no voice events, without a recogniser no words. */
   constructor(options: {
-    heard: ReceiveRing;
+    ring: ReceiveRing;
     position: number;
     language: string;
     prompt?: string | undefined;
     track: VadTrack | null;
-    desk: CallDesk | null;
+    recognizer: CallRecognizer | null;
   }) {
-    this.#heard = options.heard;
+    this.#ring = options.ring;
     const { language, prompt } = options;
     this.#options = { language, ...(prompt !== undefined && { prompt }) };
     this.#track = options.track;
-    this.#desk = options.desk;
+    this.#recognizer = options.recognizer;
     this.#position = options.position;
     this.#track?.skipTo(this.#position);
   }
 
-  /** Reads what was heard since the last time. */
+  /** Reads the audio that has arrived since the last call. */
   read(): void {
-    const oldest = this.#heard.oldest;
+    const oldest = this.#ring.oldest;
     if (this.#position < oldest) {
       this.#position = oldest;
       this.#track?.skipTo(oldest);
     }
-    const pcm = this.#heard.read(this.#position);
+    const pcm = this.#ring.read(this.#position);
     if (pcm.length === 0) return;
     this.#position += pcm.length;
     this.#track?.push(pcm);
     this.#utterance?.audio.append(pcm);
   }
 
-  /** The next whole window for the detector, if there is one. */
+  /** The next whole window for the VAD; null when there is none. */
   takeWindow(): ReturnType<VadTrack['takeWindow']> {
     return this.#track?.takeWindow() ?? null;
   }
 
-  /** Takes the score of that window. */
+  /** Takes the VAD's score of that window. */
   score(probability: number): VoiceEvent | null {
-    const newest = { position: this.#heard.end, atMs: this.#heard.endAtMs };
+    const newest = { position: this.#ring.end, atMs: this.#ring.endAtMs };
     return this.#track?.score(probability, newest) ?? null;
   }
 
   /** Notices that audio has stopped coming altogether. */
   noticeSilence(nowMs: number): VoiceEvent | null {
-    const isSilent = nowMs - this.#heard.endAtMs > NO_AUDIO_MS;
+    const isSilent = nowMs - this.#ring.endAtMs > NO_AUDIO_MS;
     return isSilent ? (this.#track?.fallSilent() ?? null) : null;
   }
 
-  /** Starts an utterance with what was heard from 300 ms before `fromMs` on. One that is open is ended. */
+  /** Starts an utterance with the audio from 300 ms before `fromMs` on; ends an open one. */
   begin(fromMs: number): void {
     this.end();
-    if (this.#desk === null) return;
+    if (this.#recognizer === null) return;
     this.read();
-    const start = Math.min(this.#position, this.#heard.positionAt(fromMs - PRE_ROLL_MS));
-    const audio = new LongUtterance(this.#desk, this.#options);
-    audio.append(this.#heard.read(start).subarray(0, this.#position - start));
+    const start = Math.min(this.#position, this.#ring.positionAt(fromMs - PRE_ROLL_MS));
+    const audio = new LongUtterance(this.#recognizer, this.#options);
+    audio.append(this.#ring.read(start).subarray(0, this.#position - start));
     this.#utterance = { start, audio };
   }
 
-  /** Asks for the words of the utterance up to now. */
+  /** Recognises the utterance up to now. */
   transcribe(order: RecognitionOrder): PendingTranscript {
     const utterance = this.#utterance;
     if (utterance === null) {
-      const reason = this.#desk === null ? 'no recogniser is installed' : 'no utterance has begun';
+      const reason =
+        this.#recognizer === null ? 'no recogniser is installed' : 'no utterance has begun';
       return refused(`Cannot recognise the utterance: ${reason}`);
     }
     this.read();
     const { answer, cancel } = utterance.audio.transcribe(order);
     const voice = () => this.#track?.shareFrom(utterance.start) ?? null;
-    return { answer: answer.then((heard) => withoutHallucination(heard, voice())), cancel };
+    return {
+      answer: answer.then((recognition) => withoutHallucination(recognition, voice())),
+      cancel,
+    };
   }
 
   /** The newest samples of the utterance; null when none has begun. */
@@ -113,7 +117,7 @@ export class CallListener {
     return this.#utterance?.audio.newest(samples) ?? null;
   }
 
-  /** Forgets the utterance, once what was asked about it is answered. */
+  /** Drops the utterance once its requests are answered. */
   end(): void {
     this.#utterance?.audio.close();
     this.#utterance = null;
@@ -124,74 +128,74 @@ function refused(message: string): PendingTranscript {
   return { answer: Promise.reject(new RecognitionError(message)), cancel: () => undefined };
 }
 
-/** From here on the next pause is taken. */
+/** After this length the utterance is cut at the next pause. */
 const PAUSE_WANTED_SAMPLES = 25 * LINE_RATE_HZ;
 
-/** Here it is cut, pause or not; a word may be lost. */
+/** At this length the utterance is cut without a pause; a word may be lost. */
 const CUT_SAMPLES = 29.5 * LINE_RATE_HZ;
 
 /** A piece of audio this much weaker than the part so far is a pause: 20 dB in power. */
 const PAUSE_POWER_RATIO = 0.01;
 
-/** Parts that are kept: five minutes without an end. */
+/** Parts kept: five minutes of one utterance. */
 const PARTS_MAX = 12;
 
-/** An utterance of any length: where it outgrows the recogniser's window, it goes on in another one at a pause. */
+/** An utterance of any length: where it outgrows the recogniser's window, it is cut into parts at pauses. */
 export class LongUtterance {
-  readonly #desk: CallDesk;
+  readonly #recognizer: CallRecognizer;
   readonly #options: UtteranceOptions;
   readonly #finished: Promise<Recognition>[] = [];
   #current: LaneUtterance;
   #energy = 0;
 
-  constructor(desk: CallDesk, options: UtteranceOptions) {
-    this.#desk = desk;
+  constructor(recognizer: CallRecognizer, options: UtteranceOptions) {
+    this.#recognizer = recognizer;
     this.#options = options;
-    this.#current = desk.open(options);
+    this.#current = recognizer.open(options);
   }
 
   /** Adds audio: 8 kHz, mono, signed 16-bit. */
   append(pcm: Int16Array): void {
-    this.#desk.append(this.#current, pcm);
+    this.#recognizer.append(this.#current, pcm);
     const energy = pcm.reduce((sum, sample) => sum + sample * sample, 0);
     const isPause =
       energy / pcm.length < (this.#energy / this.#current.audio.length) * PAUSE_POWER_RATIO;
     this.#energy += energy;
     const { length } = this.#current.audio;
-    if (length >= CUT_SAMPLES || (length >= PAUSE_WANTED_SAMPLES && isPause)) this.#goOn();
+    if (length >= CUT_SAMPLES || (length >= PAUSE_WANTED_SAMPLES && isPause)) this.#startNextPart();
   }
 
-  /** Asks for the words of all parts. */
+  /** Recognises all parts. */
   transcribe(order: RecognitionOrder): PendingRecognition {
-    const last = this.#desk.request(this.#current, order);
+    const last = this.#recognizer.request(this.#current, order);
     const answer = Promise.all([...this.#finished, last.answer]).then(joined);
     return { answer, cancel: last.cancel };
   }
 
-  /** Copies the newest samples, of the part that goes on. */
+  /** Copies the newest samples of the current part. */
   newest(samples: number): Int16Array {
     const { audio } = this.#current;
     return audio.slice(Math.max(0, audio.length - samples), audio.length);
   }
 
   close(): void {
-    this.#desk.close(this.#current);
+    this.#recognizer.close(this.#current);
   }
 
-  /** Has the part so far recognised for good and starts the next. */
-  #goOn(): void {
-    const { answer } = this.#desk.request(this.#current, { priority: 'final' });
-    // Whoever asks for the whole gets the failure; until then nobody else is to.
+  /** Requests the final recognition of the current part and starts the next one. */
+  #startNextPart(): void {
+    const { answer } = this.#recognizer.request(this.#current, { priority: 'final' });
+    // A failure surfaces in the next `transcribe`.
     answer.catch(() => undefined);
     this.#finished.push(answer);
     if (this.#finished.length > PARTS_MAX) this.#finished.shift();
-    this.#desk.close(this.#current);
-    this.#current = this.#desk.open(this.#options);
+    this.#recognizer.close(this.#current);
+    this.#current = this.#recognizer.open(this.#options);
     this.#energy = 0;
   }
 }
 
-/** One recognition of several parts in a row; as sure as their mean, by length. */
+/** Joins the recognitions of consecutive parts; the confidence is their mean, weighted by length. */
 function joined(parts: readonly Recognition[]): Recognition {
   const [first, ...others] = parts.toReversed();
   if (first === undefined) throw new RangeError('Expected one part at least');
@@ -201,7 +205,7 @@ function joined(parts: readonly Recognition[]): Recognition {
     return {
       text: [part.text, whole.text].filter(Boolean).join(' '),
       words: [...part.words, ...whole.words.map((word) => later(word, part.audioMs))],
-      // A part that is over says nothing else any more.
+      // The words of a finished part are stable.
       agreedWords: part.words.length + (whole.agreedWords ?? 0),
       confidence: mean(whole.confidence, part.confidence),
       language: part.language,
@@ -211,53 +215,9 @@ function joined(parts: readonly Recognition[]): Recognition {
   }, first);
 }
 
-/** The word as it lies behind a part of that length. */
+/** Shifts the word's times behind a part of that length. */
 function later(word: RecognizedWord, byMs: number): RecognizedWord {
   const { startMs, endMs } = word;
   if (startMs === undefined || endMs === undefined) return word;
   return { ...word, startMs: startMs + byMs, endMs: endMs + byMs };
-}
-
-/** Weight of the newest answer: about the last ten count. */
-const NEWEST_WEIGHT = 0.2;
-
-/** Shared by all recogniser processes of one machine. */
-export class AnswerPace {
-  #typicalMs = 0;
-
-  /** Running mean; 0 before the first answer. */
-  get typicalMs(): number {
-    return this.#typicalMs;
-  }
-
-  answered(tookMs: number): void {
-    const weight = this.#typicalMs === 0 ? 1 : NEWEST_WEIGHT;
-    this.#typicalMs += (tookMs - this.#typicalMs) * weight;
-  }
-
-  /** Whether an answer is likely to come within `timeoutMs` when `ahead` others come first; true when nothing is known. */
-  isInTime(ahead: number, timeoutMs: number): boolean {
-    return (ahead + 1) * this.#typicalMs <= timeoutMs;
-  }
-}
-
-/** Shared by all queues of one machine. */
-export class CallerTurns {
-  readonly #turns = new WeakMap<object, number>();
-  #newest = 0;
-
-  /** Number of the turn that was theirs last; 0 before the first. */
-  lastOf(caller: object): number {
-    return this.#turns.get(caller) ?? 0;
-  }
-
-  took(caller: object): void {
-    this.#newest += 1;
-    this.#turns.set(caller, this.#newest);
-  }
-
-  /** The turn came to nothing: the next one is theirs. */
-  giveBack(caller: object): void {
-    this.#turns.delete(caller);
-  }
 }

@@ -1,4 +1,4 @@
-/** Chooses what listens, from the operator's settings and the models that are installed. */
+/** Chooses the VAD, the recogniser and the turn model from the settings and the installed models. */
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { planEngine } from '../models/engine-plan.ts';
 import type { SpeechEngine } from '../models/speech-engine.ts';
-import { machineShare } from '../stt/pool/child-keeper.ts';
+import { machineShare } from '../stt/pool/recognizer-pool.ts';
 import type { Hearing } from './hearing.ts';
 import { ThreadedHearing } from './threaded-hearing.ts';
 
@@ -21,24 +21,24 @@ export interface HearingSettings {
   readonly modelsDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The engines there are; only the composition root knows them. */
+  /** The available engines, from the composition root. */
   readonly engines: {
     readonly silero: SpeechEngine;
-    /** Those that recognise speech, best first; one at least. */
+    /** Recognisers, best first; at least one. */
     readonly recognizers: readonly [SpeechEngine, ...SpeechEngine[]];
     readonly smartTurn?: SpeechEngine;
   };
-  /** Default: those of the repository. */
+  /** Default: the tiny models of the repository. */
   readonly tinyDir?: string;
-  /** Recogniser processes. Default: as the machine has cores and memory. */
+  /** Number of recogniser processes. Default: by the machine's cores and memory. */
   readonly recognizers?: number;
 }
 
-/** Loads nothing yet: `start()` does, and `reports()` then tells what was chosen and why. */
+/** Plans the engines. `start()` loads them; `reports()` then gives the choice and its reasons. */
 export function chooseHearing(settings: HearingSettings): Hearing {
   const { vad, stt, engines, clock, logger } = settings;
   const tinyDir = settings.tinyDir ?? TINY_DIR;
-  // Written in one way, so that our own tiny models are known for what they are.
+  // One spelling of the path, so that the repository's tiny models are recognised as such.
   const isTinyDir = resolve(settings.modelsDir) === resolve(tinyDir);
   const modelsDir = isTinyDir ? tinyDir : settings.modelsDir;
   const [recognizer, ...others] = engines.recognizers;
@@ -69,7 +69,7 @@ export function chooseHearing(settings: HearingSettings): Hearing {
         setting: settings.turn ?? 'off',
         engine: engines.smartTurn,
         without: 'off',
-        // Without a model the words alone decide, and no worse than with so small a one.
+        // A tiny turn model is no better than none: then the words alone decide.
         isNeverTiny: true,
         ...dirs,
       }),
@@ -77,7 +77,7 @@ export function chooseHearing(settings: HearingSettings): Hearing {
   return new ThreadedHearing({ clock, logger, plans, recognizers });
 }
 
-/** Of the machine, or, where a container sets this process a limit, that. */
+/** Memory of the machine, or the limit of its container. */
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();

@@ -1,7 +1,7 @@
-/** The hearing thread's entry: callers' audio is read here and nowhere near the main thread. */
+/** Entry of the hearing thread, which reads the callers' audio; the main thread never does. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../lib/clock.ts';
-import { forkRecognizer } from '../stt/pool/recognizer-process.ts';
+import { forkRecognizer } from '../stt/pool/recognizer-lane.ts';
 import { HearingLoop } from './hearing-loop.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
 
@@ -21,7 +21,7 @@ port.on('message', (message: ToThread) => {
 
 await loop.start(workerData as HearingOrder);
 
-/** Ends by having nothing left to do: a thread that is terminated while ONNX Runtime runs takes the process down. */
+/** Ends the thread by closing its port: terminating it while ONNX Runtime runs would crash the process. */
 async function stop(): Promise<void> {
   await loop.stop();
   port?.close();

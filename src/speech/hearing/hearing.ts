@@ -1,21 +1,21 @@
-/** The port through which a conversation listens: voice activity and words of one call. */
+/** The speech recognition port: voice activity events and transcripts of one call, interim results included. */
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 
-/** What is asked first is answered first within a priority: final before speculative before partial. */
+/** Final requests go before speculative ones, and these before partial ones (interim results). */
 export type TranscriptionPriority = 'final' | 'speculative' | 'partial';
 
 export interface RecognizedWord {
   readonly text: string;
   /** From 0 to 1: the lowest of its tokens' probabilities. */
   readonly confidence: number;
-  /** When it was said, from the start of the utterance's audio; absent where the recogniser cannot tell. */
+  /** Times from the start of the utterance's audio, in milliseconds; absent where the recogniser has none. */
   readonly startMs?: number;
   readonly endMs?: number;
 }
 
-/** What one stretch of speech says. */
+/** The transcript of one stretch of speech. */
 export interface Utterance {
-  /** Empty when there was no speech in it. */
+  /** Empty without speech. */
   readonly text: string;
   readonly words: readonly RecognizedWord[];
   /** exp of the mean token log-probability, from 0 to 1. */
@@ -24,44 +24,44 @@ export interface Utterance {
   readonly language: string;
   /** Chance that the audio holds no speech, from 0 to 1. */
   readonly noSpeechProbability: number;
-  /** Leading words that the answer before this one had too: they are not going to change. Absent where nobody knows. */
+  /** Number of leading words that the previous answer had too: they are stable. Absent where unknown. */
   readonly agreedWords?: number;
   readonly audioMs: number;
   /** Time from the request to the answer, waiting included. */
   readonly tookMs: number;
 }
 
-/** Voice activity by the neural detector. Instants are `Clock.nowMs()`. */
+/** Voice activity by the neural VAD. Instants are `Clock.nowMs()`. */
 export type VoiceEvent =
   | { readonly kind: 'voice-started'; readonly atMs: number }
   | {
       readonly kind: 'voice-stopped';
       readonly lastVoicedAtMs: number;
-      /** Mean power of what was voice, in dB below full scale; absent where it was not measured. */
+      /** Mean power of the voiced audio, in dBFS; absent where it was not measured. */
       readonly levelDbfs?: number;
     }
-  /** What the turn model makes of the pause after `lastVoicedAtMs`: chance that the caller has finished, from 0 to 1. */
+  /** The turn model's score of the pause after `lastVoicedAtMs`: chance that the caller has finished, from 0 to 1. */
   | {
       readonly kind: 'turn-scored';
       readonly lastVoicedAtMs: number;
       readonly probability: number;
     };
 
-/** The recogniser could not answer: every child is gone, or the wait was over. */
+/** The recogniser could not answer: no child is ready, or the time limit has passed. */
 export class RecognitionError extends Error {
   override readonly name = 'RecognitionError';
 }
 
-/** One call's ear. */
-export interface Ear {
+/** Listens to the caller of one call. */
+export interface SpeechListener {
   /** Sets the one listener of voice events. Silent when `Hearing.hasVoiceDetector` is false. */
   onVoice(listener: (event: VoiceEvent) => void): void;
 
-  /** Starts keeping audio for recognition from `fromMs` (with 300 ms of what came before it). */
+  /** Keeps audio for recognition from 300 ms before `fromMs` on. */
   beginUtterance(fromMs: number): void;
 
   /**
-   * Recognises what was said since `beginUtterance`, up to now. May be asked again; the audio is kept.
+   * Recognises the audio since `beginUtterance`. May be called again; the audio is kept.
    *
    * @throws {RecognitionError} when no recogniser could answer within `timeoutMs` (default 10,000).
    * @throws the signal's reason when aborted.
@@ -72,38 +72,38 @@ export interface Ear {
     readonly timeoutMs?: number;
   }): Promise<Utterance>;
 
-  /** Forgets the utterance's audio. */
+  /** Drops the utterance's audio. */
   endUtterance(): void;
 
   close(): void;
 }
 
-/** Which engine does a job, and why that one: shown at start and by `/readyz`. */
+/** The engine of a job and the reason for its choice: shown at the start and by `/readyz`. */
 export interface EngineReport {
   readonly job: 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
   readonly engine: string;
-  /** Why this one, in plain English, such as `no Silero model in "./models/vad"`. */
+  /** Reason for the choice, such as `no Silero model in "./models/vad"`. */
   readonly reason: string;
   /** True when it stands in for a better one. */
   readonly isFallback: boolean;
-  /** How it falls short of the job: also where it was asked for. Absent for an engine that does the job in full. */
+  /** Shortcoming of the engine, also where it was set by name. Absent for an engine that does the job in full. */
   readonly standIn?: 'tiny_model' | 'no_model' | 'simple_voice' | 'second_choice';
-  /** The engine that is set up and cannot be used, and what is wrong with it; absent where none is set up. */
+  /** The configured engine that cannot be used, and its fault; absent where none is configured. */
   readonly replacement?: { readonly engine: string; readonly how: string };
 }
 
-/** Everything that listens: the detector's thread and the recogniser's child processes. */
+/** All listening of the server: the VAD's thread and the recognisers' child processes. */
 export interface Hearing {
-  /** Whether ears tell voice activity; when not, `AudioStream`'s own energy detector does. */
+  /** Whether listeners report voice activity; otherwise `AudioStream`'s energy detector does. */
   readonly hasVoiceDetector: boolean;
 
-  /** How far the turn model is to be believed, from 0 (there is none) to 1. */
+  /** Weight of the turn model's scores, from 0 (no model) to 1. */
   readonly turnTrust: number;
 
   /**
-   * Asked again, it waits for the start that has begun.
+   * Starts threads and children. A second call waits for the first.
    *
-   * @throws {Error} naming the model file and the remedy when an engine that was asked for by name cannot load.
+   * @throws {Error} naming the model file and the remedy when an engine set by name cannot load.
    */
   start(): Promise<void>;
 
@@ -112,10 +112,11 @@ export interface Hearing {
 
   /** @param options.prompt names that are likely to be said, such as the agent's; at most 1000 characters count. */
   open(options: {
-    readonly heard: ReceiveRing;
+    /** The caller's audio. */
+    readonly ring: ReceiveRing;
     readonly language: string;
     readonly prompt?: string;
-  }): Ear;
+  }): SpeechListener;
 
   reports(): readonly EngineReport[];
 }

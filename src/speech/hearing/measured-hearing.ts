@@ -1,13 +1,13 @@
-/** Hearing whose recognition is timed. */
+/** Measures recognition times: a `Hearing` around another one. */
 
 import type { ModelTimes } from '../../lib/metrics/model-metrics.ts';
-import type { Ear, EngineReport, Hearing, Utterance, VoiceEvent } from './hearing.ts';
+import type { EngineReport, Hearing, SpeechListener, Utterance, VoiceEvent } from './hearing.ts';
 
-type Transcription = Parameters<Ear['transcribe']>[0];
+type Transcription = Parameters<SpeechListener['transcribe']>[0];
 
 /**
- * Passes everything on to another hearing, and reports how long each text took that a caller waits for. A look at what
- * is still being said comes when the recogniser has time: neither its wait nor its shortness says how busy that is.
+ * Reports the time of each final and speculative recognition. Interim results run when a recogniser is idle, so their
+ * times say nothing about the load.
  */
 export class MeasuredHearing implements Hearing {
   readonly #hearing: Hearing;
@@ -34,9 +34,9 @@ export class MeasuredHearing implements Hearing {
     return this.#hearing.stop();
   }
 
-  open(options: Parameters<Hearing['open']>[0]): Ear {
+  open(options: Parameters<Hearing['open']>[0]): SpeechListener {
     const engine = this.reports().find(({ job }) => job === 'stt')?.engine ?? 'none';
-    return new MeasuredEar(this.#hearing.open(options), this.#times, engine);
+    return new MeasuredListener(this.#hearing.open(options), this.#times, engine);
   }
 
   reports(): readonly EngineReport[] {
@@ -44,34 +44,34 @@ export class MeasuredHearing implements Hearing {
   }
 }
 
-class MeasuredEar implements Ear {
-  readonly #ear: Ear;
+class MeasuredListener implements SpeechListener {
+  readonly #listener: SpeechListener;
   readonly #times: ModelTimes;
   readonly #engine: string;
 
-  constructor(ear: Ear, times: ModelTimes, engine: string) {
-    this.#ear = ear;
+  constructor(listener: SpeechListener, times: ModelTimes, engine: string) {
+    this.#listener = listener;
     this.#times = times;
     this.#engine = engine;
   }
 
   onVoice(listener: (event: VoiceEvent) => void): void {
-    this.#ear.onVoice(listener);
+    this.#listener.onVoice(listener);
   }
 
   beginUtterance(fromMs: number): void {
-    this.#ear.beginUtterance(fromMs);
+    this.#listener.beginUtterance(fromMs);
   }
 
   async transcribe(request: Transcription): Promise<Utterance> {
     try {
-      const utterance = await this.#ear.transcribe(request);
+      const utterance = await this.#listener.transcribe(request);
       if (request.priority !== 'partial') {
         this.#times.answered('stt', this.#engine, utterance.tookMs);
       }
       return utterance;
     } catch (error) {
-      // A partial request gives way to whatever is more urgent; that is no failure.
+      // A partial request gives way to more urgent ones; that is no failure.
       const isWanted = request.signal?.aborted !== true && request.priority !== 'partial';
       if (isWanted) this.#times.failed('stt', this.#engine);
       throw error;
@@ -79,10 +79,10 @@ class MeasuredEar implements Ear {
   }
 
   endUtterance(): void {
-    this.#ear.endUtterance();
+    this.#listener.endUtterance();
   }
 
   close(): void {
-    this.#ear.close();
+    this.#listener.close();
   }
 }

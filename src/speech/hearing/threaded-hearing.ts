@@ -1,31 +1,38 @@
-/** All that listens, as the main thread sees it: a thread of its own, started, watched and stopped here. */
+/** Hearing in a worker thread: starts, watches and stops the thread; each call's listener passes on orders and events, never audio. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { ReceiveRing } from '../../media/buffers/receive-ring.ts';
 import { type EnginePlan, reportOf } from '../models/engine-plan.ts';
 import type { LoadOutcome } from '../models/speech-engine.ts';
-import type { Ear, EngineReport, Hearing } from './hearing.ts';
+import {
+  type EngineReport,
+  type Hearing,
+  RecognitionError,
+  type SpeechListener,
+  type TranscriptionPriority,
+  type Utterance,
+  type VoiceEvent,
+} from './hearing.ts';
 import type { FromThread, HearingOrder, ToThread } from './hearing-messages.ts';
-import { ThreadedListener } from './threaded-listener.ts';
 
-/** A thread that has not ended by then is left to the end of the process: terminating it could take the process down. */
+/** A thread that has not ended after this ends with the process: terminating it could crash the process. */
 const STOP_WAIT_MS = 2000;
 
-/** After the thread died, which it never should. */
+/** Pause before a crashed thread is restarted. */
 const RESTART_WAIT_MS = 1000;
 
-/** Our own tiny turn model is right four times in five, and knows synthetic voices only. */
+/** The tiny turn model of the repository is right four times in five, and was trained on synthetic voices only. */
 const TINY_TURN_TRUST = 0.2;
 
-interface OpenEar {
-  readonly ear: ThreadedListener;
-  readonly heard: ReceiveRing;
+interface OpenListener {
+  readonly listener: ThreadedListener;
+  readonly ring: ReceiveRing;
   readonly language: string;
   readonly prompt: string | undefined;
 }
 
-/** The turn model may be left out: then nothing is reported of it either. */
+/** A plan for each job; without a plan for the turn model there is no report on it. */
 export interface HearingPlans {
   readonly detector: EnginePlan;
   readonly recognizer: EnginePlan;
@@ -39,9 +46,9 @@ export class ThreadedHearing implements Hearing {
   readonly #logger: Logger;
   readonly #plans: HearingPlans;
   readonly #recognizers: number;
-  readonly #ears = new Map<number, OpenEar>();
+  readonly #listeners = new Map<number, OpenListener>();
   #thread: Worker | null = null;
-  /** The thread has its models and may be spoken to. */
+  /** Whether the thread has its models and takes messages. */
   #isUp = false;
   #reports: readonly EngineReport[] = [];
   #isTurnTiny = false;
@@ -54,7 +61,7 @@ export class ThreadedHearing implements Hearing {
     clock: Clock;
     logger: Logger;
     plans: HearingPlans;
-    /** Recogniser processes. */
+    /** Number of recogniser processes. */
     recognizers: number;
   }) {
     this.#clock = options.clock;
@@ -100,12 +107,12 @@ export class ThreadedHearing implements Hearing {
     await this.#end();
   }
 
-  /** A start that failed stays the one that whoever asks again is told of. */
+  /** Ends the thread. `#started` stays, so that a later `start` reports the same failure. */
   async #end(): Promise<void> {
     this.#isStopping = true;
     this.#isUp = false;
     this.#cancelRestart();
-    for (const { ear } of [...this.#ears.values()]) ear.close();
+    for (const { listener } of [...this.#listeners.values()]) listener.close();
     const thread = this.#thread;
     this.#thread = null;
     if (thread === null) return;
@@ -118,28 +125,28 @@ export class ThreadedHearing implements Hearing {
     thread.unref();
   }
 
-  open({ heard, language, prompt }: Parameters<Hearing['open']>[0]): Ear {
+  open({ ring, language, prompt }: Parameters<Hearing['open']>[0]): SpeechListener {
     const id = this.#nextId();
-    const ear = new ThreadedListener({
-      ear: id,
+    const listener = new ThreadedListener({
+      id,
       clock: this.#clock,
       post: (message) => this.#post(message),
       nextRequest: () => this.#nextId(),
-      onClose: () => this.#ears.delete(id),
+      onClose: () => this.#listeners.delete(id),
     });
-    const open = { ear, heard, language, prompt };
-    this.#ears.set(id, open);
+    const open = { listener, ring, language, prompt };
+    this.#listeners.set(id, open);
     this.#openInThread(id, open);
-    return ear;
+    return listener;
   }
 
   reports(): readonly EngineReport[] {
     return this.#reports;
   }
 
-  #openInThread(ear: number, { heard, language, prompt }: OpenEar): void {
-    const position = heard.end;
-    this.#post({ kind: 'open', ear, heard: heard.buffer, position, language, prompt });
+  #openInThread(listener: number, { ring, language, prompt }: OpenListener): void {
+    const { buffer, end: position } = ring;
+    this.#post({ kind: 'open', listener, ring: buffer, position, language, prompt });
   }
 
   #post(message: ToThread): void {
@@ -151,7 +158,7 @@ export class ThreadedHearing implements Hearing {
     return this.#lastId;
   }
 
-  /** Starts a thread; resolves when it has tried its models. */
+  /** Starts a thread; resolves once it has tried its models. */
   #launch(): Promise<Started> {
     const { detector, recognizer, turn } = this.#plans;
     const order: HearingOrder = {
@@ -168,7 +175,7 @@ export class ThreadedHearing implements Hearing {
         if (message.kind === 'started') {
           this.#isUp = this.#thread === thread;
           resolve(message);
-        } else this.#hear(message);
+        } else this.#receive(message);
       });
       thread.on('error', (error) => {
         reject(error);
@@ -181,14 +188,14 @@ export class ThreadedHearing implements Hearing {
     });
   }
 
-  #hear(message: Exclude<FromThread, Started>): void {
+  #receive(message: Exclude<FromThread, Started>): void {
     switch (message.kind) {
       case 'voice':
-        this.#ears.get(message.ear)?.ear.tell(message.event);
+        this.#listeners.get(message.listener)?.listener.emit(message.event);
         break;
       case 'answer':
       case 'failed':
-        this.#ears.get(message.ear)?.ear.settle(message);
+        this.#listeners.get(message.listener)?.listener.settle(message);
         break;
       case 'recognizer':
         this.#takeOutcome(message.outcome);
@@ -201,19 +208,20 @@ export class ThreadedHearing implements Hearing {
     }
   }
 
-  /** What is told of the recogniser changes while the server runs: processes come late, or not yet. */
+  /** Updates the recogniser's report: processes may start late. */
   #takeOutcome(outcome: LoadOutcome): void {
     if (outcome.model === null) return;
     const report = reportOf(this.#plans.recognizer, outcome);
     this.#reports = this.#reports.map((one) => (one.job === 'stt' ? report : one));
   }
 
-  /** The calls go on: their ears are opened again in a new thread; what was being recognised is lost. */
+  /** Restarts a crashed thread. Listeners are opened again in the new one; pending recognitions fail. */
   #ended(thread: Worker): void {
     if (this.#thread !== thread) return;
     this.#thread = null;
     this.#isUp = false;
-    for (const { ear } of this.#ears.values()) ear.failAll('the hearing thread ended');
+    for (const { listener } of this.#listeners.values())
+      listener.failAll('the hearing thread ended');
     if (this.#isStopping || this.#reports.length === 0) return;
     this.#cancelRestart = this.#clock.after(RESTART_WAIT_MS, () => void this.#relaunch());
   }
@@ -221,9 +229,138 @@ export class ThreadedHearing implements Hearing {
   async #relaunch(): Promise<void> {
     try {
       await this.#launch();
-      for (const [ear, open] of this.#ears) this.#openInThread(ear, open);
+      for (const [id, open] of this.#listeners) this.#openInThread(id, open);
     } catch {
-      // Its end was logged, and `#ended` tries again.
+      // The thread's end was logged, and `#ended` retries.
     }
   }
+}
+
+/** Default time limit of a transcription. */
+const TRANSCRIPTION_MS_MAX = 10_000;
+
+type Answer = Extract<FromThread, { kind: 'answer' | 'failed' }>;
+
+interface PendingRequest {
+  readonly request: number;
+  readonly resolve: (utterance: Utterance) => void;
+  readonly reject: (error: unknown) => void;
+  readonly askedAtMs: number;
+  /** Cancels the timer and leaves the signal. */
+  readonly release: () => void;
+}
+
+/** One call's listener on the main thread. */
+class ThreadedListener implements SpeechListener {
+  readonly #id: number;
+  readonly #clock: Clock;
+  readonly #post: (message: ToThread) => void;
+  readonly #nextRequest: () => number;
+  readonly #onClose: () => void;
+  readonly #pending = new Map<number, PendingRequest>();
+  #voiceListener: (event: VoiceEvent) => void = () => undefined;
+  #isClosed = false;
+
+  constructor(options: {
+    id: number;
+    clock: Clock;
+    post: (message: ToThread) => void;
+    /** Numbers requests over all listeners. */
+    nextRequest: () => number;
+    onClose: () => void;
+  }) {
+    this.#id = options.id;
+    this.#clock = options.clock;
+    this.#post = options.post;
+    this.#nextRequest = options.nextRequest;
+    this.#onClose = options.onClose;
+  }
+
+  onVoice(listener: (event: VoiceEvent) => void): void {
+    this.#voiceListener = listener;
+  }
+
+  beginUtterance(fromMs: number): void {
+    this.#post({ kind: 'begin', listener: this.#id, fromMs });
+  }
+
+  transcribe(order: {
+    readonly priority: TranscriptionPriority;
+    readonly signal?: AbortSignal;
+    readonly timeoutMs?: number;
+  }): Promise<Utterance> {
+    const { priority, signal, timeoutMs = TRANSCRIPTION_MS_MAX } = order;
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    if (this.#isClosed) return Promise.reject(failure('the listener is closed'));
+    const request = this.#nextRequest();
+    const { promise, resolve, reject } = Promise.withResolvers<Utterance>();
+    const giveUp = (error: unknown) => this.#giveUp(request, error);
+    const abort = () => giveUp(signal?.reason);
+    const cancelTimer = this.#clock.after(timeoutMs, () =>
+      giveUp(failure(`no answer within ${timeoutMs} ms`)),
+    );
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#pending.set(request, {
+      request,
+      resolve,
+      reject,
+      askedAtMs: this.#clock.nowMs(),
+      release: () => {
+        cancelTimer();
+        signal?.removeEventListener('abort', abort);
+      },
+    });
+    this.#post({ kind: 'transcribe', listener: this.#id, request, priority, timeoutMs });
+    return promise;
+  }
+
+  endUtterance(): void {
+    this.#post({ kind: 'end', listener: this.#id });
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#post({ kind: 'close', listener: this.#id });
+    this.failAll('the listener is closed');
+    this.#onClose();
+  }
+
+  /** Passes on a voice event of the thread. */
+  emit(event: VoiceEvent): void {
+    if (!this.#isClosed) this.#voiceListener(event);
+  }
+
+  /** Settles a request with the thread's answer; late answers are dropped. */
+  settle(answer: Answer): void {
+    const pending = this.#take(answer.request);
+    if (pending === undefined) return;
+    if (answer.kind === 'failed') {
+      pending.reject(new RecognitionError(answer.reason));
+      return;
+    }
+    const tookMs = this.#clock.nowMs() - pending.askedAtMs;
+    pending.resolve({ ...answer.recognition, tookMs });
+  }
+
+  /** Rejects all pending requests. */
+  failAll(reason: string): void {
+    for (const request of [...this.#pending.keys()]) this.#take(request)?.reject(failure(reason));
+  }
+
+  #giveUp(request: number, error: unknown): void {
+    this.#take(request)?.reject(error);
+    this.#post({ kind: 'cancel', request });
+  }
+
+  #take(request: number): PendingRequest | undefined {
+    const pending = this.#pending.get(request);
+    this.#pending.delete(request);
+    pending?.release();
+    return pending;
+  }
+}
+
+function failure(reason: string): RecognitionError {
+  return new RecognitionError(`Cannot recognise the utterance: ${reason}`);
 }

@@ -5,7 +5,7 @@ import { type InferenceSession, Tensor } from '../models/onnx-runtime.ts';
 import { openSession } from '../models/onnx-session.ts';
 import { HOP_SAMPLES, LogMel, MODEL_RATE_HZ } from '../stt/features/log-mel.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
-import type { TurnDetector } from './turn-lane.ts';
+import type { TurnDetector } from './turn-detector.ts';
 
 const MODEL = 'turn detector';
 

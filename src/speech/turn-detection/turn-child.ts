@@ -1,45 +1,47 @@
-/** The turn detector's child process: one model for all calls, one score at a time, so that it holds up nobody else. */
-
-import { obeyParent, tellParent } from '../../lib/process/child.ts';
-import type { TurnDetector, TurnDetectorModule } from './turn-lane.ts';
-import type { FromTurnChild, ToTurnChild } from './turn-messages.ts';
+/** The turn detector's child process: one model for all calls, one score at a time. */
+import { endProcess, obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
+import {
+  type Loaded,
+  type LoadOrder,
+  messageOf,
+  openFirst,
+  type StopOrder,
+} from '../stt/pool/model-process.ts';
+import type {
+  FromTurnChild,
+  ToTurnChild,
+  TurnDetector,
+  TurnDetectorModule,
+} from './turn-detector.ts';
 
 let detector: TurnDetector | null = null;
 
 obeyParent(obey);
 
-function obey(message: ToTurnChild): void {
+function obey(message: ToTurnChild | LoadOrder | StopOrder): void {
   switch (message.kind) {
     case 'load':
-      void load(message.moduleUrl, message.models);
+      void load(message);
       break;
     case 'score':
-      void score(message.request, message.pcm);
+      void score(message);
       break;
     case 'stop':
-      void stop();
+      void endProcess(async () => detector?.close());
       break;
     default:
       message satisfies never;
   }
 }
 
-async function load(moduleUrl: string, models: readonly string[]): Promise<void> {
-  const failures: string[] = [];
+async function load({ moduleUrl, models }: LoadOrder): Promise<void> {
   const { openTurnDetector } = (await import(moduleUrl)) as TurnDetectorModule;
-  for (const model of models) {
-    try {
-      detector = await openTurnDetector(model);
-      send({ kind: 'loaded', outcome: { model, failures } });
-      return;
-    } catch (error) {
-      failures.push(messageOf(error));
-    }
-  }
-  send({ kind: 'loaded', outcome: { model: null, failures } });
+  const { opened, outcome } = await openFirst(models, openTurnDetector);
+  detector = opened;
+  send({ kind: 'loaded', outcome });
 }
 
-async function score(request: number, pcm: Int16Array): Promise<void> {
+async function score({ request, pcm }: ToTurnChild): Promise<void> {
   try {
     if (detector === null) throw new Error('no model is loaded');
     send({ kind: 'scored', request, probability: await detector.score(pcm) });
@@ -48,15 +50,6 @@ async function score(request: number, pcm: Int16Array): Promise<void> {
   }
 }
 
-async function stop(): Promise<void> {
-  await detector?.close();
-  process.exit(0);
-}
-
-function send(message: FromTurnChild): void {
+function send(message: FromTurnChild | Loaded): void {
   tellParent(message);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

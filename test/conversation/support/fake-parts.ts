@@ -1,8 +1,8 @@
-/** Ear, voice and model of a conversation under test: scripted, and as quick as the fake clock says. */
+/** SpeechListener, voice and model of a conversation under test: scripted, and as quick as the fake clock says. */
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../../../src/llm/language-model.ts';
 import { LINE_RATE_HZ } from '../../../src/media/audio-stream.ts';
-import type { Ear, Utterance, VoiceEvent } from '../../../src/speech/hearing/hearing.ts';
+import type { SpeechListener, Utterance, VoiceEvent } from '../../../src/speech/hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer } from '../../../src/speech/tts/pool/synthesizer.ts';
 
 export function waitFor(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
@@ -21,7 +21,7 @@ export function utteranceOf(text: string, confidence = 0.9): Utterance {
   return { text, words, confidence, language: 'en', ...figures };
 }
 
-export class FakeEar implements Ear {
+export class FakeEar implements SpeechListener {
   /** What the caller is saying now; an error makes the recogniser fail. */
   says: string | Error = '';
   tookMs = 80;

@@ -1,7 +1,12 @@
-/** The recogniser's child process: one model, one request at a time, so that a crash or a kill harms nobody else. */
-import { obeyParent, tellParent } from '../../../lib/process/child.ts';
-import type { LoadOutcome } from '../../models/speech-engine.ts';
-import type { LoadOrder, StopOrder } from './child-keeper.ts';
+/** The recogniser's child process: one model, one request at a time. A crash or a kill affects no other process. */
+import { endProcess, obeyParent, tellParent } from '../../../lib/process/child-supervisor.ts';
+import {
+  type Loaded,
+  type LoadOrder,
+  messageOf,
+  openFirst,
+  type StopOrder,
+} from './model-process.ts';
 import type {
   FromChild,
   Recognizer,
@@ -37,30 +42,19 @@ function obey(message: ToChild | LoadOrder | StopOrder): void {
       utterances.delete(message.utterance);
       break;
     case 'stop':
-      void stop();
+      void endProcess(stop);
       break;
     default:
       message satisfies never;
   }
 }
 
-async function load(order: LoadOrder): Promise<void> {
-  const { moduleUrl, models, modules = {}, threads = 1 } = order;
-  const failures: string[] = [];
-  for (const model of models) {
-    try {
-      const module = (await import(modules[model] ?? moduleUrl)) as RecognizerModule;
-      recognizer = await module.openRecognizer(model, { threads });
-      const { drawback } = recognizer;
-      return answerLoaded({ model, failures, ...(drawback !== undefined && { drawback }) });
-    } catch (error) {
-      failures.push(messageOf(error));
-    }
-  }
-  answerLoaded({ model: null, failures });
-}
-
-function answerLoaded(outcome: LoadOutcome): void {
+async function load({ moduleUrl, models, modules = {}, threads = 1 }: LoadOrder): Promise<void> {
+  const { opened, outcome } = await openFirst(models, async (model) => {
+    const module = (await import(modules[model] ?? moduleUrl)) as RecognizerModule;
+    return module.openRecognizer(model, { threads });
+  });
+  recognizer = opened;
   send({ kind: 'loaded', outcome });
 }
 
@@ -89,13 +83,8 @@ async function transcribe(order: Extract<ToChild, { kind: 'transcribe' }>): Prom
 async function stop(): Promise<void> {
   for (const abort of aborts.values()) abort.abort(new Error('stopping'));
   await recognizer?.close();
-  process.exit(0);
 }
 
-function send(message: FromChild): void {
+function send(message: FromChild | Loaded): void {
   tellParent(message);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

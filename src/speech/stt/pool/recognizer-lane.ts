@@ -1,35 +1,56 @@
-/** Those who wait for one recogniser process: audio goes ahead, requests one by one, a death is made good. */
+/** One recogniser process and its requests: audio is sent ahead, requests run one at a time, a crashed process is replaced. */
 import type { Clock } from '../../../lib/clock.ts';
-import { AnswerPace } from '../../hearing/call-listener.ts';
+import type { EngineOrder } from '../../hearing/hearing-messages.ts';
 import type { LoadOutcome } from '../../models/speech-engine.ts';
-import { ChildKeeper } from './child-keeper.ts';
-import { laneFailure, type Note, type RecognizerLaneOptions } from './lane-options.ts';
+import { forkModelChild, type ModelChild, ModelProcess, type Note } from './model-process.ts';
 import {
+  AnswerPace,
+  type CallerTurns,
   type LaneRequest,
   type LaneUtterance,
+  laneFailure,
   type MovingUtterance,
   newRequest,
   type PendingRecognition,
   type RecognitionOrder,
+  RequestQueue,
+  UtteranceAudio,
   type UtteranceOptions,
-} from './lane-request.ts';
+} from './recognition-request.ts';
 import type { FromChild, ToChild } from './recognizer.ts';
-import { RequestQueue } from './request-queue.ts';
-import { UtteranceAudio } from './word-groups.ts';
 
-/** Audio is sent ahead in pieces of 128 ms: few messages, and little left to do at the end. */
+/** A recogniser's child process. */
+export type RecognizerProcess = ModelChild<ToChild, FromChild>;
+
+/** Forks a recogniser; it loads nothing before the message `load`. */
+export function forkRecognizer(): RecognizerProcess {
+  return forkModelChild(new URL('./recognizer-child.ts', import.meta.url));
+}
+
+export interface RecognizerLaneOptions extends Omit<EngineOrder, 'models'> {
+  readonly fork: () => RecognizerProcess;
+  readonly clock: Clock;
+  readonly note: Note;
+  /** Shared by the lanes of a pool, as the next two are. */
+  readonly pace?: AnswerPace;
+  readonly turns?: CallerTurns;
+  readonly nextId?: () => number;
+  /** Called when the process has become free, or has ended. */
+  readonly onChange?: () => void;
+}
+
+/** Audio is sent ahead in pieces of 128 ms: few messages, and little audio left at the end. */
 const SEND_SAMPLES = 1024;
 
-/** A child that has not come to its next step after this long never will. */
+/** A child that does not answer an abort for this long hangs. */
 const ABORT_WAIT_MS = 10_000;
 
-/** A request that has twice been under way when its child died may well be the reason. */
+/** A request that was running when two children died may be the reason. */
 const ATTEMPTS_MAX = 2;
 
 export class RecognizerLane {
   readonly #clock: Clock;
-  readonly #note: Note;
-  readonly #keeper: ChildKeeper<ToChild, FromChild>;
+  readonly #process: ModelProcess<ToChild, FromChild>;
   readonly #utterances: LaneUtterances;
   readonly #queue: RequestQueue<LaneRequest>;
   #running: LaneRequest | null = null;
@@ -41,28 +62,23 @@ export class RecognizerLane {
 
   constructor(options: RecognizerLaneOptions) {
     this.#clock = options.clock;
-    this.#note = options.note;
     this.#queue = new RequestQueue(options.turns);
     this.#pace = options.pace ?? new AnswerPace();
     this.#nextId = options.nextId ?? (() => ++this.#lastId);
     this.#onChange = options.onChange ?? (() => undefined);
-    this.#keeper = new ChildKeeper({
-      fork: options.fork,
-      clock: options.clock,
-      moduleUrl: options.moduleUrl,
-      loading: { modules: options.modules, threads: options.threads },
-      listener: {
-        onUp: () => this.#up(),
-        onDown: (how) => this.#down(how),
-        onMessage: (message) => this.#settle(message),
-      },
+    const { fork, clock, note, moduleUrl, modules, threads } = options;
+    this.#process = new ModelProcess({
+      ...{ fork, clock, note, job: 'Recogniser', loading: { moduleUrl, modules, threads } },
+      onUp: () => this.#up(),
+      onDown: (how) => this.#down(how),
+      onMessage: (message) => this.#settle(message),
     });
-    this.#utterances = new LaneUtterances((message) => this.#keeper.send(message));
+    this.#utterances = new LaneUtterances((message) => this.#process.send(message));
   }
 
-  /** Starts the process with the first of the models that can be loaded. */
+  /** Starts the process with the first usable model. */
   start(models: readonly string[]): Promise<LoadOutcome> {
-    return this.#keeper.start(models);
+    return this.#process.start(models);
   }
 
   async stop(): Promise<void> {
@@ -70,27 +86,27 @@ export class RecognizerLane {
     this.#running = null;
     this.#cancelWatch();
     for (const request of waiting) request.reject(laneFailure('the recogniser is stopping'));
-    await this.#keeper.stop();
+    await this.#process.stop();
   }
 
-  /** Whether a request would be under way at once. */
+  /** Whether a request would run at once. */
   get isIdle(): boolean {
-    return this.#keeper.isUp && this.#running === null && this.#queue.length === 0;
+    return this.#process.isUp && this.#running === null && this.#queue.length === 0;
   }
 
-  /** How much there is to do, for comparison. */
+  /** Amount of work, for comparison between lanes. */
   get load(): number {
-    return this.#utterances.size + this.#queue.length + (this.#keeper.isUp ? 0 : 1000);
+    return this.#utterances.size + this.#queue.length + (this.#process.isUp ? 0 : 1000);
   }
 
-  /** Whether somebody waits who could as well wait elsewhere. */
+  /** Whether a waiting request could move to another lane. */
   get hasMovable(): boolean {
     return this.#movable() !== undefined;
   }
 
-  /** Requests that come before a new one of that priority. */
-  ahead(priority: RecognitionOrder['priority']): number {
-    return this.#queue.ahead(priority) + (this.#running === null ? 0 : 1);
+  /** Number of requests before a new one of that priority. */
+  countBefore(priority: RecognitionOrder['priority']): number {
+    return this.#queue.countBefore(priority) + (this.#running === null ? 0 : 1);
   }
 
   /** Begins an utterance. */
@@ -109,19 +125,19 @@ export class RecognizerLane {
 
   append(utterance: LaneUtterance, pcm: Int16Array): void {
     utterance.audio.append(pcm);
-    if (utterance.audio.length - utterance.sent < SEND_SAMPLES || !this.#keeper.isUp) return;
-    // Whoever asked first shall not hear what came later.
+    if (utterance.audio.length - utterance.sent < SEND_SAMPLES || !this.#process.isUp) return;
+    // A request covers the audio before it alone.
     const limits = this.#queue.of(utterance.id).map(({ endSample }) => endSample);
     this.#utterances.sendAudio(utterance, Math.min(utterance.audio.length, ...limits));
   }
 
-  /** Forgets the utterance, once what was asked about it is answered. */
+  /** Drops the utterance once its requests are answered. */
   close(utterance: LaneUtterance): void {
     utterance.isClosing = true;
     this.#sweep(utterance);
   }
 
-  /** Recognises what the utterance holds now. */
+  /** Recognises the audio that the utterance holds now. */
   request(utterance: LaneUtterance, order: RecognitionOrder): PendingRecognition {
     const { request, answer } = newRequest(this.#nextId(), utterance, order);
     request.giveUp = (reason) => this.#giveUp(request, reason);
@@ -132,10 +148,10 @@ export class RecognizerLane {
   }
 
   /**
-   * Lets an utterance go, with those who wait on it.
+   * Hands an utterance over to another lane, with its waiting requests.
    *
-   * @param wanted default: that of whoever would come next.
-   * @returns null when it has to stay, because it is being recognised.
+   * @param wanted default: that of the next request.
+   * @returns null when it is being recognised and has to stay.
    */
   giveAway(wanted?: LaneUtterance): MovingUtterance | null {
     const utterance = wanted ?? this.#movable()?.utterance;
@@ -146,7 +162,7 @@ export class RecognizerLane {
     return { utterance, requests };
   }
 
-  /** Takes an utterance over that another lane let go. */
+  /** Takes an utterance over from another lane. */
   adopt({ utterance, requests }: MovingUtterance): void {
     this.#utterances.add(utterance);
     for (const request of requests) {
@@ -160,7 +176,7 @@ export class RecognizerLane {
     return this.#queue.peek(({ utterance }) => utterance !== this.#running?.utterance);
   }
 
-  /** Tells the one who asked now, and lets the child know at its next step. */
+  /** Rejects the request now; the child stops at its next step. */
   #giveUp(request: LaneRequest, reason: string): void {
     request.isGivenUp = true;
     request.reject(laneFailure(reason));
@@ -168,7 +184,7 @@ export class RecognizerLane {
     else if (this.#running === request) this.#abort(request);
   }
 
-  /** A partial request can be asked again: the others do not wait for it. */
+  /** Aborts a running partial request: it can be made again, and more urgent ones do not wait for it. */
   #preemptFor({ priority }: LaneRequest): void {
     const running = this.#running;
     if (priority === 'partial' || running?.priority !== 'partial') return;
@@ -176,20 +192,20 @@ export class RecognizerLane {
   }
 
   #abort(request: LaneRequest): void {
-    this.#keeper.send({ kind: 'abort', request: request.id });
+    this.#process.send({ kind: 'abort', request: request.id });
     this.#cancelWatch();
-    this.#cancelWatch = this.#clock.after(ABORT_WAIT_MS, () => this.#keeper.replace());
+    this.#cancelWatch = this.#clock.after(ABORT_WAIT_MS, () => this.#process.replace());
   }
 
   #dispatch(): void {
-    if (this.#running !== null || !this.#keeper.isUp) return;
+    if (this.#running !== null || !this.#process.isUp) return;
     const request = this.#queue.take();
     if (request === undefined) return;
     this.#running = request;
     request.attempts += 1;
     request.startedAtMs = this.#clock.nowMs();
     this.#utterances.sendAudio(request.utterance, request.endSample);
-    this.#keeper.send({
+    this.#process.send({
       kind: 'transcribe',
       utterance: request.utterance.id,
       request: request.id,
@@ -198,7 +214,7 @@ export class RecognizerLane {
   }
 
   #settle(message: FromChild): void {
-    if (message.kind === 'loaded' || message.request !== this.#running?.id) return;
+    if (message.request !== this.#running?.id) return;
     const request = this.#running;
     this.#running = null;
     this.#cancelWatch();
@@ -221,24 +237,23 @@ export class RecognizerLane {
     this.#onChange();
   }
 
-  /** All that the child knew is gone with it. What it was at is asked of the next one, once. */
+  /** The running request is given to the next child, once. */
   #down(how: string): void {
-    this.#note({ how, waiting: this.#queue.length }, 'Recogniser ended: starting another');
     this.#cancelWatch();
     this.#utterances.childGone();
     const request = this.#running;
     this.#running = null;
-    if (request !== null) this.#askAgain(request, how);
+    if (request !== null) this.#retry(request, how);
     this.#onChange();
   }
 
-  #askAgain(request: LaneRequest, how: string): void {
+  #retry(request: LaneRequest, how: string): void {
     if (request.attempts < ATTEMPTS_MAX && !request.isGivenUp) this.#queue.putBack(request);
     else request.reject(laneFailure(`its process ended with ${how}`));
     this.#sweep(request.utterance);
   }
 
-  /** Forgets a closed utterance that nobody waits on. */
+  /** Drops a closed utterance without waiting requests. */
   #sweep(utterance: LaneUtterance): void {
     const isAwaited =
       this.#running?.utterance === utterance || this.#queue.of(utterance.id).length > 0;
@@ -246,7 +261,7 @@ export class RecognizerLane {
   }
 }
 
-/** The utterances of one lane: what of them its child knows, and what it is still to be sent. */
+/** The utterances of one lane, and how much of each its child has. */
 class LaneUtterances {
   readonly #send: (message: ToChild) => void;
   readonly #known = new Map<number, LaneUtterance>();
@@ -267,12 +282,12 @@ class LaneUtterances {
     this.#known.set(utterance.id, utterance);
   }
 
-  /** Has the child know the audio up to `end`. */
+  /** Sends the child the audio up to `end`. */
   sendAudio(utterance: LaneUtterance, end: number): void {
     const { id, language, prompt, audio } = utterance;
     if (utterance.sent < 0) {
-      const told = prompt === undefined ? {} : { prompt };
-      this.#send({ kind: 'open', utterance: id, language, ...told });
+      const hint = prompt === undefined ? {} : { prompt };
+      this.#send({ kind: 'open', utterance: id, language, ...hint });
       utterance.sent = 0;
     }
     if (end <= utterance.sent) return;
@@ -281,14 +296,14 @@ class LaneUtterances {
     utterance.sent += pcm.length;
   }
 
-  /** Forgets an utterance, here and in the child. */
+  /** Drops an utterance, here and in the child. */
   forget(utterance: LaneUtterance): void {
     if (!this.#known.delete(utterance.id)) return;
     if (utterance.sent >= 0) this.#send({ kind: 'close', utterance: utterance.id });
     utterance.sent = -1;
   }
 
-  /** The child is gone, with all that it knew. */
+  /** Notes that the child has ended, with all its audio. */
   childGone(): void {
     for (const utterance of this.#known.values()) utterance.sent = -1;
   }

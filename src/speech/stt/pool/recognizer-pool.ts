@@ -1,26 +1,31 @@
-/** The recogniser processes: an utterance begins where there is least to do, and moves where it would wait for less. */
+/** The pool of recogniser processes: an utterance begins at the least busy one, and moves to one that is idle. */
 import type { Clock } from '../../../lib/clock.ts';
-import { AnswerPace, CallerTurns } from '../../hearing/call-listener.ts';
 import type { EngineOrder } from '../../hearing/hearing-messages.ts';
 import type { LoadOutcome } from '../../models/speech-engine.ts';
-import { laneFailure, type Note } from './lane-options.ts';
-import type {
-  CallDesk,
-  LaneUtterance,
-  PendingRecognition,
-  RecognitionOrder,
-  UtteranceOptions,
-} from './lane-request.ts';
-import { RecognizerLane } from './recognizer-lane.ts';
-import type { RecognizerProcess } from './recognizer-process.ts';
+import type { Note } from './model-process.ts';
+import {
+  AnswerPace,
+  CallerTurns,
+  type CallRecognizer,
+  type LaneUtterance,
+  laneFailure,
+  type PendingRecognition,
+  type RecognitionOrder,
+  type UtteranceOptions,
+} from './recognition-request.ts';
+import { RecognizerLane, type RecognizerProcess } from './recognizer-lane.ts';
+
+/** Pauses between attempts to start: a lack of memory may pass soon, a broken file seldom. */
+const RETRY_WAIT_MS_MIN = 1000;
+const RETRY_WAIT_MS_MAX = 60_000;
 
 export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
-  /** Processes, 1 at least. */
+  /** Number of processes, at least 1. */
   readonly size: number;
   readonly fork: () => RecognizerProcess;
   readonly clock: Clock;
   readonly note: Note;
-  /** Told what became of the processes after `start`: the model, and how many of them are missing and why. */
+  /** Called when the outcome changes after `start`: the model, and the number of missing processes with the reason. */
   readonly onOutcome?: (outcome: LoadOutcome) => void;
 }
 
@@ -31,11 +36,11 @@ export class RecognizerPool {
   readonly #note: Note;
   readonly #clock: Clock;
   readonly #onOutcome: (outcome: LoadOutcome) => void;
-  /** Processes that could not be started, and why. */
+  /** Reasons of the processes that could not be started. */
   readonly #missing = new Map<RecognizerLane, string>();
-  readonly #tries = new Set<StartAgain>();
+  readonly #cancelRetries = new Set<() => void>();
   #outcome: LoadOutcome = { model: null, failures: [] };
-  /** What the processes that have not been started are to load; null where all have been. */
+  /** Model of the processes that wait for the first call; null once they have been started. */
   #modelLeft: string | null = null;
   #isStopped = false;
   #lastId = 0;
@@ -54,21 +59,21 @@ export class RecognizerPool {
     this.#lanes = Array.from({ length: options.size }, () => new RecognizerLane(shared));
   }
 
-  /** Whether a model could be loaded, so that calls may join. */
+  /** Whether a model is loaded, so that calls may join. */
   get hasModel(): boolean {
     return this.#outcome.model !== null;
   }
 
   /**
-   * Starts one process, to see which model can be loaded. The others start with that one when the first call comes: a
-   * server that nobody rings is ready sooner and needs the memory of one.
+   * Starts one process with the first usable model. The others start with the first call: a server without calls is
+   * ready sooner and holds one model in memory.
    *
-   * @returns what came of it. Where no model could be loaded, that is tried again, and `onOutcome` told when it worked.
+   * @returns the outcome. Where no model could be loaded, the pool retries, and calls `onOutcome` after success.
    */
   async start(models: readonly string[]): Promise<LoadOutcome> {
     await this.#startFirst(models);
     if (this.#outcome.model === null) {
-      this.#tryAgain(async () => {
+      this.#retry(async () => {
         await this.#startFirst(models);
         if (this.#outcome.model !== null) this.#onOutcome(this.#outcome);
         return this.#outcome.model !== null;
@@ -79,12 +84,12 @@ export class RecognizerPool {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const again of this.#tries) again.stop();
+    for (const cancel of this.#cancelRetries) cancel();
     await Promise.all(this.#lanes.map((lane) => lane.stop()));
   }
 
-  /** A desk for one call. Calls take turns. */
-  join(): CallDesk {
+  /** The pool as one call uses it. Calls take turns. */
+  join(): CallRecognizer {
     this.#startOthers();
     const caller = {};
     return {
@@ -111,7 +116,7 @@ export class RecognizerPool {
 
   async #startOther(lane: RecognizerLane, model: string): Promise<void> {
     if (await this.#hasStarted(lane, model)) return;
-    this.#tryAgain(() => this.#hasStarted(lane, model));
+    this.#retry(() => this.#hasStarted(lane, model));
   }
 
   async #hasStarted(lane: RecognizerLane, model: string): Promise<boolean> {
@@ -127,11 +132,14 @@ export class RecognizerPool {
     return !isMissing;
   }
 
-  #tryAgain(attempt: () => Promise<boolean>): void {
+  /** Repeats the attempt with growing pauses until it succeeds. */
+  #retry(attempt: () => Promise<boolean>, waitMs = RETRY_WAIT_MS_MIN): void {
     if (this.#isStopped) return;
-    const again = new StartAgain({ clock: this.#clock, attempt });
-    this.#tries.add(again);
-    again.start();
+    const cancel = this.#clock.after(waitMs, async () => {
+      this.#cancelRetries.delete(cancel);
+      if (!(await attempt())) this.#retry(attempt, Math.min(RETRY_WAIT_MS_MAX, 2 * waitMs));
+    });
+    this.#cancelRetries.add(cancel);
   }
 
   #withShortage(): LoadOutcome {
@@ -164,17 +172,17 @@ export class RecognizerPool {
     return this.#homeOf(utterance).request(utterance, order);
   }
 
-  /** What cannot be answered in time is refused now, when there is still time for something else. */
+  /** Refuses a request that cannot be answered in time, early enough for a fallback. */
   #refusalOf({ priority, timeoutMs }: RecognitionOrder): PendingRecognition | null {
     if (timeoutMs === undefined) return null;
-    const ahead = this.#lanes.reduce((sum, lane) => sum + lane.ahead(priority), 0);
-    if (this.#pace.isInTime(ahead / this.#lanes.length, timeoutMs)) return null;
-    const first = ahead === 1 ? '1 request comes first' : `${ahead} requests come first`;
+    const before = this.#lanes.reduce((sum, lane) => sum + lane.countBefore(priority), 0);
+    if (this.#pace.isInTime(before / this.#lanes.length, timeoutMs)) return null;
+    const first = before === 1 ? '1 request comes first' : `${before} requests come first`;
     const reason = `${first}, which takes longer than ${timeoutMs} ms`;
     return { answer: Promise.reject(laneFailure(reason)), cancel: () => undefined };
   }
 
-  /** Nobody waits while a process has nothing to do. */
+  /** Moves waiting utterances to idle processes. */
   #balance(): void {
     for (const idle of this.#lanes) {
       const busy = this.#lanes.find((lane) => lane !== idle && lane.hasMovable);
@@ -201,39 +209,22 @@ export class RecognizerPool {
   }
 }
 
-/** What failed for want of memory or of a file on its way may work soon; what is broken is asked seldom. */
-const WAIT_MS_MIN = 1000;
-const WAIT_MS_MAX = 60_000;
+/** More processes would each hold the model for little use. */
+const PROCESSES_MAX = 8;
 
-/** Tries something until it works, with pauses that grow. */
-class StartAgain {
-  readonly #clock: Clock;
-  readonly #attempt: () => Promise<boolean>;
-  #waitMs = WAIT_MS_MIN;
-  #isStopped = false;
-  #cancel: () => void = () => undefined;
+/** Memory of one process with a middle-sized model. */
+const BYTES_PER_PROCESS = 2 ** 30;
 
-  /** @param options.attempt tells whether it worked; must not reject. */
-  constructor(options: { readonly clock: Clock; readonly attempt: () => Promise<boolean> }) {
-    this.#clock = options.clock;
-    this.#attempt = options.attempt;
-  }
-
-  /** Tries after a pause. To be called once, after the first failure. */
-  start(): void {
-    if (this.#isStopped) return;
-    this.#cancel = this.#clock.after(this.#waitMs, () => void this.#try());
-    this.#waitMs = Math.min(WAIT_MS_MAX, 2 * this.#waitMs);
-  }
-
-  /** Tries no more. Safe to call twice. */
-  stop(): void {
-    this.#isStopped = true;
-    this.#cancel();
-  }
-
-  async #try(): Promise<void> {
-    const isDone = await this.#attempt();
-    if (!isDone) this.start();
-  }
+/**
+ * Number of recogniser processes and threads for a machine: a process for each core, so that no request waits while a
+ * core is idle; more threads only where cores are left over, because two calls at once run faster in two processes.
+ */
+export function machineShare(machine: { readonly cores: number; readonly memoryBytes: number }): {
+  readonly processes: number;
+  readonly threads: number;
+} {
+  const { cores, memoryBytes } = machine;
+  const fitting = Math.floor(memoryBytes / BYTES_PER_PROCESS);
+  const processes = Math.max(1, Math.min(cores, PROCESSES_MAX, fitting));
+  return { processes, threads: Math.max(1, Math.floor(cores / processes)) };
 }

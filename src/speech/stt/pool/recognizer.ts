@@ -1,8 +1,7 @@
-/** The port of a speech recogniser inside its own process: one model, many utterances. */
+/** The port of a speech recogniser inside its child process (one model, many utterances), and the child's messages. */
 import type { RecognizedWord } from '../../hearing/hearing.ts';
-import type { LoadOutcome } from '../../models/speech-engine.ts';
 
-/** What the model made of one utterance, before anybody doubts it. */
+/** The model's answer for one utterance, before the hallucination gate. */
 export interface Recognition {
   readonly text: string;
   readonly words: readonly RecognizedWord[];
@@ -12,18 +11,18 @@ export interface Recognition {
   readonly language: string;
   /** From 0 to 1. */
   readonly noSpeechProbability: number;
-  /** Leading words that the answer before this one had too: they are not going to change. */
+  /** Number of leading words that the previous answer had too; they are stable. */
   readonly agreedWords?: number;
   readonly audioMs: number;
 }
 
-/** One utterance that grows while it is spoken; its features are computed as it grows. */
+/** One utterance; its features are computed as its audio arrives. */
 export interface UtteranceStream {
-  /** Adds audio: 8 kHz, mono, signed 16-bit. What comes after 30 s is left out. */
+  /** Adds audio: 8 kHz, mono, signed 16-bit. Audio after 30 s is left out. */
   push(pcm: Int16Array): void;
 
   /**
-   * Recognises what was pushed before this call; more may follow, and it may be asked again.
+   * Recognises the audio pushed so far. May be called again, also after more audio.
    *
    * @param request `isFinal` lets the model try harder where a first attempt looks wrong.
    * @throws the signal's reason, at the next step of the model, when aborted.
@@ -35,12 +34,12 @@ export interface UtteranceStream {
 }
 
 export interface Recognizer {
-  /** What it does worse than it could, and the remedy; in plain English, without full stop. */
+  /** A drawback of this model file and its remedy, for the operator; without full stop. */
   readonly drawback?: string;
 
   /**
-   * @param options.language ISO 639-1 or BCP 47; one that the model does not know is detected instead.
-   * @param options.prompt names that are likely to be said, for models that can be told.
+   * @param options.language ISO 639-1 or BCP 47; a language that the model does not know is detected instead.
+   * @param options.prompt names that are likely to be said, for models that take a prompt.
    */
   open(options: { readonly language: string; readonly prompt?: string }): UtteranceStream;
 
@@ -48,19 +47,18 @@ export interface Recognizer {
   close(): Promise<void>;
 }
 
-/** How a model is to run. */
 export interface RecognizerOptions {
-  /** Threads of computing; default 1. */
+  /** Threads of the model's runtime; default 1. */
   readonly threads?: number;
 }
 
-/** What the module of an engine that recognises speech exports. */
+/** Exports of a recogniser engine's module. */
 export interface RecognizerModule {
-  /** @throws {Error} naming the file, what is wrong with it and the remedy. */
+  /** @throws {Error} naming the file, its fault and the remedy. */
   openRecognizer(modelPath: string, options?: RecognizerOptions): Promise<Recognizer>;
 }
 
-/** To a child, after it was told to load. Audio is 8 kHz, mono, signed 16-bit; numbers are the lane's own. */
+/** Messages to a recogniser's child, besides `load` and `stop`. Audio is 8 kHz, mono, signed 16-bit; the lane numbers utterances and requests. */
 export type ToChild =
   | {
       readonly kind: 'open';
@@ -77,11 +75,9 @@ export type ToChild =
     }
   /** Ends the request at the model's next step; it still gets its answer or failure. */
   | { readonly kind: 'abort'; readonly request: number }
-  | { readonly kind: 'close'; readonly utterance: number }
-  | { readonly kind: 'stop' };
+  | { readonly kind: 'close'; readonly utterance: number };
 
-/** From a child. */
+/** Messages from a recogniser's child, besides `loaded`. */
 export type FromChild =
-  | { readonly kind: 'loaded'; readonly outcome: LoadOutcome }
   | { readonly kind: 'answer'; readonly request: number; readonly recognition: Recognition }
   | { readonly kind: 'failed'; readonly request: number; readonly reason: string };

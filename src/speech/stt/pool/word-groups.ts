@@ -1,6 +1,5 @@
 /** From tokens to words with their confidence and time; pure */
 
-import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 import type { RecognizedWord } from '../../hearing/hearing.ts';
 import type { DecodedToken } from '../decoding/greedy-decoder.ts';
 
@@ -91,39 +90,4 @@ function sum(numbers: readonly number[]): number {
 
 function bareWord(text: string): string {
   return text.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
-}
-
-/** As long as Whisper's window; what comes after is left out. */
-const UTTERANCE_MS_MAX = 30_000;
-
-const SAMPLES_MAX = (LINE_RATE_HZ * UTTERANCE_MS_MAX) / 1000;
-
-/** Grows at its end. 8 kHz, mono, signed 16-bit. */
-export class UtteranceAudio {
-  #samples = new Int16Array(LINE_RATE_HZ);
-  #length = 0;
-
-  /** Samples kept so far. */
-  get length(): number {
-    return this.#length;
-  }
-
-  append(pcm: Int16Array): void {
-    const taken = pcm.subarray(0, SAMPLES_MAX - this.#length);
-    this.#reserve(this.#length + taken.length);
-    this.#samples.set(taken, this.#length);
-    this.#length += taken.length;
-  }
-
-  /** Copies the samples from `start` up to `end`. */
-  slice(start: number, end: number): Int16Array {
-    return this.#samples.slice(start, Math.min(end, this.#length));
-  }
-
-  #reserve(length: number): void {
-    if (length <= this.#samples.length) return;
-    const grown = new Int16Array(Math.min(SAMPLES_MAX, Math.max(length, 2 * this.#samples.length)));
-    grown.set(this.#samples.subarray(0, this.#length));
-    this.#samples = grown;
-  }
 }
