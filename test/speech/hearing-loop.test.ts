@@ -37,7 +37,7 @@ async function startLoop() {
 
 type Loop = Awaited<ReturnType<typeof startLoop>>;
 
-/** Opens an listener on a new ring. */
+/** Opens a listener on a new ring. */
 function openEar({ loop }: Loop, listener: number): ReceiveRing {
   const heard = new ReceiveRing();
   loop.obey({ kind: 'open', listener, ring: heard.buffer, position: 0, language: 'en' });

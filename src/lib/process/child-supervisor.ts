@@ -34,21 +34,16 @@ export function forkChild<ToChild extends object, FromChild>(
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  let failure: string | undefined;
-  // Without a pid there will be no `exit`. With one, this is a failed write to a dying child: `exit` follows.
-  child.on('error', (error) => {
-    failure = error.message;
-  });
+  // A failed write to a dying child; `exit` follows.
+  child.on('error', () => undefined);
   return {
     send: (message) => {
       if (child.connected) child.send(message, () => undefined);
     },
     onMessage: (listener) => child.on('message', (message) => listener(message as FromChild)),
     onExit: (listener) => {
-      if (child.pid === undefined) {
-        child.once('error', () => listener(failure ?? 'no process'));
-        return;
-      }
+      // A child that could not be forked has no pid and no `exit`.
+      if (child.pid === undefined) child.once('error', ({ message }) => listener(message));
       child.once('exit', (code, signal) =>
         listener(signal === null ? `exit code ${code}` : `signal ${signal}`),
       );
@@ -87,6 +82,8 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
   readonly #options: ChildSupervisorOptions<ToChild, FromChild, Ready>;
   #child: Child<ToChild, FromChild> | null = null;
   #isUp = false;
+  #isStopped = true;
+  /** Whether a child has been ready since `start`: then one that ends is replaced. */
   #isRestarting = false;
   #upSinceMs = 0;
   #restartWaitMs = 0;
@@ -107,10 +104,9 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
    * @throws {Error} with the child's reason, or when it ended or was not ready within `startMsMax`.
    */
   async start(): Promise<Ready> {
+    this.#isStopped = false;
     try {
-      const value = await this.#launch();
-      this.#isRestarting = true;
-      return value;
+      return await this.#launch();
     } catch (error) {
       await this.stop();
       throw error;
@@ -129,6 +125,7 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
 
   /** Ends the child: by message, by SIGKILL after 1.5 s. Safe to call twice. */
   stop(): Promise<void> {
+    this.#isStopped = true;
     this.#isRestarting = false;
     this.#isUp = false;
     this.#cancelTimer();
@@ -152,10 +149,11 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
     child.onMessage((message) => {
       const report = startReportOf(message);
       if (report === null) this.#options.onMessage(message);
-      else if (report.isReady) {
-        if (this.#child === child) this.#up(report.value);
+      else if (!report.isReady) fail(report.reason);
+      else if (this.#child === child && !this.#isStopped) {
+        this.#up(report.value);
         resolve(report.value);
-      } else fail(report.reason);
+      }
     });
     child.onExit((how) => {
       reject(new Error(`its process ended with ${how}`));
@@ -169,6 +167,7 @@ export class ChildSupervisor<ToChild extends object, FromChild, Ready> {
   #up(value: Ready): void {
     this.#cancelTimer();
     this.#isUp = true;
+    this.#isRestarting = true;
     this.#upSinceMs = this.#options.clock.nowMs();
     this.#options.onUp?.(value);
   }
