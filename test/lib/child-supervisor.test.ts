@@ -20,7 +20,7 @@ if (start === 'complains') process.send({ kind: 'unready', reason: 'no model' })
 if (start === 'works') process.send({ kind: 'ready', pid: process.pid });
 process.on('message', ({ kind }) => {
   if (kind === 'ping') process.send({ kind: 'pong', pid: process.pid });
-  if (kind === 'crash') process.abort();
+  if (kind === 'crash') process.kill(process.pid, 'SIGSEGV');
   if (kind === 'hang') for (;;);
   if (kind === 'stop' && stop !== 'ignores-stop') process.exit(0);
 });
@@ -109,7 +109,7 @@ test('ChildSupervisor replaces a child that crashes, and says how it ended', asy
   supervisor.send({ kind: 'crash' });
 
   await vi.waitFor(() => expect(pids).toHaveLength(2), 5000);
-  expect(ends).toEqual(['signal SIGABRT']);
+  expect(ends).toEqual(['signal SIGSEGV']);
   expect(isAlive(pids[0])).toBe(false);
 });
 
