@@ -7,7 +7,7 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/logger.ts';
 import { chooseHearing } from '../../src/speech/hearing/choose-hearing.ts';
-import type { SpeechListener, EngineReport, Hearing } from '../../src/speech/hearing/hearing.ts';
+import type { EngineReport, Hearing, SpeechListener } from '../../src/speech/hearing/hearing.ts';
 import { whisperEngine } from '../../src/speech/stt/recognizer-engines.ts';
 import { sileroEngine } from '../../src/speech/vad/silero/silero-engine.ts';
 

@@ -3,7 +3,12 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../../src/llm/language-model.ts';
 import { LINE_RATE_HZ } from '../../src/media/audio-stream.ts';
 import { decodeG711 } from '../../src/media/dsp/g711.ts';
-import type { SpeechListener, EngineReport, Hearing, Utterance } from '../../src/speech/hearing/hearing.ts';
+import type {
+  EngineReport,
+  Hearing,
+  SpeechListener,
+  Utterance,
+} from '../../src/speech/hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
 import type { StubClock } from './stub-clock.ts';
 import type { StubTimes } from './stub-times.ts';
