@@ -22,12 +22,12 @@ const LOOK_AGAIN_MS = 1000;
 const DRAIN_MS_MAX = 2000;
 
 /** Counts and measures attempts. */
-export interface AttemptMeter {
+interface AttemptMeter {
   attempted(kind: AnswerKind, tookMs: number): void;
 }
 
 /** Parts and settings of a deliverer. */
-export interface DelivererOptions {
+interface DelivererOptions {
   readonly outbox: Outbox;
   readonly sender: Sender;
   readonly meter: AttemptMeter;

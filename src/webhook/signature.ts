@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 
 /** What is signed at one attempt. */
-export interface SignedContent {
+interface SignedContent {
   /** `evt_…`. */
   readonly id: string;
   /** Unix seconds, in decimal. */

@@ -81,7 +81,7 @@ const QUERY_TRIES = 2;
 const SYSTEM_QUEUE_MAX = 64;
 
 /** Where names are looked up; each rejects where a name is not known. */
-export interface NameSources {
+interface NameSources {
   /** IPv4 addresses, from the name servers. */
   readonly resolve4: ResolveName;
   /** IPv6 addresses, from the name servers. */

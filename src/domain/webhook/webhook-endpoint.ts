@@ -1,4 +1,4 @@
-/** Where a customer wants events sent, and the contract of the store that keeps it. */
+/** Webhook endpoints: their rules, and the contract of the store that keeps them. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { EventStamp } from '../call/call-events.ts';

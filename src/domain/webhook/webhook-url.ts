@@ -123,7 +123,7 @@ function wrong(message: string): ServiceError {
  * `public` is reachable by everybody; `loopback` is this machine; `private` is a network of the operator's own;
  * `never` is for no ordinary server: metadata services, link-local, multicast, documentation, translated addresses.
  */
-export type AddressRange = 'public' | 'loopback' | 'private' | 'never';
+type AddressRange = 'public' | 'loopback' | 'private' | 'never';
 
 /**
  * Each list is asked in this order, so that one address of a network may differ from the rest of it.
