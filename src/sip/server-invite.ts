@@ -2,7 +2,6 @@
 import { EventEmitter } from 'node:events';
 import type { Dialog, DialogTable, OpenDialog } from './dialog/dialog.ts';
 import { serverDialogState } from './dialog/dialog-state.ts';
-import { LazyPromise } from './lazy-promise.ts';
 import type { MessageIds } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
@@ -134,7 +133,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     core.pendingOffer = 'none';
     if (message.body.length > 0) core.localSession = message.body;
     incoming.agreeOnTimer(this.request, message);
-    const ack = new LazyPromise<SipMessage | null>();
+    const ack = Promise.withResolvers<SipMessage | null>();
     const send = () => {
       this.#transaction.respond(message);
       incoming.awaitAck(this.#ids.sequence, this.#transaction, ack);
@@ -143,9 +142,9 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     else {
       // The 2xx waits for the pending PRACK (RFC 3262, 3); the dialog may end before it.
       core.provisionals.whenConfirmed(send);
-      dialog.once('ended', () => ack.settle(null));
+      dialog.once('ended', () => ack.resolve(null));
     }
-    return new Acceptance(message, dialog, ack);
+    return { message, dialog, acknowledged: ack.promise };
   }
 
   /**
@@ -242,20 +241,10 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
 }
 
 /** Accepted call: the 2xx, its dialog, and later its ACK. */
-export class Acceptance {
+export interface Acceptance {
   /** The 2xx as sent. */
   readonly message: SipMessage;
   readonly dialog: Dialog;
-  readonly #ack: LazyPromise<SipMessage | null>;
-
-  constructor(message: SipMessage, dialog: Dialog, ack: LazyPromise<SipMessage | null>) {
-    this.message = message;
-    this.dialog = dialog;
-    this.#ack = ack;
-  }
-
   /** The ACK; null when the dialog ended without one: BYE first, or 64*T1 of silence. */
-  get acknowledged(): Promise<SipMessage | null> {
-    return this.#ack.promise;
-  }
+  readonly acknowledged: Promise<SipMessage | null>;
 }

@@ -58,32 +58,30 @@ export function sdpRefusal(cause: SdpError): MediaError {
   return new MediaError(cause.message, cause.kind === 'malformed' ? 400 : 488, { cause });
 }
 
+/** Options of an endpoint. */
+export interface MediaOptions {
+  /** The far end's offer; without one, `localSdp` is our offer. */
+  readonly remoteSdp?: string;
+  /** Source IP address of SIP; RTP from it is accepted as a candidate. */
+  readonly signallingAddress: string;
+  /** Our IPv4 in SDP; default: the local one. */
+  readonly advertisedAddress?: string | undefined;
+  /** Other addresses that RTP may come from. */
+  readonly carrier?: BlockList;
+  /** Codecs to offer or accept; default: all supported ones. */
+  readonly codecs?: readonly CodecName[];
+  /** RTP session that this one may be joined with later. */
+  readonly near?: MediaSession | undefined;
+  /** Sends nothing before `session.confirm`, as long as only a forgeable datagram names the far end; default: false. */
+  readonly isHeld?: boolean;
+}
+
 export interface MediaGateway {
   start(): Promise<void>;
   stop(): Promise<void>;
 
-  /**
-   * Creates an endpoint.
-   *
-   * @param options.remoteSdp the far end's offer; without one, `localSdp` is our offer.
-   * @param options.signallingAddress source IP address of SIP; RTP from it is accepted as a candidate.
-   * @param options.advertisedAddress our IPv4 in SDP; default: the local one.
-   * @param options.carrier other addresses that RTP may come from.
-   * @param options.near RTP session that this one may be joined with later.
-   * @param options.isHeld sends nothing before `session.confirm`, as long as only a forgeable datagram names the far
-   * end; default: false.
-   * @param options.codecs codecs to offer or accept; default: all supported ones.
-   * @throws {MediaError} 488 or 400 as `negotiate`; 503 without a free port.
-   */
-  open(options: {
-    readonly remoteSdp?: string;
-    readonly signallingAddress: string;
-    readonly advertisedAddress?: string | undefined;
-    readonly carrier?: BlockList;
-    readonly codecs?: readonly CodecName[];
-    readonly near?: MediaSession | undefined;
-    readonly isHeld?: boolean;
-  }): Promise<MediaEndpoint>;
+  /** @throws {MediaError} 488 or 400 as `negotiate`; 503 without a free port. */
+  open(options: MediaOptions): Promise<MediaEndpoint>;
 }
 
 /**

@@ -1,6 +1,5 @@
 /** A 2xx that waits for its ACK: when it is repeated, when it is given up, and that it holds no alarm behind its end. */
 import { expect, test } from 'vitest';
-import { LazyPromise } from '../../src/sip/lazy-promise.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { AckWait } from '../../src/sip/transaction/reliable-responses.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
@@ -10,7 +9,7 @@ import { request } from './messages.ts';
 function open() {
   const clock = new FakeClock();
   const told: string[] = [];
-  const ack = new LazyPromise<SipMessage | null>();
+  const ack = Promise.withResolvers<SipMessage | null>();
   const wait = new AckWait({
     clock,
     timers: STANDARD_TIMERS,

@@ -1,9 +1,6 @@
 /** Client transactions: timers A, B, D, E, F, K, M and what the user is told. */
 import { describe, expect, test } from 'vitest';
-import {
-  InviteClientTransaction,
-  NonInviteClientTransaction,
-} from '../../src/sip/transaction/client-transaction.ts';
+import { ClientTransaction } from '../../src/sip/transaction/client-transaction.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 
@@ -23,10 +20,7 @@ function start(method: 'INVITE' | 'OPTIONS', protocol: 'UDP' | 'TCP' = 'UDP') {
     },
     onOver: () => told.push('over'),
   };
-  const transaction =
-    method === 'INVITE'
-      ? new InviteClientTransaction(options)
-      : new NonInviteClientTransaction(options);
+  const transaction = new ClientTransaction(options);
   transaction.start();
   const answer = (status: number) => transaction.receive(responseTo(sent, status));
   return { clock, flow, told, transaction, answer };
@@ -42,7 +36,7 @@ function sendingTimesMs(clock: FakeClock, flow: FakeFlow, untilMs: number): numb
   return times;
 }
 
-describe('NonInviteClientTransaction', () => {
+describe('ClientTransaction of other requests', () => {
   test('repeats over UDP at T1, doubling up to T2, and gives up at 64*T1', () => {
     const { clock, flow, told } = start('OPTIONS');
 
@@ -99,7 +93,7 @@ describe('NonInviteClientTransaction', () => {
   });
 });
 
-describe('InviteClientTransaction', () => {
+describe('ClientTransaction of INVITE', () => {
   test('repeats over UDP with doubling waits and gives up at 64*T1', () => {
     const { clock, flow, told } = start('INVITE');
 

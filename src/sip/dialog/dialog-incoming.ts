@@ -1,7 +1,6 @@
 /** Requests of the peer inside a dialog. */
 
 import type { Clock } from '../../lib/clock.ts';
-import { LazyPromise } from '../lazy-promise.ts';
 import type { SipMessage } from '../message/message.ts';
 import { SESSION_TYPES } from '../message/session-body.ts';
 import { newResponse } from '../own-messages.ts';
@@ -62,7 +61,7 @@ export class DialogIncoming {
   awaitAck(
     sequence: number,
     transaction: ServerTransaction,
-    ack: LazyPromise<SipMessage | null>,
+    ack: PromiseWithResolvers<SipMessage | null>,
   ): void {
     const { clock, timers } = this.#core.context;
     this.#core.ackWait = new AckWait({
@@ -200,7 +199,7 @@ interface IncomingReinviteOptions {
   readonly patienceMs: number;
   readonly answer: (status: number, parts: ResponseParts) => SipMessage;
   /** Repeats the 2xx until its ACK. */
-  readonly awaitAck: (ack: LazyPromise<SipMessage | null>) => void;
+  readonly awaitAck: (ack: PromiseWithResolvers<SipMessage | null>) => void;
   readonly onFinal: () => void;
 }
 
@@ -208,7 +207,7 @@ interface IncomingReinviteOptions {
 class IncomingReinvite implements ServerReinvite {
   readonly request: SipMessage;
   readonly flow: Flow;
-  readonly #ack = new LazyPromise<SipMessage | null>();
+  readonly #ack = Promise.withResolvers<SipMessage | null>();
   readonly #options: IncomingReinviteOptions;
   readonly #cancelPatience: () => void;
 
@@ -220,7 +219,7 @@ class IncomingReinvite implements ServerReinvite {
     if (!isFirstFinal) return response;
     this.#cancelPatience();
     if (status < 300) awaitAck(this.#ack);
-    else this.#ack.settle(null);
+    else this.#ack.resolve(null);
     onFinal();
     return response;
   };

@@ -222,22 +222,10 @@ export const HEADER_BYTES_MAX = 16_384;
 const ADDRESS_LISTS = ['contact', 'route', 'record-route'] as const;
 
 /** Headers that may occur once only. @see RFC 3261 section 7.3.1 */
-const SINGLE = [
-  'call-id',
-  'content-length',
-  'content-type',
-  'cseq',
-  'expires',
-  'from',
-  'max-forwards',
-  'min-se',
-  'rack',
-  'refer-to',
-  'replaces',
-  'rseq',
-  'session-expires',
-  'to',
-];
+const SINGLE =
+  'call-id content-length content-type cseq expires from max-forwards min-se rack refer-to replaces rseq session-expires to'.split(
+    ' ',
+  );
 
 /** One bit per checked header, for the set of headers present. */
 const BITS: ReadonlyMap<string, number> = new Map(

@@ -4,7 +4,6 @@ import { doNothing } from '../noop.ts';
 import type { Flow } from '../transport/flow.ts';
 import { Retransmitter, type TransactionTimers } from './timers.ts';
 import {
-  type ClientTransaction,
   type ClientTransactionUser,
   sendCounted,
   type TransactionContext,
@@ -22,110 +21,17 @@ export interface ClientTransactionOptions {
 
 /**
  * ```
- * trying ──1xx──► proceeding ──final──► completed ──K──► terminated
- *    └────────────final──────────────────┘   (F, or a lost flow: terminated at once)
+ * INVITE   calling ──1xx──► proceeding ──2xx──► accepted ──M──► terminated
+ *             │                  └──≥300──► completed ──D──► terminated   (ACK at each ≥300)
+ * other    calling ──1xx──► proceeding ──final──► completed ──K──► terminated
+ *
+ * Final responses in calling: likewise. Timer B or F, or a closed flow: terminated at once.
  * ```
  */
-export class NonInviteClientTransaction implements ClientTransaction {
-  readonly #context: TransactionContext;
-  readonly #flow: Flow;
+export class ClientTransaction {
+  readonly #options: ClientTransactionOptions;
   readonly #timers: TransactionTimers;
-  readonly #user: ClientTransactionUser;
-  readonly #onOver: () => void;
-  readonly #bytes: Buffer;
-  #state: 'trying' | 'proceeding' | 'completed' | 'terminated' = 'trying';
-  #repeater: Retransmitter | undefined;
-  #cancelTimer: () => void = doNothing;
-  #forgetFlow: () => void = doNothing;
-
-  constructor(options: ClientTransactionOptions) {
-    this.#context = options.context;
-    this.#flow = options.flow;
-    this.#timers = timersOver(options.flow, options.context);
-    this.#user = options.user;
-    this.#onOver = options.onOver;
-    this.#bytes = options.request.toBuffer();
-  }
-
-  get isOver(): boolean {
-    return this.#state === 'terminated';
-  }
-
-  start(): void {
-    const { clock } = this.#context;
-    if (!sendCounted(this.#context, this.#flow, this.#bytes, false)) {
-      this.abort();
-      return;
-    }
-    this.#forgetFlow = this.#flow.onClosed(() => this.abort());
-    this.#cancelTimer = clock.after(this.#timers.fMs, () => {
-      this.#terminate();
-      this.#user.onTimeout();
-    });
-    if (this.#timers.eMs === 0) return;
-    this.#repeater = new Retransmitter({
-      clock,
-      firstMs: this.#timers.eMs,
-      longestMs: this.#timers.t2Ms,
-      resend: () => this.#resend(),
-    });
-  }
-
-  receive(response: SipMessage): void {
-    if (this.#state === 'completed' || this.#state === 'terminated') {
-      this.#context.stats.counts.retransmissionsIn += 1;
-      return;
-    }
-    if (response.status < 200) {
-      this.#state = 'proceeding';
-      this.#repeater?.settleAt(this.#timers.t2Ms);
-    } else this.#complete();
-    this.#user.onResponse(response);
-  }
-
-  abort(): void {
-    const isWaiting = this.#state === 'trying' || this.#state === 'proceeding';
-    this.#terminate();
-    if (isWaiting) this.#user.onTransportError();
-  }
-
-  #resend(): void {
-    if (!sendCounted(this.#context, this.#flow, this.#bytes, true)) this.abort();
-  }
-
-  #complete(): void {
-    this.#repeater?.stop();
-    this.#cancelTimer();
-    this.#forgetFlow();
-    this.#state = 'completed';
-    if (this.#timers.kMs === 0) this.#terminate();
-    else this.#cancelTimer = this.#context.clock.after(this.#timers.kMs, () => this.#terminate());
-  }
-
-  #terminate(): void {
-    if (this.#state === 'terminated') return;
-    this.#state = 'terminated';
-    this.#repeater?.stop();
-    this.#cancelTimer();
-    this.#forgetFlow();
-    this.#onOver();
-  }
-}
-
-/**
- * ```
- * calling ──1xx──► proceeding ──2xx──► accepted ──M──► terminated
- *    │                  └──≥300──► completed ──D──► terminated   (ACK at each ≥300)
- *    └─ 2xx, ≥300 likewise; B, or a lost flow: terminated at once
- * ```
- */
-export class InviteClientTransaction implements ClientTransaction {
-  readonly #context: TransactionContext;
-  readonly #flow: Flow;
-  readonly #timers: TransactionTimers;
-  readonly #user: ClientTransactionUser;
-  readonly #onOver: () => void;
-  readonly #request: SipMessage;
+  readonly #isInvite: boolean;
   #state: 'calling' | 'proceeding' | 'accepted' | 'completed' | 'terminated' = 'calling';
   #ackBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
@@ -133,12 +39,9 @@ export class InviteClientTransaction implements ClientTransaction {
   #forgetFlow: () => void = doNothing;
 
   constructor(options: ClientTransactionOptions) {
-    this.#context = options.context;
-    this.#flow = options.flow;
+    this.#options = options;
     this.#timers = timersOver(options.flow, options.context);
-    this.#user = options.user;
-    this.#onOver = options.onOver;
-    this.#request = options.request;
+    this.#isInvite = options.request.method === 'INVITE';
   }
 
   get isOver(): boolean {
@@ -146,43 +49,45 @@ export class InviteClientTransaction implements ClientTransaction {
   }
 
   start(): void {
-    const { clock } = this.#context;
-    const bytes = this.#request.toBuffer();
-    if (!sendCounted(this.#context, this.#flow, bytes, false)) {
+    const { context, request } = this.#options;
+    const { aMs, eMs, t2Ms } = this.#timers;
+    const bytes = request.toBuffer();
+    if (!this.#send(bytes, false)) {
       this.abort();
       return;
     }
-    this.#forgetFlow = this.#flow.onClosed(() => this.abort());
-    this.#cancelTimer = clock.after(this.#timers.bMs, () => this.#timeOut());
-    if (this.#timers.aMs === 0) return;
+    this.#awaitResponse();
+    const firstMs = this.#isInvite ? aMs : eMs;
+    if (firstMs === 0) return;
     this.#repeater = new Retransmitter({
-      clock,
-      firstMs: this.#timers.aMs,
-      longestMs: Number.POSITIVE_INFINITY,
+      clock: context.clock,
+      firstMs,
+      longestMs: this.#isInvite ? Number.POSITIVE_INFINITY : t2Ms,
       resend: () => {
-        if (!sendCounted(this.#context, this.#flow, bytes, true)) this.abort();
+        if (!this.#send(bytes, true)) this.abort();
       },
     });
   }
 
-  /** Continues the transaction of an earlier process, instead of `start`: sends nothing but ACK. */
+  /** Continues the INVITE of an earlier process, instead of `start`: sends nothing but ACK. */
   resume(): void {
     this.#state = 'proceeding';
-    this.#forgetFlow = this.#flow.onClosed(() => this.abort());
-    this.#cancelTimer = this.#context.clock.after(this.#timers.bMs, () => this.#timeOut());
+    this.#awaitResponse();
   }
 
   receive(response: SipMessage): void {
+    const { context, user } = this.#options;
     switch (this.#state) {
       case 'calling':
       case 'proceeding':
         this.#advance(response);
+        user.onResponse(response);
         break;
       case 'accepted':
-        if (response.status >= 200 && response.status < 300) this.#user.onResponse(response);
+        if (response.status >= 200 && response.status < 300) user.onResponse(response);
         break;
       case 'completed':
-        this.#context.stats.counts.retransmissionsIn += 1;
+        context.stats.counts.retransmissionsIn += 1;
         if (response.status >= 300) this.#acknowledge(true);
         break;
       case 'terminated':
@@ -192,40 +97,58 @@ export class InviteClientTransaction implements ClientTransaction {
     }
   }
 
+  /** Terminates without sending; the user of a pending request gets `onTransportError`. */
   abort(): void {
-    const isWaiting = this.#state === 'calling' || this.#state === 'proceeding';
+    const isPending = this.#state === 'calling' || this.#state === 'proceeding';
     this.#terminate();
-    if (isWaiting) this.#user.onTransportError();
+    if (isPending) this.#options.user.onTransportError();
+  }
+
+  #awaitResponse(): void {
+    const { context, flow, user } = this.#options;
+    const { bMs, fMs } = this.#timers;
+    this.#forgetFlow = flow.onClosed(() => this.abort());
+    this.#cancelTimer = context.clock.after(this.#isInvite ? bMs : fMs, () => {
+      this.#terminate();
+      user.onTimeout();
+    });
   }
 
   #advance(response: SipMessage): void {
-    this.#stopTimers();
-    if (response.status < 200) this.#state = 'proceeding';
-    else if (response.status < 300) {
-      this.#state = 'accepted';
-      this.#forgetFlow();
-      this.#endAfter(this.#timers.mMs);
-    } else this.#complete(response);
-    this.#user.onResponse(response);
-  }
-
-  #complete(response: SipMessage): void {
-    this.#state = 'completed';
-    this.#forgetFlow();
-    this.#ackBytes = ackOfRefusal(this.#request, response).toBuffer();
-    this.#acknowledge(false);
-    if (this.#timers.dMs === 0) this.#terminate();
-    else this.#endAfter(this.#timers.dMs);
-  }
-
-  #acknowledge(isRepeat: boolean): void {
-    if (this.#ackBytes !== undefined) {
-      sendCounted(this.#context, this.#flow, this.#ackBytes, isRepeat);
+    if (response.status >= 200) this.#complete(response);
+    else {
+      this.#state = 'proceeding';
+      if (this.#isInvite) this.#stopTimers();
+      else this.#repeater?.settleAt(this.#timers.t2Ms);
     }
   }
 
+  #complete(response: SipMessage): void {
+    const { mMs, dMs, kMs } = this.#timers;
+    this.#stopTimers();
+    this.#forgetFlow();
+    if (this.#isInvite && response.status < 300) {
+      this.#state = 'accepted';
+      this.#endAfter(mMs);
+      return;
+    }
+    this.#state = 'completed';
+    if (this.#isInvite) this.#ackBytes = ackOfRefusal(this.#options.request, response).toBuffer();
+    this.#acknowledge(false);
+    this.#endAfter(this.#isInvite ? dMs : kMs);
+  }
+
+  #acknowledge(isRepeat: boolean): void {
+    if (this.#ackBytes !== undefined) this.#send(this.#ackBytes, isRepeat);
+  }
+
+  #send(bytes: Buffer, isRepeat: boolean): boolean {
+    return sendCounted(this.#options.context, this.#options.flow, bytes, isRepeat);
+  }
+
   #endAfter(waitMs: number): void {
-    this.#cancelTimer = this.#context.clock.after(waitMs, () => this.#terminate());
+    if (waitMs === 0) this.#terminate();
+    else this.#cancelTimer = this.#options.context.clock.after(waitMs, () => this.#terminate());
   }
 
   #stopTimers(): void {
@@ -233,17 +156,12 @@ export class InviteClientTransaction implements ClientTransaction {
     this.#cancelTimer();
   }
 
-  #timeOut(): void {
-    this.#terminate();
-    this.#user.onTimeout();
-  }
-
   #terminate(): void {
     if (this.#state === 'terminated') return;
     this.#state = 'terminated';
     this.#stopTimers();
     this.#forgetFlow();
-    this.#onOver();
+    this.#options.onOver();
   }
 }
 

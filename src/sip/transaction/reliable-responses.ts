@@ -1,6 +1,5 @@
 /** Responses that are retransmitted until they are acknowledged: 2xx to INVITE (ACK; RFC 3261, 13.3.1.4) and reliable provisional responses (PRACK; RFC 3262). */
 import type { Clock } from '../../lib/clock.ts';
-import type { LazyPromise } from '../lazy-promise.ts';
 import { parseDecimal } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { doNothing } from '../noop.ts';
@@ -12,8 +11,8 @@ export interface AckWaitOptions {
   readonly timers: BaseTimers;
   /** CSeq number of the INVITE, which the ACK repeats. */
   readonly sequence: number;
-  /** Is settled with the ACK, or null when it is given up. */
-  readonly ack: LazyPromise<SipMessage | null>;
+  /** Resolved with the ACK; null when it is given up. */
+  readonly ack: PromiseWithResolvers<SipMessage | null>;
   /** Server transaction that holds the 2xx. */
   readonly transaction: Pick<ServerTransaction, 'repeat' | 'acknowledged'>;
   /** No ACK within 64*T1. */
@@ -30,6 +29,7 @@ export class AckWait {
   readonly #options: AckWaitOptions;
   #waitMs: number;
   #patienceMs: number;
+  #isSettled = false;
   #cancelAlarm: () => void;
 
   constructor(options: AckWaitOptions) {
@@ -47,15 +47,15 @@ export class AckWait {
   }
 
   get isSettled(): boolean {
-    return this.#options.ack.isSettled;
+    return this.#isSettled;
   }
 
   settle(ack: SipMessage | null): void {
-    if (this.isSettled) return;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.#cancelAlarm();
-    this.#cancelAlarm = doNothing;
     this.#options.transaction.acknowledged();
-    this.#options.ack.settle(ack);
+    this.#options.ack.resolve(ack);
   }
 
   #setAlarm(): () => void {

@@ -5,10 +5,9 @@ import { type HeaderLine, makeResponse, type SipMessage } from '../message/messa
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';
-import { InviteClientTransaction, NonInviteClientTransaction } from './client-transaction.ts';
+import { ClientTransaction } from './client-transaction.ts';
 import { InviteServerTransaction, NonInviteServerTransaction } from './server-transaction.ts';
 import {
-  type ClientTransaction,
   type ClientTransactionUser,
   clientKey,
   mergeKey,
@@ -72,11 +71,7 @@ export class TransactionLayer {
 
   /** Sends a request with our Via on top; `user` receives its responses. */
   send(request: SipMessage, flow: Flow, user: ClientTransactionUser): ClientTransaction {
-    const options = this.#clientOptions(request, flow, user);
-    const transaction =
-      request.method === 'INVITE'
-        ? new InviteClientTransaction(options)
-        : new NonInviteClientTransaction(options);
+    const transaction = new ClientTransaction(this.#clientOptions(request, flow, user));
     this.#clients.set(keyOf(request), transaction);
     transaction.start();
     return transaction;
@@ -90,7 +85,7 @@ export class TransactionLayer {
   resume(invite: SipMessage, flow: Flow, user: ClientTransactionUser): boolean {
     const key = keyOf(invite);
     if (this.#clients.get(key) !== undefined) return false;
-    const transaction = new InviteClientTransaction(this.#clientOptions(invite, flow, user));
+    const transaction = new ClientTransaction(this.#clientOptions(invite, flow, user));
     this.#clients.set(key, transaction);
     transaction.resume();
     return true;

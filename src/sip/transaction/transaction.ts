@@ -30,14 +30,6 @@ export interface ClientTransactionUser {
   onTransportError(): void;
 }
 
-export interface ClientTransaction {
-  readonly isOver: boolean;
-  start(): void;
-  receive(response: SipMessage): void;
-  /** Terminates without sending; the user gets `onTransportError`. */
-  abort(): void;
-}
-
 /** Receiver of a request. */
 export interface ServerTransactionUser {
   /** The peer took its INVITE back; 200 to the CANCEL has been sent. */

@@ -1,6 +1,5 @@
 /** Media gateway without a media server: the media engine's own ports, described and answered in SDP. */
 import { randomInt } from 'node:crypto';
-import type { BlockList } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import { LocalRoutes } from '../../lib/local-routes.ts';
 import type { AudioStream, MediaSession } from '../../media/audio-stream.ts';
@@ -11,6 +10,7 @@ import {
   type MediaEndpoint,
   MediaError,
   type MediaGateway,
+  type MediaOptions,
   OUR_CODECS,
   offerOf,
   sdpRefusal,
@@ -42,15 +42,7 @@ export class DirectGateway implements MediaGateway {
     return this.#engine.stop();
   }
 
-  async open(options: {
-    readonly remoteSdp?: string;
-    readonly signallingAddress: string;
-    readonly advertisedAddress?: string | undefined;
-    readonly carrier?: BlockList;
-    readonly codecs?: readonly CodecName[];
-    readonly near?: MediaSession | undefined;
-    readonly isHeld?: boolean;
-  }): Promise<DirectEndpoint> {
+  async open(options: MediaOptions): Promise<DirectEndpoint> {
     const { remoteSdp, codecs = OUR_CODECS, advertisedAddress, ...line } = options;
     // Parsed before a port is taken: an unusable offer must not cost one.
     const offer = remoteSdp === undefined ? undefined : readSdp(remoteSdp, codecs);

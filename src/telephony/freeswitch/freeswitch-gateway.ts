@@ -1,5 +1,4 @@
 /** Media gateway through FreeSWITCH, which handles codecs, SRTP and NAT; the media engine stays behind it. */
-import type { BlockList } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
@@ -8,7 +7,7 @@ import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { CarrierReport } from '../carrier.ts';
 import { within } from '../limit.ts';
-import { MediaError, type MediaGateway } from '../media-gateway.ts';
+import { MediaError, type MediaGateway, type MediaOptions } from '../media-gateway.ts';
 import { type ServerAddress, WeightedTurns } from '../trunks/server-list.ts';
 import { BridgedEndpoint } from './bridged-endpoint.ts';
 import { engineOffer, limited, silentOffer } from './carrier-sdp.ts';
@@ -91,15 +90,7 @@ export class FreeSwitchGateway implements MediaGateway {
     return reports.map((report) => ({ ...report, isReady: isAnyReady }));
   }
 
-  async open(options: {
-    readonly remoteSdp?: string;
-    readonly signallingAddress: string;
-    readonly advertisedAddress?: string | undefined;
-    readonly carrier?: BlockList;
-    readonly codecs?: readonly CodecName[];
-    readonly near?: MediaSession | undefined;
-    readonly isHeld?: boolean;
-  }): Promise<BridgedEndpoint> {
+  async open(options: MediaOptions): Promise<BridgedEndpoint> {
     const { codecs, advertisedAddress, remoteSdp, near, isHeld } = options;
     const { signallingAddress, carrier } = options;
     const hosts = { signallingAddress, carrier };
