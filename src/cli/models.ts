@@ -7,7 +7,6 @@ import { type Preparation, prepareModels } from '../../models/prepare/prepare-mo
 import { type Config, ConfigError, readProcessConfig } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { makeBundleRun, takeBundleRun } from '../model-store/bundle.ts';
-import { checkRun, listRun, useText } from '../model-store/check-models.ts';
 import { DEFAULT_LIMITS } from '../model-store/download-file.ts';
 import { fetchModels } from '../model-store/download-models.ts';
 import { HttpSource } from '../model-store/http-source.ts';
@@ -19,6 +18,7 @@ import {
   PROFILES,
   type Profile,
 } from '../model-store/manifest.ts';
+import { checkRun, listRun, useText } from '../model-store/model-files.ts';
 import { lockFolder } from '../model-store/model-lock.ts';
 import { diskError, ModelsError, type ModelsFailure } from '../model-store/models-error.ts';
 import { plainText, type Screen } from '../model-store/progress.ts';

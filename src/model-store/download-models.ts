@@ -3,11 +3,17 @@ import { mkdir } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { type Dispatcher, request } from 'undici';
 import { z } from 'zod';
-import { announcement, useText } from './check-models.ts';
 import { type DownloadTools, downloadFile, type FileOutcome } from './download-file.ts';
 import { networkError, ServerTrouble } from './http-source.ts';
 import type { Model, OllamaModelEntry } from './manifest.ts';
-import { bytesMissing, bytesThere, type PlannedFile, planFiles } from './model-files.ts';
+import {
+  announcement,
+  bytesMissing,
+  bytesThere,
+  type PlannedFile,
+  planFiles,
+  useText,
+} from './model-files.ts';
 import { lockFolder, ModelLock } from './model-lock.ts';
 import { cancelled, ModelsError, refuseWithoutRoom } from './models-error.ts';
 import { bytesText, Progress, plainText, type Screen } from './progress.ts';

@@ -1,11 +1,16 @@
 /** Reading and writing ONNX files: nodes, graphs within, numbers, and constants that are only laid out anew. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GraphConstants } from '../../models/prepare/onnx/onnx-constants.ts';
-import { allNodes, floatsOf, integersOf, readGraph } from '../../models/prepare/onnx/onnx-graph.ts';
-import { writeModel } from '../../models/prepare/onnx/onnx-writer.ts';
-import { ProtobufError } from '../../models/prepare/onnx/protobuf.ts';
-import { float32, int64, type OnnxNode, onnxModel } from '../support/onnx-file.ts';
+import { GraphConstants } from '../../../models/prepare/onnx/onnx-constants.ts';
+import {
+  allNodes,
+  floatsOf,
+  integersOf,
+  readGraph,
+} from '../../../models/prepare/onnx/onnx-graph.ts';
+import { writeModel } from '../../../models/prepare/onnx/onnx-writer.ts';
+import { ProtobufError } from '../../../models/prepare/onnx/protobuf.ts';
+import { float32, int64, type OnnxNode, onnxModel } from '../../support/onnx-file.ts';
 
 test('readGraph reads what writeModel wrote', () => {
   const model = writeModel({

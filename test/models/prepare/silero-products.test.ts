@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { sileroSized } from '../../bench/lib/silero-sized.ts';
-import { prepareModels } from '../../models/prepare/prepare-models.ts';
-import { preparedPathOf } from '../../src/speech/models/prepared-file.ts';
-import { openSilero, openVoiceDetector } from '../../src/speech/vad/silero/silero-detector.ts';
-import type { Vad } from '../../src/speech/vad/vad.ts';
-import { VadTrack } from '../../src/speech/vad/vad-track.ts';
-import type { OnnxNode } from '../support/onnx-file.ts';
-import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from './spoken-phrases.ts';
+import { sileroSized } from '../../../bench/lib/silero-sized.ts';
+import { prepareModels } from '../../../models/prepare/prepare-models.ts';
+import { preparedPathOf } from '../../../src/speech/models/prepared-file.ts';
+import { openSilero, openVoiceDetector } from '../../../src/speech/vad/silero/silero-detector.ts';
+import type { Vad } from '../../../src/speech/vad/vad.ts';
+import { VadTrack } from '../../../src/speech/vad/vad-track.ts';
+import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../../speech/spoken-phrases.ts';
+import type { OnnxNode } from '../../support/onnx-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'silero-products-'));
 

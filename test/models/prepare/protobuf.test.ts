@@ -9,7 +9,7 @@ import {
   ProtobufError,
   textOf,
   varintField,
-} from '../../models/prepare/onnx/protobuf.ts';
+} from '../../../models/prepare/onnx/protobuf.ts';
 
 test('fieldsOf reads back what was written', () => {
   const message = join([varintField(1, 300), bytesField(2, 'encoder'), varintField(1, 2 ** 40)]);

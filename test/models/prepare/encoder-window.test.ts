@@ -5,22 +5,22 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { type TableForm, whisperEncoder } from '../../bench/lib/whisper-encoder-graph.ts';
-import { WHISPER_LEAST, writeWhisper } from '../../bench/lib/whisper-sized.ts';
-import { freeEncoderWindow } from '../../models/prepare/encoder-window.ts';
+import { type TableForm, whisperEncoder } from '../../../bench/lib/whisper-encoder-graph.ts';
+import { WHISPER_LEAST, writeWhisper } from '../../../bench/lib/whisper-sized.ts';
+import { freeEncoderWindow } from '../../../models/prepare/encoder-window.ts';
 import {
   bytesField,
   fieldsOf,
   join,
   ProtobufError,
   varintField,
-} from '../../models/prepare/onnx/protobuf.ts';
-import { prepareModels } from '../../models/prepare/prepare-models.ts';
-import { preparedPathOf } from '../../src/speech/models/prepared-file.ts';
-import { readWhisperConfig } from '../../src/speech/stt/whisper/whisper-config.ts';
-import { type Encoder, openEncoder } from '../../src/speech/stt/whisper/whisper-model.ts';
-import { seededChance } from '../support/onnx-file.ts';
-import { TINY_WHISPER_DIR } from './spoken-phrases.ts';
+} from '../../../models/prepare/onnx/protobuf.ts';
+import { prepareModels } from '../../../models/prepare/prepare-models.ts';
+import { preparedPathOf } from '../../../src/speech/models/prepared-file.ts';
+import { readWhisperConfig } from '../../../src/speech/stt/whisper/whisper-config.ts';
+import { type Encoder, openEncoder } from '../../../src/speech/stt/whisper/whisper-model.ts';
+import { TINY_WHISPER_DIR } from '../../speech/spoken-phrases.ts';
+import { seededChance } from '../../support/onnx-file.ts';
 
 const SHAPE = { positions: 1500, modelSize: WHISPER_LEAST.modelSize };
 const modelsDir = mkdtempSync(joinPath(tmpdir(), 'encoder-'));
