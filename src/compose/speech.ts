@@ -22,15 +22,10 @@ import {
   whisperEngine,
 } from '../speech/stt/recognizer-engines.ts';
 import { SpokenSynthesizer } from '../speech/text-normalization/spoken-form.ts';
-import { espeakEngines } from '../speech/tts/espeak/espeak-engines.ts';
-import { kokoroEngine } from '../speech/tts/kokoro/kokoro-engine.ts';
-import { piperEngine } from '../speech/tts/piper/piper-engine.ts';
-import {
-  chooseSynthesizer,
-  type SynthesizerEngine,
-} from '../speech/tts/pool/choose-synthesizer.ts';
+import { chooseSynthesizer } from '../speech/tts/pool/choose-synthesizer.ts';
 import { MeasuredSynthesizer } from '../speech/tts/pool/measured-synthesizer.ts';
 import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
+import { ttsEngines } from '../speech/tts/tts-engines.ts';
 import { PhraseCache } from '../speech/tts/voices/phrase-cache.ts';
 import { loadVoiceBook, type VoiceBook } from '../speech/tts/voices/voice-book.ts';
 import { type ListedVoice, listedVoices, sampleText } from '../speech/tts/voices/voice-list.ts';
@@ -119,7 +114,7 @@ async function composeVoices(options: {
   const book = await loadVoiceBook();
   const chosen = await chooseSynthesizer({
     tts: config.TTS,
-    engines: voiceEngines({ config, book, clock, log }),
+    engines: ttsEngines({ modelsDir: config.MODELS_DIR, book, clock, logger: log }),
     logger: log,
   });
   const measured = new MeasuredSynthesizer({ synthesizer: chosen, times, clock });
@@ -131,26 +126,6 @@ async function composeVoices(options: {
   });
   // Past the cache: what is tried again and again must not push out what callers are to hear.
   return { synthesizer, voices: voiceCatalogue({ book, synthesizer: spoken, log }) };
-}
-
-/** Best first. Neural voices have espeak-ng write down how words are said, whichever build of it there is. */
-function voiceEngines(options: {
-  readonly config: Config;
-  readonly book: VoiceBook;
-  readonly clock: Clock;
-  readonly log: Logger;
-}): readonly SynthesizerEngine[] {
-  const { config, book, clock, log } = options;
-  const neural = {
-    ...{ modelsDir: config.MODELS_DIR, book, clock, logger: log },
-    phonemizerModule: new URL('../speech/tts/espeak/espeak-phonemizer.ts', import.meta.url).href,
-    phonemizer: { program: 'espeak-ng', moduleName: 'espeak-ng' },
-  };
-  return [
-    kokoroEngine(neural),
-    piperEngine(neural),
-    ...espeakEngines({ voices: book, clock, logger: log }),
-  ];
 }
 
 interface CatalogueOptions {

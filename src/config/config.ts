@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Plan } from '../domain/account/account.ts';
 import { isProxyNetwork } from '../domain/trusted-proxies.ts';
 import { RETRY_WAITS_SECONDS } from '../domain/webhook/retry-schedule.ts';
+import { TTS_ENGINE_NAMES } from '../speech/tts/tts-engines.ts';
 import {
   ADVERTISED_ADDRESS_EXPECTED,
   isAdvertisable,
@@ -221,7 +222,7 @@ const SCHEMA = z.object({
   VAD: z.enum(['auto', 'silero', 'energy']).default('auto'),
   STT: z.enum(['auto', 'whisper', 'moonshine', 'transformers']).default('auto'),
   TURN: z.enum(['auto', 'smart-turn', 'off']).default('auto'),
-  TTS: z.enum(['auto', 'kokoro', 'piper', 'espeak', 'espeak-wasm']).default('auto'),
+  TTS: z.enum(['auto', ...TTS_ENGINE_NAMES]).default('auto'),
   ...LLM_SETTINGS,
   OLLAMA_HOST: baseUrl.default('http://127.0.0.1:11434'),
   OPENAI_BASE_URL: baseUrl.optional(),

@@ -92,7 +92,7 @@ test('listedVoices are all of a known gender, in a language that espeak-ng speak
 
 test('The voice book maps ids that it lists', () => {
   const ids = listedVoices(book).map(({ id }) => id);
-  const mapped = [...Object.keys(book.kokoro.voices), ...Object.keys(book.piper.voices)];
+  const mapped = Object.values(book.neural).flatMap(({ voices }) => Object.keys(voices));
 
   expect(mapped.filter((id) => !ids.includes(id))).toEqual([]);
 });
@@ -111,7 +111,7 @@ describe('chooseNeuralVoice', () => {
   ];
   const choose = (name: string, language: string) =>
     chooseNeuralVoice({ voice: name, language }, voices, {
-      book: book.kokoro.voices,
+      book: book.neural.kokoro?.voices ?? {},
       names: book.names,
     })?.name;
 

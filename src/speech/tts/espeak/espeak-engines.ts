@@ -1,4 +1,4 @@
-/** The two ways to have espeak-ng: the installed program, or the WASM build from npm. */
+/** espeak-ng as a TTS engine: the installed program, or the WASM build from npm. */
 import { createRequire } from 'node:module';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -31,10 +31,11 @@ export interface EspeakEngineOptions {
 
 /** The engines `espeak` and `espeak-wasm`, in this order of preference. */
 export function espeakEngines(options: EspeakEngineOptions): readonly SynthesizerEngine[] {
-  return [programEngine(options), wasmEngine(options)];
+  return [espeakProgramEngine(options), espeakWasmEngine(options)];
 }
 
-function programEngine(options: EspeakEngineOptions): SynthesizerEngine {
+/** The installed program espeak-ng. */
+export function espeakProgramEngine(options: EspeakEngineOptions): SynthesizerEngine {
   const { voices, clock, logger, program = 'espeak-ng' } = options;
   return {
     name: 'espeak',
@@ -51,7 +52,8 @@ function programEngine(options: EspeakEngineOptions): SynthesizerEngine {
   };
 }
 
-function wasmEngine(options: EspeakEngineOptions): SynthesizerEngine {
+/** The WASM build of espeak-ng from npm. */
+export function espeakWasmEngine(options: EspeakEngineOptions): SynthesizerEngine {
   const { voices, clock, logger, moduleName = 'espeak-ng' } = options;
   return {
     name: 'espeak-wasm',
@@ -64,7 +66,7 @@ function wasmEngine(options: EspeakEngineOptions): SynthesizerEngine {
         clock,
         logger,
         report: reportOf(version, passedOver),
-        // It speaks one sentence at a time and then loads for 80 ms: two take turns.
+        // A child speaks one sentence at a time and then loads for 80 ms: two take turns.
         childCount: 2,
       }),
   };

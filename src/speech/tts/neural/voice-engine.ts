@@ -1,4 +1,4 @@
-/** What the engines of neural voices have in common: how they are found, opened and told of. */
+/** Makes the engine of a neural voice model: finds its voices, opens it in child processes, reports on it. */
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
@@ -19,31 +19,34 @@ import type { VoiceBook } from '../voices/voice-book.ts';
 import { chooseNeuralVoice } from '../voices/voice-choice.ts';
 import { pauseAfterMs, spokenText } from '../voices/voice-list.ts';
 
-/** What the composition root gives to every engine of neural voices. */
+/** Options of every neural engine, from the registry. */
 export interface VoiceEngineOptions {
   readonly modelsDir: string;
   readonly book: VoiceBook;
-  /** URL of the module that makes a phonemizer, and what it is to be told. */
+  /** URL of the phonemizer's module, and its options. */
   readonly phonemizerModule: string;
   readonly phonemizer: object;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Children, each with its own copy of the models; as the machine has processors unless given. */
+  /** Child processes, each with its own copy of the models. Default: by the machine's cores. */
   readonly childCount?: number;
 }
 
-/** Two callers who are spoken to at once do not wait for each other where there is a processor for each. */
+/** Two replies at once do not wait for each other where there is a core for each. */
 const CHILDREN_MAX = 2;
 
 const THREADS_MAX = 4;
 
+/** Makes an engine from its name, its voices and the module that opens its models. */
 export function voiceEngine(
   options: VoiceEngineOptions,
   engine: {
-    readonly name: 'kokoro' | 'piper';
+    /** As in the setting `TTS` and in `models/voices.json`. */
+    readonly name: string;
     readonly modelModule: string;
+    /** Voices in the models folder. */
     readonly find: (modelsDir: string) => readonly NeuralVoice[];
-    /** What is to be put where. */
+    /** How to install a voice. */
     readonly remedy: string;
   },
 ): SynthesizerEngine {
@@ -65,7 +68,10 @@ export function voiceEngine(
         engine: name,
         order: { modelModule, phonemizerModule, phonemizer, voices: find(modelsDir), threads },
         voiceFor: (choice, voices) =>
-          chooseNeuralVoice(choice, voices, { book: book[name].voices, names: book.names }),
+          chooseNeuralVoice(choice, voices, {
+            book: book.neural[name]?.voices ?? {},
+            names: book.names,
+          }),
         ...{ childCount, clock, logger },
       }),
   };

@@ -1,4 +1,4 @@
-/** Loads `models/voices.json`: which names are women's and men's, and which voice each engine has for them. */
+/** The voice book, `models/voices.json`: genders of speakers' names, and each engine's voice for an agent's voice. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 
@@ -10,13 +10,10 @@ const variantSchema = z.object({
 
 const espeakNameSchema = z.string().regex(/^[A-Za-z0-9/-]+$/);
 
-const voiceBookSchema = z.object({
+const bookSchema = z.object({
   names: z.object({ female: z.array(z.string()), male: z.array(z.string()) }),
-  /** The voices that are offered: by locale, the names of the speakers. */
+  /** The offered voices: speakers' names by locale. */
   ids: z.record(z.string().regex(/^[a-z]{2,3}-[A-Z]{2}$/), z.array(z.string()).min(1)),
-  /** Which of an engine's own voices to take for an agent's, where it is installed. */
-  kokoro: z.object({ voices: z.record(z.string(), z.string()) }),
-  piper: z.object({ voices: z.record(z.string(), z.string()) }),
   espeak: z.object({
     wordsPerMinute: z.number().int().min(80).max(450),
     fallbackLanguage: z.string(),
@@ -29,10 +26,20 @@ const voiceBookSchema = z.object({
   }),
 });
 
+/** Every other key is a neural engine's name: its own voice by an agent's voice. */
+const engineSchema = z.object({ voices: z.record(z.string(), z.string()) });
+
+const voiceBookSchema = bookSchema
+  .catchall(engineSchema)
+  .transform(({ names, ids, espeak, ...engines }) => {
+    const neural: Readonly<Record<string, z.infer<typeof engineSchema>>> = engines;
+    return { names, ids, espeak, neural };
+  });
+
 /** Facts about voices, for every engine. */
 export type VoiceBook = z.infer<typeof voiceBookSchema>;
 
-/** The book that comes with the server. */
+/** The server's own voice book. */
 export const VOICE_BOOK_FILE = new URL('../../../../models/voices.json', import.meta.url);
 
 /** @throws {Error} naming the file, when it cannot be read or does not fit. */
