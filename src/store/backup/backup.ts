@@ -9,13 +9,13 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import Sqlite from 'better-sqlite3';
@@ -207,11 +207,14 @@ export function syncFile(path: string): void {
 export async function readManifest(folder: string): Promise<BackupManifest> {
   const notUsable = (why: string, cause?: unknown) =>
     new Error(`Cannot use "${folder}" as a backup: ${why}`, { cause });
+  const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: unknown) => {
+    throw notUsable(`it has no readable ${MANIFEST}`, error);
+  });
   let manifest: BackupManifest;
   try {
-    manifest = manifestSchema.parse(JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')));
+    manifest = manifestSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw notUsable(`it has no ${MANIFEST} of this version`, error);
+    throw notUsable(`its ${MANIFEST} is not one of this version`, error);
   }
   const sha256 = await sha256Of(join(folder, BACKUP_DATABASE)).catch((error: unknown) => {
     throw notUsable('its database cannot be read', error);
