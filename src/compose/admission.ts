@@ -3,11 +3,11 @@ import { freemem, totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import {
   AdmissionWatch,
+  AdmittingRegistry,
   callsLeft,
   type Headroom,
   loadsOf,
 } from '../call/admission/admission-watch.ts';
-import { AdmittingRegistry } from '../call/admission/admitting-registry.ts';
 import type { ReadinessCheck } from '../domain/call/engine-state.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';

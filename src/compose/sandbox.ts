@@ -1,6 +1,6 @@
 /** Composition root: the test environment, whose calls are simulated in this process. */
 import { randomBytes } from 'node:crypto';
-import { AdmittingRegistry, type CallGate } from '../call/admission/admitting-registry.ts';
+import { AdmittingRegistry, type CallGate } from '../call/admission/admission-watch.ts';
 import type { CallInProgress } from '../call/call-registry.ts';
 import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { SandboxCaller } from '../call/sandbox/sandbox-caller.ts';

@@ -1,9 +1,18 @@
 /** Turns the setting LLM into the language model that answers calls. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metrics.ts';
+import {
+  type LanguageModelCounts,
+  type ModelTimes,
+  UNCOUNTED,
+} from '../lib/metrics/model-metrics.ts';
 import { FallbackModel } from './fallback-model.ts';
-import { type LanguageModel, LanguageModelError } from './language-model.ts';
+import {
+  type LanguageModel,
+  LanguageModelError,
+  type ModelEvent,
+  type ModelRequest,
+} from './language-model.ts';
 
 export const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripted'] as const;
 
@@ -108,4 +117,62 @@ function networkReason(error: unknown): string {
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'no such host';
   return code === '' ? 'the connection failed' : code;
+}
+
+/** Passes everything on to another model, and reports how long its first event took. */
+export class MeasuredModel implements LanguageModel {
+  readonly #model: LanguageModel;
+  readonly #times: ModelTimes;
+  readonly #clock: Clock;
+
+  constructor(options: {
+    readonly model: LanguageModel;
+    readonly times: ModelTimes;
+    readonly clock: Clock;
+  }) {
+    this.#model = options.model;
+    this.#times = options.times;
+    this.#clock = options.clock;
+  }
+
+  get name(): string {
+    return this.#model.name;
+  }
+
+  get ignoresPrompts(): boolean | undefined {
+    return this.#model.ignoresPrompts;
+  }
+
+  get contextTokens(): number | undefined {
+    return this.#model.contextTokens;
+  }
+
+  /** What was aborted before its first event counts as neither answered nor failed. */
+  async *stream(request: ModelRequest): AsyncIterable<ModelEvent> {
+    const startMs = this.#clock.nowMs();
+    let hasAnswered = false;
+    try {
+      for await (const event of this.#model.stream(request)) {
+        if (!hasAnswered) this.#times.answered('llm', this.name, this.#clock.nowMs() - startMs);
+        hasAnswered = true;
+        yield event;
+      }
+    } catch (error) {
+      if (!request.signal.aborted) this.#times.failed('llm', this.name);
+      throw error;
+    }
+  }
+
+  /** Not timed: nobody waits for it. */
+  async warm(prefix: ModelRequest): Promise<boolean> {
+    return (await this.#model.warm?.(prefix)) ?? false;
+  }
+
+  check(): Promise<void> {
+    return this.#model.check();
+  }
+
+  async stop(): Promise<void> {
+    await this.#model.stop?.();
+  }
 }

@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { AdmissionWatch, type Headroom } from '../../src/call/admission/admission-watch.ts';
-import { AdmittingRegistry } from '../../src/call/admission/admitting-registry.ts';
+import {
+  AdmissionWatch,
+  AdmittingRegistry,
+  type Headroom,
+} from '../../src/call/admission/admission-watch.ts';
 import { InboundRouter } from '../../src/call/inbound-router.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';

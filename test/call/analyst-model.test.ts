@@ -4,12 +4,10 @@ import { moodOf, plainAnalysis } from '../../src/call/analysis/analysis-fallback
 import {
   analysisRequest,
   intentsToChooseFrom,
-  TRANSCRIPT_CHARS_MAX,
-} from '../../src/call/analysis/analysis-prompt.ts';
-import {
   RubbishError,
   readAnswer,
   SUMMARY_CHARS_MAX,
+  TRANSCRIPT_CHARS_MAX,
 } from '../../src/call/analysis/analysis-request.ts';
 import { DEFAULT_INTENTS, type TranscriptEntry } from '../../src/domain/call/call.ts';
 import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';

@@ -2,14 +2,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  isBackchannel,
+  isCourtesy,
   LEVEL_UNKNOWN,
   learnLevel,
   overUsualDb,
   type SpokenLevel,
-} from '../../src/conversation/endpointing/caller-level.ts';
-import {
-  isBackchannel,
-  isCourtesy,
   weighOverlap,
 } from '../../src/conversation/turn/backchannel.ts';
 

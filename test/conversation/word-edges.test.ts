@@ -1,13 +1,14 @@
 /** Where words, levels and pieces of text are told apart: the values at which one becomes the other. */
 import { expect, test } from 'vitest';
+import { messagesFor } from '../../src/conversation/history/prompt.ts';
+import { ClauseSplitter } from '../../src/conversation/reply/clause-splitter.ts';
 import {
+  isCourtesy,
   LEVEL_UNKNOWN,
   learnLevel,
   overUsualDb,
-} from '../../src/conversation/endpointing/caller-level.ts';
-import { messagesFor } from '../../src/conversation/history/prompt.ts';
-import { ClauseSplitter } from '../../src/conversation/reply/clause-splitter.ts';
-import { isCourtesy, weighOverlap } from '../../src/conversation/turn/backchannel.ts';
+  weighOverlap,
+} from '../../src/conversation/turn/backchannel.ts';
 import { openTurns } from './support/turns.ts';
 
 const VOICE = { text: 'Okay.', confidence: 1, voicedMs: 400, longMs: 800, overUsualDb: 0 };

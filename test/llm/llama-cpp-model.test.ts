@@ -5,9 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
 import { LlamaCppModel } from '../../src/llm/llama-cpp/llama-cpp-model.ts';
-import { installCommand } from '../../src/llm/llama-cpp/llama-engine.ts';
-import { toChatItems } from '../../src/llm/llama-cpp/llama-history.ts';
-import { LlamaSlots } from '../../src/llm/llama-cpp/llama-slots.ts';
+import { installCommand, LlamaSlots, toChatItems } from '../../src/llm/llama-cpp/llama-engine.ts';
 import {
   collect,
   describeLanguageModel,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { MeasuredModel } from '../../src/llm/choose-language-model.ts';
 import type { LanguageModel, ModelEvent } from '../../src/llm/language-model.ts';
-import { MeasuredModel } from '../../src/llm/measured-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 function measured(stream: (clock: FakeClock) => AsyncIterable<ModelEvent>) {

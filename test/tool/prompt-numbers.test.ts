@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { transferNumbersInPrompt } from '../../src/tool/prompt-numbers.ts';
+import { transferNumbersInPrompt } from '../../src/tool/transfer-call.ts';
 
 const SALES = '+390612345678';
 const OTHER = '+4930123456';

@@ -18,8 +18,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { AnalysisResult } from '../../lib/metrics/model-metrics.ts';
 import type { LanguageModel } from '../../llm/language-model.ts';
 import { analysisOfSilence, plainAnalysis } from './analysis-fallback.ts';
-import { intentsToChooseFrom } from './analysis-prompt.ts';
-import { askForAnalysis } from './analysis-request.ts';
+import { askForAnalysis, intentsToChooseFrom } from './analysis-request.ts';
 
 /** Each is one request to a model that also has calls in progress to answer. */
 const ASKING_MAX = 4;

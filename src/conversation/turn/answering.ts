@@ -2,19 +2,21 @@
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { ToolOutcome } from '../../tool/tool.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
+import { audioMsOf } from '../history/heard-words.ts';
 import { messagesFor } from '../history/prompt.ts';
-import { isUnsaid, watchTool } from '../reply/filler.ts';
 import {
   addClause,
   beginReply,
   dropReply,
   finishReply,
+  playedMsAt,
   releaseReply,
   sayPhrase,
   watchReply,
 } from '../reply/reply.ts';
 import { closeWith } from './ending.ts';
 import type { TurnEventOf } from './turn-event.ts';
+import type { TurnRules } from './turn-rules.ts';
 import { act, change, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
 
 /** A model that keeps calling tools without saying anything is stopped here. */
@@ -195,4 +197,36 @@ function apologise(draft: Draft, reply: Reply, atMs: number): void {
 function currentReply(draft: Draft, id: number): Reply | null {
   const { reply } = draft.state;
   return reply?.id === id ? reply : null;
+}
+
+/** Waits for a tool that has just been started. */
+function watchTool(draft: Draft): void {
+  if (draft.state.reply?.hasFiller !== false) return;
+  const delayMs = draft.state.rules.timing.fillerMs;
+  act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
+}
+
+/** The tool is still at it: says so, or waits until the agent has fallen silent. */
+export function onFillerTimer(draft: Draft, atMs: number): void {
+  const { reply, rules, utterance } = draft.state;
+  if (!isAgentsFloor(reply) || !reply.isToolRunning || reply.hasFiller) return;
+  const restMs = unplayedMs(reply, atMs);
+  if (restMs > 0 || utterance !== null) {
+    act(draft, { kind: 'set-timer', timer: 'filler', delayMs: restMs + rules.timing.fillerMs });
+    return;
+  }
+  changeReply(draft, { hasFiller: true });
+  addClause(draft, rules.phrases.filler);
+}
+
+/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
+function isUnsaid({ pieces }: Reply, { phrases }: TurnRules): boolean {
+  return pieces.every(({ text }) => text === phrases.filler);
+}
+
+/** What the caller is still to hear of the words before the tool. */
+function unplayedMs(reply: Reply, atMs: number): number {
+  const isComing = reply.pieces.some(({ isWhole }) => !isWhole);
+  const restMs = audioMsOf(reply.pieces) - playedMsAt(reply, atMs);
+  return isComing ? Math.max(1, restMs) : Math.max(0, restMs);
 }

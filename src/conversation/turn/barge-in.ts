@@ -1,8 +1,12 @@
 /** The caller's voice over the agent's: whether the agent goes on or gives way; pure */
-
-import { LEVEL_UNKNOWN, overUsualDb } from '../endpointing/caller-level.ts';
 import { dropReply, playedMsAt, releaseReply } from '../reply/reply.ts';
-import { BACKCHANNEL_MS_MAX, isBackchannel, weighOverlap } from './backchannel.ts';
+import {
+  BACKCHANNEL_MS_MAX,
+  isBackchannel,
+  LEVEL_UNKNOWN,
+  overUsualDb,
+  weighOverlap,
+} from './backchannel.ts';
 import { forgetUtterance } from './listening.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {

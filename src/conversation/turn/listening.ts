@@ -1,8 +1,8 @@
 /** The caller's voice: where an utterance begins, pauses and is taken down; pure */
-import { LEVEL_UNKNOWN, learnLevel } from '../endpointing/caller-level.ts';
 import { dictationIn } from '../endpointing/dictation.ts';
 import { rememberPause } from '../endpointing/endpointing.ts';
 import { dropReply } from '../reply/reply.ts';
+import { LEVEL_UNKNOWN, learnLevel } from './backchannel.ts';
 import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {

@@ -1,5 +1,4 @@
 /** The end of the caller's turn: how long to wait for it, what to prepare meanwhile, and what follows; pure */
-import { learnLevel } from '../endpointing/caller-level.ts';
 import { dictationIn } from '../endpointing/dictation.ts';
 import {
   COMPLETENESS_UNKNOWN,
@@ -8,6 +7,7 @@ import {
 } from '../endpointing/endpointing.ts';
 import { addToHistory, beginReply, dropReply, sayPhrase } from '../reply/reply.ts';
 import { askModel } from './answering.ts';
+import { learnLevel } from './backchannel.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance, requestWords } from './listening.ts';
 import { countSpeculation } from './transcription-request.ts';

@@ -6,7 +6,6 @@ import {
   takeInterimResult,
 } from '../endpointing/interim-results.ts';
 import { audioMsOf } from '../history/heard-words.ts';
-import { onFillerTimer } from '../reply/filler.ts';
 import { addToHistory, dropReply, sayPhrase, settleReply } from '../reply/reply.ts';
 import {
   advance,
@@ -14,6 +13,7 @@ import {
   countFailure,
   failAnswer,
   onClause,
+  onFillerTimer,
   onModelBegan,
   onModelFinished,
   onReplyTimer,

@@ -1,8 +1,8 @@
 /** Everything that a conversation's turn machine knows between two events; pure */
 import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { ConversationEnd, TurnTimes } from '../conversation-port.ts';
-import { LEVEL_UNKNOWN, type SpokenLevel } from '../endpointing/caller-level.ts';
 import type { Piece } from '../history/heard-words.ts';
+import { LEVEL_UNKNOWN, type SpokenLevel } from './backchannel.ts';
 import type { TurnEffect } from './turn-event.ts';
 import type { TurnRules } from './turn-rules.ts';
 

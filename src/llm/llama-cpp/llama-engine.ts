@@ -1,13 +1,16 @@
 /** The weights in memory, and the answers that are written with them. Lives in a process of its own. */
-
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ANSWER_TOKENS_MAX, type ModelEvent } from '../language-model.ts';
-import { type ChatItem, toChatItems, toFunctions } from './llama-history.ts';
+import {
+  ANSWER_TOKENS_MAX,
+  type ChatMessage,
+  type ModelEvent,
+  type ToolCall,
+  type ToolDescription,
+} from '../language-model.ts';
 import type { LlamaOrder, LlamaQuestion } from './llama-keeper.ts';
-import { LlamaSlots, type Slot } from './llama-slots.ts';
 
 /** Prompts are read in pieces of so many tokens: between two of them an abort is seen, and other calls have their turn. */
 const BATCH_TOKENS = 256;
@@ -227,4 +230,140 @@ function buildName(): string {
   if (platform === 'darwin') return arch === 'arm64' ? 'mac-arm64-metal' : 'mac-x64';
   const system = platform === 'win32' ? 'win' : 'linux';
   return `${system}-${arch === 'arm' ? 'armv7l' : arch}`;
+}
+
+interface FunctionCall {
+  readonly type: 'functionCall';
+  readonly name: string;
+  readonly params: ToolCall['arguments'];
+  readonly result: string;
+}
+
+/** @see node-llama-cpp, `ChatHistoryItem` */
+type ChatItem =
+  | { readonly type: 'system' | 'user'; readonly text: string }
+  | { readonly type: 'model'; readonly response: (string | FunctionCall)[] };
+
+/** What the agent says and does between two turns of the caller is one item; a tool's result stands in its call. */
+export function toChatItems(messages: readonly ChatMessage[]): ChatItem[] {
+  const items: ChatItem[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.role === 'system' || message.role === 'user') {
+      items.push({ type: message.role, text: message.content });
+    } else if (message.role === 'assistant') {
+      const { response } = modelItem(items);
+      if (message.content !== '') response.push(message.content);
+      for (const call of message.toolCalls ?? []) {
+        response.push(toFunctionCall(call, resultOf(call, messages.slice(index + 1))));
+      }
+    }
+  }
+  return items;
+}
+
+/** The next one with its id: where another model has gone on, or the same one anew, ids come twice in a call. */
+function resultOf({ id }: ToolCall, later: readonly ChatMessage[]): string {
+  return later.find((one) => one.role === 'tool' && one.toolCallId === id)?.content ?? '';
+}
+
+/** The last item, if it is the model's; else a new one. */
+function modelItem(items: ChatItem[]): Extract<ChatItem, { type: 'model' }> {
+  const last = items.at(-1);
+  if (last?.type === 'model') return last;
+  const item: Extract<ChatItem, { type: 'model' }> = { type: 'model', response: [] };
+  items.push(item);
+  return item;
+}
+
+function toFunctionCall({ name, arguments: params }: ToolCall, result: string): FunctionCall {
+  return { type: 'functionCall', name, params, result };
+}
+
+/** Tools by name; undefined when there are none. */
+function toFunctions(tools: readonly ToolDescription[] = []) {
+  if (tools.length === 0) return undefined;
+  return Object.fromEntries(
+    tools.map(({ name, description, parameters }) => [name, { description, params: parameters }]),
+  );
+}
+
+/** One memory. `keys` are its prompt's parts in order, as text. */
+interface Slot<Seat> {
+  readonly seat: Seat;
+  keys: readonly string[];
+  isBusy: boolean;
+  usedAt: number;
+}
+
+/** Those who wait for a memory; a caller who is further back would wait for longer than callers do. */
+const WAITING_MAX = 16;
+
+/** Which of the model's memories answers which question: the one that remembers most of it. */
+export class LlamaSlots<Seat> {
+  readonly #slots: readonly Slot<Seat>[];
+  readonly #waiting: (() => void)[] = [];
+  #uses = 0;
+
+  constructor(seats: readonly Seat[]) {
+    this.#slots = seats.map((seat) => ({ seat, keys: [], isBusy: false, usedAt: 0 }));
+  }
+
+  /**
+   * Takes a free one: that which shares the longest beginning with `keys`, of equal ones that which rested longest.
+   *
+   * @returns undefined when all are busy.
+   */
+  takeFree(keys: readonly string[]): Slot<Seat> | undefined {
+    const free = this.#slots.filter(({ isBusy }) => !isBusy);
+    const [best] = free.toSorted(
+      (one, other) =>
+        sharedStart(other.keys, keys) - sharedStart(one.keys, keys) || one.usedAt - other.usedAt,
+    );
+    if (best === undefined) return undefined;
+    this.#uses += 1;
+    Object.assign(best, { isBusy: true, keys, usedAt: this.#uses });
+    return best;
+  }
+
+  /**
+   * Waits for one.
+   *
+   * @throws {Error} when too many wait already; the signal's reason when aborted.
+   */
+  async take(keys: readonly string[], signal: AbortSignal): Promise<Slot<Seat>> {
+    for (;;) {
+      signal.throwIfAborted();
+      const slot = this.takeFree(keys);
+      if (slot !== undefined) return slot;
+      if (this.#waiting.length >= WAITING_MAX) throw new Error('too many calls wait for it');
+      await this.#turn(signal);
+    }
+  }
+
+  /** Gives one back; the next who waits may take it. */
+  release(slot: Slot<Seat>): void {
+    slot.isBusy = false;
+    this.#waiting.shift()?.();
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      const stop = () => {
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+        resolve();
+      };
+      this.#waiting.push(wake);
+      signal.addEventListener('abort', stop, { once: true });
+    });
+  }
+}
+
+/** How many parts two prompts have in common before the first that differs. */
+function sharedStart(one: readonly string[], other: readonly string[]): number {
+  const at = one.findIndex((key, index) => key !== other[index]);
+  return at === -1 ? Math.min(one.length, other.length) : at;
 }
