@@ -66,8 +66,8 @@ export async function run(args: readonly string[]): Promise<void> {
 
 async function measure(chain: Chain, plan: TurnPlan, pairCount: number): Promise<Measured> {
   const common = { replyMs: REPLY_MS, times: chain.times };
-  const ahead = await TalkServer.start({ ...common, mayThinkAhead: true });
-  const after = await TalkServer.start({ ...common, mayThinkAhead: false });
+  const ahead = await TalkServer.start({ ...common, maySpeculate: true });
+  const after = await TalkServer.start({ ...common, maySpeculate: false });
   try {
     const warm = { ...plan, seconds: 2 };
     for (const server of [ahead, after]) await runServer(server, warm);

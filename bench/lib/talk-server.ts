@@ -34,7 +34,7 @@ export interface TalkServerOptions {
   /** How long the stubs take; as in `STUB_TIMES` unless given. */
   readonly times?: StubTimes;
   /** Whether answers are begun before a turn is over; not unless given. */
-  readonly mayThinkAhead?: boolean;
+  readonly maySpeculate?: boolean;
   /** Whether calls are recorded; they are unless given. */
   readonly isRecorded?: boolean;
   /** A folder with a model of the voice detector, which then listens to every call beside the energy of the line. */

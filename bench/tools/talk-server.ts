@@ -26,7 +26,7 @@ import type { TalkServerOptions } from '../lib/talk-server.ts';
 import { UnrecordedTelephony } from '../lib/unrecorded-telephony.ts';
 
 const options: TalkServerOptions = JSON.parse(process.argv[2] ?? '{}');
-const { replyMs, spreadMs = 0, times = STUB_TIMES, mayThinkAhead = false } = options;
+const { replyMs, spreadMs = 0, times = STUB_TIMES, maySpeculate = false } = options;
 const { isRecorded = true, detectorFolder } = options;
 const config = readProcessConfig();
 const log = openLogger(config.LOG_LEVEL, process.stdout);
@@ -53,7 +53,7 @@ const app = new App({
     model: new FallbackModel({ models: [new StubModel(stub)], clock, log }),
     warmModel: async () => undefined,
     turnTaking: {
-      mayThinkAhead,
+      maySpeculate,
       timing: { silenceMsMin: times.silence, silenceMsMax: times.silence },
     },
   },

@@ -139,8 +139,8 @@ function openTalk(
   return {
     start: () => conversation.start(),
     digit: (digit) => conversation.digit(digit),
-    handingOver: (isUnderWay) => conversation.handingOver(isUnderWay),
-    company: (isThere) => conversation.company(isThere),
+    transferPending: (isUnderWay) => conversation.transferPending(isUnderWay),
+    thirdParty: (isThere) => conversation.thirdParty(isThere),
     announcement: (summary) => conversation.announcement(summary),
     stop: () => {
       conversation.stop();

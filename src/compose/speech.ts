@@ -38,7 +38,7 @@ export interface SpeechParts extends ModelParts {
   readonly synthesizer: PhraseCache;
   readonly voices: VoiceCatalogue;
   /** How turns are taken, where not as usual. */
-  readonly turnTaking?: Pick<ConversationOptions, 'mayThinkAhead' | 'timing'>;
+  readonly turnTaking?: Pick<ConversationOptions, 'maySpeculate' | 'timing'>;
 }
 
 interface Options {

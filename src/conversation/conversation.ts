@@ -8,7 +8,7 @@ import type { Synthesizer } from '../speech/tts/pool/synthesizer.ts';
 import type { CallControl, ConversationEvent } from './conversation-port.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
-import { think } from './reply/llm-stream.ts';
+import { streamReply } from './reply/llm-stream.ts';
 import { announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
 import { THIRD_PARTY_RULE } from './turn/ending.ts';
@@ -16,7 +16,7 @@ import { runTool } from './turn/tool-run.ts';
 import { TranscriptionRequest } from './turn/transcription-request.ts';
 import {
   type TurnEffect,
-  type TurnHappening,
+  type TurnEvent,
   turnEventOfAudio,
   voiceEvent,
 } from './turn/turn-event.ts';
@@ -41,9 +41,9 @@ export interface ConversationOptions extends RuleOptions {
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #timers: TurnTimers;
-  readonly #takingDown: TranscriptionRequest;
+  readonly #transcription: TranscriptionRequest;
   readonly #history: HistoryKeeper;
-  readonly #happenings: TurnHappening[] = [];
+  readonly #events: TurnEvent[] = [];
   #state: TurnState;
   #isTurning = false;
   #reply: { readonly id: number; readonly voice: ReplyVoice } | undefined;
@@ -53,9 +53,9 @@ export class Conversation {
   constructor(options: ConversationOptions) {
     this.#options = options;
     const { ear, log, clock } = options;
-    const tell = (happening: TurnHappening) => this.#tell(happening);
+    const tell = (event: TurnEvent) => this.#tell(event);
     this.#history = new HistoryKeeper(options);
-    this.#takingDown = new TranscriptionRequest({ ear, log, tell });
+    this.#transcription = new TranscriptionRequest({ ear, log, tell });
     this.#timers = new TurnTimers({ clock, onRing: (timer) => tell({ kind: 'timer', timer }) });
     this.#state = openState(rulesFor(options));
   }
@@ -75,14 +75,14 @@ export class Conversation {
   }
 
   /** Takes that somebody is called to take the caller over, or no longer. Until then silence ends nothing. */
-  handingOver(isUnderWay: boolean): void {
-    this.#tell({ kind: 'handing-over', isUnderWay });
+  transferPending(isUnderWay: boolean): void {
+    this.#tell({ kind: 'transfer-pending', isUnderWay });
   }
 
   /** Takes that another party is on the line beside the caller, or no longer. */
-  company(isThere: boolean): void {
+  thirdParty(isThere: boolean): void {
     this.#history.keepTo(isThere ? THIRD_PARTY_RULE : undefined);
-    this.#tell({ kind: 'company', isThere });
+    this.#tell({ kind: 'third-party', isThere });
   }
 
   /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
@@ -92,24 +92,24 @@ export class Conversation {
   }
 
   /** How many answers that were begun before the caller's turn was over could be used, and how many not. */
-  get aheadFigures(): { readonly hits: number; readonly misses: number } {
-    return { hits: this.#state.aheadHits, misses: this.#state.aheadMisses };
+  get speculationFigures(): { readonly hits: number; readonly misses: number } {
+    return { hits: this.#state.speculationHits, misses: this.#state.speculationMisses };
   }
 
   #hear(event: AudioEvent): void {
     const isVoice = event.kind === 'voice-started' || event.kind === 'voice-stopped';
     if (isVoice && this.#options.hasVoiceDetector) return;
-    const happening = turnEventOfAudio(event);
-    if (happening !== undefined) this.#tell(happening);
+    const turnEvent = turnEventOfAudio(event);
+    if (turnEvent !== undefined) this.#tell(turnEvent);
   }
 
-  /** Takes one happening after the other, also those that effects cause at once. */
-  #tell(happening: TurnHappening): void {
-    this.#happenings.push(happening);
+  /** Takes one event after the other, also those that effects cause at once. */
+  #tell(event: TurnEvent): void {
+    this.#events.push(event);
     if (this.#isTurning) return;
     this.#isTurning = true;
     try {
-      for (let next = this.#happenings.shift(); next; next = this.#happenings.shift()) {
+      for (let next = this.#events.shift(); next; next = this.#events.shift()) {
         this.#take(next);
       }
     } catch (error) {
@@ -125,16 +125,16 @@ export class Conversation {
     this.#options.log.error({ reason, err: error }, 'conversation broke');
     const wasOver = this.#state.stage === 'over';
     this.#state = { ...this.#state, stage: 'over' };
-    this.#happenings.length = 0;
+    this.#events.length = 0;
     this.#timers.cancelAll();
-    this.#takingDown.cancel();
+    this.#transcription.cancel();
     this.#reply?.voice.drop();
     if (wasOver) return;
     this.#options.onEvent({ kind: 'ended', end: { kind: 'failed', reason: 'internal error' } });
   }
 
-  #take(happening: TurnHappening): void {
-    const step = takeTurnEvent(this.#state, { ...happening, atMs: this.#options.clock.nowMs() });
+  #take(event: TurnEvent): void {
+    const step = takeTurnEvent(this.#state, { ...event, atMs: this.#options.clock.nowMs() });
     this.#state = step.state;
     // What is put on record can wait until the answer is on its way.
     for (const effect of step.effects) if (effect.kind !== 'emit') this.#do(effect);
@@ -151,10 +151,10 @@ export class Conversation {
         ear.endUtterance();
         break;
       case 'transcribe':
-        void this.#takingDown.request(effect.attempt, effect.priority);
+        void this.#transcription.request(effect.attempt, effect.priority);
         break;
       case 'cancel-transcription':
-        this.#takingDown.cancel();
+        this.#transcription.cancel();
         break;
       case 'set-interruptible':
         audio.setInterruptible(effect.isInterruptible);
@@ -213,7 +213,7 @@ export class Conversation {
     if (this.#reply?.id === reply) return this.#reply.voice;
     const { audio, brief, log, synthesizer } = this.#options;
     const { voice, language, pronunciations } = brief;
-    const tell = (happening: TurnHappening) => this.#tell(happening);
+    const tell = (event: TurnEvent) => this.#tell(event);
     const spoken = { audio, synthesizer, voice, language, pronunciations };
     const made = new ReplyVoice({ reply, ...spoken, tell, log });
     this.#reply = { id: reply, voice: made };
@@ -223,13 +223,22 @@ export class Conversation {
   #ask(reply: number, messages: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
     const { model, log } = this.#options;
     const tools = this.#options.tools.descriptions;
-    const tell = (happening: TurnHappening) => this.#tell(happening);
-    return think({ reply, model, messages, tools, history: this.#history, signal, tell, log });
+    const tell = (event: TurnEvent) => this.#tell(event);
+    return streamReply({
+      reply,
+      model,
+      messages,
+      tools,
+      history: this.#history,
+      signal,
+      tell,
+      log,
+    });
   }
 
   #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {
     const { announcement } = this;
-    const tell = (happening: TurnHappening) => this.#tell(happening);
+    const tell = (event: TurnEvent) => this.#tell(event);
     return runTool({ ...this.#options, reply, call, signal, announcement, tell });
   }
 }

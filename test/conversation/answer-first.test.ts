@@ -9,7 +9,7 @@ test('Conversation asks the model before the words are put on record', async () 
   const onEvent = ({ kind }: ConversationEvent) => {
     if (kind === 'said') order.push(kind);
   };
-  const table = layTable({}, { mayThinkAhead: false, onEvent });
+  const table = layTable({}, { maySpeculate: false, onEvent });
   const stream = table.model.stream.bind(table.model);
   table.model.stream = (request) => {
     order.push('asked');

@@ -33,12 +33,12 @@ test('Conversation answers as soon as the turn is over when the models are quick
   expect(table.turns()[0]?.endOfTurnMs).toBe(200);
   // 60 of silence, 40 of recognition, 120 and 10 of the model, 10 of synthesis.
   expect(table.turns()[0]?.firstPacketMs).toBe(240);
-  expect(table.conversation.aheadFigures).toEqual({ hits: 1, misses: 0 });
+  expect(table.conversation.speculationFigures).toEqual({ hits: 1, misses: 0 });
 });
 
 test('Conversation runs its stages one after the other when it may not think ahead', async () => {
   const timing = { silenceMsMin: 200, silenceMsMax: 200 };
-  const table = layTable({}, { mayThinkAhead: false, timing });
+  const table = layTable({}, { maySpeculate: false, timing });
   table.model.answers = [says('Nine o’clock')];
   table.conversation.start();
   await table.pass(1000);

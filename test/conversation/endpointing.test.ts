@@ -24,7 +24,7 @@ const PAUSE: PauseObservation = {
   typicalPauseMs: 0,
 };
 const TRUSTED = { ...PAUSE, turnTrust: 1 };
-const PHONE = { slot: 'phone' } as const;
+const PHONE = { kind: 'phone' } as const;
 
 test.each([
   ['a whole sentence', PAUSE, 250],
@@ -72,7 +72,7 @@ test('silenceRequiredMs is never shorter than the least and never above 3 s', ()
     turnTrust: share,
     dictation: fc.option(
       fc.record({
-        slot: fc.constantFrom('phone', 'digits', 'spelling', 'email', 'address'),
+        kind: fc.constantFrom('phone', 'digits', 'spelling', 'email', 'address'),
         progress: fc.constantFrom('begun', 'perhaps', 'whole'),
       }),
     ),

@@ -12,7 +12,7 @@ const RULES: TurnRules = {
   brief: BRIEF,
   phrases: phrasesFor('en'),
   timing: DEFAULT_TIMING,
-  mayThinkAhead: true,
+  maySpeculate: true,
   turnTrust: 0,
   country: 'US',
   toolsAfterWords: [],

@@ -39,7 +39,7 @@ const RULES = {
   },
   phrases: phrasesFor('en-US'),
   timing: DEFAULT_TIMING,
-  mayThinkAhead: true,
+  maySpeculate: true,
   turnTrust: 0,
   country: 'US',
   toolsAfterWords: [],

@@ -18,7 +18,7 @@ const RULES: TurnRules = {
   },
   phrases: phrasesFor('en-US'),
   timing: DEFAULT_TIMING,
-  mayThinkAhead: true,
+  maySpeculate: true,
   turnTrust: 0,
   country: 'US',
   toolsAfterWords: [],

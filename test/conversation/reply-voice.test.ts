@@ -1,7 +1,7 @@
 /** One reply's way to the line: kept back, let out, finished, dropped. */
 import { expect, test } from 'vitest';
 import { ReplyVoice } from '../../src/conversation/reply/reply-voice.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
 import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
@@ -16,12 +16,12 @@ function openVoice() {
     finish: (reply: number) => line.push(`finish ${reply}`),
     drop: (reply: number) => line.push(`drop ${reply}`),
   } as unknown as AudioStream;
-  const told: TurnHappening[] = [];
+  const told: TurnEvent[] = [];
   const warned: string[] = [];
   const synthesizer = new ScriptedSynthesizer(480);
   const voice = new ReplyVoice({
     ...{ reply: 7, audio, synthesizer, voice: 'de-DE-KatjaNeural', language: 'de-DE' },
-    tell: (happening) => told.push(happening),
+    tell: (event) => told.push(event),
     log: { ...silentLogger, warn: (_fields: object, message: string) => warned.push(message) },
   });
   return { voice, line, told, warned, synthesizer };

@@ -1,7 +1,7 @@
 /** Answers begun before the caller's turn is over, and models that go on calling tools. */
 import { expect, test } from 'vitest';
 import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
-import type { TurnEffect, TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING, type TurnRules } from '../../src/conversation/turn/turn-rules.ts';
 import { openState, type TurnState } from '../../src/conversation/turn/turn-state.ts';
@@ -9,13 +9,13 @@ import { calls } from './support/fake-parts.ts';
 import { BRIEF, layTable } from './support/table.ts';
 
 const RULES: TurnRules = {
-  ...{ brief: BRIEF, phrases: phrasesFor('en'), timing: DEFAULT_TIMING, mayThinkAhead: true },
+  ...{ brief: BRIEF, phrases: phrasesFor('en'), timing: DEFAULT_TIMING, maySpeculate: true },
   ...{ turnTrust: 1, country: 'US', toolsAfterWords: [], startedAt: new Date(0) },
 };
 
 /** A conversation in which an answer to "What are your hours?" is being prepared, and the caller is silent. */
 function speculating(): TurnState {
-  const happenings: readonly (TurnHappening & { readonly atMs: number })[] = [
+  const events: readonly (TurnEvent & { readonly atMs: number })[] = [
     { kind: 'started', atMs: 0 },
     { kind: 'playout-started', reply: 1, startedAtMs: 100, atMs: 100 },
     { kind: 'playout-finished', reply: 1, playedMs: 400, isComplete: true, atMs: 500 },
@@ -23,7 +23,7 @@ function speculating(): TurnState {
     { kind: 'voice-stopped', lastVoicedAtMs: 2000, atMs: 2000 },
     { kind: 'transcribed', attempt: 1, text: 'What are your hours', confidence: 1, atMs: 2010 },
   ];
-  return happenings.reduce((state, event) => takeTurnEvent(state, event).state, openState(RULES));
+  return events.reduce((state, event) => takeTurnEvent(state, event).state, openState(RULES));
 }
 
 /** The turn ends with these words; the effects of that. */
@@ -33,7 +33,8 @@ function endWith(text: string): {
 } {
   const state = speculating();
   const { reply, utterance } = state;
-  if (reply?.stage !== 'ahead' || utterance === null) throw new Error('Expected a speculation');
+  if (reply?.stage !== 'speculative' || utterance === null)
+    throw new Error('Expected a speculation');
   const words = { text, confidence: 1, atMs: 2010 };
   const heard = { ...state, utterance: { ...utterance, words } };
   const { effects } = takeTurnEvent(heard, { kind: 'timer', timer: 'end-of-turn', atMs: 4000 });
@@ -60,11 +61,11 @@ test('an answer prepared ahead is dropped when the words were others, and the mo
 
 test('a pause of the playout that comes while the agent may not be interrupted is ended at once', () => {
   const rules = { ...RULES, brief: { ...BRIEF, isInterruptible: false } };
-  const happenings: readonly (TurnHappening & { readonly atMs: number })[] = [
+  const events: readonly (TurnEvent & { readonly atMs: number })[] = [
     { kind: 'started', atMs: 0 },
     { kind: 'playout-started', reply: 1, startedAtMs: 100, atMs: 100 },
   ];
-  const state = happenings.reduce(
+  const state = events.reduce(
     (before, event) => takeTurnEvent(before, event).state,
     openState(rules),
   );
@@ -76,7 +77,7 @@ test('a pause of the playout that comes while the agent may not be interrupted i
 });
 
 test('a model that does nothing but call tools is asked five times, then the agent apologises', async () => {
-  const table = layTable({}, { mayThinkAhead: false });
+  const table = layTable({}, { maySpeculate: false });
   table.model.answers = Array.from({ length: 9 }, () => [calls('no_such_tool')]);
   table.conversation.start();
   await table.pass(1000);

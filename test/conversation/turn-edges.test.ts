@@ -41,7 +41,7 @@ test.each([
   const turns = whilePlaying();
   turns.take(100, { kind: 'voice-started', voicedAtMs: 100 });
   turns.take(600, { kind: 'timer', timer: 'partial' });
-  const attempt = turns.state().utterance?.partial?.attempt ?? 0;
+  const attempt = turns.state().utterance?.interim?.attempt ?? 0;
   turns.take(650, { kind: 'transcribed', attempt, text: 'mm-hm', confidence: 1 });
 
   const effects = turns.take(atMs, { kind: 'timer', timer: 'barge-in' });
@@ -57,7 +57,7 @@ test('the end of a voice that nobody heard begin changes nothing', () => {
 });
 
 test('an utterance of two stretches is as long as both', () => {
-  const turns = openTurns({ mayThinkAhead: false });
+  const turns = openTurns({ maySpeculate: false });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   turns.take(1600, { kind: 'voice-stopped', lastVoicedAtMs: 1600 });
   turns.take(1800, { kind: 'voice-started', voicedAtMs: 1800 });
@@ -108,7 +108,11 @@ test.each([
 });
 
 test.each([
-  ['ahead, gives out its later clauses when the turn is over', 'ahead', ['We close at five.']],
+  [
+    'ahead, gives out its later clauses when the turn is over',
+    'speculative',
+    ['We close at five.'],
+  ],
   ['held, says none of them twice', 'held', []],
 ])('an answer of two clauses that was %s', (_, stage, expected) => {
   const turns = openTurns();
@@ -185,7 +189,7 @@ test.each([
   [
     'has company',
     (turns: ReturnType<typeof openTurns>) => {
-      turns.take(20_000, { kind: 'company', isThere: true });
+      turns.take(20_000, { kind: 'third-party', isThere: true });
     },
   ],
 ])('the agent asks again whether anybody is there once the caller %s', (_, act) => {
@@ -215,7 +219,7 @@ test('company makes an answer that was begun ahead a miss', () => {
   const turns = openTurns();
   say(turns, 'What are your hours?', 1000, 2000);
 
-  const effects = turns.take(2010, { kind: 'company', isThere: true });
+  const effects = turns.take(2010, { kind: 'third-party', isThere: true });
 
   const miss = { kind: 'emit', event: { kind: 'speculation', outcome: 'miss' } };
   expect(effects).toContainEqual(miss);
@@ -227,7 +231,7 @@ test('an answer begun ahead of other words than were said is a miss', () => {
   turns.take(2100, { kind: 'voice-started', voicedAtMs: 2100 });
   turns.take(2500, { kind: 'voice-stopped', lastVoicedAtMs: 2500 });
 
-  expect(turns.state()).toMatchObject({ aheadHits: 0, aheadMisses: 1 });
+  expect(turns.state()).toMatchObject({ speculationHits: 0, speculationMisses: 1 });
 });
 
 test('32 keys are taken together without waiting for more', () => {
@@ -277,7 +281,7 @@ test('a tool that has waited for the words before it is not bridged with another
 });
 
 test('an agent that does not think ahead asks for the words at once when the silence was long enough', () => {
-  const turns = openTurns({ mayThinkAhead: false });
+  const turns = openTurns({ maySpeculate: false });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
 
   const effects = turns.take(6000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });
@@ -288,7 +292,7 @@ test('an agent that does not think ahead asks for the words at once when the sil
 });
 
 test('an agent that does not think ahead waits less for a voice that sounds finished', () => {
-  const turns = openTurns({ mayThinkAhead: false });
+  const turns = openTurns({ maySpeculate: false });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   const unscored = turns.take(2000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });
 
@@ -302,7 +306,7 @@ test.each([
   ['while the words are taken down', false],
   ['once the turn is over but for its words', true],
 ])('the score of a pause changes no wait %s', (_, isOver) => {
-  const turns = openTurns({ mayThinkAhead: !isOver });
+  const turns = openTurns({ maySpeculate: !isOver });
   turns.take(1000, { kind: 'voice-started', voicedAtMs: 1000 });
   turns.take(2000, { kind: 'voice-stopped', lastVoicedAtMs: 2000 });
   if (isOver) turns.take(2700, end);

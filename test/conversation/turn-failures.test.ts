@@ -107,7 +107,7 @@ test('an answer that is heard ends a row of failures', () => {
 
 test('a reply without a word to two others on the line is no failure of the voice', () => {
   const turns = openTurns();
-  turns.take(600, { kind: 'company', isThere: true });
+  turns.take(600, { kind: 'third-party', isThere: true });
   think(turns, 700);
   const reply = turns.replyId();
 

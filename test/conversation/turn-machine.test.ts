@@ -8,8 +8,8 @@ import { SceneWorld } from './support/scene-world.ts';
 describe('the turn machine, told anything in any order,', () => {
   test('works on one reply at a time, and never on one that is older', () => {
     fc.assert(
-      fc.property(rules, script, (of, happenings) => {
-        const { effects } = run(of, happenings);
+      fc.property(rules, script, (of, events) => {
+        const { effects } = run(of, events);
         const replies = effects.flatMap((effect) => ('reply' in effect ? [effect.reply] : []));
 
         expect(replies).toEqual(replies.toSorted((one, other) => one - other));
@@ -19,9 +19,9 @@ describe('the turn machine, told anything in any order,', () => {
 
   test('lets no reply be heard that it has dropped', () => {
     fc.assert(
-      fc.property(rules, script, (of, happenings) => {
+      fc.property(rules, script, (of, events) => {
         const dropped = new Set<number>();
-        for (const effect of run(of, happenings).effects) {
+        for (const effect of run(of, events).effects) {
           if (effect.kind === 'drop') dropped.add(effect.reply);
           else if ('reply' in effect) expect(dropped.has(effect.reply)).toBe(false);
         }
@@ -42,8 +42,8 @@ describe('the turn machine, told anything in any order,', () => {
 
   test('ends when its time is up, whatever came before', () => {
     fc.assert(
-      fc.property(rules, script, (of, happenings) => {
-        const { take, state } = run(of, happenings);
+      fc.property(rules, script, (of, events) => {
+        const { take, state } = run(of, events);
         take({ kind: 'timer', timer: 'max-duration' });
 
         expect(state().stage).toBe('over');
@@ -67,8 +67,8 @@ describe('the turn machine, told anything in any order,', () => {
 
   test('says that the conversation has ended once at most, and last', () => {
     fc.assert(
-      fc.property(rules, script, (of, happenings) => {
-        const { effects } = run(of, happenings);
+      fc.property(rules, script, (of, events) => {
+        const { effects } = run(of, events);
         const ends = effects.filter(({ kind, ...rest }) => {
           return kind === 'emit' && 'event' in rest && rest.event.kind === 'ended';
         });
@@ -111,7 +111,7 @@ describe('whole conversations with anybody', () => {
     toolMs: fc.constantFrom(100, 3000),
     turnScores: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }),
     isInterruptible: fc.boolean(),
-    mayThinkAhead: fc.boolean(),
+    maySpeculate: fc.boolean(),
     silenceTimeoutMs: fc.constant(5000),
     maxDurationMs: fc.constant(60_000),
     lengthMs: fc.constant(120_000),

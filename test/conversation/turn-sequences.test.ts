@@ -1,9 +1,9 @@
 /** Five thousand conversations of random events: what must hold after each of them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { TurnEffect, TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import type { TurnState } from '../../src/conversation/turn/turn-state.ts';
-import { happening, rules, run } from './support/any-turns.ts';
+import { event, rules, run } from './support/any-turns.ts';
 
 const SEQUENCES = 5000;
 
@@ -12,28 +12,28 @@ type Aim = 'as it came' | 'at what there is';
 
 const steps = fc.array(
   fc.record({
-    one: happening,
+    one: event,
     aim: fc.constantFrom<Aim>('as it came', 'at what there is'),
     waitMs: fc.nat(900),
   }),
   { maxLength: 40 },
 );
 
-/** Gives a happening the numbers of the present reply, transcription or pause. */
-function aimed(one: TurnHappening, state: TurnState): TurnHappening {
+/** Gives an event the numbers of the present reply, transcription or pause. */
+function aimed(one: TurnEvent, state: TurnState): TurnEvent {
   const { utterance, reply } = state;
   if ('reply' in one && reply !== null) return { ...one, reply: reply.id };
   if (utterance === null) return one;
-  if ('attempt' in one) return { ...one, attempt: utterance.partial?.attempt ?? utterance.attempt };
+  if ('attempt' in one) return { ...one, attempt: utterance.interim?.attempt ?? utterance.attempt };
   return one.kind === 'turn-scored' ? { ...one, lastVoicedAtMs: utterance.lastVoicedAtMs } : one;
 }
 
-/** Whether a happening is about something that is gone, or never was. */
-function isStale(one: TurnHappening, { utterance, reply }: TurnState): boolean {
+/** Whether an event is about something that is gone, or never was. */
+function isStale(one: TurnEvent, { utterance, reply }: TurnState): boolean {
   if ('reply' in one) return reply?.id !== one.reply;
   if ('attempt' in one) {
     const isFinal = utterance?.isTranscribing === true && utterance.attempt === one.attempt;
-    return !isFinal && utterance?.partial?.attempt !== one.attempt;
+    return !isFinal && utterance?.interim?.attempt !== one.attempt;
   }
   if (one.kind !== 'turn-scored') return false;
   return (
@@ -47,7 +47,7 @@ class Account {
   readonly timers = new Set<string>();
   isClosed = false;
 
-  take(one: TurnHappening, effects: readonly TurnEffect[]): void {
+  take(one: TurnEvent, effects: readonly TurnEffect[]): void {
     if (one.kind === 'playout-finished') this.audible.delete(one.reply);
     if (one.kind === 'timer') this.timers.delete(one.timer);
     for (const effect of effects) this.#enter(effect);
@@ -72,7 +72,7 @@ test(`the turn machine keeps its promises over ${SEQUENCES} random conversations
     fc.property(rules, steps, (of, sequence) => {
       const conversation = run(of, []);
       const account = new Account();
-      const take = (one: TurnHappening) => {
+      const take = (one: TurnEvent) => {
         const before = conversation.state();
         const effects = conversation.take(one);
         account.take(one, effects);

@@ -1,7 +1,7 @@
 /** A reply that is cut keeps the words that its voice says were heard, however they are written. */
 import { expect, test } from 'vitest';
 import { ReplyVoice } from '../../src/conversation/reply/reply-voice.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -20,14 +20,14 @@ class Drawling extends ScriptedSynthesizer {
 }
 
 test('ReplyVoice hands on the pronunciations, and tells when words end', async () => {
-  const told: TurnHappening[] = [];
+  const told: TurnEvent[] = [];
   const synthesizer = new Drawling();
   const pronunciations = [{ written: 'Nguyen', spoken: 'nwin' }];
   const reply = new ReplyVoice({
     ...{ reply: 1, synthesizer, pronunciations, log: silentLogger },
     ...{ voice: 'en-US-JennyNeural', language: 'en-US' },
     audio: new FakeLine(new FakeClock()),
-    tell: (happening) => told.push(happening),
+    tell: (event) => told.push(event),
   });
 
   reply.speak(0, 'a b');

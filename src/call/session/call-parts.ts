@@ -21,9 +21,9 @@ export interface TalkingParty {
   start(): void;
   digit(digit: string): void;
   /** Says that somebody is called to take the caller over, or no longer: meanwhile the caller waits. */
-  handingOver(isUnderWay: boolean): void;
+  transferPending(isUnderWay: boolean): void;
   /** Says that another party is on the line beside the caller, or no longer. */
-  company(isThere: boolean): void;
+  thirdParty(isThere: boolean): void;
   /** What whoever picks up for the caller hears first, alone: 8 kHz, mono, in chunks of any length. */
   announcement(summary: string): () => AsyncIterable<Int16Array>;
   /** Ends the talk because the call is over; what was heard last is reported before it resolves. */

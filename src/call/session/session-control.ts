@@ -22,7 +22,9 @@ export interface SessionControlOptions {
   /** Gives the call as it stands. */
   readonly call: () => Call;
   /** Gives who speaks for the agent. */
-  readonly party: () => Pick<TalkingParty, 'handingOver' | 'company' | 'announcement'> | undefined;
+  readonly party: () =>
+    | Pick<TalkingParty, 'transferPending' | 'thirdParty' | 'announcement'>
+    | undefined;
   /** Called once, when the caller and another party talk on without the agent. */
   readonly onAgentLeft: () => void;
   readonly journal: CallJournal;
@@ -139,11 +141,11 @@ export class SessionControl {
     this.#threeWay = threeWay;
     this.#bridged(number, summary, 'participant');
     timeline.add('three_way');
-    party()?.company(true);
+    party()?.thirdParty(true);
     threeWay.onAlone(() => {
       this.#threeWay = undefined;
       timeline.add('three_way_ended', { reason: 'the other party has hung up' });
-      party()?.company(false);
+      party()?.thirdParty(false);
     });
   }
 
@@ -168,12 +170,12 @@ export class SessionControl {
     }
     const party = this.#options.party();
     this.#transfers += 1;
-    party?.handingOver(true);
+    party?.transferPending(true);
     try {
       return await reach();
     } finally {
       this.#transfers -= 1;
-      party?.handingOver(false);
+      party?.transferPending(false);
     }
   }
 

@@ -8,14 +8,14 @@ import {
 import type { TurnState } from '../turn/turn-state.ts';
 import { numberOf, trailingDigits } from './number-words.ts';
 
-export type Slot = 'phone' | 'digits' | 'spelling' | 'email' | 'address';
+export type DictationKind = 'phone' | 'digits' | 'spelling' | 'email' | 'address';
 
 /** `begun`: more is sure to come. `perhaps`: it may be all. `whole`: there can be no more. */
-export type SlotProgress = 'begun' | 'perhaps' | 'whole';
+export type DictationProgress = 'begun' | 'perhaps' | 'whole';
 
 export interface Dictation {
-  readonly slot: Slot;
-  readonly progress: SlotProgress;
+  readonly kind: DictationKind;
+  readonly progress: DictationProgress;
 }
 
 /** What the call knows of its place: languages and countries write their numbers differently. */
@@ -27,7 +27,7 @@ export interface DictationPlace {
 }
 
 /** How an agent asks for each, in the languages that agents mostly speak; the first that fits counts. */
-const ASKED: readonly (readonly [Slot, RegExp])[] = [
+const ASKED: readonly (readonly [DictationKind, RegExp])[] = [
   ['email', /\be-?mail|\bmail-?adresse|\bcorreo\b|\bcourriel\b|posta elettronica/i],
   ['spelling', /\bspell|deletre|buchstabier|épel|\bcompit|soletr/i],
   [
@@ -66,10 +66,10 @@ export function dictationOf(
   question: string,
   place: DictationPlace,
 ): Dictation | null {
-  const slot = slotOf(text, question, place);
-  if (slot === null) return null;
-  const progress = PROGRESS[slot](text, question, place);
-  return progress === null ? null : { slot, progress };
+  const kind = dictationKindOf(text, question, place);
+  if (kind === null) return null;
+  const progress = PROGRESS[kind](text, question, place);
+  return progress === null ? null : { kind, progress };
 }
 
 /** The country of an agent's number, E.164; undefined where there is none, or it belongs to several. */
@@ -78,20 +78,24 @@ export function countryOfNumber(number: string | null): string | undefined {
 }
 
 /** The one that was asked for; else the one that the caller's own words are. */
-function slotOf(text: string, question: string, place: DictationPlace): Slot | null {
+function dictationKindOf(
+  text: string,
+  question: string,
+  place: DictationPlace,
+): DictationKind | null {
   const asked = askedFor(question) ?? askedFor(text);
   if (asked !== null) return asked;
   if (trailingDigits(text, place.language).length >= 2) return 'digits';
   return trailingLetters(text) >= 2 ? 'spelling' : null;
 }
 
-function askedFor(words: string): Slot | null {
+function askedFor(words: string): DictationKind | null {
   return ASKED.find(([, pattern]) => pattern.test(words))?.[0] ?? null;
 }
 
-type Judge = (text: string, question: string, place: DictationPlace) => SlotProgress | null;
+type Judge = (text: string, question: string, place: DictationPlace) => DictationProgress | null;
 
-const PROGRESS: Readonly<Record<Slot, Judge>> = {
+const PROGRESS: Readonly<Record<DictationKind, Judge>> = {
   phone: (text, _question, place) => {
     const digits = trailingDigits(text, place.language);
     return digits === '' ? null : phoneProgress(digits, place.country);
@@ -121,7 +125,7 @@ const PROGRESS: Readonly<Record<Slot, Judge>> = {
 };
 
 /** By the country's own lengths, so that ten digits are enough in one country and eleven in another. */
-function phoneProgress(digits: string, country: string | null): SlotProgress {
+function phoneProgress(digits: string, country: string | null): DictationProgress {
   const place = country !== null && isSupportedCountry(country) ? country : undefined;
   if (place === undefined && !digits.startsWith('+')) {
     return digits.length >= PHONE_DIGITS ? 'whole' : 'begun';

@@ -8,14 +8,14 @@ import { act, change, type Draft } from '../turn/turn-state.ts';
 const DIGITS_MAX = 32;
 
 /** Takes a key. `#` ends the entry; any other key may be followed by more. */
-export function onDigit(draft: Draft, digit: string, atMs: number): void {
+export function onDtmfDigit(draft: Draft, digit: string, atMs: number): void {
   if (!/^[0-9*#A-D]$/.test(digit)) return;
   const isEnd = digit === '#' && draft.state.digits !== '';
   const digits = isEnd ? draft.state.digits : draft.state.digits + digit;
   change(draft, { digits, lastKeyAtMs: atMs });
   giveWay(draft, atMs);
   if (digit === '#' || draft.state.digits.length >= DIGITS_MAX) {
-    onDigitsTimer(draft, atMs);
+    onDtmfTimer(draft, atMs);
   } else {
     const delayMs = draft.state.rules.timing.digitsMs;
     act(draft, { kind: 'set-timer', timer: 'digits', delayMs });
@@ -23,7 +23,7 @@ export function onDigit(draft: Draft, digit: string, atMs: number): void {
 }
 
 /** Makes words of the keys pressed. */
-export function onDigitsTimer(draft: Draft, atMs: number): void {
+export function onDtmfTimer(draft: Draft, atMs: number): void {
   const { digits, turns, lastKeyAtMs } = draft.state;
   if (digits === '') return;
   const text = `(pressed ${[...digits].join(' ')})`;
@@ -54,7 +54,7 @@ export function onDigitsTimer(draft: Draft, atMs: number): void {
 
 /** A key is always meant: the agent stops for it at once. */
 function giveWay(draft: Draft, atMs: number): void {
-  if (draft.state.reply?.stage === 'ahead') {
+  if (draft.state.reply?.stage === 'speculative') {
     countSpeculation(draft, 'miss');
     dropReply(draft, atMs);
   } else {

@@ -1,5 +1,5 @@
 /** How long a silence must be to end the caller's turn; pure */
-import type { Dictation, Slot } from './dictation.ts';
+import type { Dictation, DictationKind } from './dictation.ts';
 
 export interface EndpointingLimits {
   readonly silenceMsMin: number;
@@ -29,19 +29,20 @@ export const SILENCE_MS_CAP = 3000;
  * Silence between the parts of what is dictated. `begun`: more is sure to come, so that waiting costs nothing;
  * `perhaps`: a little more than people pause between groups.
  */
-const DICTATION_SILENCE_MS: Readonly<Record<Slot, Readonly<Record<'begun' | 'perhaps', number>>>> =
-  {
-    // Read out in groups of two to four, often from paper, with 0.5 to 1 s between the groups.
-    phone: { begun: 1800, perhaps: 1000 },
-    // As a telephone number, but its length is not known: four digits may be all of it.
-    digits: { begun: 1500, perhaps: 900 },
-    // A letter a second or so, thought about one by one.
-    spelling: { begun: 1500, perhaps: 1200 },
-    // Nobody has said an address before its "dot com"; what comes before is cached in parts.
-    email: { begun: 2000, perhaps: 1200 },
-    // Street, number, town: each of them a pause.
-    address: { begun: 1600, perhaps: 1000 },
-  };
+const DICTATION_SILENCE_MS: Readonly<
+  Record<DictationKind, Readonly<Record<'begun' | 'perhaps', number>>>
+> = {
+  // Read out in groups of two to four, often from paper, with 0.5 to 1 s between the groups.
+  phone: { begun: 1800, perhaps: 1000 },
+  // As a telephone number, but its length is not known: four digits may be all of it.
+  digits: { begun: 1500, perhaps: 900 },
+  // A letter a second or so, thought about one by one.
+  spelling: { begun: 1500, perhaps: 1200 },
+  // Nobody has said an address before its "dot com"; what comes before is cached in parts.
+  email: { begun: 2000, perhaps: 1200 },
+  // Street, number, town: each of them a pause.
+  address: { begun: 1600, perhaps: 1000 },
+};
 
 /** Share of a trusted turn model in how finished a turn sounds; the words have the rest. */
 const TURN_MODEL_SHARE = 0.6;
@@ -58,7 +59,7 @@ export function silenceRequiredMs(pause: PauseObservation, limits: EndpointingLi
   const usualMs = pause.typicalPauseMs * OVER_USUAL;
   const { dictation } = pause;
   if (dictation !== null && dictation.progress !== 'whole') {
-    const partMs = DICTATION_SILENCE_MS[dictation.slot][dictation.progress];
+    const partMs = DICTATION_SILENCE_MS[dictation.kind][dictation.progress];
     return Math.round(Math.min(SILENCE_MS_CAP, Math.max(partMs, usualMs, silenceMsMin)));
   }
   const patienceMs = Math.min(usualMs, (silenceMsMin + silenceMsMax) / 2);

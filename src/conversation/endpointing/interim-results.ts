@@ -9,20 +9,20 @@ const CLAIM_WORDS = 2;
 /** Looks, unless the caller has stopped or the look before is still under way. */
 export function onInterimTimer(draft: Draft, atMs: number): void {
   const { utterance } = draft.state;
-  if (!utterance?.isSpeaking || utterance.partial !== null) return;
+  if (!utterance?.isSpeaking || utterance.interim !== null) return;
   const attempt = draft.state.lastAttempt + 1;
   change(draft, { lastAttempt: attempt });
-  changeUtterance(draft, { partial: { attempt, askedAtMs: atMs } });
+  changeUtterance(draft, { interim: { attempt, askedAtMs: atMs } });
   act(draft, { kind: 'transcribe', attempt, priority: 'partial' });
 }
 
 /** Takes what a look has found. */
 export function takeInterimResult(draft: Draft, text: string, atMs: number): void {
   const { utterance } = draft.state;
-  if (utterance === null || utterance.partial === null) return;
-  const tookMs = atMs - utterance.partial.askedAtMs;
-  changeUtterance(draft, { partial: null, partialText: text });
-  if (text !== '' && text !== utterance.partialText) {
+  if (utterance === null || utterance.interim === null) return;
+  const tookMs = atMs - utterance.interim.askedAtMs;
+  changeUtterance(draft, { interim: null, interimText: text });
+  if (text !== '' && text !== utterance.interimText) {
     act(draft, { kind: 'emit', event: { kind: 'hearing', text } });
   }
   lookAgain(draft, tookMs);
@@ -32,16 +32,16 @@ export function takeInterimResult(draft: Draft, text: string, atMs: number): voi
 
 /** A look that fails shows a recogniser that is busy with others. */
 export function failInterimResult(draft: Draft): void {
-  changeUtterance(draft, { partial: null, isPartialOff: true });
+  changeUtterance(draft, { interim: null, isInterimOff: true });
 }
 
 /** At least as long as the last look took, so that the recogniser has half its time for others. */
 function lookAgain(draft: Draft, tookMs: number): void {
-  const { partialMs, partialTookMsMax } = draft.state.rules.timing;
-  if (tookMs > partialTookMsMax) {
-    changeUtterance(draft, { isPartialOff: true });
+  const { interimMs, interimTookMsMax } = draft.state.rules.timing;
+  if (tookMs > interimTookMsMax) {
+    changeUtterance(draft, { isInterimOff: true });
   } else if (draft.state.utterance?.isSpeaking) {
-    const delayMs = Math.max(tookMs, partialMs - tookMs);
+    const delayMs = Math.max(tookMs, interimMs - tookMs);
     act(draft, { kind: 'set-timer', timer: 'partial', delayMs });
   }
 }

@@ -1,17 +1,18 @@
-/** Listens to the language model for one reply and tells the turn machine what it says, clause by clause. */
+/** Streams the language model's answer for one reply: turn events for its first token, each clause, each tool call, its end. */
 import type { Logger } from '../../lib/logger.ts';
 import type { ChatMessage, LanguageModel, ToolDescription } from '../../llm/language-model.ts';
 import type { HistoryKeeper } from '../history/history-keeper.ts';
-import type { TurnHappening } from '../turn/turn-event.ts';
+import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, hasSound, speakable } from './clause-splitter.ts';
 
-/** Nobody listens to more than a minute or two at a stretch; a model that rambles is stopped here. */
+/** Longest answer in characters, about two minutes of speech; a longer one is cut here. */
 export const CHARACTERS_MAX = 1500;
 
-/** A model that asks for more than this at once is confused. */
+/** Most tool calls in one answer. */
 export const CALLS_MAX = 8;
 
-export interface Thought {
+/** One request to the language model, and where its events go. */
+export interface ReplyRequest {
   readonly reply: number;
   readonly model: LanguageModel;
   readonly messages: readonly ChatMessage[];
@@ -19,31 +20,31 @@ export interface Thought {
   /** Makes the messages fit the model's window. */
   readonly history: HistoryKeeper;
   readonly signal: AbortSignal;
-  readonly tell: (happening: TurnHappening) => void;
+  readonly tell: (happening: TurnEvent) => void;
   readonly log: Logger;
 }
 
-/** Asks the model. Never rejects; tells nothing more once its signal is aborted. */
-export async function think(thought: Thought): Promise<void> {
-  const { reply, signal, tell, log } = thought;
+/** Asks the model. Never rejects; sends no event once its signal is aborted. */
+export async function streamReply(request: ReplyRequest): Promise<void> {
+  const { reply, signal, tell, log } = request;
   const splitter = new ClauseSplitter();
   try {
-    await listen(thought, splitter);
+    await consume(request, splitter);
     if (signal.aborted) return;
-    tellClauses(thought, splitter.flush());
+    tellClauses(request, splitter.flush());
     tell({ kind: 'model-finished', reply });
-    thought.history.answered();
+    request.history.answered();
   } catch (error) {
     if (signal.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
-    log.warn({ reply, model: thought.model.name, reason }, 'language model failed in a call');
-    // What is left in the splitter broke off in mid-sentence; better not to say it.
+    log.warn({ reply, model: request.model.name, reason }, 'language model failed in a call');
+    // The rest in the splitter broke off in mid-sentence: it is not spoken.
     tell({ kind: 'model-failed', reply });
   }
 }
 
-async function listen(thought: Thought, splitter: ClauseSplitter): Promise<void> {
-  const { reply, model, messages, tools, history, signal, tell } = thought;
+async function consume(request: ReplyRequest, splitter: ClauseSplitter): Promise<void> {
+  const { reply, model, messages, tools, history, signal, tell } = request;
   let characters = 0;
   let calls = 0;
   let hasBegun = false;
@@ -53,7 +54,7 @@ async function listen(thought: Thought, splitter: ClauseSplitter): Promise<void>
     hasBegun = true;
     if (event.kind === 'text') {
       characters += event.text.length;
-      tellClauses(thought, splitter.push(event.text));
+      tellClauses(request, splitter.push(event.text));
     } else {
       calls += 1;
       tell({ kind: 'tool-called', reply, call: event.call });
@@ -62,6 +63,6 @@ async function listen(thought: Thought, splitter: ClauseSplitter): Promise<void>
   }
 }
 
-function tellClauses({ reply, tell }: Thought, pieces: readonly string[]): void {
+function tellClauses({ reply, tell }: ReplyRequest, pieces: readonly string[]): void {
   for (const text of pieces.map(speakable).filter(hasSound)) tell({ kind: 'clause', reply, text });
 }

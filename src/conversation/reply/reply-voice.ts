@@ -2,7 +2,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import { type AudioStream, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Pronunciation, Synthesizer, WordEnds } from '../../speech/tts/pool/synthesizer.ts';
-import type { TurnHappening } from '../turn/turn-event.ts';
+import type { TurnEvent } from '../turn/turn-event.ts';
 
 interface Clause {
   readonly clause: number;
@@ -16,7 +16,7 @@ export class ReplyVoice {
   readonly #voice: string;
   readonly #language: string;
   readonly #pronunciations: readonly Pronunciation[];
-  readonly #tell: (happening: TurnHappening) => void;
+  readonly #tell: (event: TurnEvent) => void;
   readonly #log: Logger;
   readonly #stop = new AbortController();
   readonly #clauses: Clause[] = [];
@@ -34,7 +34,7 @@ export class ReplyVoice {
     readonly voice: string;
     readonly language: string;
     readonly pronunciations?: readonly Pronunciation[] | undefined;
-    readonly tell: (happening: TurnHappening) => void;
+    readonly tell: (event: TurnEvent) => void;
     readonly log: Logger;
   }) {
     this.#reply = options.reply;
@@ -141,7 +141,7 @@ export class ReplyVoice {
       return;
     }
     // There is nothing to play, so the audio stream would never tell that it is over.
-    const happening = { kind: 'playout-finished', reply: this.#reply, playedMs: 0 } as const;
-    this.#tell({ ...happening, isComplete: true });
+    const event = { kind: 'playout-finished', reply: this.#reply, playedMs: 0 } as const;
+    this.#tell({ ...event, isComplete: true });
   }
 }

@@ -69,7 +69,7 @@ export function addClause(draft: Draft, text: string): void {
   if (reply === null) return;
   const clause = reply.pieces.length;
   changeReply(draft, { pieces: [...reply.pieces, { text, audioMs: 0, isWhole: false }] });
-  if (clause === 0 || reply.stage !== 'ahead') {
+  if (clause === 0 || reply.stage !== 'speculative') {
     act(draft, { kind: 'voice', reply: reply.id, clause, text });
   }
 }
@@ -91,7 +91,7 @@ export function watchReply(draft: Draft): void {
 /** Lets a reply that was ahead or held be heard. */
 export function releaseReply(draft: Draft): void {
   const { reply } = draft.state;
-  if (reply === null || (reply.stage !== 'ahead' && reply.stage !== 'held')) return;
+  if (reply === null || (reply.stage !== 'speculative' && reply.stage !== 'held')) return;
   changeReply(draft, { stage: 'released' });
   act(draft, { kind: 'release', reply: reply.id });
   if (reply.stage === 'held') return;

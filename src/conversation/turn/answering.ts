@@ -36,7 +36,7 @@ const AFTER_TOOL: Readonly<Record<NonNullable<ToolOutcome['next']>, Conversation
 export function answer(draft: Draft): void {
   const { reply } = draft.state;
   change(draft, { isOwedAnswer: false });
-  if (reply?.stage === 'ahead') {
+  if (reply?.stage === 'speculative') {
     releaseReply(draft);
   } else if (reply === null) {
     const id = beginReply(draft, { kind: 'answer', stage: 'released' });
@@ -80,9 +80,9 @@ export function onToolCalled(draft: Draft, event: TurnEventOf<'tool-called'>): v
 export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished'>): void {
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
-  const { hasCompany, rules } = draft.state;
+  const { hasThirdParty, rules } = draft.state;
   // To what two others say to each other, nothing is an answer.
-  if (reply.calls.length === 0 && !hasCompany && isUnsaid(reply, rules)) {
+  if (reply.calls.length === 0 && !hasThirdParty && isUnsaid(reply, rules)) {
     failAnswer(draft, event.atMs);
     return;
   }
@@ -94,7 +94,7 @@ export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished
 export function failAnswer(draft: Draft, atMs: number): void {
   const { reply } = draft.state;
   if (reply === null) return;
-  if (reply.stage === 'ahead' || reply.stage === 'held') {
+  if (reply.stage === 'speculative' || reply.stage === 'held') {
     change(draft, { isOwedAnswer: draft.state.isOwedAnswer || reply.stage === 'held' });
     dropReply(draft, atMs);
     return;

@@ -7,7 +7,7 @@ import {
   overUsualDb,
   weighOverlap,
 } from './backchannel.ts';
-import { forgetUtterance } from './listening.ts';
+import { forgetUtterance } from './caller-utterance.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
@@ -45,7 +45,7 @@ export function onBargeInTimer(draft: Draft, atMs: number): void {
   const { utterance } = draft.state;
   if (!utterance?.isSpeaking) return;
   const restMs = utterance.stretchAtMs + BACKCHANNEL_MS_MAX - atMs;
-  if (restMs > 0 && isBackchannel(utterance.partialText)) {
+  if (restMs > 0 && isBackchannel(utterance.interimText)) {
     act(draft, { kind: 'set-timer', timer: 'barge-in', delayMs: restMs });
   } else {
     interrupt(draft, atMs);
@@ -100,7 +100,7 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
   if (utterance === null) return;
   const at = new Date(utterance.startedAtMs);
   // They take the place of what was made out before.
-  changeUtterance(draft, { partialText: '' });
+  changeUtterance(draft, { interimText: '' });
   act(draft, {
     kind: 'emit',
     event: { kind: 'said', entry: { role: 'user', text, at, confidence } },

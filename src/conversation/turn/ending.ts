@@ -1,8 +1,8 @@
-/** How a conversation ends: a last sentence that nobody interrupts, and then the end; pure */
+/** How a conversation ends: closing sentence, silence timeout, and the notes of a three-way call (conference); pure */
 import type { ConversationEnd } from '../conversation-port.ts';
 import { addToHistory, dropReply, sayPhrase } from '../reply/reply.ts';
 import { emitCallersWords } from './barge-in.ts';
-import { forgetUtterance } from './listening.ts';
+import { forgetUtterance } from './caller-utterance.ts';
 import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import { act, change, type Draft, type TurnState } from './turn-state.ts';
@@ -29,7 +29,7 @@ export function endNow(draft: Draft, end: ConversationEnd, atMs: number): void {
   act(draft, { kind: 'emit', event: { kind: 'ended', end } });
 }
 
-/** Stops everything without a reason of our own: the call is over. What was heard is kept. */
+/** Stops everything because the call is over; known words go into the transcript. */
 export function stopNow(draft: Draft, atMs: number): void {
   keepWords(draft);
   dropReply(draft, atMs);
@@ -44,7 +44,7 @@ function keepWords(draft: Draft): void {
   forgetUtterance(draft);
 }
 
-/** How the agent behaves as long as the other party is there. */
+/** Rule for the agent while a third party is on the line: a three-way call, or conference. */
 export const THIRD_PARTY_RULE =
   'Answer whoever speaks to you; to what the caller and the other party say to each other, answer with nothing but "…". ' +
   'When they need you no more, say goodbye and use end_call: the two talk on without you.';
@@ -57,19 +57,19 @@ const LEFT = '(The other party has hung up. You are alone with the caller again.
 
 const NOT_HANDED_OVER = '(The other party did not take the call. The caller is still with you.)';
 
-/** The agent has something to say about it, once it has the floor. */
-export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'company'>): void {
+/** Tells the model that a third party joined or left; the agent speaks once it has the floor. */
+export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'third-party'>): void {
   note(draft, isThere ? JOINED : LEFT, atMs);
-  change(draft, { hasCompany: isThere });
+  change(draft, { hasThirdParty: isThere });
 }
 
-/** As above: the caller waits to hear what came of it. */
-export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'not-handed-over'>): void {
+/** Tells the model that a transfer failed after its tool had already answered. */
+export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'transfer-failed'>): void {
   note(draft, NOT_HANDED_OVER, atMs);
 }
 
 function note(draft: Draft, text: string, atMs: number): void {
-  if (draft.state.reply?.stage === 'ahead') {
+  if (draft.state.reply?.stage === 'speculative') {
     countSpeculation(draft, 'miss');
     dropReply(draft, atMs);
   }
@@ -77,22 +77,21 @@ function note(draft: Draft, text: string, atMs: number): void {
   change(draft, { isOwedAnswer: true, hasCheckedIn: false });
 }
 
-/** Whether nobody speaks and nobody is expected to. */
+/** True while neither side speaks and no answer, tool, transfer or DTMF entry is pending. */
 export function isQuiet(state: TurnState): boolean {
   return (
     state.stage === 'open' &&
     state.reply === null &&
     state.utterance === null &&
     !state.isOwedAnswer &&
-    !state.isHandingOver &&
+    !state.isTransferPending &&
     state.digits === ''
   );
 }
 
-/** Starts and stops the wait whenever silence begins or ends. */
+/** Starts or cancels the silence timer when silence begins or ends. */
 export function watchSilence(draft: Draft, wasQuiet: boolean): void {
   const isNowQuiet = isQuiet(draft.state);
-  // At the end every wait has been given up already.
   if (isNowQuiet === wasQuiet || draft.state.stage === 'over') return;
   const delayMs = draft.state.rules.brief.silenceTimeoutMs;
   act(
@@ -103,6 +102,7 @@ export function watchSilence(draft: Draft, wasQuiet: boolean): void {
   );
 }
 
+/** Silence timeout: the first asks whether the caller is there, the second ends the call. */
 export function onSilence(draft: Draft, atMs: number): void {
   if (!isQuiet(draft.state)) return;
   if (draft.state.hasCheckedIn) {

@@ -4,7 +4,7 @@ import type { ToolCall } from '../../llm/language-model.ts';
 import type { ToolContext } from '../../tool/tool.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
 import type { CallControl, ConversationEvent } from '../conversation-port.ts';
-import type { TurnHappening } from './turn-event.ts';
+import type { TurnEvent } from './turn-event.ts';
 
 export interface ToolRun {
   readonly reply: number;
@@ -17,7 +17,7 @@ export interface ToolRun {
   /** What whoever picks up for the caller is told. */
   readonly announcement: (summary: string) => () => AsyncIterable<Int16Array>;
   readonly onEvent: (event: ConversationEvent) => void;
-  readonly tell: (happening: TurnHappening) => void;
+  readonly tell: (event: TurnEvent) => void;
 }
 
 /** What became of the call while the tool ran. */
@@ -61,7 +61,7 @@ function contextOf({ control, announcement, tell }: ToolRun, doings: Doings): To
         await control[way](number, summary, words);
         doings.isHandedOver = true;
       } catch (error) {
-        if (doings.isLeft) tell({ kind: 'not-handed-over' });
+        if (doings.isLeft) tell({ kind: 'transfer-failed' });
         throw error;
       } finally {
         resolve();

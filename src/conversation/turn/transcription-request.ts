@@ -1,7 +1,7 @@
 /** Has the caller's words taken down: one request at a time, the newest one counts. */
 import type { Logger } from '../../lib/logger.ts';
 import type { SpeechListener, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
-import type { TurnHappening } from './turn-event.ts';
+import type { TurnEvent } from './turn-event.ts';
 import { act, change, type Draft } from './turn-state.ts';
 
 /** No caller waits longer than this for their words to be understood. */
@@ -9,14 +9,14 @@ const TIMEOUT_MS = 5000;
 
 export class TranscriptionRequest {
   readonly #ear: SpeechListener;
-  readonly #tell: (happening: TurnHappening) => void;
+  readonly #tell: (event: TurnEvent) => void;
   readonly #log: Logger;
   /** The one that is under way. */
   #request: AbortController | undefined;
 
   constructor(options: {
     readonly ear: SpeechListener;
-    readonly tell: (happening: TurnHappening) => void;
+    readonly tell: (event: TurnEvent) => void;
     readonly log: Logger;
   }) {
     this.#ear = options.ear;
@@ -54,10 +54,10 @@ export class TranscriptionRequest {
 
 /** Counts one, and tells. */
 export function countSpeculation(draft: Draft, outcome: 'hit' | 'miss'): void {
-  const { aheadHits, aheadMisses } = draft.state;
+  const { speculationHits, speculationMisses } = draft.state;
   change(
     draft,
-    outcome === 'hit' ? { aheadHits: aheadHits + 1 } : { aheadMisses: aheadMisses + 1 },
+    outcome === 'hit' ? { speculationHits: speculationHits + 1 } : { speculationMisses: speculationMisses + 1 },
   );
   act(draft, { kind: 'emit', event: { kind: 'speculation', outcome } });
 }

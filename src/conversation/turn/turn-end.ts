@@ -9,7 +9,7 @@ import { addToHistory, beginReply, dropReply, sayPhrase } from '../reply/reply.t
 import { askModel } from './answering.ts';
 import { learnLevel } from './backchannel.ts';
 import { emitCallersWords } from './barge-in.ts';
-import { forgetUtterance, requestWords } from './listening.ts';
+import { forgetUtterance, requestWords } from './caller-utterance.ts';
 import { countSpeculation } from './transcription-request.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
@@ -40,7 +40,7 @@ export function onTurnScored(draft: Draft, event: TurnEventOf<'turn-scored'>): v
   const scored = draft.state.utterance;
   if (scored === null || scored.overAtMs !== null || isAgentsFloor(draft.state.reply)) return;
   if (scored.words !== null) awaitEnd(draft, scored, scored.words, event.atMs);
-  else if (!rules.mayThinkAhead && !scored.isTranscribing) planEndOfTurn(draft, event.atMs);
+  else if (!rules.maySpeculate && !scored.isTranscribing) planEndOfTurn(draft, event.atMs);
 }
 
 /** The silence is long enough: the turn is over as soon as its words are known. */
@@ -68,7 +68,7 @@ export function takeWords(draft: Draft, words: Words): void {
     endTurn(draft, utterance, words, words.atMs);
     return;
   }
-  if (!awaitEnd(draft, utterance, words, words.atMs)) thinkAhead(draft, utterance, words);
+  if (!awaitEnd(draft, utterance, words, words.atMs)) speculate(draft, utterance, words);
 }
 
 /** @returns whether the turn is over already. */
@@ -94,7 +94,7 @@ function requiredSilenceMs(
   text: string | null,
 ): number {
   const { rules, typicalPauseMs, dictationPauseMs } = state;
-  const dictation = dictationIn(state, text ?? utterance.partialText);
+  const dictation = dictationIn(state, text ?? utterance.interimText);
   const pause = {
     completeness: text === null ? COMPLETENESS_UNKNOWN : completenessOf(text),
     turnProbability: utterance.score?.probability ?? null,
@@ -117,27 +117,27 @@ function setEndOfTurn(
   return restMs;
 }
 
-function thinkAhead(draft: Draft, utterance: CallerUtterance, words: Words): void {
+function speculate(draft: Draft, utterance: CallerUtterance, words: Words): void {
   const { state } = draft;
-  const { timing, mayThinkAhead } = state.rules;
+  const { timing, maySpeculate } = state.rules;
   const isWorthIt =
-    mayThinkAhead &&
+    maySpeculate &&
     state.reply === null &&
     state.digits === '' &&
-    utterance.aheadTries < timing.aheadTriesMax &&
-    utterance.speechMs <= timing.aheadSpeechMsMax &&
+    utterance.speculations < timing.speculationsMax &&
+    utterance.speechMs <= timing.speculationSpeechMsMax &&
     // More is sure to come: the answer would be to half a number.
     dictationIn(state, words.text)?.progress !== 'begun';
   if (!isWorthIt) return;
-  changeUtterance(draft, { aheadTries: utterance.aheadTries + 1 });
-  beginReply(draft, { kind: 'answer', stage: 'ahead', forText: words.text });
+  changeUtterance(draft, { speculations: utterance.speculations + 1 });
+  beginReply(draft, { kind: 'answer', stage: 'speculative', forText: words.text });
   askModel(draft, [{ role: 'user', content: words.text }]);
 }
 
 function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: number): void {
   addCallersWords(draft, words);
   forgetUtterance(draft);
-  settleAhead(draft, words.text, atMs);
+  settleSpeculation(draft, words.text, atMs);
   const turn = draft.state.turns + 1;
   change(draft, {
     turns: turn,
@@ -149,7 +149,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
       endOfTurnAtMs: utterance.overAtMs ?? atMs,
       textFinalAtMs: words.atMs,
       turnScoredAtMs: utterance.score?.atMs ?? null,
-      isSpeculated: draft.state.reply?.stage === 'ahead',
+      isSpeculated: draft.state.reply?.stage === 'speculative',
       bargeInMs: utterance.bargeInMs,
       isKeyed: false,
     },
@@ -163,9 +163,9 @@ function addCallersWords(draft: Draft, words: Words): void {
 }
 
 /** Keeps an answer that was begun ahead if it answers what was really said. */
-function settleAhead(draft: Draft, text: string, atMs: number): void {
+function settleSpeculation(draft: Draft, text: string, atMs: number): void {
   const { reply } = draft.state;
-  if (reply?.stage !== 'ahead') return;
+  if (reply?.stage !== 'speculative') return;
   if (folded(reply.forText) === folded(text)) {
     countSpeculation(draft, 'hit');
   } else {

@@ -30,7 +30,7 @@ export type TurnTimer =
   | 'closing';
 
 /** `reply` is the reply's number, which is also its generation in the audio stream. */
-export type TurnHappening =
+export type TurnEvent =
   | { readonly kind: 'started' }
   | { readonly kind: 'voice-started'; readonly voicedAtMs: number }
   | {
@@ -84,26 +84,26 @@ export type TurnHappening =
     }
   | { readonly kind: 'digit'; readonly digit: string }
   /** Somebody is called to take the caller over, or no longer. */
-  | { readonly kind: 'handing-over'; readonly isUnderWay: boolean }
+  | { readonly kind: 'transfer-pending'; readonly isUnderWay: boolean }
   /** Nobody took the caller over whom the agent had called, and it is too late for the tool to say so. */
-  | { readonly kind: 'not-handed-over' }
+  | { readonly kind: 'transfer-failed' }
   /** Another party hears the caller and the agent from now on, or is gone. */
-  | { readonly kind: 'company'; readonly isThere: boolean }
+  | { readonly kind: 'third-party'; readonly isThere: boolean }
   | { readonly kind: 'media-lost' }
   | { readonly kind: 'timer'; readonly timer: TurnTimer }
   /** The call ended from outside. */
   | { readonly kind: 'stopped' };
 
 /** `atMs` is `Clock.nowMs()` at which the machine learns of it; it never goes back. */
-export type TurnEvent = TurnHappening & { readonly atMs: number };
+export type TimedTurnEvent = TurnEvent & { readonly atMs: number };
 
-export type TurnEventOf<Kind extends TurnHappening['kind']> = Extract<
-  TurnEvent,
+export type TurnEventOf<Kind extends TurnEvent['kind']> = Extract<
+  TimedTurnEvent,
   { readonly kind: Kind }
 >;
 
 /** Events that the turn machine has no use for are undefined. */
-export function turnEventOfAudio(event: AudioEvent): TurnHappening | undefined {
+export function turnEventOfAudio(event: AudioEvent): TurnEvent | undefined {
   switch (event.kind) {
     case 'voice-started':
     case 'voice-stopped':
@@ -128,7 +128,7 @@ export function turnEventOfAudio(event: AudioEvent): TurnHappening | undefined {
   }
 }
 
-export function voiceEvent(event: VoiceEvent): TurnHappening {
+export function voiceEvent(event: VoiceEvent): TurnEvent {
   return event.kind === 'voice-started' ? { kind: event.kind, voicedAtMs: event.atMs } : event;
 }
 

@@ -1,5 +1,5 @@
 /** One conversation's turn machine: (state, turn event) to (state, effects); pure */
-import { onDigit, onDigitsTimer } from '../endpointing/dtmf.ts';
+import { onDtmfDigit, onDtmfTimer } from '../endpointing/dtmf.ts';
 import {
   failInterimResult,
   onInterimTimer,
@@ -30,6 +30,12 @@ import {
   settleAside,
 } from './barge-in.ts';
 import {
+  forgetUtterance,
+  onVoiceStarted,
+  onVoiceStopped,
+  requestWords,
+} from './caller-utterance.ts';
+import {
   closeWith,
   endNow,
   isQuiet,
@@ -39,9 +45,14 @@ import {
   stopNow,
   watchSilence,
 } from './ending.ts';
-import { forgetUtterance, onVoiceStarted, onVoiceStopped, requestWords } from './listening.ts';
 import { onEndOfTurnTimer, onTurnScored, planEndOfTurn, takeWords } from './turn-end.ts';
-import type { TurnEffect, TurnEvent, TurnEventOf, TurnHappening, TurnTimer } from './turn-event.ts';
+import type {
+  TimedTurnEvent,
+  TurnEffect,
+  TurnEvent,
+  TurnEventOf,
+  TurnTimer,
+} from './turn-event.ts';
 import {
   act,
   change,
@@ -60,7 +71,7 @@ export interface TurnStep {
   readonly effects: readonly TurnEffect[];
 }
 
-type Kind = TurnHappening['kind'];
+type Kind = TurnEvent['kind'];
 
 const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) => void } = {
   started: start,
@@ -81,10 +92,10 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   'playout-started': onPlayoutStarted,
   'playout-paused': onPlayoutPaused,
   'playout-finished': onPlayoutFinished,
-  digit: (draft, event) => onDigit(draft, event.digit, event.atMs),
-  'handing-over': (draft, event) => change(draft, { isHandingOver: event.isUnderWay }),
-  'not-handed-over': onTransferFailed,
-  company: onThirdParty,
+  digit: (draft, event) => onDtmfDigit(draft, event.digit, event.atMs),
+  'transfer-pending': (draft, event) => change(draft, { isTransferPending: event.isUnderWay }),
+  'transfer-failed': onTransferFailed,
+  'third-party': onThirdParty,
   'media-lost': (draft, event) =>
     endNow(
       draft,
@@ -106,7 +117,7 @@ const TIMERS: Readonly<Record<TurnTimer, (draft: Draft, atMs: number) => void>> 
   'pause-proof': onPauseProof,
   partial: onInterimTimer,
   filler: onFillerTimer,
-  digits: onDigitsTimer,
+  digits: onDtmfTimer,
   silence: onSilence,
   reply: onReplyTimer,
   'time-is-up': (draft, atMs) => {
@@ -130,10 +141,10 @@ const COUNTS_WHILE_CLOSING: readonly Kind[] = [
 ];
 
 /** Takes one event. Events of replies and transcriptions that are gone change nothing. */
-export function takeTurnEvent(state: TurnState, event: TurnEvent): TurnStep {
+export function takeTurnEvent(state: TurnState, event: TimedTurnEvent): TurnStep {
   if (!counts(state, event)) return { state, effects: [] };
   const draft: Draft = { state, effects: [] };
-  const handle = HANDLERS[event.kind] as (draft: Draft, event: TurnEvent) => void;
+  const handle = HANDLERS[event.kind] as (draft: Draft, event: TimedTurnEvent) => void;
   handle(draft, event);
   answerWhenFree(draft);
   advance(draft);
@@ -141,7 +152,7 @@ export function takeTurnEvent(state: TurnState, event: TurnEvent): TurnStep {
   return { state: draft.state, effects: draft.effects };
 }
 
-function counts(state: TurnState, event: TurnEvent): boolean {
+function counts(state: TurnState, event: TimedTurnEvent): boolean {
   switch (state.stage) {
     case 'waiting':
       return event.kind === 'started' || event.kind === 'stopped';
@@ -176,7 +187,7 @@ function start(draft: Draft): void {
 function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
   if (!onVoiceStopped(draft, event)) return;
   const { rules, reply } = draft.state;
-  if (rules.mayThinkAhead || isAgentsFloor(reply)) requestWords(draft, 'speculative');
+  if (rules.maySpeculate || isAgentsFloor(reply)) requestWords(draft, 'speculative');
   else planEndOfTurn(draft, event.atMs);
   if (reply?.stage === 'paused') {
     const delayMs = rules.timing.pauseMsMax;
@@ -186,7 +197,7 @@ function onPause(draft: Draft, event: TurnEventOf<'voice-stopped'>): void {
 
 function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   const { utterance } = draft.state;
-  if (utterance?.partial?.attempt === event.attempt) {
+  if (utterance?.interim?.attempt === event.attempt) {
     takeInterimResult(draft, event.text.trim(), event.atMs);
     return;
   }
@@ -206,7 +217,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
 
 function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-failed'>): void {
   const { utterance, reply, rules } = draft.state;
-  if (utterance?.partial?.attempt === event.attempt) {
+  if (utterance?.interim?.attempt === event.attempt) {
     failInterimResult(draft);
     return;
   }

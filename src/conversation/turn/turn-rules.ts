@@ -19,13 +19,13 @@ export interface TurnTiming {
   /** Playout that paused for a voice goes on after this, if its words are still not known. */
   readonly pauseMsMax: number;
   /** Speech longer than this is not thought ahead of. */
-  readonly aheadSpeechMsMax: number;
+  readonly speculationSpeechMsMax: number;
   /** Answers begun ahead of the turn's end, for one turn. */
-  readonly aheadTriesMax: number;
+  readonly speculationsMax: number;
   /** How often a caller who speaks is listened to before they pause. */
-  readonly partialMs: number;
+  readonly interimMs: number;
   /** A recogniser that takes longer for that is too busy: it is left alone until the caller pauses. */
-  readonly partialTookMsMax: number;
+  readonly interimTookMsMax: number;
   /** A tool that takes longer is bridged with a word, so that the line is not dead. */
   readonly fillerMs: number;
   /** Pause after the last key before the digits count as said. */
@@ -46,10 +46,10 @@ export const DEFAULT_TIMING: TurnTiming = {
   bargeInMs: 800,
   pauseProofMs: 300,
   pauseMsMax: 1500,
-  aheadSpeechMsMax: 10_000,
-  aheadTriesMax: 3,
-  partialMs: 500,
-  partialTookMsMax: 600,
+  speculationSpeechMsMax: 10_000,
+  speculationsMax: 3,
+  interimMs: 500,
+  interimTookMsMax: 600,
   fillerMs: 700,
   digitsMs: 2000,
   replyMsMax: 15_000,
@@ -63,7 +63,7 @@ export interface TurnRules {
   readonly phrases: Phrases;
   readonly timing: TurnTiming;
   /** Whether answers are begun before the turn is over. */
-  readonly mayThinkAhead: boolean;
+  readonly maySpeculate: boolean;
   /** How far the turn model is to be believed, from 0 (there is none) to 1. */
   readonly turnTrust: number;
   /** Where the agent is called, ISO 3166-1 alpha-2: its telephone numbers have that country's length. */
@@ -112,7 +112,7 @@ export interface RuleOptions {
   readonly tools: Toolbox;
   readonly clock: Clock;
   /** Whether answers are begun before the caller's turn is over; true unless given. */
-  readonly mayThinkAhead?: boolean;
+  readonly maySpeculate?: boolean;
   /** How far the scores of the turn model are to be believed, from 0 to 1; 0 unless given. */
   readonly turnTrust?: number;
   /** Where the agent is called, ISO 3166-1 alpha-2; by the language's region unless given. */
@@ -126,7 +126,7 @@ export function rulesFor(options: RuleOptions): TurnRules {
     brief,
     phrases: phrasesFor(brief.language),
     timing: { ...DEFAULT_TIMING, ...options.timing },
-    mayThinkAhead: options.mayThinkAhead ?? true,
+    maySpeculate: options.maySpeculate ?? true,
     turnTrust: options.turnTrust ?? 0,
     country: options.country ?? regionOf(brief.language),
     toolsAfterWords: tools.namesAfterWords,

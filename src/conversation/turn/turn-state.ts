@@ -33,14 +33,14 @@ export interface CallerUtterance {
   /** Null until transcribed, and again as soon as the caller goes on. */
   readonly words: Words | null;
   /** What was made out while they spoke, at the last look. */
-  readonly partialText: string;
+  readonly interimText: string;
   /** The look under way. */
-  readonly partial: { readonly attempt: number; readonly askedAtMs: number } | null;
+  readonly interim: { readonly attempt: number; readonly askedAtMs: number } | null;
   /** The recogniser is too busy for looks. */
-  readonly isPartialOff: boolean;
+  readonly isInterimOff: boolean;
   /** What the turn model makes of the last pause; null until it is known. */
   readonly score: { readonly probability: number; readonly atMs: number } | null;
-  readonly aheadTries: number;
+  readonly speculations: number;
   /** How long the agent took to fall silent, when this utterance interrupted it. */
   readonly bargeInMs: number | null;
 }
@@ -51,7 +51,7 @@ export type ReplyKind = 'greeting' | 'answer' | 'check-in' | 'apology' | 'closin
  * `ahead`: begun before the caller's turn was over. `held`: kept back because the caller speaks again.
  * `released`: may be heard as soon as there is audio. `playing` and `paused`: has been heard.
  */
-export type ReplyStage = 'ahead' | 'held' | 'released' | 'playing' | 'paused';
+export type ReplyStage = 'speculative' | 'held' | 'released' | 'playing' | 'paused';
 
 export interface Reply {
   readonly id: number;
@@ -129,15 +129,15 @@ export interface TurnState {
   readonly usualLevel: SpokenLevel;
   readonly hasCheckedIn: boolean;
   /** Whether the caller waits for somebody who is called at a customer's wish. */
-  readonly isHandingOver: boolean;
+  readonly isTransferPending: boolean;
   /** Whether another party is on the line beside the caller. */
-  readonly hasCompany: boolean;
+  readonly hasThirdParty: boolean;
   /** Engine failures in a row. */
   readonly failures: number;
   /** Not yet reported turn. */
   readonly endedTurn: EndedTurn | null;
-  readonly aheadHits: number;
-  readonly aheadMisses: number;
+  readonly speculationHits: number;
+  readonly speculationMisses: number;
 }
 
 /** A state on its way to the next one. Lives for the length of one event. */
@@ -165,12 +165,12 @@ export function openState(rules: TurnRules): TurnState {
     dictationPauseMs: 0,
     usualLevel: LEVEL_UNKNOWN,
     hasCheckedIn: false,
-    isHandingOver: false,
-    hasCompany: false,
+    isTransferPending: false,
+    hasThirdParty: false,
     failures: 0,
     endedTurn: null,
-    aheadHits: 0,
-    aheadMisses: 0,
+    speculationHits: 0,
+    speculationMisses: 0,
   };
 }
 
@@ -196,7 +196,7 @@ export function act(draft: Draft, ...effects: readonly TurnEffect[]): void {
 
 /** Whether the agent has the floor: it speaks, or is about to. */
 export function isAgentsFloor(reply: Reply | null): reply is Reply {
-  return reply !== null && reply.stage !== 'ahead';
+  return reply !== null && reply.stage !== 'speculative';
 }
 
 /** Reports the last ended turn if its answer is the current reply and nobody has reported it. */

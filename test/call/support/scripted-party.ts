@@ -176,11 +176,11 @@ export class ScriptedTalk implements TalkingParty {
     this.digits.push(digit);
   }
 
-  handingOver(isUnderWay: boolean): void {
+  transferPending(isUnderWay: boolean): void {
     this.handOvers.push(isUnderWay);
   }
 
-  company(isThere: boolean): void {
+  thirdParty(isThere: boolean): void {
     this.companies.push(isThere);
   }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
 import type {
   TurnEffect,
-  TurnHappening,
+  TurnEvent,
   TurnTimer,
 } from '../../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
@@ -15,7 +15,7 @@ const RULES: TurnRules = {
   brief: BRIEF,
   phrases: phrasesFor('en'),
   timing: DEFAULT_TIMING,
-  mayThinkAhead: true,
+  maySpeculate: true,
   turnTrust: 1,
   country: 'US',
   toolsAfterWords: ['end_call', 'transfer_call'],
@@ -39,7 +39,7 @@ const spanMs = fc.nat(3000);
 export const words = fc.constantFrom('', 'Yes.', 'What are your hours?', 'and', 'five five');
 
 /** Anything at all, in any order, of replies and transcriptions that may be long gone. */
-export const happening: fc.Arbitrary<TurnHappening> = fc.oneof(
+export const event: fc.Arbitrary<TurnEvent> = fc.oneof(
   fc.record({ kind: fc.constant('voice-started'), voicedAtMs: spanMs }),
   fc.record({ kind: fc.constant('voice-stopped'), lastVoicedAtMs: spanMs }),
   fc.record({
@@ -84,31 +84,31 @@ export const happening: fc.Arbitrary<TurnHappening> = fc.oneof(
     isComplete: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('digit'), digit: fc.constantFrom('1', '#', 'x') }),
-  fc.record({ kind: fc.constant('handing-over'), isUnderWay: fc.boolean() }),
-  fc.record({ kind: fc.constant('not-handed-over') }),
+  fc.record({ kind: fc.constant('transfer-pending'), isUnderWay: fc.boolean() }),
+  fc.record({ kind: fc.constant('transfer-failed') }),
   fc.record({ kind: fc.constant('timer'), timer: fc.constantFrom(...TIMERS) }),
-) as fc.Arbitrary<TurnHappening>;
+) as fc.Arbitrary<TurnEvent>;
 
-export const script = fc.array(fc.tuple(happening, fc.nat(900)), { maxLength: 60 });
+export const script = fc.array(fc.tuple(event, fc.nat(900)), { maxLength: 60 });
 export const rules = fc
   .tuple(fc.boolean(), fc.boolean())
-  .map(([isInterruptible, mayThinkAhead]): TurnRules => {
-    return { ...RULES, mayThinkAhead, brief: { ...BRIEF, isInterruptible } };
+  .map(([isInterruptible, maySpeculate]): TurnRules => {
+    return { ...RULES, maySpeculate, brief: { ...BRIEF, isInterruptible } };
   });
 
 /** Tells a new conversation one thing after the other. */
-export function run(of: TurnRules, happenings: readonly (readonly [TurnHappening, number])[]) {
+export function run(of: TurnRules, events: readonly (readonly [TurnEvent, number])[]) {
   let state: TurnState = openState(of);
   let atMs = 0;
   const effects: TurnEffect[] = [];
-  const take = (one: TurnHappening) => {
+  const take = (one: TurnEvent) => {
     const step = takeTurnEvent(state, { ...one, atMs });
     state = step.state;
     effects.push(...step.effects);
     return step.effects;
   };
   take({ kind: 'started' });
-  for (const [one, waitMs] of happenings) {
+  for (const [one, waitMs] of events) {
     atMs += waitMs;
     take(one);
   }

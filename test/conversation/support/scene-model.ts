@@ -1,6 +1,6 @@
 /** What a scripted answer of the model looks like from the turn machine, and when. */
 import { ClauseSplitter } from '../../../src/conversation/reply/clause-splitter.ts';
-import type { TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import type { TurnEvent } from '../../../src/conversation/turn/turn-event.ts';
 import type { ModelAct } from './scene.ts';
 
 const FIRST_WORD_MS = 120;
@@ -8,29 +8,28 @@ const WORD_MS = 15;
 
 export interface ModelHappening {
   readonly afterMs: number;
-  readonly happening: TurnHappening;
+  readonly event: TurnEvent;
 }
 
-export function modelHappenings(act: ModelAct, reply: number): ModelHappening[] {
+export function modelEvents(act: ModelAct, reply: number): ModelHappening[] {
   if (act.failure === 'hangs') return [];
   const splitter = new ClauseSplitter();
   const words = act.text.split(/(?=\s)/).filter((word) => word !== '');
   const doneMs = FIRST_WORD_MS + words.length * WORD_MS;
   const clauses = (afterMs: number, texts: readonly string[]) =>
-    texts.map((text) => ({ afterMs, happening: { kind: 'clause', reply, text } }) as const);
+    texts.map((text) => ({ afterMs, event: { kind: 'clause', reply, text } }) as const);
   const spoken = words.flatMap((word, index) =>
     clauses(FIRST_WORD_MS + index * WORD_MS, splitter.push(word)),
   );
-  if (act.failure === 'fails')
-    return [{ afterMs: doneMs, happening: { kind: 'model-failed', reply } }];
-  const began = { afterMs: FIRST_WORD_MS, happening: { kind: 'model-began', reply } } as const;
+  if (act.failure === 'fails') return [{ afterMs: doneMs, event: { kind: 'model-failed', reply } }];
+  const began = { afterMs: FIRST_WORD_MS, event: { kind: 'model-began', reply } } as const;
   if (act.failure === 'breaks off') {
-    return [began, ...spoken, { afterMs: doneMs, happening: { kind: 'model-failed', reply } }];
+    return [began, ...spoken, { afterMs: doneMs, event: { kind: 'model-failed', reply } }];
   }
   const calls = act.calls.map((name) => {
     const call = { id: name, name, arguments: {} };
-    return { afterMs: doneMs, happening: { kind: 'tool-called', reply, call } } as const;
+    return { afterMs: doneMs, event: { kind: 'tool-called', reply, call } } as const;
   });
-  const finished = { afterMs: doneMs, happening: { kind: 'model-finished', reply } } as const;
+  const finished = { afterMs: doneMs, event: { kind: 'model-finished', reply } } as const;
   return [began, ...spoken, ...clauses(doneMs, splitter.flush()), ...calls, finished];
 }

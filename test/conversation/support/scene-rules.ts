@@ -16,7 +16,7 @@ export function rulesOf(scene: Scene): TurnRules {
     },
     phrases: phrasesFor(scene.language),
     timing: DEFAULT_TIMING,
-    mayThinkAhead: scene.mayThinkAhead,
+    maySpeculate: scene.maySpeculate,
     turnTrust: scene.turnScores.length > 0 ? 1 : 0,
     country: scene.language.slice(-2),
     toolsAfterWords: ['end_call', 'transfer_call'],

@@ -1,9 +1,9 @@
 /** Writes events and effects of the turn machine as lines that people can read. */
 import type { ConversationEvent } from '../../../src/conversation/conversation-port.ts';
-import type { TurnEffect, TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnEvent } from '../../../src/conversation/turn/turn-event.ts';
 
-export function traceHappening(happening: TurnHappening): string {
-  const { kind, ...rest } = happening;
+export function traceTurnEvent(event: TurnEvent): string {
+  const { kind, ...rest } = event;
   return [kind, ...fieldsOf(rest)].join(' ');
 }
 

@@ -1,7 +1,7 @@
 /** Plays a scene on the turn machine and a fake clock, and writes down every event and every effect. */
 import {
   type TurnEffect,
-  type TurnHappening,
+  type TurnEvent,
   turnEventOfAudio,
 } from '../../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
@@ -12,9 +12,9 @@ import type { ToolOutcome } from '../../../src/tool/tool.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { FakeLine } from './fake-line.ts';
 import type { ModelAct, Scene } from './scene.ts';
-import { modelHappenings } from './scene-model.ts';
+import { modelEvents } from './scene-model.ts';
 import { rulesOf } from './scene-rules.ts';
-import { traceEffect, traceHappening } from './scene-trace.ts';
+import { traceEffect, traceTurnEvent } from './scene-trace.ts';
 
 /** How long the parts take. */
 const STT_MS = 80;
@@ -51,7 +51,7 @@ export class SceneWorld {
   readonly #timers: TurnTimers;
   readonly #spoken: Spoken[] = [];
   readonly #replies = new Map<number, LiveReply>();
-  readonly #queue: TurnHappening[] = [];
+  readonly #queue: TurnEvent[] = [];
   #isTurning = false;
   #state: TurnState;
   #listenFromMs = 0;
@@ -65,10 +65,10 @@ export class SceneWorld {
       this.#tell({ kind: 'timer', timer });
     this.#timers = new TurnTimers({ clock: this.#clock, onRing });
     this.#state = openState(rulesOf(scene));
-    this.#line.onEvent((event) => {
-      const happening = turnEventOfAudio(event);
-      if (happening !== undefined) this.#tell(this.#measured(happening));
-      if (happening?.kind === 'voice-stopped') this.#score(happening.lastVoicedAtMs);
+    this.#line.onEvent((audioEvent) => {
+      const event = turnEventOfAudio(audioEvent);
+      if (event !== undefined) this.#tell(this.#measured(event));
+      if (event?.kind === 'voice-stopped') this.#score(event.lastVoicedAtMs);
     });
   }
 
@@ -89,10 +89,10 @@ export class SceneWorld {
   }
 
   /** The level of a voice is that of what was said last. */
-  #measured(happening: TurnHappening): TurnHappening {
+  #measured(event: TurnEvent): TurnEvent {
     const levelDbfs = this.#spoken.at(-1)?.levelDbfs;
-    const isKnown = happening.kind === 'voice-stopped' && levelDbfs !== undefined;
-    return isKnown ? { ...happening, levelDbfs } : happening;
+    const isKnown = event.kind === 'voice-stopped' && levelDbfs !== undefined;
+    return isKnown ? { ...event, levelDbfs } : event;
   }
 
   #score(lastVoicedAtMs: number): void {
@@ -103,19 +103,19 @@ export class SceneWorld {
     );
   }
 
-  #tell(happening: TurnHappening): void {
-    this.#queue.push(happening);
+  #tell(event: TurnEvent): void {
+    this.#queue.push(event);
     if (this.#isTurning) return;
     this.#isTurning = true;
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#take(next);
     this.#isTurning = false;
   }
 
-  #take(happening: TurnHappening): void {
+  #take(event: TurnEvent): void {
     const atMs = this.#clock.nowMs();
-    const step = takeTurnEvent(this.#state, { ...happening, atMs });
+    const step = takeTurnEvent(this.#state, { ...event, atMs });
     this.#state = step.state;
-    this.trace.push(`${(atMs / 1000).toFixed(3).padStart(7)}  ${traceHappening(happening)}`);
+    this.trace.push(`${(atMs / 1000).toFixed(3).padStart(7)}  ${traceTurnEvent(event)}`);
     for (const effect of step.effects) {
       this.trace.push(`           > ${traceEffect(effect)}`);
       this.#do(effect);
@@ -180,9 +180,9 @@ export class SceneWorld {
 
   #ask(reply: number, live: LiveReply): void {
     const act = this.#model.shift() ?? { text: 'Yes.', calls: [], failure: 'none' };
-    for (const { afterMs, happening } of modelHappenings(act, reply)) {
+    for (const { afterMs, event } of modelEvents(act, reply)) {
       this.#clock.after(afterMs, () => {
-        if (!live.isDropped) this.#tell(happening);
+        if (!live.isDropped) this.#tell(event);
       });
     }
   }

@@ -23,7 +23,7 @@ export interface Scene {
   readonly greeting: string;
   readonly language: string;
   readonly isInterruptible: boolean;
-  readonly mayThinkAhead: boolean;
+  readonly maySpeculate: boolean;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
   readonly lengthMs: number;
@@ -87,7 +87,7 @@ const LINES: readonly (readonly [RegExp, Reader])[] = [
   [
     /^agent does not think ahead$/,
     (draft) => {
-      draft.mayThinkAhead = false;
+      draft.maySpeculate = false;
     },
   ],
   [
@@ -150,7 +150,7 @@ export function readScene(text: string): Scene {
     toolMs: 100,
     turnScores: [],
     isInterruptible: true,
-    mayThinkAhead: true,
+    maySpeculate: true,
     silenceTimeoutMs: 10_000,
     maxDurationMs: 600_000,
     lengthMs: 30_000,

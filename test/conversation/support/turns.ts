@@ -1,6 +1,6 @@
 /** A turn machine that is told events at given times, its greeting heard. */
 import { phrasesFor } from '../../../src/conversation/reply/phrases.ts';
-import type { TurnEffect, TurnHappening } from '../../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnEvent } from '../../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING, type TurnRules } from '../../../src/conversation/turn/turn-rules.ts';
 import { openState } from '../../../src/conversation/turn/turn-state.ts';
@@ -11,12 +11,12 @@ export const PHRASES = phrasesFor('en');
 /** A machine that has only been started: reply 1 is its greeting. */
 export function startTurns(rules: Partial<TurnRules> = {}) {
   let state = openState({
-    ...{ brief: BRIEF, phrases: PHRASES, timing: DEFAULT_TIMING, mayThinkAhead: true },
+    ...{ brief: BRIEF, phrases: PHRASES, timing: DEFAULT_TIMING, maySpeculate: true },
     ...{ turnTrust: 1, country: 'US', toolsAfterWords: ['transfer_call'], startedAt: new Date(0) },
     ...rules,
   });
-  const take = (atMs: number, happening: TurnHappening): readonly TurnEffect[] => {
-    const step = takeTurnEvent(state, { ...happening, atMs });
+  const take = (atMs: number, event: TurnEvent): readonly TurnEffect[] => {
+    const step = takeTurnEvent(state, { ...event, atMs });
     state = step.state;
     return step.effects;
   };

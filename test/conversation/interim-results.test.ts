@@ -1,7 +1,7 @@
 /** Listening while the caller still speaks: when the recogniser is asked, and when it is left alone. */
 import { expect, test } from 'vitest';
 import { phrasesFor } from '../../src/conversation/reply/phrases.ts';
-import type { TurnEffect, TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEffect, TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { takeTurnEvent } from '../../src/conversation/turn/turn-machine.ts';
 import { DEFAULT_TIMING } from '../../src/conversation/turn/turn-rules.ts';
 import { openState } from '../../src/conversation/turn/turn-state.ts';
@@ -13,14 +13,14 @@ function openTurns() {
     brief: BRIEF,
     phrases: phrasesFor('en'),
     timing: DEFAULT_TIMING,
-    mayThinkAhead: true,
+    maySpeculate: true,
     turnTrust: 0,
     country: 'US',
     toolsAfterWords: [],
     startedAt: new Date(0),
   });
-  const take = (atMs: number, happening: TurnHappening): readonly TurnEffect[] => {
-    const step = takeTurnEvent(state, { ...happening, atMs });
+  const take = (atMs: number, event: TurnEvent): readonly TurnEffect[] => {
+    const step = takeTurnEvent(state, { ...event, atMs });
     state = step.state;
     return step.effects;
   };
@@ -162,5 +162,5 @@ test('counts an answer begun ahead as thrown away when a key is pressed', () => 
 
   take(1750, { kind: 'digit', digit: '4' });
 
-  expect(state()).toMatchObject({ reply: null, aheadMisses: 1 });
+  expect(state()).toMatchObject({ reply: null, speculationMisses: 1 });
 });

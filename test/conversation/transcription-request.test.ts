@@ -1,7 +1,7 @@
 /** Which requests for the caller's words are given up, and which are done. */
 import { expect, test } from 'vitest';
 import { TranscriptionRequest } from '../../src/conversation/turn/transcription-request.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { FakeEar } from './support/fake-parts.ts';
@@ -16,8 +16,8 @@ function listen(log = silentLogger) {
     signals.push(request.signal);
     return transcribe(request);
   };
-  const told: TurnHappening[] = [];
-  const tell = (happening: TurnHappening) => void told.push(happening);
+  const told: TurnEvent[] = [];
+  const tell = (event: TurnEvent) => void told.push(event);
   return { clock, ear, told, signals, takingDown: new TranscriptionRequest({ ear, log, tell }) };
 }
 

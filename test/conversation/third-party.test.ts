@@ -19,7 +19,7 @@ test('Conversation introduces two who have come together, and knows what they he
   const table = await begin();
   table.model.answers = [says('This is Ada, and this is the workshop.')];
 
-  table.conversation.company(true);
+  table.conversation.thirdParty(true);
   await table.pass(4000);
 
   expect(table.transcript().at(-1)).toBe('agent: This is Ada, and this is the workshop.');
@@ -33,7 +33,7 @@ test('Conversation forgets what it was about to say to the caller when another p
   await table.hear('When do you open?', 1000);
   await table.pass(200);
   const begun = table.model.requests.length;
-  table.conversation.company(true);
+  table.conversation.thirdParty(true);
   await table.pass(6000);
 
   expect(begun).toBe(1);
@@ -43,7 +43,7 @@ test('Conversation forgets what it was about to say to the caller when another p
 test('Conversation asks the model once more, and no oftener, after a tool has brought somebody in', async () => {
   const control: CallControl = {
     transfer: () => Promise.reject(new Error('not asked for')),
-    bringIn: async () => table.conversation.company(true),
+    bringIn: async () => table.conversation.thirdParty(true),
     appointmentBooked: () => undefined,
   };
   const table = layTable({}, { control });
@@ -65,7 +65,7 @@ test('Conversation asks the model once more, and no oftener, after a tool has br
 test('Conversation says nothing, and no apology, to what two others say to each other', async () => {
   const table = await begin();
   table.model.answers = [says('This is Ada.'), says('…'), says('It costs ten euros.')];
-  table.conversation.company(true);
+  table.conversation.thirdParty(true);
   await table.pass(4000);
 
   await table.hear('Did you bring the car yourself?', 1500);
@@ -81,7 +81,7 @@ test('Conversation says nothing, and no apology, to what two others say to each 
 test('Conversation asks the model no second time when it had nothing to say before the turn was over', async () => {
   const table = await begin();
   table.model.answers = [says('This is Ada.'), says('…'), says('What I should not say.')];
-  table.conversation.company(true);
+  table.conversation.thirdParty(true);
   await table.pass(4000);
 
   await table.hear('So you brought the car and', 1500);
@@ -94,10 +94,10 @@ test('Conversation asks the model no second time when it had nothing to say befo
 test('Conversation has to answer again once the other party is gone', async () => {
   const table = await begin();
   table.model.answers = [says('This is Ada.'), says('They are gone.'), says('…')];
-  table.conversation.company(true);
+  table.conversation.thirdParty(true);
   await table.pass(4000);
 
-  table.conversation.company(false);
+  table.conversation.thirdParty(false);
   await table.pass(4000);
   const told = table.transcript().at(-1);
   await table.hear('Are you there?', 1000);
@@ -110,7 +110,7 @@ test('Conversation has to answer again once the other party is gone', async () =
 test('Conversation is told to keep silent also when the two have talked for so long that the first of it is forgotten', async () => {
   const table = await begin();
   table.model.answers = Array.from({ length: 13 }, () => says('…'));
-  table.conversation.company(true);
+  table.conversation.thirdParty(true);
   await table.pass(4000);
   const [before] = lastAsked(table);
 
@@ -120,7 +120,7 @@ test('Conversation is told to keep silent also when the two have talked for so l
   }
   const [meanwhile, ...rest] = lastAsked(table);
   table.model.answers = [says('They are gone.')];
-  table.conversation.company(false);
+  table.conversation.thirdParty(false);
   await table.pass(4000);
   const [after] = lastAsked(table);
 

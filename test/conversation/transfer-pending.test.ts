@@ -14,7 +14,7 @@ test('Conversation does not end for silence while the caller is handed over', as
   table.conversation.start();
   await table.pass(1000);
 
-  table.conversation.handingOver(true);
+  table.conversation.transferPending(true);
   await table.pass(LONG_MS);
 
   expect(table.end()).toBeUndefined();
@@ -25,10 +25,10 @@ test('Conversation counts silence anew when nobody took the caller over', async 
   const table = layTable({ silenceTimeoutMs: SILENCE_MS });
   table.conversation.start();
   await table.pass(1000);
-  table.conversation.handingOver(true);
+  table.conversation.transferPending(true);
   await table.pass(LONG_MS);
 
-  table.conversation.handingOver(false);
+  table.conversation.transferPending(false);
   await table.pass(SILENCE_MS - 100);
   const early = table.transcript();
   await table.pass(LONG_MS);
@@ -55,7 +55,7 @@ async function askForSales(ringMs = 70_000) {
   await table.pass(1000);
   await table.hear('Can I speak to sales?', 1000);
   // What a call does whenever somebody is dialled.
-  table.conversation.handingOver(true);
+  table.conversation.transferPending(true);
   await table.pass(ringMs);
   return { ...table, outcome };
 }
@@ -64,7 +64,7 @@ test('Conversation says that it still rings when a hand-over takes longer than t
   const { outcome, pass, transcript, model, conversation, end } = await askForSales();
   const meanwhile = transcript().at(-1);
 
-  conversation.handingOver(false);
+  conversation.transferPending(false);
   outcome.reject(new Error('the far end said 480'));
   await pass(4000);
 

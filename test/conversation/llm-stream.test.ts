@@ -1,8 +1,8 @@
 /** One answer of the model: where it is cut, what is told of it, and when it counts as an answer. */
 import { expect, test } from 'vitest';
 import type { HistoryKeeper } from '../../src/conversation/history/history-keeper.ts';
-import { CALLS_MAX, CHARACTERS_MAX, think } from '../../src/conversation/reply/llm-stream.ts';
-import type { TurnHappening } from '../../src/conversation/turn/turn-event.ts';
+import { CALLS_MAX, CHARACTERS_MAX, streamReply } from '../../src/conversation/reply/llm-stream.ts';
+import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { LanguageModel, ModelEvent } from '../../src/llm/language-model.ts';
 import { calls } from './support/fake-parts.ts';
@@ -27,9 +27,9 @@ async function thinkOf(events: Iterable<ModelEvent>, stop = new AbortController(
       answered += 1;
     },
   } as unknown as HistoryKeeper;
-  const told: TurnHappening[] = [];
-  const tell = (happening: TurnHappening) => void told.push(happening);
-  await think({
+  const told: TurnEvent[] = [];
+  const tell = (event: TurnEvent) => void told.push(event);
+  await streamReply({
     ...{ reply: 1, model, messages: [], tools: [], history },
     ...{ signal: stop.signal, tell, log: silentLogger },
   });
@@ -38,7 +38,7 @@ async function thinkOf(events: Iterable<ModelEvent>, stop = new AbortController(
 
 const text = (length: number): ModelEvent => ({ kind: 'text', text: 'a'.repeat(length) });
 
-test('think tells that the model has begun once, and that it has finished', async () => {
+test('streamReply tells that the model has begun once, and that it has finished', async () => {
   const words: ModelEvent[] = ['Yes.', ' We', ' are.'].map((one) => ({ kind: 'text', text: one }));
 
   const { kinds, answered } = await thinkOf(words);
@@ -52,14 +52,14 @@ test.each([
   ['more than that', [text(CHARACTERS_MAX + 1), text(1)], 1],
   ['one tool call less than there may be', Array(CALLS_MAX - 1).fill(calls('book')), CALLS_MAX - 1],
   ['as many tool calls as there may be', Array(CALLS_MAX + 2).fill(calls('book')), CALLS_MAX],
-])('think reads no further after %s', async (_, events: ModelEvent[], expected) => {
+])('streamReply reads no further after %s', async (_, events: ModelEvent[], expected) => {
   const { taken, kinds } = await thinkOf(events);
 
   expect(taken).toBe(expected);
   expect(kinds.at(-1)).toBe('model-finished');
 });
 
-test('think tells of a model that fails, and does not count that as an answer', async () => {
+test('streamReply tells of a model that fails, and does not count that as an answer', async () => {
   const { kinds, answered } = await thinkOf(
     (function* () {
       yield text(3);
@@ -74,7 +74,7 @@ test('think tells of a model that fails, and does not count that as an answer', 
 test.each([
   ['fails', new Error('aborted')],
   ['goes on', undefined],
-])('think tells nothing of a model that %s after the reply was dropped', async (_, failure) => {
+])('streamReply tells nothing of a model that %s after the reply was dropped', async (_, failure) => {
   const stop = new AbortController();
 
   const { kinds, answered } = await thinkOf(

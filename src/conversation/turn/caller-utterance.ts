@@ -28,7 +28,7 @@ export function onVoiceStarted(draft: Draft, event: TurnEventOf<'voice-started'>
     goOn(draft, utterance, event.voicedAtMs);
   }
   yieldToVoice(draft, event.atMs);
-  startPartials(draft, event.voicedAtMs, event.atMs);
+  scheduleInterimResult(draft, event.voicedAtMs, event.atMs);
 }
 
 /** @returns whether there was a stretch of voice to end. */
@@ -59,7 +59,7 @@ export function requestWords(draft: Draft, priority: 'speculative' | 'final'): v
   if (utterance === null) return;
   const attempt = draft.state.lastAttempt + 1;
   change(draft, { lastAttempt: attempt });
-  changeUtterance(draft, { attempt, isTranscribing: true, words: null, partial: null });
+  changeUtterance(draft, { attempt, isTranscribing: true, words: null, interim: null });
   act(draft, { kind: 'transcribe', attempt, priority });
 }
 
@@ -68,7 +68,7 @@ export function forgetUtterance(draft: Draft): void {
   const { utterance } = draft.state;
   if (utterance === null) return;
   change(draft, { utterance: null });
-  if (utterance.partialText !== '') {
+  if (utterance.interimText !== '') {
     act(draft, { kind: 'emit', event: { kind: 'hearing', text: '' } });
   }
   act(
@@ -94,17 +94,17 @@ function rememberCutOff(draft: Draft, voicedAtMs: number): void {
 }
 
 /** Sets the first look at what a stretch of voice says. */
-function startPartials(draft: Draft, voicedAtMs: number, atMs: number): void {
+function scheduleInterimResult(draft: Draft, voicedAtMs: number, atMs: number): void {
   const { utterance, rules } = draft.state;
-  if (utterance === null || utterance.isPartialOff) return;
-  const delayMs = Math.max(0, voicedAtMs + rules.timing.partialMs - atMs);
+  if (utterance === null || utterance.isInterimOff) return;
+  const delayMs = Math.max(0, voicedAtMs + rules.timing.interimMs - atMs);
   act(draft, { kind: 'set-timer', timer: 'partial', delayMs });
 }
 
 /** Who reads out a number pauses longer than who talks: each kind is learnt by itself. */
 function learnPause(draft: Draft, utterance: CallerUtterance, pauseMs: number): void {
   const { typicalPauseMs, dictationPauseMs } = draft.state;
-  const text = utterance.words?.text ?? utterance.partialText;
+  const text = utterance.words?.text ?? utterance.interimText;
   if (dictationIn(draft.state, text) === null) {
     change(draft, { typicalPauseMs: rememberPause(typicalPauseMs, pauseMs) });
   } else {
@@ -124,11 +124,11 @@ function beginUtterance(draft: Draft, fromMs: number): void {
     isTranscribing: false,
     overAtMs: null,
     words: null,
-    partialText: '',
-    partial: null,
-    isPartialOff: false,
+    interimText: '',
+    interim: null,
+    isInterimOff: false,
     score: null,
-    aheadTries: 0,
+    speculations: 0,
     bargeInMs: null,
   };
   change(draft, { utterance });
@@ -138,7 +138,7 @@ function beginUtterance(draft: Draft, fromMs: number): void {
 function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): void {
   const pauseMs = voicedAtMs - utterance.lastVoicedAtMs;
   learnPause(draft, utterance, pauseMs);
-  if (utterance.isTranscribing || utterance.partial !== null)
+  if (utterance.isTranscribing || utterance.interim !== null)
     act(draft, { kind: 'cancel-transcription' });
   act(draft, { kind: 'cancel-timer', timer: 'end-of-turn' });
   changeUtterance(draft, {
@@ -147,7 +147,7 @@ function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): voi
     isTranscribing: false,
     overAtMs: null,
     words: null,
-    partial: null,
+    interim: null,
     score: null,
   });
 }
@@ -156,7 +156,7 @@ function goOn(draft: Draft, utterance: CallerUtterance, voicedAtMs: number): voi
 function yieldToVoice(draft: Draft, atMs: number): void {
   const { reply, rules } = draft.state;
   if (reply === null) return;
-  if (reply.stage === 'ahead') {
+  if (reply.stage === 'speculative') {
     countSpeculation(draft, 'miss');
     dropReply(draft, atMs);
     return;

@@ -98,7 +98,7 @@ test.each([
 ])('dictationOf "%s" after "%s"', (text, question, place, expected) => {
   const dictation = dictationOf(text, question, place);
 
-  expect(dictation && `${dictation.slot} ${dictation.progress}`).toBe(expected);
+  expect(dictation && `${dictation.kind} ${dictation.progress}`).toBe(expected);
 });
 
 test.each([
