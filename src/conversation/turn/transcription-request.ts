@@ -57,7 +57,9 @@ export function countSpeculation(draft: Draft, outcome: 'hit' | 'miss'): void {
   const { speculationHits, speculationMisses } = draft.state;
   change(
     draft,
-    outcome === 'hit' ? { speculationHits: speculationHits + 1 } : { speculationMisses: speculationMisses + 1 },
+    outcome === 'hit'
+      ? { speculationHits: speculationHits + 1 }
+      : { speculationMisses: speculationMisses + 1 },
   );
   act(draft, { kind: 'emit', event: { kind: 'speculation', outcome } });
 }
