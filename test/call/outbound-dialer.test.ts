@@ -2,7 +2,15 @@
 import { expect, test } from 'vitest';
 import { abandonQueued } from '../../src/domain/dialing/outbound-rules.ts';
 import { AGENT_NUMBER } from './support/call-world.ts';
-import { lineOf, numbered, openOutboundWorld, pass, settle } from './support/outbound-world.ts';
+import {
+  lineOf,
+  numbered,
+  type OutboundWorld,
+  openOutboundWorld,
+  pass,
+  ScriptedOutgoing,
+  settle,
+} from './support/outbound-world.ts';
 
 const OTHER_NUMBER = '+15550100002';
 
@@ -155,4 +163,29 @@ test('OutboundDialer counts calls that were added in the same breath as being ah
   expect(world.dialer.estimatedStart(AGENT_NUMBER).getTime() - world.store.clock.nowMs()).toBe(
     2000,
   );
+});
+
+test('OutboundDialer reads the agent once and looks the trunk up once to dial a call', async () => {
+  const reads: string[] = [];
+  const world: OutboundWorld = await openOutboundWorld({
+    dialer: {
+      findAgent: (scope, agentId) => {
+        reads.push('agent');
+        return world.store.agents.find(scope, agentId);
+      },
+      carrier: {
+        routeFor: (from) => {
+          reads.push('trunk');
+          return world.carrier.lines[from];
+        },
+        place: () => new ScriptedOutgoing('sid_1'),
+      },
+    },
+  });
+  world.dialer.start();
+
+  const callId = await world.queue();
+
+  expect(world.stateOf(callId)).toBe('ringing');
+  expect(reads).toEqual(['trunk', 'agent']);
 });

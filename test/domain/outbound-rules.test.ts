@@ -211,3 +211,15 @@ test.each([
 ])('estimatedStartMs: %s', (_what, way, expected) => {
   expect(estimatedStartMs({ ...WAY, ...way }, 1_000_000) - 1_000_000).toBe(expected);
 });
+
+test('queueCall looks up who holds the called number, and not its own agent again', () => {
+  const looked: string[] = [];
+  const holderOf = (number: string) => {
+    looked.push(number);
+    return undefined;
+  };
+
+  queue({}, { holderOf });
+
+  expect(looked).toEqual([TO]);
+});

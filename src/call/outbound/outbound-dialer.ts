@@ -52,6 +52,8 @@ export class OutboundDialer implements DialQueue {
   readonly #options: OutboundDialerOptions;
   readonly #queue: OutboundQueue;
   readonly #lines: DialLines;
+  /** Routes by calling number, looked up at most once until a call is dialled or the look ends. */
+  readonly #routes = new Map<string, TrunkRoute | undefined>();
   #unlisten: (() => void)[] = [];
   #cancelLook: () => void = () => undefined;
   #isRunning = false;
@@ -63,7 +65,7 @@ export class OutboundDialer implements DialQueue {
     this.#lines = new DialLines({ carrier, callsPerSecond, clock });
     this.#queue = new OutboundQueue({
       load: (limit) => calls.waitingToDial(environment, limit),
-      trunkOf: (from) => this.#lines.routeFor(from)?.trunk,
+      trunkOf: (from) => this.#routeFor(from)?.trunk,
       clock,
     });
   }
@@ -130,9 +132,15 @@ export class OutboundDialer implements DialQueue {
       this.#options.log.error({ err: error }, 'queued calls could not be dialled, will retry');
       delayMs = LOOK_AGAIN_MS;
     }
+    this.#routes.clear();
     if (delayMs !== undefined) {
       this.#cancelLook = this.#options.clock.after(delayMs, () => this.#look());
     }
+  }
+
+  #routeFor(from: string): TrunkRoute | undefined {
+    if (!this.#routes.has(from)) this.#routes.set(from, this.#lines.routeFor(from));
+    return this.#routes.get(from);
   }
 
   /** @returns when to look again, in milliseconds; undefined when nothing waits. */
@@ -147,7 +155,7 @@ export class OutboundDialer implements DialQueue {
       if (writes >= WRITES_MAX) return 1;
       // Each trunk keeps its order; the others pass by.
       if (waiting.trunk !== undefined && blocked.has(waiting.trunk)) continue;
-      const route = this.#lines.routeFor(waiting.from);
+      const route = this.#routeFor(waiting.from);
       const waitMs = this.#lines.waitMs(route);
       if (waitMs === 0) writes += Number(!this.#take(waiting, route, clock.now()));
       else if (waiting.trunk !== undefined) blocked.add(waiting.trunk);
@@ -170,7 +178,7 @@ export class OutboundDialer implements DialQueue {
       if (writes >= WRITES_MAX) break;
       const { from, expiresAtMs } = waiting;
       if (!problems.has(from)) {
-        problems.set(from, this.#lines.problemOf(this.#lines.routeFor(from)) ?? null);
+        problems.set(from, this.#lines.problemOf(this.#routeFor(from)) ?? null);
       }
       const problem = problems.get(from) ?? null;
       if (expiresAtMs !== null && expiresAtMs <= nowMs)
@@ -238,6 +246,8 @@ export class OutboundDialer implements DialQueue {
     calls.update(ringing, []);
     const lineLeft = this.#lines.dialled(route);
     const facts = { carrier, parts, registry, agent, call: ringing, ringingTimeoutMs, clock };
+    // The call takes a channel of its trunk: routes found before show too many free.
+    this.#routes.clear();
     new OutboundCall(facts).run().then(lineLeft, (error: unknown) => {
       log.error({ callId: call.id, err: error }, 'outgoing call broke');
     });

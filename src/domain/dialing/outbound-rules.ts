@@ -109,7 +109,9 @@ function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
   }
   const from = parsePhoneNumber(text, 'from');
   if (!isLive) return from;
-  const users = [facts.ownerOf(from), facts.holderOf(from)?.accountId];
+  // The agent itself holds its number: one number has one live agent.
+  const holder = from === agent.phoneNumber ? agent : facts.holderOf(from);
+  const users = [facts.ownerOf(from), holder?.accountId];
   if (users.some((user) => user !== undefined && user !== agent.accountId)) {
     throw notOwn('from', from);
   }
