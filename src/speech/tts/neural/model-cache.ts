@@ -1,4 +1,4 @@
-/** Models that are open: those used last. */
+/** Model cache: keeps the most recently used voice models open, with each voice's loudness. */
 
 import { FULL_SCALE, LOUDNESS_DBFS } from '../pool/voice-line.ts';
 import type { VoiceModel } from './voice-model.ts';

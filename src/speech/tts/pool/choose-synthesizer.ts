@@ -1,4 +1,4 @@
-/** Chooses the engine that speaks: the one asked for, or the best that is installed. */
+/** Chooses the TTS engine: the one set by name, or the best installed one. */
 import { type Logger, silentLogger } from '../../../lib/logger.ts';
 import { LayeredSynthesizer } from '../neural/voice-model.ts';
 import type { Synthesizer } from './synthesizer.ts';

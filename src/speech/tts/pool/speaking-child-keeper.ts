@@ -1,4 +1,4 @@
-/** Keeps one speaking child alive: starts it, and another where it dies. */
+/** Keeps one synthesizer child running: starts it, and restarts it with back-off. */
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';

@@ -1,4 +1,4 @@
-/** The children of one engine that speaks: each sentence goes to the one with least to do. */
+/** The synthesizer pool: the child processes of one engine; each sentence goes to the least busy one. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { SpeakingChild } from './speaking-child-keeper.ts';
@@ -14,7 +14,7 @@ export interface SpeakingChildrenOptions {
   readonly child: SpeakingChild;
   /** At least one. */
   readonly count: number;
-  /** Sentences asked for and not yet spoken, over all calls. More are refused. */
+  /** Limit of sentences under way, over all calls. More are refused. */
   readonly sentencesMax: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -47,7 +47,7 @@ export class SpeakingChildren<Sentence extends SpokenSentence> {
   }
 
   /**
-   * Speaks; whoever stops listening has it cancelled.
+   * Speaks; leaving the loop cancels the sentence.
    *
    * @throws {SynthesisError} when too much is waiting, or the child fails.
    * @throws the signal's reason.

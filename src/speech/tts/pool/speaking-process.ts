@@ -1,4 +1,4 @@
-/** Gives sentences to one speaking child, and their audio to whoever asked. */
+/** Sends sentences to one synthesizer child and returns their audio. */
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type SpeakingChild, SpeakingChildKeeper } from './speaking-child-keeper.ts';

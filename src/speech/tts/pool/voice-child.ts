@@ -1,4 +1,4 @@
-/** The process in which a neural voice speaks: one sentence of phonemes at a time, so that nobody waits for a whole text of another's. */
+/** The child process of a neural voice: texts take turns, one sentence each, so that no caller waits for another's whole text. */
 import { ModelCache } from '../neural/model-cache.ts';
 import type { PhonemizerModule, VoiceModelModule } from '../neural/voice-model.ts';
 import type {
@@ -15,14 +15,14 @@ const order: SynthesisJobSetup = JSON.parse(process.argv[2] ?? 'null');
 const { openVoiceModel } = (await import(order.modelModule)) as VoiceModelModule;
 const { openPhonemizer } = (await import(order.phonemizerModule)) as PhonemizerModule;
 const phonemizer = openPhonemizer(order.phonemizer);
-const shelf = new ModelCache((path) => openVoiceModel(path, order.threads));
+const cache = new ModelCache((path) => openVoiceModel(path, order.threads));
 
 interface Turn {
   readonly job: VoiceJob;
   readonly steps: AsyncGenerator<void>;
 }
 
-/** What is asked for, whose turn it is first. Its length is bounded by the server. */
+/** Texts to speak, the next turn first. The server bounds the length. */
 const waiting: Turn[] = [];
 let isSpeaking = false;
 
@@ -48,7 +48,7 @@ async function begin(): Promise<void> {
   else reply({ kind: 'unready', reason: reasons || 'there is no voice' });
 }
 
-/** Says a word to nobody: finds what is damaged now, and has all code run once before it matters. */
+/** Synthesizes a word and drops it: finds damaged files and warms the code up. */
 async function proveSpeech(voice: NeuralVoice): Promise<string | null> {
   let reason: string | null = 'it spoke a word without a sound';
   const hear = (message: SpeakingReply) => {
@@ -70,8 +70,8 @@ function take(message: SpeakingRequest<NeuralSentence>): void {
       for (const { job } of waiting) if (job.id === message.id) job.cancel();
       break;
     case 'warm':
-      // A model that cannot be opened is told of when it is to speak.
-      void shelf.open(message.voice.model).catch(() => undefined);
+      // A model that cannot be opened is reported when it has to speak.
+      void cache.open(message.voice.model).catch(() => undefined);
       break;
     default:
       message satisfies never;
@@ -79,7 +79,7 @@ function take(message: SpeakingRequest<NeuralSentence>): void {
 }
 
 function turnOf(job: VoiceJob): Turn {
-  return { job, steps: job.steps(phonemizer, shelf) };
+  return { job, steps: job.steps(phonemizer, cache) };
 }
 
 /** A sentence each, in turn. The one that speaks stays first in the list meanwhile, so that it can be cancelled. */
@@ -98,7 +98,7 @@ async function speakAll(): Promise<void> {
 
 async function stop(): Promise<void> {
   for (const { job } of waiting) job.cancel();
-  await Promise.allSettled([phonemizer.stop(), shelf.close()]);
+  await Promise.allSettled([phonemizer.stop(), cache.close()]);
   process.exit(0);
 }
 

@@ -38,10 +38,10 @@ export class VoiceJob {
   }
 
   /** Speaks, a run of the model at each step, between which others may speak. Whatever goes wrong is told as `failed`. */
-  async *steps(phonemizer: Phonemizer, shelf: ModelCache): AsyncGenerator<void> {
+  async *steps(phonemizer: Phonemizer, cache: ModelCache): AsyncGenerator<void> {
     if (this.#isCancelled) return;
     try {
-      yield* this.#speak(phonemizer, shelf);
+      yield* this.#speak(phonemizer, cache);
       this.#tell({ kind: 'ended', id: this.id });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -49,9 +49,9 @@ export class VoiceJob {
     }
   }
 
-  async *#speak(phonemizer: Phonemizer, shelf: ModelCache): AsyncGenerator<void> {
+  async *#speak(phonemizer: Phonemizer, cache: ModelCache): AsyncGenerator<void> {
     const { text, voice } = this.#sentence;
-    const { phonemesMax } = await shelf.open(voice.model);
+    const { phonemesMax } = await cache.open(voice.model);
     const chunks = chunksOf(text);
     const spoken = await readOut(chunks.map(bareWords), voice.reads, phonemizer);
     const phrases = phrasesOf(chunks, spoken, phonemesMax);
@@ -59,11 +59,11 @@ export class VoiceJob {
       if (index > 0) yield;
       if (this.#isCancelled) return;
       // Asked for each time: others may have had it put away meanwhile.
-      const model = await shelf.open(voice.model);
+      const model = await cache.open(voice.model);
       const audio = await sayPhrase(phrase, voice.speaker, model);
       if (this.#isCancelled) return;
       const isLast = index === phrases.length - 1;
-      const pcm = this.#toLine(audio, model.rateHz, { shelf, isLast, phrase });
+      const pcm = this.#toLine(audio, model.rateHz, { cache, isLast, phrase });
       this.#tellWords(phrases, index, phrase, { audio, samples: pcm.length });
       this.#send(pcm);
     }
@@ -72,7 +72,7 @@ export class VoiceJob {
   #toLine(
     { samples }: VoiceAudio,
     rateHz: number,
-    place: { readonly shelf: ModelCache; readonly isLast: boolean; readonly phrase: Phrase },
+    place: { readonly cache: ModelCache; readonly isLast: boolean; readonly phrase: Phrase },
   ): Int16Array {
     const { voice, pauseAfterMs: lastPauseMs } = this.#sentence;
     const resampler = new Resampler(rateHz);
@@ -81,7 +81,7 @@ export class VoiceJob {
     const line = new Float32Array(body.length + tail.length);
     line.set(body);
     line.set(tail, body.length);
-    const gainDb = place.shelf.levelOf(`${voice.model} ${voice.speaker}`).weigh(line);
+    const gainDb = place.cache.levelOf(`${voice.model} ${voice.speaker}`).weigh(line);
     const pauseMs = place.isLast ? lastPauseMs : pauseAfterMs(place.phrase.phonemes);
     const voiced = new VoiceLine({ gainDb, pauseAfterMs: pauseMs });
     return concat(voiced.push(line), voiced.end());
