@@ -1,4 +1,4 @@
-/** The calls that are alive in this process, and how many more there may be. */
+/** Registry of live calls in this process, with the limit of concurrent calls. */
 import type { Scope } from '../domain/agent/agent.ts';
 import { PLAIN_TRANSFER, type TransferManner } from '../domain/agent/transfer-rules.ts';
 import type { LiveCalls, TransferStart } from '../domain/call/live-sound.ts';

@@ -1,4 +1,4 @@
-/** Decides what becomes of a ringing call: which agent answers it, or which SIP status refuses it. */
+/** Routes incoming calls: to the agent that answers, or to the SIP status that refuses. */
 import type { Agent } from '../domain/agent/agent.ts';
 import type { Call } from '../domain/call/call.ts';
 import { CarrierError, type IncomingCall, type Leg } from '../telephony/carrier.ts';
@@ -61,7 +61,7 @@ export class InboundRouter {
   }
 
   /**
-   * Answers or refuses. Never rejects: whatever goes wrong, the caller gets a status or a BYE.
+   * Answers or refuses. Never rejects: on any error the caller gets a SIP status or a BYE.
    *
    * @param findAgent tells who answers, where it is known by more than the called number.
    */
@@ -118,7 +118,7 @@ export class InboundRouter {
     }
   }
 
-  /** @returns undefined when nobody is there; then the call is over. */
+  /** @returns undefined when the caller gave up; the call is over then. */
   async #answer(incoming: IncomingCall, call: Call): Promise<Leg | undefined> {
     let isCancelled = false;
     incoming.onCancelled(() => {

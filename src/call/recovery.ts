@@ -1,4 +1,4 @@
-/** At start: ends the calls that a process before this one left unfinished. */
+/** Crash recovery at start: ends the calls that the previous process left unfinished. */
 import type { Call, CallStore } from '../domain/call/call.ts';
 import type { OpenDialog } from '../domain/call/open-dialog.ts';
 import type { NewId } from '../domain/ids.ts';

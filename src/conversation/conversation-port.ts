@@ -1,4 +1,4 @@
-/** What a call gives to a conversation and what it hears back from it. */
+/** Port between a call and its conversation: brief, events, call control. */
 import type { Pronunciation } from '../domain/agent/agent.ts';
 import type { Appointment, TranscriptEntry } from '../domain/call/call.ts';
 

@@ -1,4 +1,4 @@
-/** One conversation: carries out what the turn machine decides, and tells it what comes of that. */
+/** One conversation: runs the turn machine's effects and feeds it their results as events. */
 import type { Logger } from '../lib/logger.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
 import type { ChatMessage, LanguageModel, ToolCall } from '../llm/language-model.ts';
@@ -26,9 +26,9 @@ import { openState, type TurnState } from './turn/turn-state.ts';
 
 export interface ConversationOptions extends RuleOptions {
   readonly audio: AudioStream;
-  /** Stays the property of whoever opened it: close it after `stop`. */
+  /** Owned by the caller of this constructor, who closes it after `stop`. */
   readonly ear: SpeechListener;
-  /** Whether `ear` tells voice activity; when not, `audio` does. */
+  /** Whether `ear` reports voice activity (VAD); otherwise `audio` does. */
   readonly hasVoiceDetector: boolean;
   readonly synthesizer: Synthesizer;
   readonly model: LanguageModel;
@@ -47,7 +47,7 @@ export class Conversation {
   #state: TurnState;
   #isTurning = false;
   #reply: { readonly id: number; readonly voice: ReplyVoice } | undefined;
-  /** What the agent tells whoever picks up for the caller: 8 kHz, mono, in chunks of any length. */
+  /** Announcement to a transfer target: 8 kHz, mono, chunks of any length. */
   readonly announcement = (summary: string) => announcementOf(summary, this.#options);
 
   constructor(options: ConversationOptions) {
@@ -79,7 +79,7 @@ export class Conversation {
     this.#tell({ kind: 'transfer-pending', isUnderWay });
   }
 
-  /** Takes that another party is on the line beside the caller, or no longer. */
+  /** A third party joined the call (three-way call, conference) or left it. */
   thirdParty(isThere: boolean): void {
     this.#history.keepTo(isThere ? THIRD_PARTY_RULE : undefined);
     this.#tell({ kind: 'third-party', isThere });
@@ -103,7 +103,7 @@ export class Conversation {
     if (turnEvent !== undefined) this.#tell(turnEvent);
   }
 
-  /** Takes one event after the other, also those that effects cause at once. */
+  /** Handles events one at a time, including those that effects raise synchronously. */
   #tell(event: TurnEvent): void {
     this.#events.push(event);
     if (this.#isTurning) return;

@@ -1,4 +1,4 @@
-/** Limits how long a model server may keep a caller waiting, and closes the connection when it does. */
+/** Time limits for a model's answer, and the errors and requests that model servers share. */
 import type { Clock } from '../lib/clock.ts';
 import type { LanguageModelCounts } from '../lib/metrics/model-metrics.ts';
 import { type LanguageModel, LanguageModelError, type ModelRequest } from './language-model.ts';

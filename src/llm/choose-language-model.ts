@@ -1,4 +1,4 @@
-/** Turns the setting LLM into the language model that answers calls. */
+/** Builds the language model chain from the setting LLM, with timing of first tokens. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import {

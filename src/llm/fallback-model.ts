@@ -1,4 +1,4 @@
-/** Several language models in order of preference: where one fails, the next one answers. */
+/** Fallback chain of language models in order of preference. */
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../lib/metrics/model-metrics.ts';

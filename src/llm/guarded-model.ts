@@ -1,4 +1,4 @@
-/** A language model that is shown callers' words as data only, and of whose answers only words and offered tools pass. */
+/** Guard against prompt injection: untrusted text loses control tokens on the way in, reasoning is filtered on the way out. */
 import {
   type ChatMessage,
   type LanguageModel,

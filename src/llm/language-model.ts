@@ -1,4 +1,4 @@
-/** The port to the language model: messages in, a stream of words and tool calls out. */
+/** Port of language models (LLM): messages in, a stream of text and tool calls out. */
 
 /** An answer on the telephone is short; a model that rambles is cut. */
 export const ANSWER_TOKENS_MAX = 400;

@@ -1,10 +1,10 @@
-/** The tool by which the model makes an appointment for the caller, and puts it on record. */
+/** Tool `book_appointment` and the port of the calendar. */
 import type { Tool, ToolArguments, ToolContext, ToolOutcome } from './tool.ts';
 
 /** What the tool of one call needs. */
 export interface BookingRules {
   readonly calendar: Calendar;
-  /** The number of whoever is on the telephone: the caller's word is not taken for it. */
+  /** The caller's number from signalling, never from the caller's words. */
   readonly attendeePhone: string;
 }
 

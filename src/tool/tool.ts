@@ -1,4 +1,4 @@
-/** The port to what a language model may do besides talking. */
+/** Port of the tools that a language model may call. */
 
 import type { TransferMode } from '../domain/agent/transfer-rules.ts';
 import type { Appointment } from '../domain/call/call.ts';

@@ -1,4 +1,4 @@
-/** What the model of one call may use: checks what it asks for, and answers in words whatever happens. */
+/** Tools of one call: validates arguments, limits time, returns every outcome as text for the model. */
 import { AGENT_TOOLS } from '../domain/agent/agent-rules.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ToolCall, ToolDescription } from '../llm/language-model.ts';
@@ -96,7 +96,7 @@ export class Toolbox {
 export function toolboxFor(options: {
   readonly names: readonly string[];
   readonly transferRules: TransferRules;
-  /** Undefined where no calendar is configured: then nobody can book. */
+  /** Undefined without a configured calendar: no booking then. */
   readonly booking?: BookingRules;
   readonly clock: Clock;
 }): Toolbox {

@@ -1,4 +1,4 @@
-/** The tool by which the model hands the caller to a person, to where the operator allows and nowhere else. */
+/** Tool `transfer_call` and its policy: the allow-list that prompt injection cannot widen. */
 import {
   type CountryCode,
   findPhoneNumbersInText,

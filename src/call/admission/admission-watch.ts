@@ -1,4 +1,4 @@
-/** Looks at the headroom every second, and holds whether new calls are taken. */
+/** Admission control: measures headroom every second and decides whether new calls are accepted. */
 import { type Clock, Notifier } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { CallRegistry } from '../call-registry.ts';

@@ -1,4 +1,4 @@
-/** What can be said about a call without a language model; pure */
+/** Call analysis without a language model: first words as summary, sentiment by AFINN-165; pure */
 import Sentiment from 'sentiment';
 import type { CallAnalysis, TranscriptEntry } from '../../domain/call/call.ts';
 
@@ -17,7 +17,7 @@ export function analysisOfSilence(
 /**
  * The caller's own first words as the summary, and a mood by a list of words.
  *
- * @param language BCP 47; undefined when nobody knows it any more.
+ * @param language BCP 47; undefined when unknown.
  */
 export function plainAnalysis(
   transcript: readonly TranscriptEntry[],
@@ -60,7 +60,7 @@ type Mood = Pick<CallAnalysis, 'sentiment' | 'sentimentScore'>;
 /** What is said of a call whose words tell nothing. */
 const NEUTRAL: Mood = { sentiment: 'neutral', sentimentScore: 0.5 };
 
-/** Everybody says these on the telephone, whatever the mood. AFINN gives most of them a value. */
+/** Formulas of telephone calls that say nothing of the sentiment, though AFINN values most of them. */
 const FORMULAS = ['yes', 'no', 'yeah', 'hello', 'please', 'help', 'want', 'like', 'stop', 'matter'];
 
 const FORMULA_VALUES = Object.fromEntries(FORMULAS.map((word) => [word, 0]));

@@ -1,4 +1,4 @@
-/** Asks a language model about a call that is over, within a limited time. */
+/** Asks a language model for summary, sentiment and intent of an ended call, within a time limit. */
 import { z } from 'zod';
 import {
   type CallAnalysis,
@@ -216,7 +216,7 @@ function schemaOf(intents: readonly string[]): Readonly<Record<string, unknown>>
   };
 }
 
-/** One line an utterance, whatever was said: nobody speaks for the other party, or gets out of the fence. */
+/** One line per utterance, without fence or template marks: the guard against prompt injection by a caller. */
 function lineOf({ role, text }: TranscriptEntry): string {
   // The fence, and the marks that chat templates put between messages.
   const harmless = text.replace(/#{3,}|<\||\|>|\[\/?INST\]/gi, ' ');

@@ -1,4 +1,4 @@
-/** Finds out what ended calls were about, and tells customers with `call.transcribed`, whatever the model does. */
+/** Analyses ended calls and sends `call.transcribed`, also when the language model fails. */
 import type { Environment } from '../../domain/account/account.ts';
 import type { AgentStore } from '../../domain/agent/agent.ts';
 import type {

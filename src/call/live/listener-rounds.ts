@@ -1,4 +1,4 @@
-/** Passes the sound of calls on to those who listen in: one round for everybody, within bounds, and nothing while nobody listens. */
+/** Live audio of calls for supervisors (listening in) and their level meters: one shared timer, idle without listeners. */
 
 import type { Scope } from '../../domain/agent/agent.ts';
 import {
@@ -118,7 +118,7 @@ export class ListenerRounds {
 /** Time that late packets, and silence in their place, have to arrive: the sound is heard so much later. */
 const LAG_MS = 120;
 
-/** After a longer stall of ours nobody wants to hear what was missed. */
+/** After a longer stall the missed sound is skipped, in milliseconds. */
 const STALL_MS_MAX = 2000;
 
 const FRAMES_PER_MS = LIVE_SOUND_SHAPE.rateHz / 1000;

@@ -1,4 +1,4 @@
-/** The ways out of one dialer: which trunk a number takes, how fast it may be dialled through, how busy it is. */
+/** Pacing of outgoing calls per trunk: calls per second, free channels, time until the next dial. */
 
 import type { WayOut } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';

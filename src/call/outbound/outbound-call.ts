@@ -1,4 +1,4 @@
-/** One outgoing call from its dialling to its end. */
+/** One outgoing call, from INVITE to its end. */
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, EndReason } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
@@ -80,7 +80,7 @@ export class OutboundCall implements LiveCall {
     stop();
   }
 
-  /** @returns undefined when nobody answered in time; then the call is over and on record. */
+  /** @returns undefined without an answer in time; the call is over and recorded then. */
   async #dial(): Promise<Leg | undefined> {
     const { carrier, parts, clock, ringingTimeoutMs } = this.#options;
     const { from, to } = this.#call;
@@ -103,7 +103,7 @@ export class OutboundCall implements LiveCall {
     return undefined;
   }
 
-  /** An answer that has crossed our CANCEL, or comes after all, has nobody to talk to. */
+  /** Hangs up on an answer that crossed our CANCEL or came too late. */
   #hangUpLate(answered: Promise<Leg>): void {
     answered
       .then((late) => late.hangUp())
@@ -141,7 +141,7 @@ export class OutboundCall implements LiveCall {
     }
   }
 
-  /** For whoever looks at the record after a crash; where it cannot be written now, it comes with the next change. */
+  /** Saves the Call-ID for recovery after a crash; a failed write is made up by the next change. */
   #keepSid(carrierCallSid: string): void {
     this.#call = { ...this.#call, carrierCallSid };
     try {

@@ -1,4 +1,4 @@
-/** Dials the calls that wait in the queue of one environment: in order, at each trunk's pace, as lines get free. */
+/** Dials the queued calls of one environment: in order, at each trunk's pace, as channels become free. */
 import type { Environment } from '../../domain/account/account.ts';
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call, CallStore } from '../../domain/call/call.ts';
@@ -30,7 +30,7 @@ export interface OutboundDialerOptions {
   readonly carrier: DialCarrier;
   /** Asked for each call when it is dialled, or ended undialled. */
   readonly parts: () => CallParts;
-  /** Its limit is shared with whoever else adds calls to it. */
+  /** Its limit covers incoming calls too. */
   readonly registry: CallRegistry;
   readonly findAgent: (scope: Scope, agentId: string) => Agent | undefined;
   readonly callsPerSecond?: number;
@@ -121,7 +121,7 @@ export class OutboundDialer implements DialQueue {
     return new Date(Math.ceil(startMs));
   }
 
-  /** Dials whatever may be dialled now, and looks again when more may be. Never throws. */
+  /** Dials every call that is due and sets the timer for the next. Never throws. */
   #look(): void {
     if (!this.#isRunning) return;
     this.#cancelLook();

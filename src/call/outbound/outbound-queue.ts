@@ -1,4 +1,4 @@
-/** The waiting calls of one environment in memory, so that looking for the next one does not read them all. */
+/** In-memory copy of one environment's outbound queue. */
 import type { WaitingParty } from '../../domain/call/call.ts';
 import { QUEUED_CALLS_MAX } from '../../domain/dialing/outbound-rules.ts';
 import type { Clock } from '../../lib/clock.ts';

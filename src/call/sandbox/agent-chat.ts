@@ -1,4 +1,4 @@
-/** An agent that is tried in writing, with the prompt and the model that its calls have. */
+/** Text chat with an agent, with the prompt, tools and model of its calls. */
 import { HistoryKeeper } from '../../conversation/history/history-keeper.ts';
 import { messagesFor, prefixFor } from '../../conversation/history/prompt.ts';
 import { speakable } from '../../conversation/reply/clause-splitter.ts';

@@ -1,4 +1,4 @@
-/** Lets the sandbox's parties ring in: takes up queued inbound calls, and holds each of them as any other call. */
+/** Starts the sandbox's simulated inbound calls from the queue. */
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import type { Call } from '../../domain/call/call.ts';
 import { moveCall } from '../../domain/call/call-life.ts';
@@ -22,7 +22,7 @@ export interface SandboxCallerOptions {
   }) => IncomingCall;
   /** Asked once for each call, when it begins to ring: simulated time is each call's own. */
   readonly parts: () => CallParts;
-  /** Its limit is shared with whoever else adds calls to it. */
+  /** Its limit covers outgoing calls too. */
   readonly registry: CallRegistry;
   readonly findAgent: (scope: Scope, agentId: string) => Agent | undefined;
   readonly calls: CallParts['calls'];
@@ -111,7 +111,7 @@ export class SandboxCaller {
     }
   }
 
-  /** @returns undefined when nobody is there any more; then the call is over and on record. */
+  /** @returns undefined when the caller gave up; the call is over and recorded then. */
   async #answer(incoming: IncomingCall, call: Call, parts: CallParts): Promise<Leg | undefined> {
     try {
       return await incoming.answer();

@@ -1,10 +1,10 @@
-/** The ear of a simulated call: it is told what the scripted party says, instead of recognising it. */
+/** Speech of a simulated call: a recogniser that reads the script, and a voice from the phrase cache. */
 import type { Clock } from '../../lib/clock.ts';
 import type { ScaledClock } from '../../lib/scaled-clock.ts';
 import type { EngineReport, SpeechListener, Utterance } from '../../speech/hearing/hearing.ts';
 import type { SpeechRequest, Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
 
-/** The voice of a scripted party, as far as an ear needs it. */
+/** Script of the simulated party, as the recogniser reads it. */
 export interface PartyVoice {
   /** The words said in a span of time, `Clock.nowMs()`; of a sentence that goes on, the words so far. */
   wordsBetween(fromMs: number, untilMs: number): string;

@@ -1,4 +1,4 @@
-/** What the agent answers to the sandbox's parties, as a rule book for the scripted model; pure */
+/** Rule book and tools of the agent in a simulated call; pure */
 import type { TransferTarget } from '../../domain/agent/agent.ts';
 import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -78,7 +78,7 @@ function answer(id: string, regex: string, say: string) {
   return { id, when: { regex }, say };
 }
 
-/** Where the caller is handed to when the agent names nobody: a number that is nobody's. */
+/** Transfer target of an agent without targets: a number that is assigned to no one. */
 const NOBODYS_TARGET: TransferTarget = { label: 'a person', number: '+15005550199' };
 
 /** A calendar that is always free. */

@@ -1,4 +1,4 @@
-/** Writes one call's record in order, and keeps trying while the database cannot be written. */
+/** Writes one call's record in order; retries while the database refuses writes. */
 
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { Call, CallDirection, EndReason } from '../../domain/call/call.ts';
@@ -62,7 +62,7 @@ export class CallJournal {
         write();
       } catch (error) {
         if (!(error instanceof StoreError)) {
-          // A mistake of ours would fail for ever, and hold up all that comes after it.
+          // A bug would fail on every retry and block all later entries.
           this.#log.error({ err: error }, 'call record: entry lost, it cannot be written');
           this.#waiting.shift();
           continue;

@@ -1,4 +1,4 @@
-/** What the calls of a server are made from; the composition root puts it together once. */
+/** Dependencies of a call session; the composition root builds them once. */
 import type {
   CallControl,
   ConversationBrief,
@@ -22,9 +22,9 @@ export interface TalkingParty {
   digit(digit: string): void;
   /** Says that somebody is called to take the caller over, or no longer: meanwhile the caller waits. */
   transferPending(isUnderWay: boolean): void;
-  /** Says that another party is on the line beside the caller, or no longer. */
+  /** Reports that a third party joined the call (three-way call) or left it. */
   thirdParty(isThere: boolean): void;
-  /** What whoever picks up for the caller hears first, alone: 8 kHz, mono, in chunks of any length. */
+  /** Announcement to the transfer target before it is connected: 8 kHz, mono, chunks of any length. */
   announcement(summary: string): () => AsyncIterable<Int16Array>;
   /** Ends the talk because the call is over; what was heard last is reported before it resolves. */
   stop(): Promise<void> | void;
@@ -86,7 +86,7 @@ export interface CallParts {
   readonly log: Logger;
   /** Whether a number rings here: handing a call to it would go round in a circle. */
   readonly isOwnNumber: (number: string) => boolean;
-  /** Counts transfers and holds them within bounds; absent where nobody is dialled. */
+  /** Limits transfers; absent in the sandbox, which dials no one. */
   readonly transfers?: TransferCap;
   readonly talk: (options: TalkOptions) => TalkingParty;
 }

@@ -1,4 +1,4 @@
-/** A call's quality as it is kept and shown, from the figures of its line; pure */
+/** Call quality (jitter, loss, MOS) from the RTP figures of its session; pure */
 
 import { meanOpinionScore } from '../../domain/agent/voice-catalogue.ts';
 import type { CallQuality, LocalQuality, RemoteQuality } from '../../domain/call/call-life.ts';

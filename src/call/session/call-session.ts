@@ -1,4 +1,4 @@
-/** One call from its answer to its release: conversation, leg and record held together. */
+/** One answered call until its release: ties conversation, SIP leg and record together. */
 import type {
   ConversationEnd,
   ConversationEvent,
@@ -227,7 +227,7 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#log[isSilentLine ? 'info' : 'error']({ reason }, 'conversation failed');
   }
 
-  /** The longest duration is that of the call; by whatever else the agent ends, two others may talk on. */
+  /** The maximum duration ends the call; any other end of the agent leaves caller and third party connected. */
   #endAgent(end: ConversationEnd): void {
     const hangUp = () => {
       this.#reason ??= endReasonOfConversation(end);
@@ -258,7 +258,7 @@ export class CallSession implements LiveCall, CallInProgress {
     this.#leg.hangUp().catch((error: unknown) => {
       this.#log.warn({ err: error }, 'BYE was not answered');
     });
-    // Nobody is spoken to while the far end keeps silent about our BYE.
+    // The agent stops talking before the far end answers our BYE.
     void this.#stopTalk();
   }
 

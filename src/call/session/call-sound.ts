@@ -1,4 +1,4 @@
-/** The sound of the calls that this process holds, for those who look on and listen in. */
+/** Live sound of this process's calls: level meters, listening in, quality. */
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { CallQuality } from '../../domain/call/call-life.ts';
 import type {

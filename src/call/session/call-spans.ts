@@ -1,4 +1,4 @@
-/** Where the time of a call went, as spans made from its record and its timeline: no word, no number; pure */
+/** OpenTelemetry spans of a call, from its record and timeline, without words or numbers; pure */
 import type { Call, TimelineEntry } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
 

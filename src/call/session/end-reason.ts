@@ -1,4 +1,4 @@
-/** Why a call ended, as customers see it, from what ended it; pure */
+/** End reason and failure of a call, from SIP status, release cause or conversation end; pure */
 import type { ConversationEnd } from '../../conversation/conversation-port.ts';
 import type { EndReason } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';

@@ -1,4 +1,4 @@
-/** Holds an answered call until it is over, and sees that every record comes to its end. */
+/** Runs an answered call until its end, and ends the record of calls that were never answered. */
 import type { Agent } from '../../domain/agent/agent.ts';
 import { type Call, type EndReason, isOver } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
@@ -27,7 +27,7 @@ export async function holdCall(options: {
     await session.run();
   } catch (error) {
     parts.log.error({ callId: call.id, err: error }, 'call could not be held');
-    // Nobody else would ever end it.
+    // No other code ends this leg.
     leg.hangUp().catch((cause: unknown) => {
       parts.log.warn({ callId: call.id, err: cause }, 'BYE was not answered');
     });
@@ -35,7 +35,7 @@ export async function holdCall(options: {
   }
 }
 
-/** Puts a call that nobody answered on record. Resolves when it is written, or has waited for too long. */
+/** Ends the record of an unanswered call. Resolves when it is written, or after 60 s. */
 export async function endUnanswered(
   parts: CallParts,
   call: Call,

@@ -1,4 +1,4 @@
-/** What may be done to a call that goes on, by its agent or at a customer's wish: hand it over, and put an appointment on record. */
+/** Control of a call in progress: blind and warm transfer, three-way call (conference), appointments. */
 import type { CallControl } from '../../conversation/conversation-port.ts';
 import type { TransferManner } from '../../domain/agent/transfer-rules.ts';
 import type { Appointment, Call } from '../../domain/call/call.ts';
@@ -32,7 +32,7 @@ export interface SessionControlOptions {
   readonly log: Logger;
 }
 
-/** What whoever picks up hears first, alone. */
+/** Announcement to the transfer target, before it hears the caller. */
 type Words = () => AsyncIterable<Int16Array>;
 
 const REFUSALS: Readonly<Record<TransferRefusal, string>> = {
@@ -59,7 +59,7 @@ export class SessionControl {
   readonly #attempts: CallTransfers | undefined;
   /** Hand-overs that are under way or about to begin; the leg takes one at a time. */
   #transfers = 0;
-  /** While another party is on the line beside the caller and the agent. */
+  /** The three-way call (conference) while a third party is connected. */
   #threeWay: ThreeWayCall | undefined;
   /** Whether the caller and another party talk on without the agent. */
   #hasAgentLeft = false;
@@ -186,7 +186,7 @@ export class SessionControl {
     this.#save(callBridgedEvent(call(), bridge, this.#stamp()));
   }
 
-  /** Whoever asked was told that it begins, so the record has to say that it came to nothing. */
+  /** Records a failed transfer: the customer's request was answered before its outcome. */
   #notTransferred(error: unknown): void {
     const { log, timeline } = this.#options;
     log.warn({ err: error }, 'call was not handed over');

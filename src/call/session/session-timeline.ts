@@ -1,4 +1,4 @@
-/** The timeline of one call: what happened on it and when, without a word that was said or a key that was pressed. */
+/** Timeline of one call: events with their times, without spoken words or DTMF digits. */
 import type { ConversationEvent, TurnTimes } from '../../conversation/conversation-port.ts';
 import type { Call, CallStore, TimelineEntry } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -8,7 +8,7 @@ import type { Leg } from '../../telephony/carrier.ts';
 import type { CallJournal } from './call-journal.ts';
 import type { CallMetrics, Recordings } from './call-parts.ts';
 
-/** Nobody reads the hundred-and-first key, and a telephone that goes wrong presses them for hours. */
+/** Most DTMF entries on a timeline: a faulty telephone presses keys for hours. */
 const KEYS_MAX = 100;
 
 type Details = TimelineEntry['details'];

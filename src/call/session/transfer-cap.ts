@@ -1,4 +1,4 @@
-/** Holds transfers within bounds that no model, no caller behind it, and no stolen key can talk its way out of. */
+/** Limits transfers per call and per agent and day, against toll fraud by prompt injection or a stolen key. */
 
 import type { ConversationBrief } from '../../conversation/conversation-port.ts';
 import type { Account } from '../../domain/account/account.ts';

@@ -1,4 +1,4 @@
-/** What a caller is dictating, and how far they have come: a telephone number, digits, a spelling, an address; pure */
+/** Detects dictation and its progress: telephone number, digits, spelling, e-mail or postal address; pure */
 import {
   type CountryCode,
   isSupportedCountry,

@@ -1,4 +1,4 @@
-/** Telephone keys: collected, and then handed to the model as if they had been said; pure */
+/** DTMF: collects digits and gives them to the model as a turn of the caller; pure */
 import { addToHistory, dropReply } from '../reply/reply.ts';
 import { interrupt } from '../turn/barge-in.ts';
 import { countSpeculation } from '../turn/transcription-request.ts';

@@ -1,4 +1,4 @@
-/** How long a silence must be to end the caller's turn; pure */
+/** Endpointing: the silence that ends the caller's turn; pure */
 import type { Dictation, DictationKind } from './dictation.ts';
 
 export interface EndpointingLimits {
@@ -22,7 +22,7 @@ export interface PauseObservation {
 /** How finished a turn is taken to sound as long as its words are not known. */
 export const COMPLETENESS_UNKNOWN = 0.5;
 
-/** Nobody waits longer than this for anything: a caller who hears nothing for 3 s asks whether anybody is there. */
+/** Upper bound of every wait: after 3 s of silence callers ask whether the agent is there. */
 export const SILENCE_MS_CAP = 3000;
 
 /**

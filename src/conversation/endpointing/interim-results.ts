@@ -1,9 +1,9 @@
-/** Listening while the caller still speaks: what they have said so far, for the live view and for barge-in; pure */
+/** Interim results: transcribes while the caller still speaks, for the live view and for barge-in; pure */
 import { contentWords } from '../turn/backchannel.ts';
 import { interrupt } from '../turn/barge-in.ts';
 import { act, change, changeUtterance, type Draft, isAgentsFloor } from '../turn/turn-state.ts';
 
-/** So many words of real content are meant for the agent, whoever has the floor. */
+/** This many content words take the floor from the agent. */
 const CLAIM_WORDS = 2;
 
 /** Looks, unless the caller has stopped or the look before is still under way. */

@@ -1,4 +1,4 @@
-/** Reads the digits that a text ends in, written as numerals or as words; pure */
+/** Reads the digits at the end of a text, written as numerals or number words; pure */
 
 interface NumberWords {
   /** Worth 0 to 99. */

@@ -1,4 +1,4 @@
-/** From how long a reply was played to which of its words were heard; pure */
+/** Words of a reply that the caller heard, from its playout time; pure */
 
 /** One clause of a reply, with the audio that there is of it. */
 export interface Piece {

@@ -1,4 +1,4 @@
-/** Keeps what the model is asked within its window: sums up the older part of a long call while nobody waits. */
+/** Keeps requests within the model's context window: summarises the older part of a long call between turns. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { type LanguageModelCounts, UNCOUNTED } from '../../lib/metrics/model-metrics.ts';
@@ -178,7 +178,7 @@ export class HistoryKeeper {
 
   async #warm(messages: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
     const request = { messages, tools: this.#tools, signal };
-    // Whatever is wrong with the model, the first answer will tell.
+    // The first answer reports a model that fails.
     await this.#parts.model.warm?.(request).catch(() => undefined);
   }
 

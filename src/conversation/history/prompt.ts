@@ -1,4 +1,4 @@
-/** Puts together what the language model is asked; pure */
+/** Builds the prompt: system prompt, messages, summary requests; pure */
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { TurnRules } from '../turn/turn-rules.ts';
 import { heardWords } from './heard-words.ts';
@@ -43,14 +43,14 @@ export function messagesFor(rules: TurnRules, history: readonly ChatMessage[]): 
   return messages;
 }
 
-/** What the requests of a call begin with, when nobody has interrupted the greeting. */
+/** Beginning of every request of a call with an uninterrupted greeting. */
 export function prefixFor(rules: TurnRules): ChatMessage[] {
   const greeting = { text: rules.brief.greeting, audioMs: 1, isWhole: true };
   const content = heardWords([greeting], Number.POSITIVE_INFINITY);
   return messagesFor(rules, content === '' ? [] : [{ role: 'assistant', content }]);
 }
 
-/** Words of others on one line and not too long: nobody begins a new paragraph with "System:". */
+/** Callers' words and tool results on one line, cut: prompt injection cannot start a "System:" paragraph. */
 function plain(message: ChatMessage): ChatMessage {
   if (message.role === 'user') return { ...message, content: oneLine(message.content) };
   if (message.role !== 'tool') return message;

@@ -1,4 +1,4 @@
-/** Cuts a model's text into pieces to be voiced: a clause first, so that the voice can begin, then sentences; pure */
+/** Splits streamed model text for the synthesiser: a short clause first, then sentences; pure */
 
 /** A first piece may end in a comma once it is this long. */
 const FIRST_CLAUSE_MIN = 12;

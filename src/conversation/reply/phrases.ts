@@ -1,4 +1,4 @@
-/** What the agent says by itself, without a language model, in each language; pure */
+/** Set phrases of the agent in each language; pure */
 import type { Synthesizer } from '../../speech/tts/pool/synthesizer.ts';
 import type { ConversationBrief } from '../conversation-port.ts';
 
@@ -13,7 +13,7 @@ export interface Phrases {
   readonly farewell: string;
   /** The model handed the caller over without a word. */
   readonly transfer: string;
-  /** To whoever picks up, before what the caller wants. */
+  /** To a transfer target, before the summary. */
   readonly announcement: string;
   /** A tool takes its time. */
   readonly filler: string;

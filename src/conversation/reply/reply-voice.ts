@@ -1,4 +1,4 @@
-/** One reply's way from text to the line: synthesised clause by clause, kept back until it may be heard. */
+/** Synthesises one reply clause by clause and holds its audio until release. */
 import type { Logger } from '../../lib/logger.ts';
 import { type AudioStream, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Pronunciation, Synthesizer, WordEnds } from '../../speech/tts/pool/synthesizer.ts';
@@ -47,7 +47,7 @@ export class ReplyVoice {
     this.#log = options.log;
   }
 
-  /** Aborted as soon as the reply is dropped: for whatever else works for it. */
+  /** Aborted when the reply is dropped. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }

@@ -1,4 +1,4 @@
-/** The life of a reply inside the turn machine: begun, voiced, heard, dropped; pure */
+/** Life cycle of a reply in the turn machine: begin, speak, settle, drop; pure */
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
 import { audioMsOf, heardWords } from '../history/heard-words.ts';

@@ -1,4 +1,4 @@
-/** The agent's answer: what the model says, which tools it uses, and what happens when it fails; pure */
+/** The agent's answer: model events, tool calls, filler, failures; pure */
 import type { ChatMessage } from '../../llm/language-model.ts';
 import type { ToolOutcome } from '../../tool/tool.ts';
 import type { ConversationEnd } from '../conversation-port.ts';

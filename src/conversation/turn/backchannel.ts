@@ -1,6 +1,6 @@
-/** Tells "mm-hm" and its kin, which keep the other party talking, from words that want the floor; pure */
+/** Tells backchannels ("mm-hm") from words that take the floor, by words, length and loudness; pure */
 
-/** Sounds rather than words: however loud, nobody wants an answer to them. */
+/** Hums: at any loudness they need no answer. */
 const HUMS = new Set(
   'mm mmm hm hmm mhm mm-hm mm-hmm uh-huh huh aha ah oh ajá ahá achso hmhm mhmh'.split(' '),
 );
@@ -95,7 +95,7 @@ export function isBackchannel(text: string): boolean {
   return PHRASES.has(words.join(' ')) || words.every((word) => WORDS.has(word));
 }
 
-/** Recognisers make some word of every hum: one that nobody is sure of, said softly and briefly, is one. */
+/** A soft, short word of low confidence is a hum that the recogniser turned into a word. */
 function isMurmur({ text, confidence, voicedMs, overUsualDb }: OverlappingVoice): boolean {
   return (
     overUsualDb <= MURMUR_DB &&

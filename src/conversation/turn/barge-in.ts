@@ -1,4 +1,4 @@
-/** The caller's voice over the agent's: whether the agent goes on or gives way; pure */
+/** Barge-in: the caller speaks over the agent, which pauses, resumes or stops; pure */
 import { dropReply, playedMsAt, releaseReply } from '../reply/reply.ts';
 import {
   BACKCHANNEL_MS_MAX,
@@ -34,7 +34,7 @@ export function onPlayoutPaused(draft: Draft, event: TurnEventOf<'playout-paused
   }
 }
 
-/** Silence in the middle of a sentence must not last: whatever the voice was, the agent goes on for now. */
+/** Resumes a paused playout whose cause is still unknown: silence within a sentence must be short. */
 export function onPauseProof(draft: Draft, atMs: number): void {
   const { reply, utterance } = draft.state;
   if (reply?.stage === 'paused' && !utterance?.isSpeaking) resume(draft, atMs);
@@ -81,7 +81,7 @@ export function interrupt(draft: Draft, atMs: number): void {
   const { reply, rules, utterance } = draft.state;
   if (!isAgentsFloor(reply)) return;
   if (reply.startedAtMs === null) {
-    // Nobody has heard a word of it: what the caller said before is still without an answer.
+    // Nothing of it was heard, so the caller's earlier words still need an answer.
     change(draft, { isOwedAnswer: draft.state.isOwedAnswer || reply.kind === 'answer' });
     dropReply(draft, atMs);
     return;

@@ -1,4 +1,4 @@
-/** The caller's voice: where an utterance begins, pauses and is taken down; pure */
+/** The caller's utterance: start, pause, continuation, transcription request; pure */
 import { dictationIn } from '../endpointing/dictation.ts';
 import { rememberPause } from '../endpointing/endpointing.ts';
 import { dropReply } from '../reply/reply.ts';
@@ -162,7 +162,7 @@ function yieldToVoice(draft: Draft, atMs: number): void {
     return;
   }
   const isUnheard = reply.stage === 'released' && reply.firstAudioAtMs === null;
-  // Whoever picks up says "Hello?" while the greeting is on its way; that is no reason to keep it back.
+  // A callee's "Hello?" overlaps the start of the greeting and must not hold it.
   if (isUnheard && reply.kind !== 'greeting') {
     changeReply(draft, { stage: 'held' });
     act(draft, { kind: 'hold', reply: reply.id });

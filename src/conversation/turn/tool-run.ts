@@ -1,4 +1,4 @@
-/** Runs a tool that the model asks for, and tells what came of it: also later, of a hand-over that takes longer than the tool. */
+/** Runs a tool call and reports its outcome, also of a transfer that outlasts the tool. */
 import type { Clock } from '../../lib/clock.ts';
 import type { ToolCall } from '../../llm/language-model.ts';
 import type { ToolContext } from '../../tool/tool.ts';
@@ -9,12 +9,12 @@ import type { TurnEvent } from './turn-event.ts';
 export interface ToolRun {
   readonly reply: number;
   readonly call: ToolCall;
-  /** Aborted when nobody waits for the reply any more. */
+  /** Aborted when the reply is dropped. */
   readonly signal: AbortSignal;
   readonly tools: Toolbox;
   readonly control: CallControl;
   readonly clock: Clock;
-  /** What whoever picks up for the caller is told. */
+  /** Announcement to the transfer target. */
   readonly announcement: (summary: string) => () => AsyncIterable<Int16Array>;
   readonly onEvent: (event: ConversationEvent) => void;
   readonly tell: (event: TurnEvent) => void;

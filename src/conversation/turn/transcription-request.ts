@@ -1,4 +1,4 @@
-/** Has the caller's words taken down: one request at a time, the newest one counts. */
+/** Runs at most one transcription request per utterance; a newer request cancels the older one. */
 import type { Logger } from '../../lib/logger.ts';
 import type { SpeechListener, TranscriptionPriority } from '../../speech/hearing/hearing.ts';
 import type { TurnEvent } from './turn-event.ts';
@@ -39,14 +39,14 @@ export class TranscriptionRequest {
       if (signal.aborted) return;
       this.#request = undefined;
       const reason = error instanceof Error ? error.message : String(error);
-      // A look in between gives way to whatever is more urgent; that is no failure.
+      // An interim result gives way to more urgent requests, which is not a failure.
       const level = priority === 'partial' ? 'debug' : 'warn';
       this.#log[level]({ attempt, reason }, 'recogniser failed in a call');
       this.#tell({ kind: 'transcription-failed', attempt });
     }
   }
 
-  /** Gives up what is under way, if anything is: most turns end with nothing to give up, and an abort is dear. */
+  /** Cancels the request in progress, if any. */
   cancel(): void {
     this.#request?.abort(new Error('the words are not wanted any more'));
   }

@@ -1,4 +1,4 @@
-/** The end of the caller's turn: how long to wait for it, what to prepare meanwhile, and what follows; pure */
+/** End of the caller's turn: endpointing timer, speculation during the wait, what follows; pure */
 import { dictationIn } from '../endpointing/dictation.ts';
 import {
   COMPLETENESS_UNKNOWN,
@@ -31,7 +31,7 @@ export function planEndOfTurn(draft: Draft, atMs: number): void {
   if (setEndOfTurn(draft, utterance, requiredMs, atMs) <= 0) onEndOfTurnTimer(draft, atMs);
 }
 
-/** Plans anew with what the turn model makes of the pause. A score of a pause that is over changes nothing. */
+/** Recomputes the endpointing wait from the turn model's score; a score of an earlier pause is ignored. */
 export function onTurnScored(draft: Draft, event: TurnEventOf<'turn-scored'>): void {
   const { utterance, rules } = draft.state;
   if (utterance === null || utterance.isSpeaking) return;

@@ -1,4 +1,4 @@
-/** What happens in a conversation, as the turn machine is told; pure */
+/** Events that the turn machine takes, its timers, and the effects that it returns; pure */
 import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { AudioEvent } from '../../media/audio-stream.ts';
 import type { TranscriptionPriority, VoiceEvent } from '../../speech/hearing/hearing.ts';
@@ -12,13 +12,13 @@ export type TurnTimer =
   | 'barge-in'
   /** Playout has been paused for long enough without a reason. */
   | 'pause-proof'
-  /** The caller has spoken for a while: what have they said so far? */
+  /** Time for an interim result while the caller speaks. */
   | 'partial'
   /** A tool takes long, and the agent is silent meanwhile. */
   | 'filler'
-  /** No key for a while. */
+  /** No further DTMF digit for a while. */
   | 'digits'
-  /** Nobody has said anything for long. */
+  /** Neither side has spoken for the silence timeout. */
   | 'silence'
   /** An answer makes no progress. */
   | 'reply'
@@ -83,11 +83,11 @@ export type TurnEvent =
       readonly isComplete: boolean;
     }
   | { readonly kind: 'digit'; readonly digit: string }
-  /** Somebody is called to take the caller over, or no longer. */
+  /** A transfer is in progress, or no longer. */
   | { readonly kind: 'transfer-pending'; readonly isUnderWay: boolean }
-  /** Nobody took the caller over whom the agent had called, and it is too late for the tool to say so. */
+  /** A transfer failed after its tool had already answered. */
   | { readonly kind: 'transfer-failed' }
-  /** Another party hears the caller and the agent from now on, or is gone. */
+  /** A third party joined (three-way call) or left. */
   | { readonly kind: 'third-party'; readonly isThere: boolean }
   | { readonly kind: 'media-lost' }
   | { readonly kind: 'timer'; readonly timer: TurnTimer }

@@ -233,7 +233,7 @@ function onTranscriptionFailed(draft: Draft, event: TurnEventOf<'transcription-f
   if (draft.state.stage === 'open') sayPhrase(draft, 'apology', rules.phrases.notUnderstood);
 }
 
-/** Answers as soon as nobody else has the floor and the caller has pressed their last key. */
+/** Answers when neither party has the floor and no DTMF entry is open. */
 function answerWhenFree(draft: Draft): void {
   const { stage, isOwedAnswer, utterance, reply, digits } = draft.state;
   const isFree = utterance === null && digits === '' && !isAgentsFloor(reply);

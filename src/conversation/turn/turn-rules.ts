@@ -1,4 +1,4 @@
-/** What one conversation's turn machine goes by: the brief, set phrases, and every span of time; pure */
+/** Settings of the turn machine: brief, phrases, barge-in and endpointing times, speculation; pure */
 
 import type { Clock } from '../../lib/clock.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
@@ -12,19 +12,19 @@ export interface TurnTiming {
   readonly silenceMsMin: number;
   /** Silence that ends a turn which sounds broken off. */
   readonly silenceMsMax: number;
-  /** Voice that lasts this long over the agent's is an interruption, whatever its words. */
+  /** Barge-in threshold: voice over the agent's for this long interrupts it, with any words. */
   readonly bargeInMs: number;
   /** Playout that paused without a voice to show for it goes on after this. */
   readonly pauseProofMs: number;
   /** Playout that paused for a voice goes on after this, if its words are still not known. */
   readonly pauseMsMax: number;
-  /** Speech longer than this is not thought ahead of. */
+  /** Longest speech, after which no speculation starts. */
   readonly speculationSpeechMsMax: number;
-  /** Answers begun ahead of the turn's end, for one turn. */
+  /** Most speculative answers in one turn. */
   readonly speculationsMax: number;
-  /** How often a caller who speaks is listened to before they pause. */
+  /** Interval of interim results while the caller speaks. */
   readonly interimMs: number;
-  /** A recogniser that takes longer for that is too busy: it is left alone until the caller pauses. */
+  /** An interim result that takes longer stops them until the caller pauses: the recogniser is busy. */
   readonly interimTookMsMax: number;
   /** A tool that takes longer is bridged with a word, so that the line is not dead. */
   readonly fillerMs: number;
@@ -74,7 +74,7 @@ export interface TurnRules {
   readonly startedAt: Date;
 }
 
-/** The waits of one conversation: one of each name at a time, so a wait set anew replaces the old one. */
+/** Timers of one conversation, one per name: setting a timer again replaces it. */
 export class TurnTimers {
   readonly #clock: Clock;
   readonly #onRing: (timer: TurnTimer) => void;

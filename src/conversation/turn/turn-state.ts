@@ -1,4 +1,4 @@
-/** Everything that a conversation's turn machine knows between two events; pure */
+/** State of the turn machine between two events; pure */
 import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { ConversationEnd, TurnTimes } from '../conversation-port.ts';
 import type { Piece } from '../history/heard-words.ts';
@@ -32,11 +32,11 @@ export interface CallerUtterance {
   readonly overAtMs: number | null;
   /** Null until transcribed, and again as soon as the caller goes on. */
   readonly words: Words | null;
-  /** What was made out while they spoke, at the last look. */
+  /** Latest interim result. */
   readonly interimText: string;
-  /** The look under way. */
+  /** Interim request in progress. */
   readonly interim: { readonly attempt: number; readonly askedAtMs: number } | null;
-  /** The recogniser is too busy for looks. */
+  /** True when the recogniser is too busy for interim results. */
   readonly isInterimOff: boolean;
   /** What the turn model makes of the last pause; null until it is known. */
   readonly score: { readonly probability: number; readonly atMs: number } | null;
@@ -113,11 +113,11 @@ export interface TurnState {
   readonly history: readonly ChatMessage[];
   /** What the caller said while the agent had the floor and kept it; comes after the reply in the history. */
   readonly waiting: readonly ChatMessage[];
-  /** Whether the caller has said something that nobody has answered. */
+  /** Whether the caller's last words still need an answer. */
   readonly isOwedAnswer: boolean;
   /** A backchannel of the caller that did not stop the agent. */
   readonly aside: Words | null;
-  /** Keys pressed that have not become words yet. */
+  /** DTMF digits of the open entry. */
   readonly digits: string;
   /** When the newest of them was pressed; 0 before the first. */
   readonly lastKeyAtMs: number;
@@ -130,7 +130,7 @@ export interface TurnState {
   readonly hasCheckedIn: boolean;
   /** Whether the caller waits for somebody who is called at a customer's wish. */
   readonly isTransferPending: boolean;
-  /** Whether another party is on the line beside the caller. */
+  /** Whether a third party is on the call (three-way call). */
   readonly hasThirdParty: boolean;
   /** Engine failures in a row. */
   readonly failures: number;

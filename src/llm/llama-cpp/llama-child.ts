@@ -1,4 +1,4 @@
-/** The process that holds the weights, so that a crash of native code ends no call. */
+/** Child process that holds the weights: a crash of native code ends no call. */
 
 import { obeyParent, tellParent } from '../../lib/process/child-supervisor.ts';
 import { LlamaEngine } from './llama-engine.ts';

@@ -1,4 +1,4 @@
-/** A language model inside the server's own machine, without another server: llama.cpp in a child process. */
+/** Language model adapter for llama.cpp in a child process, by the optional package node-llama-cpp. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Clock } from '../../lib/clock.ts';

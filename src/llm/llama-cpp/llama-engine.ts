@@ -1,4 +1,4 @@
-/** The weights in memory, and the answers that are written with them. Lives in a process of its own. */
+/** llama.cpp engine in the child process: loads weights, shares context slots, generates answers. */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';

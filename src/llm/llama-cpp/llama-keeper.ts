@@ -1,4 +1,4 @@
-/** Keeps the process with the weights alive: starts it, starts it again when it dies, ends it politely. */
+/** Supervises the llama.cpp child process: start, restart after a crash, stop. */
 import type { Clock } from '../../lib/clock.ts';
 import { type Child, forkChild, stopChild } from '../../lib/process/child-supervisor.ts';
 import type { ChatMessage, ModelEvent, ToolDescription } from '../language-model.ts';

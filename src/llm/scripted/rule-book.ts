@@ -1,4 +1,4 @@
-/** The rule book of the scripted model: what a caller may say, and what is answered. */
+/** Rule book of the scripted model: patterns of callers' words and the answers to them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';

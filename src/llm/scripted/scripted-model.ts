@@ -1,4 +1,4 @@
-/** A language model that is a rule book: for the demo, the sandbox, the tests, and where no model is installed. */
+/** Scripted language model driven by a rule book: for demo, sandbox, tests, and servers without a model. */
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type {
   ChatMessage,
