@@ -1,4 +1,5 @@
 /** SIP dialogs as applications see them, and the table of all dialogs of a user agent. */
+
 import { EventEmitter } from 'node:events';
 import type { Logger } from '../../lib/logger.ts';
 import type { MessageIds } from '../message/identifiers.ts';
@@ -6,6 +7,7 @@ import type { SipMessage } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 import type { MessageParts, OutgoingReinvite, ServerReinvite, ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import { DialogCore, type DialogCoreOptions, type DialogEnd } from './dialog-core.ts';
 import { DialogIncoming } from './dialog-incoming.ts';
 import { DialogOutgoing } from './dialog-outgoing.ts';
@@ -141,7 +143,7 @@ export interface OpenDialog {
 }
 
 export class DialogTable {
-  readonly #dialogs = new Map<string, OpenDialog>();
+  readonly #dialogs = new TurnoverMap<OpenDialog>();
 
   get size(): number {
     return this.#dialogs.size;
@@ -182,7 +184,7 @@ export class DialogTable {
   }
 
   stop(): void {
-    for (const { core } of [...this.#dialogs.values()]) {
+    for (const { core } of this.#dialogs.values()) {
       core.end({ cause: 'stopped', message: null });
       core.hooks.onOver();
     }

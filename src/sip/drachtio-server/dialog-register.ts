@@ -7,6 +7,7 @@ import type { DialogEnd } from '../dialog/dialog-core.ts';
 import { SipMessage } from '../message/message.ts';
 import type { ServerRequest } from '../requests.ts';
 import type { Flow } from '../transport/flow.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import type { ApplicationLink } from './application-connection.ts';
 import { type ApplicationMessage, responsePartsOf } from './client-protocol.ts';
 
@@ -26,7 +27,7 @@ export interface DialogRegisterOptions {
 export class DialogRegister {
   readonly #link: ApplicationLink;
   readonly #pending: PendingRequests;
-  readonly #dialogs = new Map<string, Dialog>();
+  readonly #dialogs = new TurnoverMap<Dialog>();
   /** By `Dialog.id`. */
   readonly #names = new Map<string, string>();
 
@@ -62,7 +63,7 @@ export class DialogRegister {
 
   /** Ends every dialog with BYE. */
   async hangUpAll(): Promise<void> {
-    await Promise.allSettled([...this.#dialogs.values()].map((dialog) => dialog.bye()));
+    await Promise.allSettled(this.#dialogs.values().map((dialog) => dialog.bye()));
   }
 
   #deliver(message: SipMessage, flow: Flow, dialogId: string): void {
@@ -107,7 +108,7 @@ interface Pending {
 export class PendingRequests {
   readonly #link: ApplicationLink;
   readonly #clock: Clock;
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new TurnoverMap<Pending>();
 
   constructor(options: { link: ApplicationLink; clock: Clock }) {
     this.#link = options.link;
@@ -147,7 +148,7 @@ export class PendingRequests {
 
   /** Refuses all that wait. */
   refuseAll(): void {
-    for (const pending of [...this.#pending.values()]) {
+    for (const pending of this.#pending.values()) {
       this.#forget(pending);
       pending.request.respond(500);
     }

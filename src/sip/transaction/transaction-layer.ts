@@ -1,10 +1,12 @@
 /** Brings every message to its transaction, makes new ones, and keeps their number bounded. */
+
 import type { Logger } from '../../lib/logger.ts';
 import { idsOf, type MessageIds, type Tokens } from '../message/identifiers.ts';
 import { type HeaderLine, makeResponse, type SipMessage } from '../message/message.ts';
 import type { Via } from '../message/via.ts';
 import type { Flow } from '../transport/flow.ts';
 import type { TransportLayer } from '../transport/transport-layer.ts';
+import { TurnoverMap } from '../turnover-map.ts';
 import { ClientTransaction } from './client-transaction.ts';
 import { InviteServerTransaction, NonInviteServerTransaction } from './server-transaction.ts';
 import {
@@ -53,7 +55,7 @@ export const RETRY_AFTER_SECONDS = 5;
 export class TransactionLayer {
   readonly #options: TransactionLayerOptions;
   readonly #servers = new Map<string, ServerTransaction>();
-  readonly #clients = new Map<string, ClientTransaction>();
+  readonly #clients = new TurnoverMap<ClientTransaction>();
   readonly #merged = new Map<string, string>();
   readonly #forget = ({ key, merge }: ServerTransaction): void => {
     this.#servers.delete(key);
@@ -116,7 +118,7 @@ export class TransactionLayer {
   /** Terminates every transaction; users of pending ones get `onTransportError`. */
   stop(): void {
     for (const transaction of [...this.#servers.values()]) transaction.abort();
-    for (const transaction of [...this.#clients.values()]) transaction.abort();
+    for (const transaction of this.#clients.values()) transaction.abort();
   }
 
   #clientOptions(request: SipMessage, flow: Flow, user: ClientTransactionUser) {
