@@ -1,4 +1,4 @@
-/** Puts packets back in the order they were sent, waiting a little for late ones and never for good; pure */
+/** Reorder buffer, the part of a jitter buffer that puts packets back in sequence; depth 2 packets or 60 ms; pure */
 import { keptCopy, type RtpPacket, sequenceDistance } from './packet.ts';
 
 /** A packet in its place. */
