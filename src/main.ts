@@ -1,7 +1,7 @@
 /** The server's process: settings in, signals in, exit status out. */
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { helpText, readCommandLine } from './cli/health-check.ts';
+import { helpText, readCommandLine } from './cli/server-command-line.ts';
 import type { App } from './compose/app.ts';
 import { openOutput } from './compose/parts.ts';
 import { beginHearing } from './compose/speech.ts';

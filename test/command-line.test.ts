@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { helpText, readCommandLine } from '../src/cli/health-check.ts';
+import { helpText, readCommandLine } from '../src/cli/server-command-line.ts';
 import { printConfig, readConfig } from '../src/config/config.ts';
 
 test.each([
