@@ -1,5 +1,5 @@
 /** The state of an agent's form: what was typed, what it began with, and what became of saving it. */
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import {
   type AgentDraft,
   bodyOf,
@@ -35,7 +35,7 @@ export function useAgentForm(props: {
   const [form, setForm] = useState<KeptDraft>(kept ?? fresh);
   const [isBroughtBack, setBroughtBack] = useState(kept !== undefined);
   const [conflict, setConflict] = useState<Agent | undefined>(undefined);
-  useEffect(() => keepDraft(sessionStorage, path, form), [form]);
+  useLayoutEffect(() => keepDraft(sessionStorage, path, form), [form]);
   const restart = (begun: KeptDraft) => {
     setForm(begun);
     setBroughtBack(false);
