@@ -1,6 +1,5 @@
 /** What the peers of the rest benchmark do for each request: the same rows and writes, the same headers and bodies. Of rows read it makes objects, as one does with a framework. */
 
-import { securityHeaders } from '../../src/api/http/security-headers.ts';
 import {
   serializeAgent,
   serializeCreatedAgent,
@@ -43,7 +42,14 @@ interface AgentBody {
   readonly systemPrompt: string;
 }
 
-const SECURITY_HEADERS = securityHeaders({ publicUrl: 'http://127.0.0.1' });
+const SECURITY_HEADERS = {
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cache-Control': 'no-store',
+};
 
 /** Reads key and account anew for each request, as most servers do. */
 export class RestPeer {

@@ -50,7 +50,7 @@ export async function startRestServer(
     recordingSecret: LINK_SECRET,
     version: 'bench',
   });
-  const { answer } = api;
-  const server = new HttpServer({ host: '127.0.0.1', port, answer, newId, clock, log });
+  const { fetch } = api;
+  const server = new HttpServer({ host: '127.0.0.1', port, fetch, newId, clock, log });
   return { server, port: await server.start() };
 }

@@ -3,7 +3,6 @@
  * as many series as a busy server has.
  */
 import { randomBytes } from 'node:crypto';
-import type { ApiAnswer } from '../../src/api/http/api-answer.ts';
 import { HttpServer } from '../../src/api/http/http-server.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
@@ -30,7 +29,7 @@ fill(Number(calls));
 const server = new HttpServer({
   host: '127.0.0.1',
   port: Number(port),
-  answer,
+  fetch: answer,
   newId: idMaker({ nowMs: Date.now, random: randomBytes }),
   clock,
 });
@@ -38,12 +37,11 @@ await server.start();
 await import('./rtp-engine.ts');
 
 /** Says, as browsers understand it, how long the server itself took. */
-async function answer(): Promise<ApiAnswer> {
+async function answer(): Promise<Response> {
   const startedMs = performance.now();
   const text = await metrics.render();
   const tookMs = performance.now() - startedMs;
-  const headers = ['Server-Timing', `render;dur=${tookMs.toFixed(3)}`];
-  return { status: 200, headers, body: text };
+  return new Response(text, { headers: { 'Server-Timing': `render;dur=${tookMs.toFixed(3)}` } });
 }
 
 /** Every label value that so many calls, and requests about them, can bring. */

@@ -1,4 +1,7 @@
 /** What a request carries through the middleware, and what the whole interface is made from. */
+import type { HttpBindings } from '@hono/node-server';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { Account, Environment, Plan } from '../domain/account/account.ts';
 import type { AccountStore } from '../domain/account/account-store.ts';
 import type { ApiKey, ApiKeyStore } from '../domain/account/api-key.ts';
@@ -28,8 +31,6 @@ import type { WebhookUrlRules } from '../domain/webhook/webhook-url.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import type { AnswerBody, ApiAnswer, JsonAnswer } from './http/api-answer.ts';
-import type { ApiRequest } from './http/api-request.ts';
 
 /** What the interface needs; the composition root puts it together once. */
 export interface ApiDeps {
@@ -102,38 +103,29 @@ export interface Quota {
   readonly limit: number;
 }
 
-/** A request on its way through the interface, and what is to be said in the answer's headers. */
-export interface ApiContext {
-  readonly request: ApiRequest;
-  readonly requestId: string;
-  /** What stands in the place of the path's parameters. */
-  readonly params: Readonly<Record<string, string>>;
+/** Values that guards set for the routes behind them. */
+export interface ApiVariables {
+  requestId: string;
   /** Undefined when the request shows no valid key. */
   caller: Caller | undefined;
-  /** The body of the request; empty until a guard has read it, and where none does. */
+  /** Request body as text; empty until a guard has read it. */
   bodyText: string;
-  /** `Retry-After` where the answer is 503; 5 unless a route knows better. */
+  /** `Retry-After` of a 503, in seconds. */
   retryAfterSeconds: number;
-
-  /** Sets a header of the answer, in the place of the one that is there. */
-  header(name: string, value: string): void;
-
-  /** Sets a header beside those of the same name. */
-  addHeader(name: string, value: string): void;
-
-  /** The answer, with all headers that were set. Call it last. */
-  json<Body, Status extends number>(body: Body, status: Status): JsonAnswer<Body, Status>;
-
-  /** As `json`, with a body that is written already. @param headers stand in the place of those that were set. */
-  body<Status extends number>(
-    body: AnswerBody,
-    status: Status,
-    headers?: Readonly<Record<string, string>>,
-  ): ApiAnswer<Status>;
 }
 
-/** Lets a request through or throws why not, before its route is asked. */
-export type Guard = (context: ApiContext) => void | Promise<void>;
+/** Environment of the Hono application. */
+export interface ApiEnv {
+  Bindings: Partial<HttpBindings>;
+  Variables: ApiVariables;
+}
+
+export type ApiApp = OpenAPIHono<ApiEnv>;
+
+export type ApiContext = Context<ApiEnv>;
+
+/** Middleware that lets a request through or throws a `ServiceError`. */
+export type Guard = MiddlewareHandler<ApiEnv>;
 
 /**
  * The account and environment that a request speaks for.
@@ -147,7 +139,7 @@ export function scopeOf(context: ApiContext): Scope {
 
 /** @throws {ServiceError} UNAUTHORIZED when the request shows no valid key. */
 export function callerOf(context: ApiContext): Caller {
-  const caller = context.caller;
+  const caller = context.get('caller');
   if (caller === undefined) throw NO_KEY;
   return caller;
 }

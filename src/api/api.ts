@@ -1,10 +1,14 @@
 /** The REST interface: which guards a request passes, and which routes there are. */
 
-import type { ApiDeps } from './api-env.ts';
-import { CheckedRoutes } from './http/checked-routes.ts';
-import { Dispatcher } from './http/dispatcher.ts';
-import { admission } from './http/guards.ts';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { ApiApp, ApiContext, ApiDeps } from './api-env.ts';
+import { authentication } from './http/authentication.ts';
+import { errorHandler, notFound, refuseInvalid } from './http/errors.ts';
 import { KeyCache } from './http/key-cache.ts';
+import { limitBody } from './http/limit-body.ts';
+import { usePlainMessages } from './http/plain-message.ts';
+import { rateLimit } from './http/rate-limit.ts';
+import { identity, securityHeaders } from './http/request-identity.ts';
 import { documentOf } from './openapi/api-document.ts';
 import { addAccountRoutes } from './routes/account-routes.ts';
 import { addAgentChatRoutes } from './routes/agent-chat-routes.ts';
@@ -34,14 +38,21 @@ import { addWebhookEndpointRoutes } from './routes/webhook-endpoint-routes.ts';
 
 export interface ApiParts extends ApiDeps {
   /** Adds routes that are not part of the customers' interface: the dashboard's. */
-  readonly addRoutes?: (api: CheckedRoutes, deps: ApiDeps) => void;
+  readonly addRoutes?: (api: ApiApp, deps: ApiDeps) => void;
 }
 
-/** Puts the interface together. Serve it with `HttpServer`. */
-export function createApi({ addRoutes, ...deps }: ApiParts): Dispatcher {
-  const api = new CheckedRoutes();
+/** Composes the application: guards in the order in which requests pass them, then routes. */
+export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
+  usePlainMessages();
+  const api: ApiApp = new OpenAPIHono({ defaultHook: refuseInvalid });
   const keys = new KeyCache(deps);
-  api.guard('/api', admission(deps, keys));
+  api.use(identity(deps));
+  api.use(securityHeaders(deps));
+  api.use('/api/*', authentication(keys), rateLimit(deps), limitBody(BODY_LIMIT));
+  api.onError(errorHandler(deps.log));
+  api.notFound((context) => {
+    throw notFound(context, methodsOf(api, context.req.path));
+  });
   const document = documentOf(api, deps);
   addHealthRoutes(api, deps);
   addOpenApiRoutes(api, document);
@@ -69,5 +80,27 @@ export function createApi({ addRoutes, ...deps }: ApiParts): Dispatcher {
   addTrunkRoutes(api, deps);
   addSipTraceRoutes(api, deps);
   addRoutes?.(api, deps);
-  return new Dispatcher(api, deps);
+  return api;
+}
+
+const BODY_LIMIT = {
+  bytesMax: 1024 * 1024,
+  message: 'expected 1 MiB at most',
+  // A request without a valid key is refused unread.
+  mayRead: (context: ApiContext) => context.get('caller') !== undefined,
+};
+
+/** The methods that a path knows, for the `Allow` header. */
+function methodsOf(api: ApiApp, path: string): readonly string[] {
+  const matched = ['DELETE', 'GET', 'PATCH', 'POST', 'PUT'].flatMap((method) =>
+    api.router
+      .match(method, path)[0]
+      .map(([[, route]]) => route)
+      .filter((route) => route.method === method),
+  );
+  // A literal path such as `/api/calls/outbound` hides the patterns that match it too.
+  const literal = matched.filter((route) => route.path === path);
+  const served = new Set((literal.length > 0 ? literal : matched).map(({ method }) => method));
+  // RFC 9110, 9.3.2: HEAD is GET without the body.
+  return [...served].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }

@@ -82,7 +82,7 @@ export class App {
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
-      answer: this.#createApi().answer,
+      fetch: this.#createApi().fetch,
       upgrades: browserSockets(parts, { dashboard: this.#dashboard, phone: this.#browser }),
       newId: this.#newId,
       clock: systemClock,

@@ -3,9 +3,8 @@ import { parse } from 'hono/utils/cookie';
 import type { ZodType } from 'zod';
 import type { ApiContext, Guard } from '../api/api-env.ts';
 import { invalidInput } from '../api/http/errors.ts';
-import { readText } from '../api/http/limit-body.ts';
+import { limitBody } from '../api/http/limit-body.ts';
 import { parsedJson, unreadableBody } from '../api/http/parsed-json.ts';
-import { plainMessage } from '../api/http/plain-message.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { OperatorSession, OperatorSessions } from './operator-sessions.ts';
 import { isSameText } from './secret-text.ts';
@@ -21,14 +20,15 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
 /** Refuses what another page asks: browsers say whose page it is. */
 export function sameOrigin(publicUrl: string): Guard {
-  return ({ request }) => {
-    const { host } = request;
-    if (!isOurOrigin(request.header('origin'), { publicUrl, host })) {
+  return ({ req }, next) => {
+    const { host } = new URL(req.url);
+    if (!isOurOrigin(req.header('origin'), { publicUrl, host })) {
       throw new ServiceError(
         'FORBIDDEN',
         'Cannot take a request of another page: its Origin is neither PUBLIC_URL nor this server',
       );
     }
+    return next();
   };
 }
 
@@ -48,26 +48,30 @@ export function isOurOrigin(
 /** As long as the passwords take that are being checked when no more can wait. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Reads a small body, and says when to come again where there is too much to do. */
-export async function dashboardBody(context: ApiContext): Promise<void> {
-  context.retryAfterSeconds = RETRY_AFTER_SECONDS;
-  if (['GET', 'HEAD'].includes(context.request.method)) return;
-  await readText(context, { bytesMax: BODY_BYTES_MAX, message: 'expected 8 KiB at most' });
-}
+/** Says in a 503 when the password checks that wait now are over. */
+export const retrySoon: Guard = (context, next) => {
+  context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
+  return next();
+};
+
+export const dashboardBody = limitBody({
+  bytesMax: BODY_BYTES_MAX,
+  message: 'expected 8 KiB at most',
+});
 
 /** Reads a JSON body. Demands its type: a form of another page can send anything but that. */
-export function bodyOf<Body>({ request, bodyText }: ApiContext, schema: ZodType<Body>): Body {
-  if (!JSON_TYPE.test(request.header('content-type') ?? '')) {
+export function bodyOf<Body>(context: ApiContext, schema: ZodType<Body>): Body {
+  if (!JSON_TYPE.test(context.req.header('content-type') ?? '')) {
     throw unreadableBody('Content-Type', 'expected application/json');
   }
-  const result = schema.safeParse(parsedJson(bodyText), { error: plainMessage });
+  const result = schema.safeParse(parsedJson(context.get('bodyText')));
   if (!result.success) throw invalidInput('json', result.error);
   return result.data;
 }
 
 /** The secret of the session that the browser keeps; empty without one. */
-export function cookieOf({ request }: ApiContext): string {
-  return parse(request.header('cookie') ?? '', COOKIE)[COOKIE] ?? '';
+export function cookieOf({ req }: ApiContext): string {
+  return parse(req.header('cookie') ?? '', COOKIE)[COOKIE] ?? '';
 }
 
 /** @throws {ServiceError} UNAUTHORIZED when the cookie is missing, unknown or old. */
@@ -89,7 +93,7 @@ export function changingSessionOf(
   sessions: OperatorSessions,
 ): OperatorSession {
   const session = sessionOf(context, sessions);
-  if (!isSameText(context.request.header('x-csrf-token') ?? '', session.csrfToken)) {
+  if (!isSameText(context.req.header('x-csrf-token') ?? '', session.csrfToken)) {
     throw new ServiceError(
       'FORBIDDEN',
       `Cannot take the request: the header ${CSRF_HEADER} is missing or not the session's`,

@@ -1,10 +1,8 @@
 /** `/dashboard/…`: setting the operator's password, signing in and out, and the keys that the page asks the API with. */
 import { serialize } from 'hono/utils/cookie';
 import { z } from 'zod';
-import type { ApiContext, ApiDeps } from '../api/api-env.ts';
-import type { ApiAnswer } from '../api/http/api-answer.ts';
-import type { CheckedRoutes } from '../api/http/checked-routes.ts';
-import { clientAddressOf, clientOf } from '../api/http/client-address.ts';
+import type { ApiApp, ApiContext, ApiDeps } from '../api/api-env.ts';
+import { clientAddress, clientOf } from '../api/http/client-address.ts';
 import { noBody } from '../api/http/no-body.ts';
 import {
   PASSWORD_CHARS_MAX,
@@ -13,7 +11,6 @@ import {
 } from '../domain/account/operator.ts';
 import { BROWSER_DOMAIN } from '../domain/call/live-sound.ts';
 import { ServiceError } from '../domain/service-error.ts';
-import { trustNoProxy } from '../domain/trusted-proxies.ts';
 import type { Dashboard } from './dashboard.ts';
 import {
   bodyOf,
@@ -21,6 +18,7 @@ import {
   changingSessionOf,
   cookieOf,
   dashboardBody,
+  retrySoon,
   sameOrigin,
   sessionOf,
 } from './dashboard-requests.ts';
@@ -47,17 +45,16 @@ interface Parts {
 }
 
 /** None of it is in the OpenAPI document: it is no interface for customers. */
-export function addDashboardRoutes(api: CheckedRoutes, deps: ApiDeps, dashboard: Dashboard): void {
+export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
   const parts = { dashboard, deps };
-  api.guard('/dashboard', sameOrigin(deps.publicUrl));
-  api.guard('/dashboard', dashboardBody);
+  api.use('/dashboard/*', sameOrigin(deps.publicUrl), retrySoon, dashboardBody);
   addEntry(api, parts);
   addSession(api, parts);
   addPhoneRoutes(api, deps, dashboard);
   addPageRoutes(api, dashboard.files);
 }
 
-function addEntry(api: CheckedRoutes, parts: Parts): void {
+function addEntry(api: ApiApp, parts: Parts): void {
   const { dashboard, deps } = parts;
   const { password, link } = dashboard;
 
@@ -80,7 +77,7 @@ function addEntry(api: CheckedRoutes, parts: Parts): void {
     }
     link.close();
     dashboard.guard.signedIn(clientOfRequest(context, deps));
-    deps.log.info({ requestId: context.requestId }, 'dashboard: password set');
+    deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password set');
     return welcome(context, parts, record);
   });
 
@@ -92,7 +89,7 @@ function addEntry(api: CheckedRoutes, parts: Parts): void {
   });
 }
 
-function addSession(api: CheckedRoutes, parts: Parts): void {
+function addSession(api: ApiApp, parts: Parts): void {
   const { dashboard, deps } = parts;
   const { sessions, keys, password } = dashboard;
 
@@ -112,7 +109,7 @@ function addSession(api: CheckedRoutes, parts: Parts): void {
 
   api.post('/dashboard/logout', noBody, (context) => {
     sessions.end(changingSessionOf(context, sessions).hash);
-    context.addHeader('Set-Cookie', cookieFor('', deps.publicUrl, 0));
+    context.header('Set-Cookie', cookieFor('', deps.publicUrl, 0), { append: true });
     return context.body(null, 204);
   });
 
@@ -129,7 +126,7 @@ function addSession(api: CheckedRoutes, parts: Parts): void {
       throw new ServiceError('CONFLICT', 'Cannot change the password: it has just been changed');
     }
     sessions.moveTo(hash, record);
-    deps.log.info({ requestId: context.requestId }, 'dashboard: password changed');
+    deps.log.info({ requestId: context.get('requestId') }, 'dashboard: password changed');
     return context.body(null, 204);
   });
 }
@@ -161,7 +158,7 @@ async function recordOf(
     throw error;
   });
   if (!isRight) {
-    const requestId = context.requestId;
+    const requestId = context.get('requestId');
     deps.log.warn({ requestId, client }, 'dashboard: wrong password');
     return undefined;
   }
@@ -180,19 +177,19 @@ function refuseTooManyTries(context: ApiContext, waitMs: number): void {
   );
 }
 
-function clientOfRequest(context: ApiContext, { isTrustedProxy = trustNoProxy }: ApiDeps): string {
-  const remoteAddress = context.request.remoteAddress;
-  const forwardedFor = context.request.header('x-forwarded-for');
-  return clientOf(clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy));
+function clientOfRequest(context: ApiContext, { isTrustedProxy }: ApiDeps): string {
+  return clientOf(clientAddress(context, isTrustedProxy));
 }
 
 /** Opens a session in the place of the one that the browser had. */
-function welcome(context: ApiContext, { dashboard, deps }: Parts, record: string): ApiAnswer {
+function welcome(context: ApiContext, { dashboard, deps }: Parts, record: string): Response {
   const { sessions } = dashboard;
   const before = sessions.use(cookieOf(context));
   if (before !== undefined) sessions.end(before.hash);
   const { session, cookie } = sessions.open(record);
-  context.addHeader('Set-Cookie', cookieFor(cookie, deps.publicUrl, SESSION_LIFE_MS / 1000));
+  context.header('Set-Cookie', cookieFor(cookie, deps.publicUrl, SESSION_LIFE_MS / 1000), {
+    append: true,
+  });
   return context.json(sessionView(session, deps), 200);
 }
 
@@ -224,7 +221,7 @@ const phoneSchema = z.strictObject({
 });
 
 /** `POST /dashboard/phone`: a ticket for one connection that may call one agent from the browser. */
-function addPhoneRoutes(api: CheckedRoutes, deps: ApiDeps, { sessions, tickets }: Dashboard): void {
+function addPhoneRoutes(api: ApiApp, deps: ApiDeps, { sessions, tickets }: Dashboard): void {
   api.post('/dashboard/phone', (context) => {
     const { hash: sessionHash } = changingSessionOf(context, sessions);
     const { agentId, ...scope } = bodyOf(context, phoneSchema);
@@ -248,7 +245,7 @@ function addPhoneRoutes(api: CheckedRoutes, deps: ApiDeps, { sessions, tickets }
 
 /** The page's own origin as a WebSocket's; below PUBLIC_URL's path only where the page came by PUBLIC_URL. */
 function socketBaseOf(context: ApiContext, publicUrl: string): string {
-  const origin = context.request.header('origin');
+  const origin = context.req.header('origin');
   const isPublic = origin === undefined || origin === new URL(publicUrl).origin;
   return (isPublic ? publicUrl : origin).replace(/^http/, 'ws');
 }

@@ -1,8 +1,6 @@
 /** `/` and `/assets/…`: the dashboard's page, which asks this server and nobody else. */
 
-import type { ApiContext } from '../api/api-env.ts';
-import type { ApiAnswer } from '../api/http/api-answer.ts';
-import type { CheckedRoutes } from '../api/http/checked-routes.ts';
+import type { ApiApp, ApiContext } from '../api/api-env.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Encoding, PageBody, PageFile, PageFiles } from './page-files.ts';
 
@@ -41,7 +39,7 @@ server's folder, and load this page again.</p>
 </html>
 `;
 
-export function addPageRoutes(api: CheckedRoutes, files: PageFiles): void {
+export function addPageRoutes(api: ApiApp, files: PageFiles): void {
   api.get('/', (context) => {
     const file = files.index();
     if (file !== undefined) return send(context, file, 'no-cache');
@@ -49,8 +47,8 @@ export function addPageRoutes(api: CheckedRoutes, files: PageFiles): void {
     return context.body(NOT_BUILT, 404, headers);
   });
 
-  api.get('/assets/{file}', (context) => {
-    const file = files.asset(context.params.file ?? '');
+  api.get('/assets/:file', (context) => {
+    const file = files.asset(context.req.param('file') ?? '');
     if (file === undefined) {
       throw new ServiceError(
         'NOT_FOUND',
@@ -61,10 +59,10 @@ export function addPageRoutes(api: CheckedRoutes, files: PageFiles): void {
   });
 }
 
-function send(context: ApiContext, file: PageFile, cacheControl: string): ApiAnswer {
+function send(context: ApiContext, file: PageFile, cacheControl: string): Response {
   const [encoding, body] = bodyFor(context, file);
   const headers = { ...PAGE_HEADERS, 'Cache-Control': cacheControl, ETag: body.etag };
-  if (isKnown(context.request.header('if-none-match'), body.etag)) {
+  if (isKnown(context.req.header('if-none-match'), body.etag)) {
     return context.body(null, 304, headers);
   }
   return context.body(body.bytes, 200, {
@@ -80,7 +78,7 @@ function bodyFor(
   context: ApiContext,
   { plain, encoded }: PageFile,
 ): readonly [Encoding | undefined, PageBody] {
-  const accepted = acceptedBy(context.request.header('accept-encoding') ?? '');
+  const accepted = acceptedBy(context.req.header('accept-encoding') ?? '');
   for (const encoding of ['br', 'gzip'] as const) {
     const body = encoded[encoding];
     if (body !== undefined && accepted.includes(encoding)) return [encoding, body];

@@ -169,8 +169,8 @@ test('POST /api/agents/{agentId}/chat tells the model when its client has gone a
     throw new ServiceError('SERVICE_UNAVAILABLE', 'Cannot answer');
   });
   const newId = () => `req_${'0'.repeat(24)}`;
-  const { answer } = api;
-  const options = { host: '127.0.0.1', port: 0, answer, newId, clock: systemClock };
+  const { fetch } = api.app;
+  const options = { host: '127.0.0.1', port: 0, fetch, newId, clock: systemClock };
   const server = new HttpServer(options);
   const port = await server.start();
   onTestFinished(() => server.stop());

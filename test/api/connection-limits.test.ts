@@ -20,7 +20,7 @@ afterEach(async () => {
 async function startServer(options: Partial<HttpServerOptions> = {}): Promise<number> {
   const server = new HttpServer({
     ...{ host: '127.0.0.1', port: 0, clock: systemClock, newId: () => `req_${'0'.repeat(24)}` },
-    answer: () => ({ status: 200, headers: ['Content-Length', '2'], body: 'ok' }),
+    fetch: () => new Response('ok'),
     ...options,
   });
   running.push(server);

@@ -80,7 +80,7 @@ test('HttpServer counts a request that cannot be read for the client behind a tr
   const counted: string[] = [];
   const server = new HttpServer({
     ...{ host: '127.0.0.1', port: 0, clock: systemClock, newId: () => 'req_0' },
-    answer: () => ({ status: 200, headers: [], body: null }),
+    fetch: () => new Response(null),
     rates: { count: (subject) => counted.push(subject) },
     isTrustedProxy: isTrusted,
   });

@@ -1,6 +1,5 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import type { ApiAnswer } from '../../src/api/http/api-answer.ts';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http/http-server.ts';
 import type { RateStore } from '../../src/domain/account/rate-limit.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
@@ -10,8 +9,8 @@ import { FakeClock } from '../support/fake-clock.ts';
 
 const running: HttpServer[] = [];
 
-function textAnswer(body: string): ApiAnswer {
-  return { status: 200, headers: ['Content-Length', String(body.length)], body };
+function textAnswer(body: string): Response {
+  return new Response(body);
 }
 
 afterEach(async () => {
@@ -19,11 +18,11 @@ afterEach(async () => {
 });
 
 async function startServer(
-  answer: HttpServerOptions['answer'] = () => textAnswer('hello'),
+  fetch: HttpServerOptions['fetch'] = () => textAnswer('hello'),
   rates?: RateStore,
 ): Promise<{ readonly server: HttpServer; readonly port: number }> {
   const newId = () => `req_${'0'.repeat(24)}`;
-  const options = { host: '127.0.0.1', port: 0, answer, newId, clock: systemClock };
+  const options = { host: '127.0.0.1', port: 0, fetch, newId, clock: systemClock };
   const server = new HttpServer(rates === undefined ? options : { ...options, rates });
   running.push(server);
   return { server, port: await server.start() };
@@ -54,7 +53,7 @@ test('HttpServer serves what is answered', async () => {
 test('HttpServer names address and port when another program listens there', async () => {
   const { port } = await startServer();
   const newId = () => 'req_0';
-  const options = { host: '127.0.0.1', port, answer: () => textAnswer(''), newId };
+  const options = { host: '127.0.0.1', port, fetch: () => textAnswer(''), newId };
   const second = new HttpServer({ ...options, clock: systemClock });
 
   await expect(second.start()).rejects.toThrow(
@@ -67,7 +66,7 @@ test('HttpServer names an address that the machine has not got', async () => {
   const options = {
     host: '192.0.2.1',
     port: 0,
-    answer: () => textAnswer(''),
+    fetch: () => textAnswer(''),
     newId: () => 'req_0',
   };
   const server = new HttpServer({ ...options, clock: systemClock });
@@ -143,7 +142,7 @@ test('HttpServer serves a request that expects what nobody knows', async () => {
 
 test('HttpServer lets an answer finish when it stops, and takes no new request', async () => {
   const asked = Promise.withResolvers<void>();
-  const answer = Promise.withResolvers<ApiAnswer>();
+  const answer = Promise.withResolvers<Response>();
   const { server, port } = await startServer(() => {
     asked.resolve();
     return answer.promise;
@@ -164,7 +163,7 @@ test('HttpServer hangs up, without waiting for its limit, when a stream ends whi
   const { readable, writable } = new TransformStream<Uint8Array>();
   const { server, port } = await startServer(() => {
     asked.resolve();
-    return { status: 200, headers: [], body: readable };
+    return new Response(readable);
   });
   const answered = sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   await asked.promise;
@@ -189,13 +188,13 @@ test('HttpServer stops twice without complaint', async () => {
 });
 
 /** A server on the test's own clock, whose log and upgrades are seen. */
-async function startSeen(answer: HttpServerOptions['answer'], take: () => void = () => undefined) {
+async function startSeen(fetch: HttpServerOptions['fetch'], take: () => void = () => undefined) {
   const clock = new FakeClock();
   const seen = { logged: [] as string[], stops: 0 };
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    answer,
+    fetch,
     newId: () => 'req_0',
     clock,
     log: { ...silentLogger, error: (_fields, text) => seen.logged.push(String(text)) },
@@ -253,7 +252,7 @@ test('HttpServer cuts answers off that last longer than 5 s after it stops, and 
   const asked = Promise.withResolvers<void>();
   const { server, clock, seen, port } = await startSeen(() => {
     asked.resolve();
-    return { status: 200, headers: [], body: new ReadableStream() };
+    return new Response(new ReadableStream());
   });
   const answered = sendRaw(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n').catch(String);
   await asked.promise;

@@ -201,7 +201,7 @@ test('GET /api/live/calls/{callId}/audio keeps no sound for a client that stops 
   const world = await openWorld();
   const server = new HttpServer({
     ...{ host: '127.0.0.1', port: 0, clock: systemClock, newId: () => 'req_0' },
-    answer: world.api.answer,
+    fetch: world.api.app.fetch,
   });
   const port = await server.start();
   const headers = { Authorization: `Bearer ${LIVE_KEY}` };

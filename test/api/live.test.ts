@@ -202,7 +202,7 @@ test('GET /api/live/calls over a real connection ends with the client, and with 
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    answer: api.answer,
+    fetch: api.app.fetch,
     newId: () => 'req_0',
     clock: systemClock,
   });

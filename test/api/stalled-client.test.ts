@@ -1,14 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { AnswerBody } from '../../src/api/http/api-answer.ts';
 import type { HttpServerOptions } from '../../src/api/http/http-server.ts';
 import { connectTo, readAll } from '../support/raw-http.ts';
 
 /** A connection to a server that hangs up on a client which takes nothing for 20 ms. */
-const connectHasty = (answer: HttpServerOptions['answer']) => connectTo(answer, { stalledMs: 20 });
+const connectHasty = (fetch: HttpServerOptions['fetch']) => connectTo(fetch, { stalledMs: 20 });
 
-function ok(body: AnswerBody) {
-  return { status: 200, headers: [], body };
+function ok(body: string | ReadableStream) {
+  return new Response(body);
 }
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -31,7 +30,7 @@ test('A client that has stopped reading a stream is hung up on, and the stream i
 
 test('A client that has stopped reading a long text is hung up on', async () => {
   const gone = Promise.withResolvers<void>();
-  const socket = await connectHasty(({ signal }) => {
+  const socket = await connectHasty(async ({ signal }) => {
     signal.addEventListener('abort', () => gone.resolve());
     return ok('x'.repeat(64 * 1024 * 1024));
   });
@@ -58,9 +57,10 @@ test('A client to which a stream has nothing to send keeps its connection', asyn
 });
 
 test('A client that waits for an answer behind a stream keeps its connection', async () => {
-  const socket = await connectHasty(async ({ path }) => {
-    if (path === '/slow') await wait(100);
-    return ok(path === '/slow' ? 'at last' : ReadableStream.from([Buffer.from('one')]));
+  const socket = await connectHasty(async ({ url }) => {
+    const isSlow = url.endsWith('/slow');
+    if (isSlow) await wait(100);
+    return ok(isSlow ? 'at last' : ReadableStream.from([Buffer.from('one')]));
   });
   const answered = readAll(socket);
 

@@ -11,7 +11,7 @@ test.concurrent.each([
 ])('HttpServer lets a client that sends %s go after about 10 s', async (_case, text) => {
   const server = new HttpServer({
     ...{ host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock },
-    answer: () => ({ status: 200, headers: [], body: null }),
+    fetch: () => new Response(null),
   });
   const port = await server.start();
   onTestFinished(() => server.stop());

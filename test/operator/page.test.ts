@@ -131,7 +131,7 @@ test.each([
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    answer: api.answer,
+    fetch: api.app.fetch,
     newId: () => 'req_0',
     clock: systemClock,
   });

@@ -17,9 +17,9 @@ export function createHollowApi() {
     publicUrl: 'https://voice.example',
     version: '1.2.3',
   };
-  const { answer, routes } = createApi(deps as unknown as ApiDeps);
-  const request = (path: string) => askByFetch(answer, new Request(`http://localhost${path}`));
-  return { answer, routes, request };
+  const api = createApi(deps as unknown as ApiDeps);
+  const request = (path: string) => askByFetch(api, new Request(`http://localhost${path}`));
+  return { api, request };
 }
 
 export async function readDescription(): Promise<Description> {

@@ -58,7 +58,7 @@ export async function openPhoneSockets() {
   const server = new HttpServer({
     host: '127.0.0.1',
     port: 0,
-    answer: () => ({ status: 200, headers: ['Content-Length', '5'], body: 'plain' }),
+    fetch: () => new Response('plain'),
     upgrades: sockets,
     newId: () => 'req_1',
     clock,

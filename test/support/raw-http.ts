@@ -5,13 +5,13 @@ import { onTestFinished } from 'vitest';
 import { HttpServer, type HttpServerOptions } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 
-/** Connects to a server that answers so, for the length of a test. */
+/** Connects to a server of this application, for the length of a test. */
 export async function connectTo(
-  answer: HttpServerOptions['answer'],
+  fetch: HttpServerOptions['fetch'],
   options: Partial<HttpServerOptions> = {},
 ): Promise<Socket> {
   const parts = { host: '127.0.0.1', port: 0, newId: () => 'req_0', clock: systemClock };
-  const server = new HttpServer({ ...parts, answer, ...options });
+  const server = new HttpServer({ ...parts, fetch, ...options });
   const port = await server.start();
   onTestFinished(() => server.stop());
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');

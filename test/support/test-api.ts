@@ -1,6 +1,7 @@
 /** The REST interface on a real store, with one account that has keys and one that must stay invisible. */
 import { randomBytes } from 'node:crypto';
 import { createApi } from '../../src/api/api.ts';
+import type { ApiApp } from '../../src/api/api-env.ts';
 import type { Environment, Plan } from '../../src/domain/account/account.ts';
 import {
   API_SCOPES,
@@ -79,8 +80,8 @@ type ApiParts = Partial<Parameters<typeof createApi>[0]>;
 export interface TestApi {
   readonly store: TestStore;
   readonly metrics: Metrics;
-  /** As a server calls it. */
-  readonly answer: ReturnType<typeof createApi>['answer'];
+  /** The application as a server serves it. */
+  readonly app: ApiApp;
   fetch(request: Request): Promise<Response>;
   request(method: string, path: string, options?: RequestOptions): Promise<Response>;
   /** As `request`, reading the answer's JSON. */
@@ -143,14 +144,14 @@ export async function openTestApi(
   const request = (method: string, path: string, given: RequestOptions = {}) => {
     const { remoteAddress = '203.0.113.7' } = given;
     const asked = new Request(`http://localhost${path}`, initOf(method, given));
-    return askByFetch(api.answer, asked, remoteAddress);
+    return askByFetch(api, asked, remoteAddress);
   };
   const json = async (method: string, path: string, given?: RequestOptions) => {
     const response = await request(method, path, given);
     return { status: response.status, body: (await response.json()) as AnswerBody };
   };
-  const fetch = (asked: Request) => askByFetch(api.answer, asked);
-  return { store, metrics, answer: api.answer, fetch, request, json };
+  const fetch = (asked: Request) => askByFetch(api, asked);
+  return { store, metrics, app: api, fetch, request, json };
 }
 
 /** Adds a key to an account. */

@@ -1,9 +1,11 @@
 /** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
 import { createHash } from 'node:crypto';
+import type { TypedResponse } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { JSONParsed } from 'hono/utils/types';
 import type { IdempotencyScope, KeptAnswer } from '../../domain/account/rate-limit.ts';
 import { ERROR_STATUS, type ErrorCode, ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import type { JsonAnswer } from './api-answer.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { parsedJson } from './parsed-json.ts';
 
@@ -15,7 +17,11 @@ const VISIBLE_ASCII = /^[!-~]{1,255}$/;
 /** Errors that the same request would meet again; others are worth another try. */
 const KEPT_ERRORS: readonly number[] = [403, 404, 409, 422];
 
-export interface Answer<Body, Status extends number> {
+/** A response whose JSON is a `Body`, as zod-openapi types it. */
+export type JsonResponse<Body, Status extends ContentfulStatusCode> = Response &
+  TypedResponse<JSONParsed<Body>, Status, 'json'>;
+
+export interface Answer<Body, Status extends ContentfulStatusCode> {
   readonly status: Status;
   readonly body: Body;
 }
@@ -32,7 +38,7 @@ export interface Answer<Body, Status extends number> {
  * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, and
  * whatever `work` throws.
  */
-export function answerOnce<Body, Status extends number>(
+export function answerOnce<Body, Status extends ContentfulStatusCode>(
   context: ApiContext,
   deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
   options: {
@@ -40,7 +46,7 @@ export function answerOnce<Body, Status extends number>(
     readonly keep?: (body: Body) => Body;
     readonly etag?: (body: Body) => string;
   },
-): JsonAnswer<Body, Status> {
+): JsonResponse<Body, Status> {
   const { work, keep = (body) => body, etag } = options;
   const answered = (answer: Answer<Body, Status>) => {
     if (etag !== undefined) context.header('ETag', etag(answer.body));
@@ -64,16 +70,16 @@ export function answerOnce<Body, Status extends number>(
 }
 
 /** A resource that was made is found below the path of the request. RFC 9110, 10.2.2. */
-function written<Body, Status extends number>(
+function written<Body, Status extends ContentfulStatusCode>(
   context: ApiContext,
   { body, status }: Answer<Body, Status>,
-): JsonAnswer<Body, Status> {
+): JsonResponse<Body, Status> {
   if (status === 201) {
     const { id } = body as { readonly id?: string };
     if (id === undefined) throw new TypeError('Cannot say where the new resource is: it has no id');
-    context.header('Location', `${context.request.path}/${id}`);
+    context.header('Location', `${context.req.path}/${id}`);
   }
-  return context.json(body, status);
+  return context.json(body as object, status) as unknown as JsonResponse<Body, Status>;
 }
 
 /**
@@ -82,11 +88,11 @@ function written<Body, Status extends number>(
  *
  * @param ask is not called where the key has its answer already.
  */
-export async function answerOnceWaited<Body, Status extends number>(
+export async function answerOnceWaited<Body, Status extends ContentfulStatusCode>(
   context: ApiContext,
   deps: Pick<ApiDeps, 'idempotency' | 'clock'>,
   ask: () => Promise<Answer<Body, Status>>,
-): Promise<JsonAnswer<Body, Status>> {
+): Promise<JsonResponse<Body, Status>> {
   const scope = idempotencyScope(context);
   const isKept = scope !== undefined && deps.idempotency.has({ ...scope, now: deps.clock.now() });
   return answerOnce(context, deps, { work: isKept ? forgotten : await outcomeOf(ask) });
@@ -137,7 +143,7 @@ function errorOf(answer: KeptAnswer): ServiceError {
 
 /** Undefined when the request has no key. */
 function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
-  const key = context.request.header('x-idempotency-key');
+  const key = context.req.header('x-idempotency-key');
   if (key === undefined) return undefined;
   if (!VISIBLE_ASCII.test(key)) {
     const message = 'expected 1 to 255 visible ASCII characters';
@@ -145,15 +151,17 @@ function idempotencyScope(context: ApiContext): IdempotencyScope | undefined {
       { path: HEADER, message },
     ]);
   }
-  const { method, path } = context.request;
+  const { method, path } = context.req;
   return { ...scopeOf(context), method, path, key };
 }
 
 /** A longer body counts as it is written: no resource of ours has one, and sorting it would hold up every call. */
 const CANONICAL_CHARS_MAX = 200_000;
 
-function fingerprint({ bodyText }: ApiContext): string {
-  return createHash('sha256').update(meaningOf(bodyText)).digest('hex');
+function fingerprint(context: ApiContext): string {
+  return createHash('sha256')
+    .update(meaningOf(context.get('bodyText')))
+    .digest('hex');
 }
 
 function meaningOf(text: string): string {

@@ -1,4 +1,4 @@
-/** Finds out who asks, and holds back what their key may not do. */
+/** Authentication by API key, and the scopes that routes require. */
 import { type ApiScope, mayUse } from '../../domain/account/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiContext, callerOf, type Guard } from '../api-env.ts';
@@ -6,29 +6,35 @@ import type { KeyCache } from './key-cache.ts';
 
 const BEARER = /^Bearer +([!-~]{1,200})$/i;
 
-/** Sets `caller`. Turns nobody away: a request without a key must be counted first. */
-export function authentication(keys: KeyCache): (context: ApiContext) => void {
-  return (context) => {
-    const keyText = BEARER.exec(context.request.header('authorization') ?? '')?.[1];
-    context.caller = keyText === undefined ? undefined : keys.callerOf(keyText);
+/** Sets `caller`. Refuses no request: one without a key must be counted first. */
+export function authentication(keys: KeyCache): Guard {
+  return (context, next) => {
+    const keyText = BEARER.exec(context.req.header('authorization') ?? '')?.[1];
+    context.set('caller', keyText === undefined ? undefined : keys.callerOf(keyText));
+    return next();
   };
 }
 
-/** Which scope a guard made by `requireScope` needs, for the documentation. */
-const SCOPES = new WeakMap<Guard, ApiScope>();
+/** @throws {ServiceError} UNAUTHORIZED without a valid key, FORBIDDEN when the key lacks the scope. */
+export function checkScope(context: ApiContext, scope: ApiScope): void {
+  if (mayUse(callerOf(context).apiKey, scope)) return;
+  throw new ServiceError('FORBIDDEN', `Cannot use this API key: it lacks the scope "${scope}"`);
+}
 
-/** Lets through only keys that may do what needs `scope`: 401 without a valid key, 403 without the scope. */
-export function requireScope(scope: ApiScope): (context: ApiContext) => void {
-  const guard = (context: ApiContext) => {
-    if (!mayUse(callerOf(context).apiKey, scope)) {
-      throw new ServiceError('FORBIDDEN', `Cannot use this API key: it lacks the scope "${scope}"`);
-    }
+/** Scope by guard, for the OpenAPI document. */
+const SCOPES = new WeakMap<object, ApiScope>();
+
+/** Guard of a route: 401 without a valid key, 403 when the key lacks `scope`. */
+export function requireScope(scope: ApiScope): Guard {
+  const guard: Guard = (context, next) => {
+    checkScope(context, scope);
+    return next();
   };
   SCOPES.set(guard, scope);
   return guard;
 }
 
-/** The scope that lets a request through a guard; undefined where `requireScope` did not make it. */
-export function scopeRequiredBy(guard: Guard): ApiScope | undefined {
+/** The scope that a guard made by `requireScope` checks; undefined for other handlers. */
+export function scopeRequiredBy(guard: object): ApiScope | undefined {
   return SCOPES.get(guard);
 }

@@ -1,6 +1,7 @@
 /** Who a request without a key is counted as; pure */
 import { isIP } from 'node:net';
-import type { IsTrustedProxy } from '../../domain/trusted-proxies.ts';
+import { type IsTrustedProxy, trustNoProxy } from '../../domain/trusted-proxies.ts';
+import type { ApiContext } from '../api-env.ts';
 
 /** What is known of where a request comes from. */
 export interface RequestSource {
@@ -30,6 +31,16 @@ export function clientAddressOf(
     address = before;
   }
   return address;
+}
+
+/** The address of a request's client; undefined when the connection is already gone. */
+export function clientAddress(
+  context: ApiContext,
+  isTrusted: IsTrustedProxy = trustNoProxy,
+): string | undefined {
+  const remoteAddress = context.env.incoming?.socket.remoteAddress;
+  const forwardedFor = context.req.header('x-forwarded-for');
+  return clientAddressOf({ remoteAddress, forwardedFor }, isTrusted);
 }
 
 /** Some proxies write the port too, and then IPv6 in brackets. */

@@ -15,7 +15,7 @@ export function entityTag(updatedAt: Date | string): string {
  * @see RFC 9110 section 13.1.1
  */
 export function requireMatch(context: ApiContext, updatedAt: Date, what: string): void {
-  const wanted = context.request.header('if-match');
+  const wanted = context.req.header('if-match');
   if (wanted === undefined) return;
   const tags = wanted.split(',').map((tag) => tag.trim());
   if (tags.includes('*') || tags.includes(entityTag(updatedAt))) return;

@@ -1,4 +1,7 @@
 /** Turns whatever went wrong into the one body that customers know. */
+import type { ErrorHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ZodError } from 'zod';
 import {
   type ErrorCode,
@@ -7,8 +10,8 @@ import {
   StoreError,
 } from '../../domain/service-error.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { type ApiContext, callerOf } from '../api-env.ts';
-import type { ApiAnswer } from './api-answer.ts';
+import { type ApiContext, type ApiEnv, callerOf } from '../api-env.ts';
+import { unreadableBody } from './parsed-json.ts';
 
 const DETAILS_MAX = 50;
 
@@ -33,16 +36,18 @@ export function errorBody(
   return { error: code === 'VALIDATION_ERROR' ? { ...body, details } : body };
 }
 
-/** Answers for every thrown error, and logs the ones that are ours or the world's. */
-export function errorHandler(log: Logger): (error: unknown, context: ApiContext) => ApiAnswer {
+/** Answers every thrown error with the envelope, and logs those that are the server's. */
+export function errorHandler(log: Logger): ErrorHandler<ApiEnv> {
   return (error, context) => {
-    const { requestId } = context;
+    const requestId = context.get('requestId');
     const known = serviceErrorOf(error);
     if (isForeseen(error)) log.warn({ requestId, why: error.message }, 'http: request put off');
     else if (known.status >= 500) log.error({ err: error, requestId }, 'http: request failed');
     if (known.status === 401) context.header('WWW-Authenticate', 'Bearer');
-    if (known.status === 503) context.header('Retry-After', String(context.retryAfterSeconds));
-    return context.json(errorBody(known, requestId), known.status);
+    if (known.status === 503) {
+      context.header('Retry-After', String(context.get('retryAfterSeconds')));
+    }
+    return context.json(errorBody(known, requestId), known.status as ContentfulStatusCode);
   };
 }
 
@@ -59,7 +64,22 @@ function serviceErrorOf(error: unknown): ServiceError {
       'Cannot answer now: the database is unavailable; retry later',
     );
   }
+  // Hono's JSON validator found a body that is not JSON.
+  if (error instanceof HTTPException && error.status === 400) {
+    return unreadableBody('', 'expected well-formed JSON');
+  }
   return new ServiceError('INTERNAL_ERROR', 'Cannot answer: the server failed');
+}
+
+/** Hook of all routes: a request that fails its schema is refused with every wrong field. */
+export function refuseInvalid(result: {
+  readonly success: boolean;
+  readonly target: string;
+  readonly error?: ZodError;
+}): void {
+  if (!result.success && result.error !== undefined) {
+    throw invalidInput(result.target, result.error);
+  }
 }
 
 /** Names every wrong field of a body or query. */
@@ -92,7 +112,7 @@ function detailsOf(issue: ZodError['issues'][number]): ErrorDetail[] {
  * @throws {ServiceError} UNAUTHORIZED when it is a path of the interface, and the request shows no valid key.
  */
 export function notFound(context: ApiContext, methods: readonly string[]): ServiceError {
-  const { method, path } = context.request;
+  const { method, path } = context.req;
   if (path === '/api' || path.startsWith('/api/')) callerOf(context);
   if (methods.length > 0) context.header('Allow', methods.join(', '));
   const why = methods.length > 0 ? 'it knows other methods only' : 'there is no such path';

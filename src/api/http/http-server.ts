@@ -2,20 +2,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { ServiceError } from '../../domain/service-error.ts';
 import { type IsTrustedProxy, trustNoProxy } from '../../domain/trusted-proxies.ts';
+import { urlHost } from '../../lib/local-routes.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
-import { createServer, ServerResponse as NodeResponse } from '../../lib/node-http.ts';
-import { writeAnswer } from './answer-writer.ts';
-import type { ApiAnswer } from './api-answer.ts';
-import type { ApiRequest } from './api-request.ts';
+import { createServer } from '../../lib/node-http.ts';
 import { clientAddressOf } from './client-address.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { listen } from './listen.ts';
-import { NodeRequest } from './node-request.ts';
-import { answerRaw, hangUp } from './raw-answer.ts';
-import { type RefusalOptions, Refusals } from './refusals.ts';
-import { TargetError } from './request-target.ts';
+import { answerRaw } from './raw-answer.ts';
+import { type Refusal, type RefusalOptions, Refusals } from './refusals.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -23,6 +20,9 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const CHECK_INTERVAL_MS = 1000;
 const KEEP_ALIVE_MS = 65_000;
 const HEADER_BYTES_MAX = 16 * 1024;
+
+/** Default of `stalledMs`. */
+const STALLED_MS = 30_000;
 
 /** How long `stop` lets answers finish. */
 const STOP_MS = 5000;
@@ -43,12 +43,13 @@ export interface HttpServerOptions extends RefusalOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  readonly answer: (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>;
+  /** The application's `fetch`. */
+  readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
   /** Without it, every request stays HTTP. */
   readonly upgrades?: Upgrades;
   /** Whose X-Forwarded-For is believed; without it, nobody's. */
   readonly isTrustedProxy?: IsTrustedProxy;
-  /** As `writeAnswer` has it. */
+  /** Time after which a client that takes nothing of its response is disconnected, in milliseconds; 30 s when not given. */
   readonly stalledMs?: number;
 }
 
@@ -89,10 +90,8 @@ export class HttpServer {
         joinDuplicateHeaders: true,
         // RFC 9110, 7.8: a server may pass over a wish to go on in another protocol.
         shouldUpgradeCallback: (request) => this.#options.upgrades?.takes(request) ?? false,
-        // Where the headers announce no body there is none, and nothing to make a stream of. RFC 9112, 6.3.
-        optimizeEmptyRequests: true,
       },
-      (incoming, outgoing) => this.#take(incoming, outgoing, closeIdle),
+      (incoming, outgoing) => void this.#take(incoming, outgoing, closeIdle),
     );
     const closeIdle = () => {
       if (this.#isStopping) server.closeIdleConnections();
@@ -103,11 +102,6 @@ export class HttpServer {
     );
     // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-    // Node would ask for the body at once, also where the answer needs none of it.
-    server.on('checkContinue', (request, response) =>
-      this.#take(request, response, closeIdle, () => response.writeContinue()),
-    );
-    server.on('connect', (request) => this.#refuseTunnel(request, closeIdle));
     server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
     await listen(server, this.#options);
     // Such as no more file descriptors for the next connection: those that are there go on.
@@ -135,35 +129,29 @@ export class HttpServer {
     cancel();
   }
 
-  /**
-   * @param closeIdle for connections that come to wait for a request after `stop` has closed those that did.
-   * @param askForBody as `NodeRequest` has it.
-   */
-  #take(
+  /** @param closeIdle closes connections whose request ends after `stop`. */
+  async #take(
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     closeIdle: () => void,
-    askForBody?: () => void,
-  ): void {
-    const write = (answer: ApiAnswer) => {
-      writeAnswer(outgoing, answer, this.#options);
-      if (this.#isStopping || !outgoing.writableEnded) outgoing.once('close', closeIdle);
-    };
-    const failed = (error: unknown) => {
-      const answer = this.#answerFor(error, incoming);
-      if (outgoing.headersSent) outgoing.destroy();
-      else write(answer);
-    };
-    try {
-      if (this.#connections.isReserved(incoming.socket)) outgoing.shouldKeepAlive = false;
-      this.#connections.admit(incoming);
-      const request = new NodeRequest(incoming, outgoing, { host: this.#options.host, askForBody });
-      const answer = this.#options.answer(request);
-      if (answer instanceof Promise) answer.then(write).catch(failed);
-      else write(answer);
-    } catch (error) {
-      failed(error);
-    }
+  ): Promise<void> {
+    outgoing.once('close', closeIdle);
+    disconnectOnStall(outgoing, this.#options.stalledMs ?? STALLED_MS);
+    if (this.#connections.isReserved(incoming.socket)) outgoing.shouldKeepAlive = false;
+    const listener = getRequestListener((request) => this.#fetch(request, { incoming, outgoing }), {
+      // For requests of HTTP/1.0, which may have no Host.
+      hostname: urlHost(this.#options.host),
+      errorHandler: (error) => this.#responseFor(error, incoming),
+    });
+    await listener(incoming, outgoing);
+  }
+
+  #fetch(request: Request, env: HttpBindings): Response | Promise<Response> {
+    const { headers, httpVersion } = env.incoming;
+    // RFC 9112, 3.2.
+    if (headers.host === undefined && httpVersion !== '1.0') throw new RequestError('No Host');
+    this.#connections.admit(env.incoming);
+    return this.#options.fetch(request, env);
   }
 
   /** What Node cannot parse never becomes a request, and still gets the envelope. */
@@ -174,23 +162,6 @@ export class HttpServer {
     }
     const why = MESSAGES[error.code ?? ''] ?? 'it is not HTTP';
     answerRaw(socket, this.#options.clock, this.#refusals.unreadable(why, socket.remoteAddress));
-  }
-
-  /** Nobody tunnels through here: it is answered as other methods that no path knows. RFC 9110, 9.3.6. */
-  #refuseTunnel(incoming: IncomingMessage, closeIdle: () => void): void {
-    const { socket } = incoming;
-    this.#adopt(socket);
-    const outgoing = new NodeResponse(incoming);
-    outgoing.shouldKeepAlive = false;
-    try {
-      outgoing.assignSocket(socket);
-    } catch {
-      // An answer before it still has the connection, and Node hands that over to nobody afterwards.
-      hangUp(socket, this.#options.clock);
-      return;
-    }
-    outgoing.once('finish', () => hangUp(socket, this.#options.clock));
-    this.#take(incoming, outgoing, closeIdle);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -221,17 +192,34 @@ export class HttpServer {
     return clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
   }
 
-  /** What neither Node nor the interface answered. */
-  #answerFor(error: unknown, incoming: IncomingMessage): ApiAnswer {
-    if (error instanceof TargetError) {
-      const why = 'its Host or path is missing or not valid';
-      return this.#refusals.unreadable(why, this.#clientAddress(incoming));
+  /** The response to a request that never reached the application, or whose connection may not be used. */
+  #responseFor(error: unknown, incoming: IncomingMessage): Response {
+    if (error instanceof RequestError) {
+      const address = this.#clientAddress(incoming);
+      return responseOf(this.#refusals.unreadable(UNREADABLE_TARGET, address));
     }
-    if (!(error instanceof ServiceError)) {
-      this.#log.error({ err: error }, 'http: request failed');
-    }
-    return this.#refusals.of(error);
+    if (!(error instanceof ServiceError)) this.#log.error({ err: error }, 'http: request failed');
+    return responseOf(this.#refusals.of(error));
   }
+}
+
+const UNREADABLE_TARGET = 'its Host or path is missing or not valid';
+
+function responseOf({ status, headers, body }: Refusal): Response {
+  return new Response(body, { status, headers });
+}
+
+/** Closes the connection of a client that takes nothing of its response: it would hold the connection and the file open. */
+function disconnectOnStall(outgoing: ServerResponse, stalledMs: number): void {
+  let takenBytes = 0;
+  const timer = setInterval(() => {
+    const { bytesWritten = 0 } = outgoing.socket ?? {};
+    const isStalled = outgoing.writableLength > 0 && bytesWritten === takenBytes;
+    takenBytes = bytesWritten;
+    if (isStalled) outgoing.destroy();
+  }, stalledMs);
+  timer.unref();
+  outgoing.once('close', () => clearInterval(timer));
 }
 
 const MESSAGES: Readonly<Record<string, string>> = {

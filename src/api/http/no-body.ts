@@ -1,15 +1,16 @@
-/** Refuses what a request says to a route that takes no body: it would pass for understood. */
+/** Guard of routes that take no body: an ignored body would pass for understood. */
 import { z } from 'zod';
-import type { ApiContext } from '../api-env.ts';
+import type { Guard } from '../api-env.ts';
 import { invalidInput } from './errors.ts';
 import { parsedJson } from './parsed-json.ts';
-import { plainMessage } from './plain-message.ts';
 
 const nothing = z.strictObject({});
 
-/** Comes after `requireScope`. Lets through no body at all and `{}`, whatever the content type: clients send either. */
-export function noBody({ bodyText }: ApiContext): void {
-  if (bodyText === '') return;
-  const result = nothing.safeParse(parsedJson(bodyText), { error: plainMessage });
+/** Accepts an empty body and `{}`, whatever the content type. Comes after `requireScope`. */
+export const noBody: Guard = (context, next) => {
+  const text = context.get('bodyText');
+  if (text === '') return next();
+  const result = nothing.safeParse(parsedJson(text));
   if (!result.success) throw invalidInput('json', result.error);
-}
+  return next();
+};

@@ -1,5 +1,5 @@
 /** Says in plain words what is wrong with a value that a schema refuses; pure */
-import type { z } from 'zod';
+import { z } from 'zod';
 
 type Issue = Parameters<z.core.$ZodErrorMap>[0];
 
@@ -19,7 +19,12 @@ const FORMATS: Readonly<Record<string, string>> = {
   date: 'a day such as 2026-11-21',
 };
 
-/** Give it to `safeParse` as `error`. Messages that a schema has itself go before it. */
+/** Makes `plainMessage` the message of every schema that has none of its own; zod keeps it for the whole process. */
+export function usePlainMessages(): void {
+  z.config({ customError: plainMessage });
+}
+
+/** The message of a refused value. */
 export function plainMessage(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

@@ -10,50 +10,54 @@ import {
 } from '../../domain/account/rate-limit.ts';
 import { opensRecording } from '../../domain/call/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { trustNoProxy } from '../../domain/trusted-proxies.ts';
-import type { ApiContext, ApiDeps, Quota } from '../api-env.ts';
-import { clientAddressOf, clientOf } from './client-address.ts';
-import { queryOf } from './query-text.ts';
+import type { ApiContext, ApiDeps, Guard, Quota } from '../api-env.ts';
+import { clientAddress, clientOf } from './client-address.ts';
 
 /** Comes after authentication and before all that turns a request away. */
-export function rateLimit(deps: ApiDeps): (context: ApiContext) => void {
-  return (context) => {
-    const now = deps.clock.now();
-    const window = windowOf(now);
-    const { subject, limit } = quotaFor(context, deps);
-    context.addHeader('X-RateLimit-Limit', String(limit));
-    context.addHeader('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
-    // None are left if the count fails.
-    let left = 0;
-    try {
-      left = limit - deps.rates.count(subject, window);
-    } finally {
-      context.addHeader('X-RateLimit-Remaining', String(Math.max(0, left)));
-    }
-    if (left >= 0) return;
-    const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
-    context.header('Retry-After', String(Math.max(1, waitSeconds)));
-    deps.metrics.rateLimited();
-    throw new ServiceError(
-      'RATE_LIMITED',
-      `Cannot take more than ${limit} requests an hour: the next hour begins in ${waitSeconds} s`,
-    );
+export function rateLimit(deps: ApiDeps): Guard {
+  return (context, next) => {
+    count(context, deps);
+    return next();
   };
 }
 
+/** @throws {ServiceError} RATE_LIMITED when the hour is used up. */
+function count(context: ApiContext, deps: ApiDeps): void {
+  const now = deps.clock.now();
+  const window = windowOf(now);
+  const { subject, limit } = quotaFor(context, deps);
+  context.header('X-RateLimit-Limit', String(limit));
+  context.header('X-RateLimit-Reset', String(window.endsAt.getTime() / 1000));
+  // None are left if the count fails.
+  let left = 0;
+  try {
+    left = limit - deps.rates.count(subject, window);
+  } finally {
+    context.header('X-RateLimit-Remaining', String(Math.max(0, left)));
+  }
+  if (left >= 0) return;
+  const waitSeconds = Math.ceil((window.endsAt.getTime() - now.getTime()) / 1000);
+  context.header('Retry-After', String(Math.max(1, waitSeconds)));
+  deps.metrics.rateLimited();
+  throw new ServiceError(
+    'RATE_LIMITED',
+    `Cannot take more than ${limit} requests an hour: the next hour begins in ${waitSeconds} s`,
+  );
+}
+
 function quotaFor(context: ApiContext, deps: ApiDeps): Quota {
-  return context.caller?.quota ?? linkQuota(context, deps) ?? anonymousQuota(context, deps);
+  return context.get('caller')?.quota ?? linkQuota(context, deps) ?? anonymousQuota(context, deps);
 }
 
 /** The quota of a recording, for requests with a signed link to it: many people may listen from one address. */
 function linkQuota(
-  { request }: ApiContext,
+  { req }: ApiContext,
   { recordingSecret: secret, clock }: ApiDeps,
 ): Quota | undefined {
-  const callId = RECORDING_PATH.exec(request.path)?.[1];
+  const callId = RECORDING_PATH.exec(req.path)?.[1];
   if (callId === undefined) return undefined;
-  const { expires, signature } = queryOf(request.queryText);
-  if (typeof expires !== 'string' || typeof signature !== 'string') return undefined;
+  const { expires, signature } = req.query();
+  if (expires === undefined || signature === undefined) return undefined;
   if (!opensRecording(callId, { expires, signature }, { secret, now: clock.now() }))
     return undefined;
   return { subject: `recording:${callId}`, limit: RECORDING_REQUESTS_AN_HOUR };
@@ -61,14 +65,9 @@ function linkQuota(
 
 const RECORDING_PATH = /^\/api\/calls\/(call_\w+)\/recording$/;
 
-function anonymousQuota(
-  { request }: ApiContext,
-  { isTrustedProxy = trustNoProxy }: ApiDeps,
-): Quota {
-  const { remoteAddress } = request;
-  const forwardedFor = request.header('x-forwarded-for');
-  const address = clientAddressOf({ remoteAddress, forwardedFor }, isTrustedProxy);
-  return { subject: `address:${clientOf(address)}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
+function anonymousQuota(context: ApiContext, deps: ApiDeps): Quota {
+  const client = clientOf(clientAddress(context, deps.isTrustedProxy));
+  return { subject: `address:${client}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
 }
 
 /** The quota of whoever shows the key. */

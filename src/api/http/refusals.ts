@@ -9,7 +9,6 @@ import type { NewId } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
-import type { ApiAnswer } from './api-answer.ts';
 import { clientOf } from './client-address.ts';
 import { errorBody } from './errors.ts';
 import { API_VERSION } from './request-identity.ts';
@@ -20,6 +19,13 @@ export interface RefusalOptions {
   /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
   readonly rates?: RateStore;
   readonly log?: Logger;
+}
+
+/** A response that the server writes itself. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** Seconds, as text. */
@@ -34,13 +40,13 @@ export class Refusals {
   }
 
   /** @param address of the client, for whom it is counted; undefined when it is gone. */
-  unreadable(why: string, address: string | undefined): ApiAnswer {
+  unreadable(why: string, address: string | undefined): Refusal {
     const error = new ServiceError('VALIDATION_ERROR', `Cannot read the request: ${why}`);
     return this.#envelope(error, this.#rateHeaders(address));
   }
 
   /** Whatever is none of the customer's errors is a failure of the server's, and told as that alone. */
-  of(error: unknown): ApiAnswer {
+  of(error: unknown): Refusal {
     const known = error instanceof ServiceError ? error : SERVER_FAILED;
     return this.#envelope(known, known.status === 503 ? { 'Retry-After': RETRY_AFTER } : {});
   }
@@ -63,7 +69,7 @@ export class Refusals {
     }
   }
 
-  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): ApiAnswer {
+  #envelope(error: ServiceError, headers: Readonly<Record<string, string>> = {}): Refusal {
     const requestId = this.#options.newId('req');
     const body = JSON.stringify(errorBody(error, requestId));
     const every = {
@@ -74,7 +80,7 @@ export class Refusals {
       'X-Content-Type-Options': 'nosniff',
       ...headers,
     };
-    return { status: error.status, headers: Object.entries(every).flat(), body };
+    return { status: error.status, headers: every, body };
   }
 }
 

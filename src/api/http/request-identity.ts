@@ -1,28 +1,63 @@
-/** The headers that all answers have, and what log and metrics are told of each. */
-import type { ApiDeps } from '../api-env.ts';
-import { securityHeaders } from './security-headers.ts';
+/** Headers that every response has, and the log line and metrics of each request. */
+import { matchedRoutes } from 'hono/route';
+import { secureHeaders } from 'hono/secure-headers';
+import type { ApiContext, ApiDeps, Guard } from '../api-env.ts';
 
-/** Changes when an answer changes in a way that a customer's program may notice. */
+/** Changes when a response changes in a way that a customer's program may notice. */
 export const API_VERSION = '2026-11-21';
 
-/** Headers that are the same for every request, by pairs. */
-export function commonHeaders(deps: Pick<ApiDeps, 'publicUrl'>): readonly string[] {
-  return Object.entries({ 'X-API-Version': API_VERSION, ...securityHeaders(deps) }).flat();
+/** Default `Retry-After` of a 503: database locks and short shortages last about as long. */
+const RETRY_AFTER_SECONDS = 5;
+
+const A_YEAR_SECONDS = 31_536_000;
+
+/** Security headers of every response; routes set their own Content-Security-Policy and Cache-Control. */
+export function securityHeaders({ publicUrl }: Pick<ApiDeps, 'publicUrl'>): Guard {
+  return secureHeaders({
+    xFrameOptions: 'DENY',
+    referrerPolicy: 'no-referrer',
+    crossOriginResourcePolicy: 'same-origin',
+    // Over plain HTTP browsers ignore it, and a proxy may pass it on to where it is not true.
+    strictTransportSecurity: publicUrl.startsWith('https:') ? `max-age=${A_YEAR_SECONDS}` : false,
+    ...{ crossOriginOpenerPolicy: false, originAgentCluster: false, xDnsPrefetchControl: false },
+    ...{ xDownloadOptions: false, xPermittedCrossDomainPolicies: false, xXssProtection: false },
+  });
 }
 
-/** @param answered.route the pattern that answered, such as `/api/calls/{callId}`; ids never become labels. */
-export function tellOf(
-  answered: {
-    readonly requestId: string;
-    readonly method: string;
-    readonly route: string;
-    readonly status: number;
-    readonly durationMs: number;
-  },
+/** Gives each request its id, and reports it to log and metrics when it is answered. */
+export function identity(deps: Pick<ApiDeps, 'clock' | 'newId' | 'log' | 'metrics'>): Guard {
+  return async (context, next) => {
+    const startMs = deps.clock.nowMs();
+    const requestId = deps.newId('req');
+    context.set('requestId', requestId);
+    context.set('bodyText', '');
+    context.set('caller', undefined);
+    context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
+    context.header('X-Request-Id', requestId);
+    context.header('X-API-Version', API_VERSION);
+    context.header('Cache-Control', 'no-store');
+    context.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+    await next();
+    report(context, deps, deps.clock.nowMs() - startMs);
+  };
+}
+
+function report(
+  context: ApiContext,
   { log, metrics }: Pick<ApiDeps, 'log' | 'metrics'>,
+  durationMs: number,
 ): void {
-  metrics.httpRequest(answered);
+  const { method } = context.req;
+  const { status } = context.res;
+  const answered = { requestId: context.get('requestId'), method, route: routeOf(context), status };
+  metrics.httpRequest({ ...answered, durationMs });
   // Probes come every few seconds and would bury the rest.
   const level = answered.route.startsWith('/api') ? 'info' : 'debug';
-  log[level](answered, 'http: answered');
+  log[level]({ ...answered, durationMs }, 'http: answered');
+}
+
+/** The pattern that matched, such as `/api/calls/{callId}`: ids never become labels. */
+function routeOf(context: ApiContext): string {
+  const matched = matchedRoutes(context).findLast(({ method }) => method !== 'ALL');
+  return matched?.path.replace(/:(\w+)/g, '{$1}') ?? 'unmatched';
 }

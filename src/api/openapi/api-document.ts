@@ -1,8 +1,7 @@
 /** The interface's own description, made from the schemas that validate it, and what all operations share. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
-import type { ApiDeps } from '../api-env.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { scopeRequiredBy } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
 import { API_VERSION } from '../http/request-identity.ts';
 import { ANSWER_HEADERS, headersOf, IDEMPOTENCY_KEY, IF_MATCH, TAGS } from './common-components.ts';
 import type { Description } from './description.ts';
@@ -28,10 +27,10 @@ const DESCRIPTION = [
  * @returns gives the document, made at the first question, when all routes have been added.
  */
 export function documentOf(
-  api: CheckedRoutes,
+  api: ApiApp,
   deps: Pick<ApiDeps, 'version' | 'publicUrl'>,
 ): () => Description {
-  const { openAPIRegistry: registry } = api.description;
+  const { openAPIRegistry: registry } = api;
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
     scheme: 'bearer',
@@ -47,7 +46,7 @@ export function documentOf(
   return () => {
     document ??= withSharedParts(
       api,
-      api.description.getOpenAPI31Document({
+      api.getOpenAPI31Document({
         openapi: '3.1.0',
         info: { title: 'Offhook', version: deps.version, description: DESCRIPTION },
         servers: [{ url: deps.publicUrl }],
@@ -59,7 +58,7 @@ export function documentOf(
 }
 
 /** Says at every operation which scope it needs and which headers its answers have. */
-function withSharedParts(api: CheckedRoutes, document: ApiDocument): Description {
+function withSharedParts(api: ApiApp, document: ApiDocument): Description {
   const scopes = scopesOf(api);
   for (const [path, item] of Object.entries(document.paths ?? {})) {
     for (const method of METHODS) {
@@ -81,12 +80,13 @@ function completeOne(operation: RouteDocs, method: string, scope: string | undef
   operation.parameters = [...(operation.parameters ?? []), repeatable];
 }
 
-/** What each operation's key must be allowed, by method and path. Since 3.1 a bearer may list that, as OAuth does. */
-function scopesOf(api: CheckedRoutes): ReadonlyMap<string, string> {
+/** The scope that each operation requires, by method and path. Since OpenAPI 3.1 a bearer may list scopes, as OAuth does. */
+function scopesOf(api: ApiApp): ReadonlyMap<string, string> {
   const scopes = new Map<string, string>();
-  for (const { method, path, guards } of api.all) {
-    const scope = guards.map(scopeRequiredBy).find((found) => found !== undefined);
-    if (scope !== undefined) scopes.set(`${method} ${path}`, scope);
+  for (const { method, path, handler } of api.routes) {
+    const scope = scopeRequiredBy(handler);
+    const pattern = path.replace(/:(\w+)/g, '{$1}');
+    if (scope !== undefined) scopes.set(`${method.toLowerCase()} ${pattern}`, scope);
   }
   return scopes;
 }

@@ -1,5 +1,6 @@
 /** `/api/account`: shows and changes the account of a key, and its signing secrets. */
-import { createRoute, type z } from '@hono/zod-openapi';
+
+import type { z } from '@hono/zod-openapi';
 import {
   type Account,
   PREVIOUS_SECRET_KEPT_MS,
@@ -9,10 +10,10 @@ import { patchAccount } from '../../domain/account/account-rules.ts';
 import { newSigningSecret } from '../../domain/account/api-key.ts';
 import { periodOf } from '../../domain/analytics/period.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { noBody } from '../http/no-body.ts';
 import {
   accountSchema,
@@ -30,18 +31,18 @@ const KEPT_HOURS = PREVIOUS_SECRET_KEPT_MS / 3_600_000;
 
 const shared = { tags: ['Account'], security: [{ bearer: [] }] };
 
-const getRoute = createRoute({
+const getRoute = describeRoute({
   ...shared,
   operationId: 'getAccount',
   method: 'get',
   path: '/api/account',
   summary: 'Shows the account of the key, with its plan and what it has used this month',
-  guards: [requireScope('analytics:read')],
+  middleware: [requireScope('analytics:read')],
   request: { query: noQuery },
   responses: { 200: jsonResponse('The account.', accountSchema), ...errorResponses(400) },
 });
 
-const patchRoute = createRoute({
+const patchRoute = describeRoute({
   ...shared,
   operationId: 'updateAccount',
   method: 'patch',
@@ -49,7 +50,7 @@ const patchRoute = createRoute({
   summary: 'Changes the fields that the body has',
   description:
     'Needs a live key: the account is one for both environments, and decides where real calls may go.',
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { query: noQuery, body: jsonBody(patchAccountSchema) },
   responses: {
     200: jsonResponse('The account was changed.', accountSchema),
@@ -57,13 +58,13 @@ const patchRoute = createRoute({
   },
 });
 
-const secretRoute = createRoute({
+const secretRoute = describeRoute({
   ...shared,
   operationId: 'getSigningSecret',
   method: 'get',
   path: SECRET_PATH,
   summary: 'Shows the secrets that sign webhook deliveries of the environment',
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { query: noQuery },
   responses: {
     200: jsonResponse(
@@ -74,7 +75,7 @@ const secretRoute = createRoute({
   },
 });
 
-const prepareRoute = createRoute({
+const prepareRoute = describeRoute({
   ...shared,
   operationId: 'prepareSigningSecret',
   method: 'post',
@@ -82,7 +83,7 @@ const prepareRoute = createRoute({
   summary: 'Prepares a new signing secret for the environment',
   description:
     '`webhook-signature` holds a signature by each secret from now on; `X-Service-Signature` goes on with the current one. Give the prepared secret to your receivers, then activate it. 409 while one is prepared already.',
-  guards: [requireScope('admin'), noBody],
+  middleware: [requireScope('admin'), noBody],
   request: { query: noQuery },
   responses: {
     200: jsonResponse('The secrets, with the prepared one.', signingSecretSchema),
@@ -90,14 +91,14 @@ const prepareRoute = createRoute({
   },
 });
 
-const activateRoute = createRoute({
+const activateRoute = describeRoute({
   ...shared,
   operationId: 'activateSigningSecret',
   method: 'post',
   path: `${SECRET_PATH}/activate`,
   summary: 'Makes the prepared signing secret the current one',
   description: `\`X-Service-Signature\` is made with it from now on. The one before goes on signing \`webhook-signature\` for ${KEPT_HOURS} h, or until it is dropped. 409 when none is prepared.`,
-  guards: [requireScope('admin'), noBody],
+  middleware: [requireScope('admin'), noBody],
   request: { query: noQuery },
   responses: {
     200: jsonResponse('The secrets, with the previous one.', signingSecretSchema),
@@ -105,42 +106,42 @@ const activateRoute = createRoute({
   },
 });
 
-const dropPreviousRoute = createRoute({
+const dropPreviousRoute = describeRoute({
   ...shared,
   operationId: 'dropPreviousSigningSecret',
   method: 'delete',
   path: `${SECRET_PATH}/previous`,
   summary: 'Drops the previous signing secret before its time',
   description: 'Fine as well when there is none.',
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { query: noQuery },
   responses: { 204: { description: 'There is no previous secret.' }, ...errorResponses(400) },
 });
 
-const dropPreparedRoute = createRoute({
+const dropPreparedRoute = describeRoute({
   ...shared,
   operationId: 'dropPreparedSigningSecret',
   method: 'delete',
   path: `${SECRET_PATH}/prepared`,
   summary: 'Drops the prepared signing secret',
   description: 'Fine as well when there is none.',
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { query: noQuery },
   responses: { 204: { description: 'There is no prepared secret.' }, ...errorResponses(400) },
 });
 
-export function addAccountRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addAccountRoutes(api: ApiApp, deps: ApiDeps): void {
   addAccount(api, deps);
   addSigningSecret(api, deps);
 }
 
-function addAccount(api: CheckedRoutes, deps: ApiDeps): void {
+function addAccount(api: ApiApp, deps: ApiDeps): void {
   api.openapi(getRoute, (context) =>
     context.json(viewOf(context, storedAccount(context, deps), deps), 200),
   );
 
   api.openapi(patchRoute, (context) => {
-    const patch = context.valid('json');
+    const patch = context.req.valid('json');
     if (scopeOf(context).environment !== 'live') {
       throw new ServiceError('FORBIDDEN', 'Cannot change the account: this API key is a test key');
     }
@@ -150,7 +151,7 @@ function addAccount(api: CheckedRoutes, deps: ApiDeps): void {
   });
 }
 
-function addSigningSecret(api: CheckedRoutes, deps: ApiDeps): void {
+function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
   const { accounts, clock, random } = deps;
 
   api.openapi(secretRoute, (context) => {

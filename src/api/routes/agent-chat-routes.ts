@@ -1,11 +1,11 @@
 /** `POST /api/agents/{agentId}/chat`: asks an agent in writing what it would say on a call. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { Agent } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnceWaited } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { chatReplySchema, chatSchema } from '../schemas/agent-chat-schemas.ts';
 import { agentPathSchema } from '../schemas/agent-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -16,10 +16,10 @@ import { existingAgent } from './agent-routes.ts';
 /** A short answer is made in less. */
 const RETRY_AFTER_SECONDS = 2;
 
-const chatRoute = createRoute({
+const chatRoute = describeRoute({
   tags: ['Agents'],
   security: [{ bearer: [] }],
-  guards: [requireScope('agents:write')],
+  middleware: [requireScope('agents:write')],
   operationId: 'chatWithAgent',
   method: 'post',
   path: '/api/agents/{agentId}/chat',
@@ -34,16 +34,16 @@ const chatRoute = createRoute({
   },
 });
 
-export function addAgentChatRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addAgentChatRoutes(api: ApiApp, deps: ApiDeps): void {
   const { agents, chat } = deps;
 
   api.openapi(chatRoute, (context) => {
-    const { agentId } = context.valid('param');
-    const { messages } = context.valid('json');
+    const { agentId } = context.req.valid('param');
+    const { messages } = context.req.valid('json');
     return answerOnceWaited(context, deps, async () => {
       const agent = existingAgent<Agent>(agents.find(scopeOf(context), agentId));
       const { account } = callerOf(context);
-      const reply = await chat.reply({ agent, account, messages, signal: context.request.signal });
+      const reply = await chat.reply({ agent, account, messages, signal: context.req.raw.signal });
       if (reply === null) {
         context.header('Retry-After', String(RETRY_AFTER_SECONDS));
         throw new ServiceError(

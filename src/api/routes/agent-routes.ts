@@ -1,5 +1,5 @@
 /** `/api/agents`: makes, lists, shows, changes and deletes agents. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { Agent } from '../../domain/agent/agent.ts';
 import {
   type AgentPatch,
@@ -9,10 +9,10 @@ import {
   type SpeechChoice,
 } from '../../domain/agent/agent-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
 import {
@@ -37,24 +37,24 @@ import {
 
 const shared = { tags: ['Agents'], security: [{ bearer: [] }] };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...shared,
   operationId: 'listAgents',
   method: 'get',
   path: '/api/agents',
   summary: 'Lists agents, newest first',
-  guards: [requireScope('agents:read')],
+  middleware: [requireScope('agents:read')],
   request: { query: agentQuerySchema },
   responses: { 200: jsonResponse('A page of agents.', agentPageSchema), ...errorResponses(400) },
 });
 
-const newRoute = createRoute({
+const newRoute = describeRoute({
   ...shared,
   operationId: 'createAgent',
   method: 'post',
   path: '/api/agents',
   summary: 'Makes an agent',
-  guards: [requireScope('agents:write')],
+  middleware: [requireScope('agents:write')],
   request: { query: noQuery, body: jsonBody(createAgentSchema) },
   responses: {
     201: { ...jsonResponse('The agent was made and is active.', createdAgentSchema), ...WITH_ETAG },
@@ -62,13 +62,13 @@ const newRoute = createRoute({
   },
 });
 
-const getRoute = createRoute({
+const getRoute = describeRoute({
   ...shared,
   operationId: 'getAgent',
   method: 'get',
   path: '/api/agents/{agentId}',
   summary: 'Shows an agent',
-  guards: [requireScope('agents:read')],
+  middleware: [requireScope('agents:read')],
   request: { params: agentPathSchema, query: noQuery },
   responses: {
     200: { ...jsonResponse('Every field.', agentSchema), ...WITH_ETAG },
@@ -76,14 +76,14 @@ const getRoute = createRoute({
   },
 });
 
-const patchRoute = createRoute({
+const patchRoute = describeRoute({
   ...shared,
   ...TAKES_IF_MATCH,
   operationId: 'updateAgent',
   method: 'patch',
   path: '/api/agents/{agentId}',
   summary: 'Changes the fields that the body has',
-  guards: [requireScope('agents:write')],
+  middleware: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery, body: jsonBody(patchAgentSchema) },
   responses: {
     200: { ...jsonResponse('The agent was changed.', patchedAgentSchema), ...WITH_ETAG },
@@ -91,37 +91,37 @@ const patchRoute = createRoute({
   },
 });
 
-const deleteRoute = createRoute({
+const deleteRoute = describeRoute({
   ...shared,
   ...TAKES_IF_MATCH,
   operationId: 'deleteAgent',
   method: 'delete',
   path: '/api/agents/{agentId}',
   summary: 'Deletes an agent; its calls stay readable',
-  guards: [requireScope('agents:write')],
+  middleware: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery },
   responses: { 204: { description: 'The agent is gone.' }, ...errorResponses(400, 404, 409, 412) },
 });
 
-const freeNumberRoute = createRoute({
+const freeNumberRoute = describeRoute({
   ...shared,
   operationId: 'freePhoneNumber',
   method: 'delete',
   path: '/api/agents/{agentId}/phone-number',
   summary: 'Takes the phone number away from an agent, so that another can have it',
-  guards: [requireScope('agents:write')],
+  middleware: [requireScope('agents:write')],
   request: { params: agentPathSchema, query: noQuery },
   responses: { 204: { description: 'The agent has no number.' }, ...errorResponses(400, 404) },
 });
 
-export function addAgentRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addAgentRoutes(api: ApiApp, deps: ApiDeps): void {
   addAgentReads(api, deps);
   addAgentWrites(api, deps);
 }
 
-function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
+function addAgentReads(api: ApiApp, { agents, clock }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset, status } = context.valid('query');
+    const { limit, offset, status } = context.req.valid('query');
     const query = { limit, offset, ...(status === 'all' ? {} : { status }) };
     const page = agents.list(scopeOf(context), query, clock.now());
     const data = page.agents.map(serializeAgentItem);
@@ -129,18 +129,18 @@ function addAgentReads(api: CheckedRoutes, { agents, clock }: ApiDeps): void {
   });
 
   api.openapi(getRoute, (context) => {
-    const { agentId } = context.valid('param');
+    const { agentId } = context.req.valid('param');
     const agent = existingAgent(agents.findWithUsage(scopeOf(context), agentId, clock.now()));
     context.header('ETag', entityTag(agent.updatedAt));
     return context.json(serializeAgent(agent), 200);
   });
 }
 
-function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
+function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
   const { agents, clock, newId, numberOwners, voices } = deps;
 
   api.openapi(newRoute, (context) => {
-    const draft = context.valid('json');
+    const draft = context.req.valid('json');
     const scope = scopeOf(context);
     requireKnownSpeech(draft, voices);
     return answerOnce(context, deps, {
@@ -156,10 +156,10 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(patchRoute, (context) => {
-    const { agentId } = context.valid('param');
+    const { agentId } = context.req.valid('param');
     const agent = existingAgent(agents.find(scopeOf(context), agentId));
     requireMatch(context, agent.updatedAt, 'the agent');
-    const patch = context.valid('json');
+    const patch = context.req.valid('json');
     requireNumberKept(patch, agent);
     requireKnownSpeech(changedSpeech(patch, agent), voices);
     const changed = patchAgent(agent, patch, clock.now());
@@ -170,7 +170,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(freeNumberRoute, (context) => {
-    const { agentId } = context.valid('param');
+    const { agentId } = context.req.valid('param');
     const agent = existingAgent(agents.find(scopeOf(context), agentId));
     const changed = patchAgent(agent, { phoneNumber: null }, clock.now());
     agents.update(changed, changedBy(context));
@@ -178,7 +178,7 @@ function addAgentWrites(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(deleteRoute, (context) => {
-    const { agentId } = context.valid('param');
+    const { agentId } = context.req.valid('param');
     const scope = scopeOf(context);
     const agent = existingAgent(agents.find(scope, agentId));
     requireMatch(context, agent.updatedAt, 'the agent');

@@ -1,12 +1,12 @@
 /** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { Agent, AgentWithUsage } from '../../domain/agent/agent.ts';
 import { type AgentVersion, restoreAgent } from '../../domain/agent/agent-version.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { noBody } from '../http/no-body.ts';
 import { TAKES_IF_MATCH, WITH_ETAG } from '../openapi/common-components.ts';
@@ -25,10 +25,10 @@ import { existingAgent } from './agent-routes.ts';
 
 const shared = { tags: ['Agents'] };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...shared,
   security: [{ bearer: [] }],
-  guards: [requireScope('agents:read')],
+  middleware: [requireScope('agents:read')],
   operationId: 'listAgentVersions',
   method: 'get',
   path: '/api/agents/{agentId}/versions',
@@ -42,10 +42,10 @@ const listRoute = createRoute({
   },
 });
 
-const restoreRoute = createRoute({
+const restoreRoute = describeRoute({
   ...shared,
   security: [{ bearer: [] }],
-  guards: [requireScope('agents:write'), noBody],
+  middleware: [requireScope('agents:write'), noBody],
   ...TAKES_IF_MATCH,
   operationId: 'restoreAgentVersion',
   method: 'post',
@@ -60,12 +60,12 @@ const restoreRoute = createRoute({
   },
 });
 
-export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
   const { agents, agentVersions, clock, numberOwners } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { agentId } = context.valid('param');
-    const { limit, offset } = context.valid('query');
+    const { agentId } = context.req.valid('param');
+    const { limit, offset } = context.req.valid('query');
     const scope = scopeOf(context);
     existingAgent<Agent>(agents.find(scope, agentId));
     const { versions, total } = agentVersions.list(scope, agentId, { limit, offset });
@@ -73,7 +73,7 @@ export function addAgentVersionRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(restoreRoute, (context) => {
-    const { agentId, version } = context.valid('param');
+    const { agentId, version } = context.req.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

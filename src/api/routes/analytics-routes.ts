@@ -1,16 +1,17 @@
 /** `/api/analytics`: what an account's calls add up to. */
-import { createRoute, type z } from '@hono/zod-openapi';
+
+import type { z } from '@hono/zod-openapi';
 import { reportOf } from '../../domain/analytics/analytics-report.ts';
 import { type Period, periodOf } from '../../domain/analytics/period.ts';
-import { type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { analyticsQuerySchema, analyticsSchema } from '../schemas/analytics-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { serializeAnalytics } from '../serializers/analytics-serializer.ts';
 
-const analyticsRoute = createRoute({
+const analyticsRoute = describeRoute({
   tags: ['Analytics'],
   operationId: 'getAnalytics',
   method: 'get',
@@ -19,7 +20,7 @@ const analyticsRoute = createRoute({
   description:
     'Days are UTC, and a call counts on the day it started, or was asked for while it has not. Minutes are billed by the started second, summed, and shown with one decimal.',
   security: [{ bearer: [] }],
-  guards: [requireScope('analytics:read')],
+  middleware: [requireScope('analytics:read')],
   request: { query: analyticsQuerySchema },
   responses: {
     200: jsonResponse('The sums of the period, of its days and of its intents.', analyticsSchema),
@@ -27,9 +28,9 @@ const analyticsRoute = createRoute({
   },
 });
 
-export function addAnalyticsRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addAnalyticsRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(analyticsRoute, (context) => {
-    const query = context.valid('query');
+    const query = context.req.valid('query');
     const scope = scopeOf(context);
     const now = deps.clock.now();
     const period = askedPeriod(query, now);

@@ -1,12 +1,12 @@
 /** `/api/calls`: lists calls, shows one with its transcript, and its timeline. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { Call } from '../../domain/call/call.ts';
 import { LINK_LIFETIME_MS, recordingLink } from '../../domain/call/recording-link.ts';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, type Guard, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { notFound } from '../http/errors.ts';
 import {
   callPageSchema,
@@ -26,17 +26,18 @@ import {
 } from '../serializers/call-serializer.ts';
 
 /** `/api/calls/outbound` has methods of its own, and GET is none of them. */
-export const notOutbound: Guard = (context) => {
-  if (context.params.callId === 'outbound') throw notFound(context, ['POST']);
+export const notOutbound: Guard = (context, next) => {
+  if (context.req.param('callId') === 'outbound') throw notFound(context, ['POST']);
+  return next();
 };
 
 const shared = {
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
 };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...shared,
   operationId: 'listCalls',
   method: 'get',
@@ -48,9 +49,9 @@ const listRoute = createRoute({
   responses: { 200: jsonResponse('A page of calls.', callPageSchema), ...errorResponses(400) },
 });
 
-const getRoute = createRoute({
+const getRoute = describeRoute({
   ...shared,
-  guards: [notOutbound, requireScope('calls:read')],
+  middleware: [notOutbound, requireScope('calls:read')],
   operationId: 'getCall',
   method: 'get',
   path: '/api/calls/{callId}',
@@ -59,7 +60,7 @@ const getRoute = createRoute({
   responses: { 200: jsonResponse('The whole call.', callSchema), ...errorResponses(400, 404) },
 });
 
-const timelineRoute = createRoute({
+const timelineRoute = describeRoute({
   ...shared,
   operationId: 'listCallEvents',
   method: 'get',
@@ -72,11 +73,11 @@ const timelineRoute = createRoute({
   },
 });
 
-export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { limit, offset, startDate, endDate, ...filters } = context.valid('query');
+    const { limit, offset, startDate, endDate, ...filters } = context.req.valid('query');
     const span = { startedFrom: startDate, startedBefore: endDate };
     const query = { ...given({ ...filters, ...span }), limit, offset };
     const page = calls.list(scopeOf(context), query);
@@ -85,7 +86,7 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(getRoute, (context) => {
-    const { callId } = context.valid('param');
+    const { callId } = context.req.valid('param');
     const call = existing(calls.find(scopeOf(context), callId));
     const transcript = calls.transcript(callId);
     const url = call.recordingFile === null ? null : recordingUrl(callId, deps);
@@ -93,8 +94,8 @@ export function addCallRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(timelineRoute, (context) => {
-    const { limit, offset } = context.valid('query');
-    const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
+    const { limit, offset } = context.req.valid('query');
+    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
     const entries = calls.timeline(call.id);
     const data = entries.slice(offset, offset + limit).map(serializeTimelineEntry);
     return context.json({ data, total: entries.length, limit, offset }, 200);

@@ -1,13 +1,13 @@
 /** `/api/webhooks/deliveries` and `/api/webhooks/resend`: shows what was sent where, and sends it again. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { WebhookDelivery } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { noBody } from '../http/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -26,11 +26,11 @@ import { existingEndpoint } from './webhook-endpoint-routes.ts';
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
 
-const reads = { ...shared, guards: [requireScope('webhooks:read')] } as const;
+const reads = { ...shared, middleware: [requireScope('webhooks:read')] };
 
-const writes = { ...shared, guards: [requireScope('webhooks:write')] } as const;
+const writes = { ...shared, middleware: [requireScope('webhooks:write')] };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...reads,
   operationId: 'listWebhookDeliveries',
   method: 'get',
@@ -44,7 +44,7 @@ const listRoute = createRoute({
   },
 });
 
-const getRoute = createRoute({
+const getRoute = describeRoute({
   ...reads,
   operationId: 'getWebhookDelivery',
   method: 'get',
@@ -57,9 +57,9 @@ const getRoute = createRoute({
   },
 });
 
-const resendRoute = createRoute({
+const resendRoute = describeRoute({
   ...writes,
-  guards: [requireScope('webhooks:write'), noBody],
+  middleware: [requireScope('webhooks:write'), noBody],
   operationId: 'resendWebhookDelivery',
   method: 'post',
   path: '/api/webhooks/deliveries/{deliveryId}/resend',
@@ -73,7 +73,7 @@ const resendRoute = createRoute({
   },
 });
 
-const rangeRoute = createRoute({
+const rangeRoute = describeRoute({
   ...writes,
   operationId: 'resendWebhooks',
   method: 'post',
@@ -87,32 +87,32 @@ const rangeRoute = createRoute({
   },
 });
 
-export function addDeliveryRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addDeliveryRoutes(api: ApiApp, deps: ApiDeps): void {
   addDeliveryReads(api, deps);
   addResends(api, deps);
 }
 
-function addDeliveryReads(api: CheckedRoutes, { deliveries }: ApiDeps): void {
+function addDeliveryReads(api: ApiApp, { deliveries }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset, ...filters } = context.valid('query');
+    const { limit, offset, ...filters } = context.req.valid('query');
     const page = deliveries.list(scopeOf(context), { ...given(filters), limit, offset });
     const data = page.deliveries.map(serializeDelivery);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
-    const { deliveryId } = context.valid('param');
+    const { deliveryId } = context.req.valid('param');
     const delivery = existing(deliveries.find(scopeOf(context), deliveryId));
     const attempts = deliveries.attempts(delivery.id);
     return context.json(serializeDeliveryDetail(delivery, attempts), 200);
   });
 }
 
-function addResends(api: CheckedRoutes, deps: ApiDeps): void {
+function addResends(api: ApiApp, deps: ApiDeps): void {
   const { deliveries, webhookEndpoints, clock } = deps;
 
   api.openapi(resendRoute, (context) => {
-    const { deliveryId } = context.valid('param');
+    const { deliveryId } = context.req.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {
@@ -124,7 +124,7 @@ function addResends(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(rangeRoute, (context) => {
-    const { from, to: before, endpointId, status } = context.valid('json');
+    const { from, to: before, endpointId, status } = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

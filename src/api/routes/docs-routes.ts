@@ -1,9 +1,7 @@
 /** `/docs`: the interface for people, from this server alone: no script, nothing from elsewhere. */
 import { readFileSync } from 'node:fs';
-import type { ApiContext } from '../api-env.ts';
+import type { ApiApp, ApiContext } from '../api-env.ts';
 import { docsPage } from '../docs/docs-page.ts';
-import type { ApiAnswer } from '../http/api-answer.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
 import type { Description } from '../openapi/description.ts';
 
 const STYLE = new URL('../docs/style.css', import.meta.url);
@@ -14,7 +12,7 @@ const CONTENT_SECURITY_POLICY =
 /** The same for everybody, until the server is another version. */
 const CACHE_SECONDS = 300;
 
-export function addDocsRoutes(api: CheckedRoutes, document: () => Description): void {
+export function addDocsRoutes(api: ApiApp, document: () => Description): void {
   let page: string | undefined;
   let style: string | undefined;
 
@@ -33,7 +31,7 @@ export function addDocsRoutes(api: CheckedRoutes, document: () => Description): 
   });
 }
 
-function send(context: ApiContext, text: string, type: string): ApiAnswer {
+function send(context: ApiContext, text: string, type: string): Response {
   context.header('Cache-Control', `public, max-age=${CACHE_SECONDS}`);
   return context.body(text, 200, { 'Content-Type': `${type}; charset=utf-8` });
 }

@@ -1,14 +1,14 @@
 /** `DELETE /api/calls/{callId}` and `POST /api/privacy/erase`: erase one call, and all calls of a telephone number. */
-import { createRoute } from '@hono/zod-openapi';
+
 import {
   checkErasedNumber,
   type ErasureOrder,
   refuseLiveCall,
 } from '../../domain/account/erasure.ts';
-import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { erasedNumberSchema, eraseNumberSchema } from '../schemas/erasure-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -16,10 +16,10 @@ import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 import { existing, notOutbound } from './call-routes.ts';
 
-const deleteRoute = createRoute({
+const deleteRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  guards: [notOutbound, requireScope('calls:write')],
+  middleware: [notOutbound, requireScope('calls:write')],
   operationId: 'deleteCall',
   method: 'delete',
   path: '/api/calls/{callId}',
@@ -30,10 +30,10 @@ const deleteRoute = createRoute({
   responses: { 204: { description: 'The call is gone.' }, ...errorResponses(400, 404, 409) },
 });
 
-const numberRoute = createRoute({
+const numberRoute = describeRoute({
   tags: ['Privacy'],
   security: [{ bearer: [] }],
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   operationId: 'erasePhoneNumber',
   method: 'post',
   path: '/api/privacy/erase',
@@ -47,11 +47,11 @@ const numberRoute = createRoute({
   },
 });
 
-export function addErasureRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addErasureRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, erasures, eraser, liveCalls, log } = deps;
 
   api.openapi(deleteRoute, async (context) => {
-    const { callId } = context.valid('param');
+    const { callId } = context.req.valid('param');
     existing(calls.find(scopeOf(context), callId));
     if (liveCalls.holds(callId)) refuseLiveCall();
     const order = orderOf(context, deps, 'call');
@@ -62,7 +62,7 @@ export function addErasureRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(numberRoute, (context) => {
-    const { phoneNumber: number } = context.valid('json');
+    const { phoneNumber: number } = context.req.valid('json');
     return answerOnce(context, deps, {
       work: () => {
         checkErasedNumber(number);

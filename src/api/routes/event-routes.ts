@@ -1,15 +1,15 @@
 /** `/api/events`: the ledger, for receivers that were away for longer than webhooks are tried. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { given } from '../../domain/ids.ts';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { ledgerPageSchema, ledgerQuerySchema } from '../schemas/event-schemas.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import { positionOf, serializeLedgerPage } from '../serializers/event-serializer.ts';
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   operationId: 'listEvents',
   method: 'get',
   path: '/api/events',
@@ -18,14 +18,14 @@ const listRoute = createRoute({
   description:
     'Every event of the last 30 days in the order in which it happened, whether or not an endpoint was sent it; test events are left out. Pages that follow `nextCursor` hold each event once, also while new ones are added. Needs the scope `calls:read`, because events tell what was said on calls.',
   security: [{ bearer: [] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
   request: { query: ledgerQuerySchema },
   responses: { 200: jsonResponse('A page of events.', ledgerPageSchema), ...errorResponses(400) },
 });
 
-export function addEventRoutes(api: CheckedRoutes, { events }: ApiDeps): void {
+export function addEventRoutes(api: ApiApp, { events }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, cursor, event, callId, startDate, endDate } = context.valid('query');
+    const { limit, cursor, event, callId, startDate, endDate } = context.req.valid('query');
     const scope = scopeOf(context);
     const afterPosition = cursor === undefined ? 0 : positionOf(scope, cursor);
     const filters = given({ kind: event, callId, createdFrom: startDate, createdBefore: endDate });

@@ -1,8 +1,7 @@
 /** `/healthz`, `/readyz` and `/metrics`: for whoever runs the server, without a key. */
-import type { ApiDeps } from '../api-env.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
 
-export function addHealthRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addHealthRoutes(api: ApiApp, deps: ApiDeps): void {
   // Says only that the process answers; whoever restarts on it must not be fooled by a carrier that is away.
   api.get('/healthz', (context) => context.json({ status: 'ok' }, 200));
 

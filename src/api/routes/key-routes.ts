@@ -1,5 +1,5 @@
 /** `/api/keys`: lists, makes and revokes API keys. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { Environment } from '../../domain/account/account.ts';
 import {
   type ApiKey,
@@ -8,10 +8,10 @@ import {
   hashOfKey,
 } from '../../domain/account/api-key.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import type { KeyCache } from '../http/key-cache.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -28,10 +28,10 @@ import { serializeCreatedKey, serializeKey } from '../serializers/key-serializer
 const shared = {
   tags: ['Keys'],
   security: [{ bearer: [] }],
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
 };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...shared,
   operationId: 'listKeys',
   method: 'get',
@@ -43,7 +43,7 @@ const listRoute = createRoute({
   responses: { 200: jsonResponse('A page of keys.', keyPageSchema), ...errorResponses(400) },
 });
 
-const newRoute = createRoute({
+const newRoute = describeRoute({
   ...shared,
   operationId: 'createKey',
   method: 'post',
@@ -58,7 +58,7 @@ const newRoute = createRoute({
   },
 });
 
-const deleteRoute = createRoute({
+const deleteRoute = describeRoute({
   ...shared,
   operationId: 'revokeKey',
   method: 'delete',
@@ -70,11 +70,11 @@ const deleteRoute = createRoute({
   responses: { 204: { description: 'The key is revoked.' }, ...errorResponses(400, 404) },
 });
 
-export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps, keys: KeyCache): void {
+export function addKeyRoutes(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   const { apiKeys, clock, newId, random } = deps;
 
   api.openapi(listRoute, (context) => {
-    const { limit, offset, environment } = context.valid('query');
+    const { limit, offset, environment } = context.req.valid('query');
     const { accountId } = callerOf(context).apiKey;
     const environments =
       environment === undefined ? managedBy(context) : [manageable(context, environment)];
@@ -86,7 +86,7 @@ export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps, keys: KeyCache):
   });
 
   api.openapi(newRoute, (context) => {
-    const draft = context.valid('json');
+    const draft = context.req.valid('json');
     const { accountId, environment: own } = callerOf(context).apiKey;
     const environment = manageable(context, draft.environment ?? own);
     return answerOnce(context, deps, {
@@ -103,7 +103,7 @@ export function addKeyRoutes(api: CheckedRoutes, deps: ApiDeps, keys: KeyCache):
 
   api.openapi(deleteRoute, (context) => {
     const { accountId } = callerOf(context).apiKey;
-    const apiKey = apiKeys.find(accountId, context.valid('param').keyId);
+    const apiKey = apiKeys.find(accountId, context.req.valid('param').keyId);
     const { id, environment } = existing(apiKey, managedBy(context));
     apiKeys.revoke({ accountId, environment }, id, clock.now());
     keys.forget(id);

@@ -1,11 +1,11 @@
 /** `/api/live/calls/{callId}/audio`: listening in on a call as it goes on. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call/call.ts';
 import type { Listening } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
 import { SoundStream } from '../http/sound-stream.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
@@ -16,10 +16,10 @@ import { existing } from './call-routes.ts';
 /** Somebody stops listening sooner or later; nobody can tell when. */
 const RETRY_AFTER_SECONDS = 10;
 
-const listenRoute = createRoute({
+const listenRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:read'] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
   operationId: 'listenToCall',
   method: 'get',
   path: '/api/live/calls/{callId}/audio',
@@ -39,16 +39,16 @@ const listenRoute = createRoute({
   },
 });
 
-export function addListeningRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addListeningRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(listenRoute, (context) => {
-    const { callId } = context.valid('param');
+    const { callId } = context.req.valid('param');
     const call = existing(deps.calls.find(scopeOf(context), callId));
     if (call.status !== 'in_progress') throw notInProgress();
     context.header('Content-Type', 'audio/wav');
     context.header('Cache-Control', 'no-store');
     // Proxies such as nginx would collect the sound otherwise.
     context.header('X-Accel-Buffering', 'no');
-    if (context.request.method === 'HEAD') return context.body(null, 200);
+    if (context.req.method === 'HEAD') return context.body(null, 200);
     return context.body(openSound(context, deps, call).body, 200);
   });
 }

@@ -1,12 +1,12 @@
 /** `/api/live/calls`: what happens on calls, as it happens, over Server-Sent Events. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Call, CallStatus } from '../../domain/call/call.ts';
 import type { CallLevels } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -28,10 +28,10 @@ const OWN_VIEWS_MAX = 40;
 /** Calls of each kind in a snapshot: half of what a view may have waiting for its client. */
 const SNAPSHOT_CALLS_MAX = 500;
 
-const liveRoute = createRoute({
+const liveRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
   operationId: 'watchCalls',
   method: 'get',
   path: '/api/live/calls',
@@ -54,15 +54,15 @@ const liveRoute = createRoute({
   },
 });
 
-export function addLiveRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, liveFeed } = deps;
 
   api.openapi(liveRoute, (context) => {
-    const { callId, levels } = context.valid('query');
+    const { callId, levels } = context.req.valid('query');
     const scope = scopeOf(context);
     const watched = callId === undefined ? undefined : existing(calls.find(scope, callId));
     if (liveFeed.size >= VIEWS_MAX || liveFeed.sizeOf(scope) >= OWN_VIEWS_MAX) {
-      context.retryAfterSeconds = 10;
+      context.set('retryAfterSeconds', 10);
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
         `Cannot open a live view: ${OWN_VIEWS_MAX} of this account, or ${VIEWS_MAX} in all, are open already`,
@@ -71,7 +71,7 @@ export function addLiveRoutes(api: CheckedRoutes, deps: ApiDeps): void {
     context.header('Content-Type', 'text/event-stream');
     // Proxies such as nginx would collect the events otherwise.
     context.header('X-Accel-Buffering', 'no');
-    if (context.request.method === 'HEAD') return context.body(null, 200);
+    if (context.req.method === 'HEAD') return context.body(null, 200);
     const view = openView(context, deps, { watched, hasLevels: levels === 'true' });
     return context.body(view.body, 200);
   });

@@ -1,8 +1,8 @@
 /** `/api/openapi.json`: the interface's own description, for programs. */
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import type { ApiApp } from '../api-env.ts';
 import type { Description } from '../openapi/description.ts';
 
-export function addOpenApiRoutes(api: CheckedRoutes, document: () => Description): void {
+export function addOpenApiRoutes(api: ApiApp, document: () => Description): void {
   let text: string | undefined;
   api.get('/api/openapi.json', (context) => {
     text ??= JSON.stringify(document());

@@ -1,5 +1,5 @@
 /** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
 import { type Call, isOver } from '../../domain/call/call.ts';
 import {
@@ -9,10 +9,10 @@ import {
   requireOutbound,
 } from '../../domain/dialing/outbound-rules.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { noBody } from '../http/no-body.ts';
 import { QueueRoom } from '../http/queue-room.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
@@ -33,10 +33,10 @@ const RETRY_AFTER_SECONDS = 30;
 const shared = {
   tags: ['Calls'],
   security: [{ bearer: ['calls:write'] }],
-  guards: [requireScope('calls:write')],
+  middleware: [requireScope('calls:write')],
 };
 
-const startRoute = createRoute({
+const startRoute = describeRoute({
   ...shared,
   operationId: 'startOutboundCall',
   method: 'post',
@@ -53,9 +53,9 @@ const startRoute = createRoute({
   },
 });
 
-const hangUpRoute = createRoute({
+const hangUpRoute = describeRoute({
   ...shared,
-  guards: [requireScope('calls:write'), noBody],
+  middleware: [requireScope('calls:write'), noBody],
   operationId: 'hangUpCall',
   method: 'post',
   path: '/api/calls/{callId}/hangup',
@@ -70,12 +70,12 @@ const hangUpRoute = createRoute({
   },
 });
 
-export function addOutboundRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addOutboundRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, dialQueues } = deps;
   const room = new QueueRoom(calls, 'outbound');
 
   api.openapi(startRoute, (context) => {
-    const { agentId, ...draft } = context.valid('json');
+    const { agentId, ...draft } = context.req.valid('json');
     requireKnownSpeech(draft.overrides ?? {}, deps.voices, 'overrides.');
     const start = () => {
       const call = callToQueue(context, deps, agentId, draft);
@@ -93,7 +93,7 @@ export function addOutboundRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   api.openapi(hangUpRoute, (context) =>
     answerOnce(context, deps, {
       work: () => {
-        const { callId } = context.valid('param');
+        const { callId } = context.req.valid('param');
         const call = existing(calls.find(scopeOf(context), callId));
         return { status: 202, body: { callId, status: hangUp(call, deps) } };
       },
@@ -126,7 +126,7 @@ function callToQueue(
 /** @throws {ServiceError} SERVICE_UNAVAILABLE, with Retry-After, when the queue takes no more calls. */
 export function requireRoom(context: ApiContext, queue: DialQueue, takePlace: () => boolean): void {
   if (!queue.isDraining && takePlace()) return;
-  context.retryAfterSeconds = RETRY_AFTER_SECONDS;
+  context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
   const why = queue.isDraining ? 'the server is about to stop' : 'the queue is full';
   throw new ServiceError('SERVICE_UNAVAILABLE', `Cannot start the call: ${why}; retry later`);
 }

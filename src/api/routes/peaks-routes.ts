@@ -1,9 +1,9 @@
 /** `/api/calls/{callId}/recording/peaks`: the shape of a recording, for drawing it. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { isHeld, noRecording, recordingFileOf } from '../http/recording-file.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
@@ -13,10 +13,10 @@ import { existing } from './call-routes.ts';
 
 const RETRY_AFTER_SECONDS = 1;
 
-const peaksRoute = createRoute({
+const peaksRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:read'] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
   operationId: 'getRecordingPeaks',
   method: 'get',
   path: '/api/calls/{callId}/recording/peaks',
@@ -31,17 +31,17 @@ const peaksRoute = createRoute({
   },
 });
 
-export function addPeaksRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addPeaksRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(peaksRoute, async (context) => {
-    const { callId } = context.valid('param');
-    const { points } = context.valid('query');
+    const { callId } = context.req.valid('param');
+    const { points } = context.req.valid('query');
     const call = existing(deps.calls.find(scopeOf(context), callId));
     const { path, version } = await recordingFileOf(call, deps.dataFolder);
     const etag = `"${version}-${points}"`;
     context.header('ETag', etag);
     context.header('Cache-Control', 'private, no-cache');
-    if (isHeld(context.request.header('if-none-match'), etag)) return context.body(null, 304);
-    const peaks = await deps.readPeaks(path, points, context.request.signal);
+    if (isHeld(context.req.header('if-none-match'), etag)) return context.body(null, 304);
+    const peaks = await deps.readPeaks(path, points, context.req.raw.signal);
     if (peaks === 'none') throw noRecording();
     if (peaks === 'busy') throw busy(context);
     const { durationMs, caller, agent } = peaks;
@@ -51,7 +51,7 @@ export function addPeaksRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 }
 
 function busy(context: ApiContext): ServiceError {
-  context.retryAfterSeconds = RETRY_AFTER_SECONDS;
+  context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
   const why = 'others are being read';
   return new ServiceError('SERVICE_UNAVAILABLE', `Cannot read the recording: ${why}; retry later`);
 }

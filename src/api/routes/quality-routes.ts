@@ -1,9 +1,9 @@
 /** `/api/calls/{callId}/quality`: how well a call's packets travelled. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { CallQuality } from '../../domain/call/call-life.ts';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
@@ -14,10 +14,10 @@ import { existing } from './call-routes.ts';
 /** Of a call that was not answered, was a simulated one, or was lost with the server that held it. */
 const UNKNOWN = { codec: null, local: null, remote: null, mos: null };
 
-const qualityRoute = createRoute({
+const qualityRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:read'] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
   operationId: 'getCallQuality',
   method: 'get',
   path: '/api/calls/{callId}/quality',
@@ -32,9 +32,9 @@ const qualityRoute = createRoute({
   },
 });
 
-export function addQualityRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addQualityRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(qualityRoute, async (context) => {
-    const { callId } = context.valid('param');
+    const { callId } = context.req.valid('param');
     const call = existing(deps.calls.find(scopeOf(context), callId));
     const quality = deps.qualities.find(call.id) ?? (await deps.liveSound.quality(call.id));
     return context.json(viewOf(quality), 200);

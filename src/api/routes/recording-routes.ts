@@ -1,15 +1,14 @@
 /** `/api/calls/{callId}/recording`: the recording as WAV, for a key or for whoever holds a signed link. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call/call.ts';
 import { checkRecordingLink } from '../../domain/call/recording-link.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import type { ApiAnswer } from '../http/api-answer.ts';
-import { requireScope } from '../http/authentication.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
+import { checkScope } from '../http/authentication.ts';
 import { type ByteRange, parseByteRange } from '../http/byte-range.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { errorBody } from '../http/errors.ts';
 import { isHeld, recordingFileOf } from '../http/recording-file.ts';
 import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
@@ -18,7 +17,7 @@ import { existing } from './call-routes.ts';
 
 const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
 
-const recordingRoute = createRoute({
+const recordingRoute = describeRoute({
   tags: ['Calls'],
   operationId: 'getCallRecording',
   method: 'get',
@@ -36,16 +35,14 @@ const recordingRoute = createRoute({
   },
 });
 
-type Sent = ApiAnswer<200 | 206 | 304 | 416>;
+type Sent = Response;
 
-export function addRecordingRoutes(api: CheckedRoutes, deps: ApiDeps): void {
-  const withKey = requireScope('calls:read');
-
+export function addRecordingRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(recordingRoute, async (context) => {
-    const { callId } = context.valid('param');
-    const { expires, signature } = context.valid('query');
+    const { callId } = context.req.valid('param');
+    const { expires, signature } = context.req.valid('query');
     if (expires === undefined || signature === undefined) {
-      withKey(context);
+      await checkScope(context, 'calls:read');
       return send(context, existing(deps.calls.find(scopeOf(context), callId)), deps);
     }
     const proof = { expires, signature };
@@ -57,7 +54,7 @@ export function addRecordingRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 async function send(context: ApiContext, call: Call, deps: ApiDeps): Promise<Sent> {
   const { path, sizeBytes, version } = await recordingFileOf(call, deps.dataFolder);
   const etag = `"${version}"`;
-  const isSame = isHeld(context.request.header('if-none-match'), etag);
+  const isSame = isHeld(context.req.header('if-none-match'), etag);
   const range = isSame ? undefined : rangeOf(context, etag, sizeBytes);
   context.header('Accept-Ranges', 'bytes');
   if (range === 'unsatisfiable') return refuseRange(context, sizeBytes);
@@ -77,9 +74,9 @@ function rangeOf(
   etag: string,
   sizeBytes: number,
 ): ByteRange | 'unsatisfiable' | undefined {
-  const condition = context.request.header('if-range');
+  const condition = context.req.header('if-range');
   if (condition !== undefined && condition !== etag) return undefined;
-  return parseByteRange(context.request.header('range'), sizeBytes);
+  return parseByteRange(context.req.header('range'), sizeBytes);
 }
 
 /** Says nothing else of the recording: what is sent is not it, and nobody may keep it in its place. RFC 9110, 15.5.17. */
@@ -90,7 +87,7 @@ function refuseRange(context: ApiContext, sizeBytes: number): Sent {
     'Cannot send the range: the recording ends before it',
     [{ path: 'Range', message: `expected bytes below ${sizeBytes}` }],
   );
-  return context.json(errorBody(error, context.requestId, 416), 416);
+  return context.json(errorBody(error, context.get('requestId'), 416), 416);
 }
 
 function sendBytes(
@@ -100,7 +97,7 @@ function sendBytes(
   status: 200 | 206,
 ): Sent {
   context.header('Content-Length', String(last - first + 1));
-  if (context.request.method === 'HEAD' || last < first) return context.body(null, status);
+  if (context.req.method === 'HEAD' || last < first) return context.body(null, status);
   const bytes = createReadStream(file, { start: first, end: last });
   return context.body(Readable.toWeb(bytes) as ReadableStream<Uint8Array>, status);
 }

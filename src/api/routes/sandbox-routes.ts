@@ -1,14 +1,14 @@
 /** `/api/sandbox`: lets a scripted party ring in; for test keys alone. */
-import { createRoute } from '@hono/zod-openapi';
+
 import type { Agent, Scope } from '../../domain/agent/agent.ts';
 import { newCall } from '../../domain/call/call-life.ts';
 import { parsePhoneNumber } from '../../domain/dialing/phone-number.ts';
 import { scenarioRingingIn } from '../../domain/sandbox/sandbox-scenario.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { QueueRoom } from '../http/queue-room.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -24,7 +24,7 @@ const NOBODYS_NUMBER = '+15005550110';
 /** The number that is rung up where the agent has none: of no subscriber. */
 const CALLED_NUMBER = '+15005550006';
 
-const inboundRoute = createRoute({
+const inboundRoute = describeRoute({
   tags: ['Sandbox'],
   security: [{ bearer: [] }],
   operationId: 'createSandboxInboundCall',
@@ -34,7 +34,7 @@ const inboundRoute = createRoute({
   description:
     'For test keys alone; a live key gets 403. The call is held by the same code as a real one, with a scripted ' +
     'caller. It runs faster than life: its timestamps lie ahead of the clock by up to its own length.',
-  guards: [requireScope('calls:write')],
+  middleware: [requireScope('calls:write')],
   request: { query: noQuery, body: jsonBody(inboundSandboxCallSchema) },
   responses: {
     202: jsonResponse('The caller will ring.', queuedCallSchema),
@@ -42,12 +42,12 @@ const inboundRoute = createRoute({
   },
 });
 
-export function addSandboxRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addSandboxRoutes(api: ApiApp, deps: ApiDeps): void {
   const { calls, clock, dialQueues, newId } = deps;
   const room = new QueueRoom(calls, 'inbound');
 
   api.openapi(inboundRoute, (context) => {
-    const { agentId, from, scenario } = context.valid('json');
+    const { agentId, from, scenario } = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {

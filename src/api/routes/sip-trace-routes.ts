@@ -1,8 +1,8 @@
 /** `/api/calls/{callId}/sip`: the SIP messages of a call, for whoever looks into trouble with a carrier. */
-import { createRoute } from '@hono/zod-openapi';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
@@ -11,10 +11,10 @@ import { sipLadderSchema } from '../schemas/sip-trace-schemas.ts';
 import { serializeSipTrace } from '../serializers/sip-trace-serializer.ts';
 import { existing } from './call-routes.ts';
 
-const ladderRoute = createRoute({
+const ladderRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: [] }],
-  guards: [requireScope('calls:read')],
+  middleware: [requireScope('calls:read')],
   operationId: 'getCallSip',
   method: 'get',
   path: '/api/calls/{callId}/sip',
@@ -30,11 +30,11 @@ const ladderRoute = createRoute({
 });
 
 export function addSipTraceRoutes(
-  api: CheckedRoutes,
+  api: ApiApp,
   { calls, ladders }: Pick<ApiDeps, 'calls' | 'ladders'>,
 ): void {
   api.openapi(ladderRoute, (context) => {
-    const call = existing(calls.find(scopeOf(context), context.valid('param').callId));
+    const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
     return context.json(serializeSipTrace(ladders.of(call)), 200);
   });
 }

@@ -1,14 +1,14 @@
 /** `POST /api/calls/{callId}/transfer`: takes a call over from its agent. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { transferTarget } from '../../domain/agent/transfer-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
 import type { TransferStart } from '../../domain/call/live-sound.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -18,10 +18,10 @@ import { existing } from './call-routes.ts';
 
 const DAY_MS = 86_400_000;
 
-const transferRoute = createRoute({
+const transferRoute = describeRoute({
   tags: ['Calls'],
   security: [{ bearer: ['calls:write'] }],
-  guards: [requireScope('calls:write')],
+  middleware: [requireScope('calls:write')],
   operationId: 'transferCall',
   method: 'post',
   path: '/api/calls/{callId}/transfer',
@@ -41,14 +41,14 @@ const transferRoute = createRoute({
   },
 });
 
-export function addTransferRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
   api.openapi(transferRoute, (context) =>
     answerOnce(context, deps, {
       work: () => {
-        const { callId } = context.valid('param');
+        const { callId } = context.req.valid('param');
         const call = existing(deps.calls.find(scopeOf(context), callId));
         if (call.status !== 'in_progress') throw notInProgress();
-        const { to, ...manner } = context.valid('json');
+        const { to, ...manner } = context.req.valid('json');
         const number = numberFor(to, call, { ...deps, context });
         const start = deps.liveCalls.transfer(call.id, number, manner);
         if (start !== 'begun') throw refusalOf(start, context, deps.clock);

@@ -1,10 +1,10 @@
 /** `/api/trunks` and `/api/phone-numbers`: the ways that calls come by, whose the numbers are, and which agents answer. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { liveNumber, numberPage } from '../../domain/dialing/number-list.ts';
 import { assignNumber, unassignNumber } from '../../domain/dialing/number-owner.ts';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { isOperator, requireOperator } from '../operator.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -21,7 +21,7 @@ import { serializePhoneNumber, serializeTrunk } from '../serializers/trunk-seria
 
 const shared = { tags: ['Trunks'], security: [{ bearer: [] }] };
 
-const trunksRoute = createRoute({
+const trunksRoute = describeRoute({
   ...shared,
   operationId: 'listTrunks',
   method: 'get',
@@ -29,12 +29,12 @@ const trunksRoute = createRoute({
   summary: 'Lists the SIP trunks and how each one is',
   description:
     'The trunks of the installation, as the operator has set them up: the same for every account and environment. Never a user name or password.',
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { query: noQuery },
   responses: { 200: jsonResponse('Every trunk.', trunkListSchema), ...errorResponses(400) },
 });
 
-const numbersRoute = createRoute({
+const numbersRoute = describeRoute({
   ...shared,
   operationId: 'listPhoneNumbers',
   method: 'get',
@@ -42,7 +42,7 @@ const numbersRoute = createRoute({
   summary: 'Lists telephone numbers, and the agent that answers each',
   description:
     'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
-  guards: [requireScope('agents:read')],
+  middleware: [requireScope('agents:read')],
   request: { query: phoneNumberQuerySchema },
   responses: {
     200: jsonResponse('A page of numbers.', phoneNumberPageSchema),
@@ -53,14 +53,14 @@ const numbersRoute = createRoute({
 const ofOperator =
   'A trunk’s numbers belong to the account that the trunk names, else to the first account. Needs a live key of the first account.';
 
-const assignRoute = createRoute({
+const assignRoute = describeRoute({
   ...shared,
   operationId: 'assignPhoneNumber',
   method: 'put',
   path: '/api/phone-numbers/{number}',
   summary: 'Gives a telephone number to an account',
   description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { params: phoneNumberPathSchema, query: noQuery, body: jsonBody(assignNumberSchema) },
   responses: {
     200: jsonResponse('The number is the account’s.', phoneNumberSchema),
@@ -68,14 +68,14 @@ const assignRoute = createRoute({
   },
 });
 
-const unassignRoute = createRoute({
+const unassignRoute = describeRoute({
   ...shared,
   operationId: 'unassignPhoneNumber',
   method: 'delete',
   path: '/api/phone-numbers/{number}',
   summary: 'Takes an assignment of a telephone number back',
   description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
-  guards: [requireScope('admin')],
+  middleware: [requireScope('admin')],
   request: { params: phoneNumberPathSchema, query: noQuery },
   responses: {
     204: { description: 'The number belongs to the account of its trunk.' },
@@ -83,7 +83,7 @@ const unassignRoute = createRoute({
   },
 });
 
-export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   const { trunks } = deps;
   const parts = {
     ...{ trunks, accounts: deps.accounts, assignments: deps.numberAssignments },
@@ -95,7 +95,7 @@ export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
   );
 
   api.openapi(numbersRoute, (context) => {
-    const { limit, offset } = context.valid('query');
+    const { limit, offset } = context.req.valid('query');
     const scope = { ...scopeOf(context), isOperator: isOperator(context, deps) };
     const page = numberPage(parts, scope, { limit, offset });
     const data = page.numbers.map(serializePhoneNumber);
@@ -104,8 +104,8 @@ export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 
   api.openapi(assignRoute, (context) => {
     requireOperator(context, deps);
-    const { number } = context.valid('param');
-    const { accountId } = context.valid('json');
+    const { number } = context.req.valid('param');
+    const { accountId } = context.req.valid('json');
     const request = { number, accountId, now: deps.clock.now() };
     deps.together(() => assignNumber(request, parts));
     return context.json(serializePhoneNumber(liveNumber(parts, scopeOf(context), number)), 200);
@@ -113,7 +113,7 @@ export function addTrunkRoutes(api: CheckedRoutes, deps: ApiDeps): void {
 
   api.openapi(unassignRoute, (context) => {
     requireOperator(context, deps);
-    deps.together(() => unassignNumber(context.valid('param').number, parts));
+    deps.together(() => unassignNumber(context.req.valid('param').number, parts));
     return context.body(null, 204);
   });
 }

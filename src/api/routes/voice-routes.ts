@@ -1,10 +1,10 @@
 /** `/api/voices`: which voices agents can be given, and how they sound. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
-import type { ApiDeps } from '../api-env.ts';
+import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonResponse } from '../schemas/json-content.ts';
 import {
@@ -20,7 +20,7 @@ const RETRY_AFTER_SECONDS = 1;
 
 const shared = { tags: ['Voices'], security: [{ bearer: [] }] };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...shared,
   operationId: 'listVoices',
   method: 'get',
@@ -28,12 +28,12 @@ const listRoute = createRoute({
   summary: 'Lists the voices that this server can speak, by id',
   description:
     'The same for every account. Which engine speaks a voice depends on the models that are installed.',
-  guards: [requireScope('agents:read')],
+  middleware: [requireScope('agents:read')],
   request: { query: voiceQuerySchema },
   responses: { 200: jsonResponse('A page of voices.', voicePageSchema), ...errorResponses(400) },
 });
 
-const previewRoute = createRoute({
+const previewRoute = describeRoute({
   ...shared,
   operationId: 'previewVoice',
   method: 'get',
@@ -41,7 +41,7 @@ const previewRoute = createRoute({
   summary: 'Says a sentence as callers would hear it',
   description:
     'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
-  guards: [requireScope('agents:read')],
+  middleware: [requireScope('agents:read')],
   request: { params: voicePathSchema, query: previewQuerySchema },
   responses: {
     200: {
@@ -53,11 +53,11 @@ const previewRoute = createRoute({
 });
 
 export function addVoiceRoutes(
-  api: CheckedRoutes,
+  api: ApiApp,
   { voices, publicUrl }: Pick<ApiDeps, 'voices' | 'publicUrl'>,
 ): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset, locale, language } = context.valid('query');
+    const { limit, offset, locale, language } = context.req.valid('query');
     const found = voices.list(given({ locale, language }));
     const data = found
       .slice(offset, offset + limit)
@@ -66,11 +66,11 @@ export function addVoiceRoutes(
   });
 
   api.openapi(previewRoute, async (context) => {
-    const { voiceId } = context.valid('param');
-    const { text } = context.valid('query');
+    const { voiceId } = context.req.valid('param');
+    const { text } = context.req.valid('query');
     const wav = await voices.preview(voiceId, text);
     if (wav === null) {
-      context.retryAfterSeconds = RETRY_AFTER_SECONDS;
+      context.set('retryAfterSeconds', RETRY_AFTER_SECONDS);
       throw new ServiceError(
         'SERVICE_UNAVAILABLE',
         'Cannot preview the voice: too many previews are being made; retry later',
@@ -79,7 +79,7 @@ export function addVoiceRoutes(
     context.header('Content-Type', 'audio/wav');
     context.header('Cache-Control', 'private, no-cache');
     context.header('Content-Length', String(wav.length));
-    if (context.request.method === 'HEAD') return context.body(null, 200);
+    if (context.req.method === 'HEAD') return context.body(null, 200);
     return context.body(new Uint8Array(wav), 200);
   });
 }

@@ -1,5 +1,5 @@
 /** `/api/webhooks/endpoints`: registers, lists, shows, changes, deletes and tries webhook endpoints. */
-import { createRoute } from '@hono/zod-openapi';
+
 import { ServiceError } from '../../domain/service-error.ts';
 import {
   createEndpoint,
@@ -8,10 +8,10 @@ import {
   WEBHOOK_ENDPOINTS_MAX,
   type WebhookEndpoint,
 } from '../../domain/webhook/webhook-endpoint.ts';
-import { type ApiDeps, scopeOf } from '../api-env.ts';
+import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { requireScope } from '../http/authentication.ts';
-import type { CheckedRoutes } from '../http/checked-routes.ts';
+import { describeRoute } from '../http/describe-route.ts';
 import { noBody } from '../http/no-body.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { jsonBody, jsonResponse } from '../schemas/json-content.ts';
@@ -30,11 +30,11 @@ import { serializeCreatedEndpoint, serializeEndpoint } from '../serializers/webh
 
 const shared = { tags: ['Webhooks'], security: [{ bearer: [] }] };
 
-const reads = { ...shared, guards: [requireScope('webhooks:read')] } as const;
+const reads = { ...shared, middleware: [requireScope('webhooks:read')] };
 
-const writes = { ...shared, guards: [requireScope('webhooks:write')] } as const;
+const writes = { ...shared, middleware: [requireScope('webhooks:write')] };
 
-const listRoute = createRoute({
+const listRoute = describeRoute({
   ...reads,
   operationId: 'listWebhookEndpoints',
   method: 'get',
@@ -47,7 +47,7 @@ const listRoute = createRoute({
   },
 });
 
-const newRoute = createRoute({
+const newRoute = describeRoute({
   ...writes,
   operationId: 'createWebhookEndpoint',
   method: 'post',
@@ -61,7 +61,7 @@ const newRoute = createRoute({
   },
 });
 
-const getRoute = createRoute({
+const getRoute = describeRoute({
   ...reads,
   operationId: 'getWebhookEndpoint',
   method: 'get',
@@ -71,7 +71,7 @@ const getRoute = createRoute({
   responses: { 200: jsonResponse('Every field.', endpointSchema), ...errorResponses(400, 404) },
 });
 
-const patchRoute = createRoute({
+const patchRoute = describeRoute({
   ...writes,
   operationId: 'updateWebhookEndpoint',
   method: 'patch',
@@ -86,7 +86,7 @@ const patchRoute = createRoute({
   },
 });
 
-const deleteRoute = createRoute({
+const deleteRoute = describeRoute({
   ...writes,
   operationId: 'deleteWebhookEndpoint',
   method: 'delete',
@@ -97,9 +97,9 @@ const deleteRoute = createRoute({
   responses: { 204: { description: 'The endpoint is gone.' }, ...errorResponses(400, 404) },
 });
 
-const testRoute = createRoute({
+const testRoute = describeRoute({
   ...writes,
-  guards: [requireScope('webhooks:write'), noBody],
+  middleware: [requireScope('webhooks:write'), noBody],
   operationId: 'testWebhookEndpoint',
   method: 'post',
   path: '/api/webhooks/endpoints/{endpointId}/test',
@@ -113,32 +113,32 @@ const testRoute = createRoute({
   },
 });
 
-export function addWebhookEndpointRoutes(api: CheckedRoutes, deps: ApiDeps): void {
+export function addWebhookEndpointRoutes(api: ApiApp, deps: ApiDeps): void {
   addEndpointReads(api, deps);
   addEndpointWrites(api, deps);
   addEndpointTest(api, deps);
 }
 
-function addEndpointReads(api: CheckedRoutes, { webhookEndpoints }: ApiDeps): void {
+function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
   api.openapi(listRoute, (context) => {
-    const { limit, offset } = context.valid('query');
+    const { limit, offset } = context.req.valid('query');
     const page = webhookEndpoints.list(scopeOf(context), { limit, offset });
     const data = page.endpoints.map(serializeEndpoint);
     return context.json({ data, total: page.total, limit, offset }, 200);
   });
 
   api.openapi(getRoute, (context) => {
-    const { endpointId } = context.valid('param');
+    const { endpointId } = context.req.valid('param');
     const endpoint = webhookEndpoints.find(scopeOf(context), endpointId);
     return context.json(serializeEndpoint(existingEndpoint(endpoint)), 200);
   });
 }
 
-function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
+function addEndpointWrites(api: ApiApp, deps: ApiDeps): void {
   const { webhookEndpoints, clock, newId, webhookUrlRules: urlRules } = deps;
 
   api.openapi(newRoute, (context) => {
-    const draft = context.valid('json');
+    const draft = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {
@@ -151,16 +151,16 @@ function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
   });
 
   api.openapi(patchRoute, (context) => {
-    const { endpointId } = context.valid('param');
+    const { endpointId } = context.req.valid('param');
     const endpoint = existingEndpoint(webhookEndpoints.find(scopeOf(context), endpointId));
     const facts = { now: clock.now(), urlRules };
-    const changed = patchEndpoint(endpoint, context.valid('json'), facts);
+    const changed = patchEndpoint(endpoint, context.req.valid('json'), facts);
     webhookEndpoints.update(changed);
     return context.json(serializeEndpoint(changed), 200);
   });
 
   api.openapi(deleteRoute, (context) => {
-    const { endpointId } = context.valid('param');
+    const { endpointId } = context.req.valid('param');
     const scope = scopeOf(context);
     existingEndpoint(webhookEndpoints.find(scope, endpointId));
     webhookEndpoints.delete(scope, endpointId, clock.now());
@@ -168,11 +168,11 @@ function addEndpointWrites(api: CheckedRoutes, deps: ApiDeps): void {
   });
 }
 
-function addEndpointTest(api: CheckedRoutes, deps: ApiDeps): void {
+function addEndpointTest(api: ApiApp, deps: ApiDeps): void {
   const { webhookEndpoints, deliveries, events, clock, newId } = deps;
 
   api.openapi(testRoute, (context) => {
-    const { endpointId } = context.valid('param');
+    const { endpointId } = context.req.valid('param');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
       work: () => {
