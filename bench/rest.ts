@@ -102,8 +102,8 @@ function compare(
     row[`${peer} µs`] = middleOf(pairs, 'b', ({ cpuUs }) => cpuUs);
     row[`/ ${peer}`] = ratio.median;
     row[`${peer} min…max`] = spreadOf(ratio);
-    const limit = peer === 'fastify' ? request.fastifyMax : request.rawMax;
-    if (limit === undefined) continue;
+    const limit = request.fastifyMax;
+    if (peer !== 'fastify' || limit === undefined) continue;
     const name = `${request.name}: CPU against ${peer} (${spreadOf(ratio)})`;
     targets.push({ name, value: ratio.median, limit, tolerance: 0.05 });
   }

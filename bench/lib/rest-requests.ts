@@ -10,8 +10,6 @@ export interface RestRequest {
   readonly body?: object;
   /** Most CPU that ours may take, as a share of Fastify's. */
   readonly fastifyMax?: number;
-  /** The same of bare node:http. */
-  readonly rawMax?: number;
   /** Requests that a run sends, where a usual run would leave too much behind. */
   readonly requests?: number;
   /** Whether each leaves a call in the queue. */
@@ -33,10 +31,10 @@ const AGENT_BODY = {
 } as const;
 
 export const REQUESTS: readonly RestRequest[] = [
-  get('list agents', '/api/agents?limit=20', { fastifyMax: 0.8, rawMax: 1 }),
-  get('show agent', '/api/agents/agent_7', { fastifyMax: 0.8, rawMax: 1 }),
-  get('list calls', '/api/calls?limit=20', { fastifyMax: 0.8, rawMax: 1 }),
-  get('show call', `/api/calls/${CALL}`, { fastifyMax: 0.8, rawMax: 1 }),
+  get('list agents', '/api/agents?limit=20', {}),
+  get('show agent', '/api/agents/agent_7', {}),
+  get('list calls', '/api/calls?limit=20', { fastifyMax: 1 }),
+  get('show call', `/api/calls/${CALL}`, {}),
   post('make agent', '/api/agents', AGENT_BODY, { status: 201, requests: 4000 }),
   post(
     'start call',
@@ -59,5 +57,5 @@ function post(
   body: object,
   more: Partial<RestRequest> & { readonly status: number },
 ): RestRequest {
-  return { name, method: 'POST', path, body, key: KEY, fastifyMax: 1, rawMax: 1, ...more };
+  return { name, method: 'POST', path, body, key: KEY, ...more };
 }

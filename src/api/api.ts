@@ -17,7 +17,6 @@ import { addAgentVersionRoutes } from './routes/agent-version-routes.ts';
 import { addAnalyticsRoutes } from './routes/analytics-routes.ts';
 import { addCallRoutes } from './routes/call-routes.ts';
 import { addDeliveryRoutes } from './routes/delivery-routes.ts';
-import { addDocsRoutes } from './routes/docs-routes.ts';
 import { addErasureRoutes } from './routes/erasure-routes.ts';
 import { addEventRoutes } from './routes/event-routes.ts';
 import { addHealthRoutes } from './routes/health-routes.ts';
@@ -56,7 +55,6 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   const document = documentOf(api, deps);
   addHealthRoutes(api, deps);
   addOpenApiRoutes(api, document);
-  addDocsRoutes(api, document);
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);
   addAgentChatRoutes(api, deps);

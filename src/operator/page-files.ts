@@ -1,4 +1,4 @@
-/** The page's files, read whole from the folder that they were built into: what is not there by name is not served. */
+/** Files of the dashboard and of `/docs`, from the folder of the build; serves only names that the build made. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -19,11 +19,11 @@ export interface PageFile {
   readonly encoded: Readonly<Partial<Record<Encoding, PageBody>>>;
 }
 
-const INDEX = 'index.html';
+const INDEX: PageName = 'index.html';
 
 const ASSETS = 'assets';
 
-/** What the server holds in memory; a page that is larger than that is none of ours. */
+/** Bounds of the memory that the files may take. */
 const FILES_MAX = 500;
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -48,46 +48,59 @@ const ENCODED_NAMES: readonly (readonly [Encoding, string])[] = [
   ['gzip', '.gz'],
 ];
 
+/** The pages that the build makes. */
+export type PageName = 'index.html' | 'docs.html';
+
+/** The built pages and their assets; each file is read on its first request and then kept in memory. */
 export class PageFiles {
   readonly #folder: string;
   #builtAtMs: number | undefined;
-  #index: PageFile | undefined;
-  #assets: ReadonlyMap<string, PageFile> = new Map();
+  readonly #files = new Map<string, PageFile>();
+  #assetNames: ReadonlySet<string> = new Set();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The page itself, as it was built last; undefined where it has not been built. */
-  index(): PageFile | undefined {
+  /** A page of the newest build; undefined when nothing has been built. */
+  page(name: PageName): PageFile | undefined {
     this.#refresh();
-    return this.#index;
+    return this.#builtAtMs === undefined ? undefined : this.#file(this.#folder, name);
   }
 
-  /** @param name of a file that the page names, without its folder. */
+  /** @param name File name of an asset, without its folder. */
   asset(name: string): PageFile | undefined {
     if (this.#builtAtMs === undefined) this.#refresh();
-    return this.#assets.get(name);
+    return this.#assetNames.has(name) ? this.#file(join(this.#folder, ASSETS), name) : undefined;
   }
 
-  /** Reads everything again after another build. */
+  /** Forgets all files after another build. */
   #refresh(): void {
     const found = statSync(join(this.#folder, INDEX), { throwIfNoEntry: false });
     if (found?.mtimeMs === this.#builtAtMs) return;
-    this.#index = found === undefined ? undefined : readFile(this.#folder, INDEX);
-    this.#assets = found === undefined ? new Map() : readFolder(join(this.#folder, ASSETS));
-    // Last: what could not be read, such as in the middle of a build, is tried again.
+    this.#files.clear();
+    this.#assetNames = found === undefined ? new Set() : assetNames(join(this.#folder, ASSETS));
     this.#builtAtMs = found?.mtimeMs;
+  }
+
+  #file(folder: string, name: string): PageFile | undefined {
+    const path = join(folder, name);
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+    const file = readFile(folder, name);
+    this.#files.set(path, file);
+    return file;
   }
 }
 
-function readFolder(folder: string): ReadonlyMap<string, PageFile> {
-  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return new Map();
+function assetNames(folder: string): ReadonlySet<string> {
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return new Set();
   const names = readdirSync(folder, { withFileTypes: true })
-    // No link: it might lead out of the folder.
+    // A link might lead out of the folder.
     .filter((entry) => entry.isFile() && extname(entry.name) in TYPES)
     .map(({ name }) => name);
-  return new Map(names.slice(0, FILES_MAX).map((name) => [name, readFile(folder, name)]));
+  return new Set(names.slice(0, FILES_MAX));
 }
 
 function readFile(folder: string, name: string): PageFile {

@@ -1,25 +1,27 @@
-/** `/` and `/assets/…`: the dashboard's page, which asks this server and nobody else. */
+/** `/`, `/docs` and `/assets/…`: the dashboard and the API reference, which load from this server alone. */
 
 import type { ApiApp, ApiContext } from '../api/api-env.ts';
 import { ServiceError } from '../domain/service-error.ts';
 import type { Encoding, PageBody, PageFile, PageFiles } from './page-files.ts';
 
-/** No inline script or style ever runs, whatever a call or a customer has written. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "font-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Sources that the dashboard may load from: this server. Inline scripts and styles are blocked. */
+const DASHBOARD_POLICY = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'media-src': "'self' blob:",
+  'connect-src': "'self'",
+  'font-src': "'self'",
+  'base-uri': "'none'",
+  'form-action': "'self'",
+  'frame-ancestors': "'none'",
+};
+
+/** Scalar puts style elements of its theme into the page. */
+const DOCS_POLICY = { ...DASHBOARD_POLICY, 'style-src': "'self' 'unsafe-inline'" };
 
 const PAGE_HEADERS = {
-  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=(self), payment=(), usb=()',
   Vary: 'Accept-Encoding',
@@ -28,40 +30,68 @@ const PAGE_HEADERS = {
 /** The page names its assets by a hash of what is in them. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-const NOT_BUILT = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Offhook</title>
-<h1>The dashboard has not been built</h1>
-<p>Calls and the REST interface work without it. To build it, run <code>npm ci</code> and then <code>npm run build</code> in the
-server's folder, and load this page again.</p>
-<p><a href="docs">The REST interface</a></p>
-</html>
-`;
-
 export function addPageRoutes(api: ApiApp, files: PageFiles): void {
-  api.get('/', (context) => {
-    const file = files.index();
-    if (file !== undefined) return send(context, file, 'no-cache');
-    const headers = { ...PAGE_HEADERS, 'Content-Type': 'text/html; charset=utf-8' };
-    return context.body(NOT_BUILT, 404, headers);
+  addPage(api, '/', () => files.page('index.html'), {
+    title: 'dashboard',
+    policy: DASHBOARD_POLICY,
   });
+  addPage(api, '/docs', () => files.page('docs.html'), {
+    title: 'API reference',
+    policy: DOCS_POLICY,
+  });
+  // Relative: a proxy may serve all of this under a path of its own.
+  api.get('/docs/', (context) => context.body(null, 308, { Location: '../docs' }));
 
   api.get('/assets/:file', (context) => {
     const file = files.asset(context.req.param('file') ?? '');
     if (file === undefined) {
-      throw new ServiceError(
-        'NOT_FOUND',
-        'Cannot find this file of the dashboard: reload the page',
-      );
+      throw new ServiceError('NOT_FOUND', 'Cannot find this file of the page: reload the page');
     }
-    return send(context, file, FOREVER);
+    return send(context, file, { cacheControl: FOREVER, policy: DASHBOARD_POLICY });
   });
 }
 
-function send(context: ApiContext, file: PageFile, cacheControl: string): Response {
+type Policy = Readonly<Record<string, string>>;
+
+function addPage(
+  api: ApiApp,
+  path: string,
+  read: () => PageFile | undefined,
+  { title, policy }: { readonly title: string; readonly policy: Policy },
+): void {
+  api.get(path, (context) => {
+    const file = read();
+    if (file !== undefined) return send(context, file, { cacheControl: 'no-cache', policy });
+    const headers = { ...headersWith(policy), 'Content-Type': 'text/html; charset=utf-8' };
+    return context.body(notBuilt(title), 404, headers);
+  });
+}
+
+function notBuilt(title: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Offhook</title>
+<h1>The ${title} has not been built</h1>
+<p>Calls and the REST interface work without it. To build it, run <code>npm ci</code> and then <code>npm run build</code> in the
+server's folder, and load this page again.</p>
+<p><a href="api/openapi.json">The OpenAPI document</a></p>
+</html>
+`;
+}
+
+function headersWith(policy: Policy): Record<string, string> {
+  const directives = Object.entries(policy).map((directive) => directive.join(' '));
+  return { ...PAGE_HEADERS, 'Content-Security-Policy': directives.join('; ') };
+}
+
+function send(
+  context: ApiContext,
+  file: PageFile,
+  { cacheControl, policy }: { readonly cacheControl: string; readonly policy: Policy },
+): Response {
   const [encoding, body] = bodyFor(context, file);
-  const headers = { ...PAGE_HEADERS, 'Cache-Control': cacheControl, ETag: body.etag };
+  const headers = { ...headersWith(policy), 'Cache-Control': cacheControl, ETag: body.etag };
   if (isKnown(context.req.header('if-none-match'), body.etag)) {
     return context.body(null, 304, headers);
   }

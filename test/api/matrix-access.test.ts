@@ -1,6 +1,5 @@
 /** Every operation of the document meets every key that must not get through: what others add is met as well. */
 import { expect, test } from 'vitest';
-import type { Operation } from '../../src/api/openapi/description.ts';
 import {
   API_SCOPES,
   type ApiScope,
@@ -18,6 +17,7 @@ import {
 } from '../support/api-world.ts';
 import { ask, expectErrors, OPERATIONS } from '../support/ask-operations.ts';
 import { textOf } from '../support/event-reader.ts';
+import type { Operation } from '../support/openapi-description.ts';
 import { addKey } from '../support/test-api.ts';
 
 /** A telephone number is no id: who may assign one is in test/api/number-owners.test.ts. */

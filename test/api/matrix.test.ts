@@ -1,6 +1,5 @@
 /** Every operation of the document meets every way of asking wrongly: what others add is met as well. */
 import { expect, test } from 'vitest';
-import type { Operation } from '../../src/api/openapi/description.ts';
 import {
   ADMIN_KEY,
   bodyOf,
@@ -13,6 +12,7 @@ import { ask, DESCRIPTION, expectErrors, OPERATIONS } from '../support/ask-opera
 import { breakStore } from '../support/broken-store.ts';
 import { API_HEADERS, errorFaults } from '../support/error-answer.ts';
 import { textOf } from '../support/event-reader.ts';
+import type { Operation } from '../support/openapi-description.ts';
 
 const WITH_BODY = OPERATIONS.filter(({ body }) => body !== undefined);
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { followed, type JsonSchema, operationsOf } from '../../src/api/openapi/description.ts';
 import { API_SCOPES } from '../../src/domain/account/api-key.ts';
 import {
   appointmentBookedEvent,
@@ -16,6 +15,7 @@ import { testEvent } from '../../src/domain/webhook/webhook-endpoint.ts';
 import { createHollowApi, readDescription } from '../support/api-description.ts';
 import { buildCall } from '../support/build-call.ts';
 import { faultsOf } from '../support/json-schema.ts';
+import { followed, type JsonSchema, operationsOf } from '../support/openapi-description.ts';
 import { openTestApi } from '../support/test-api.ts';
 import { buildEndpoint } from '../support/webhook-world.ts';
 

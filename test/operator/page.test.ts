@@ -9,6 +9,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openDashboardWorld } from '../support/dashboard-world.ts';
 
 const INDEX = '<!doctype html><title>Offhook</title>';
+const DOCS = '<!doctype html><title>Offhook REST API</title>';
 const SCRIPT = 'export const page = 1;\n'.repeat(100);
 
 /** A world whose page has been built. */
@@ -24,6 +25,7 @@ function build(folder: string, index: string): void {
   const assets = join(folder, 'assets');
   mkdirSync(assets, { recursive: true });
   writeFileSync(join(folder, 'index.html'), index);
+  writeFileSync(join(folder, 'docs.html'), DOCS);
   writeFileSync(join(folder, '.sources'), 'a hash');
   writeFileSync(join(folder, 'secret.txt'), 'not named by the page');
   writeFileSync(join(assets, 'index-aB3_x.js'), SCRIPT);
@@ -47,6 +49,25 @@ test('GET / sends the page, asked anew each time, under a policy without anythin
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).not.toContain('unsafe');
+});
+
+test('GET /docs sends the API reference, under a policy that allows scripts of this server alone', async () => {
+  const { get } = await openBuilt();
+
+  const response = await get('/docs');
+
+  const policy = response.headers.get('Content-Security-Policy') ?? '';
+  expect([response.status, await response.text()]).toEqual([200, DOCS]);
+  expect(policy).toContain("default-src 'none'; script-src 'self'; ");
+  expect(policy).toContain("connect-src 'self'");
+});
+
+test('GET /docs/ leads to /docs, under any path that a proxy serves', async () => {
+  const { get } = await openBuilt();
+
+  const response = await get('/docs/');
+
+  expect([response.status, response.headers.get('Location')]).toEqual([308, '../docs']);
 });
 
 test('GET /assets sends a file that may be kept for a year', async () => {

@@ -1,9 +1,9 @@
 /** The OpenAPI document, for tests that look at every operation, on an interface that has nothing behind it. */
 import { createApi } from '../../src/api/api.ts';
 import type { ApiDeps } from '../../src/api/api-env.ts';
-import type { Description } from '../../src/api/openapi/description.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { FakeClock } from './fake-clock.ts';
+import type { Description } from './openapi-description.ts';
 import { askByFetch } from './web-face.ts';
 
 /** An interface on nothing, for looking at what it has. */

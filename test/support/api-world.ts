@@ -1,13 +1,14 @@
 /** The interface with one of everything, for tests that ask every operation the same question. */
+
+import { buildAgent } from './build-agent.ts';
+import { buildCall } from './build-call.ts';
 import {
   type Description,
   followed,
   type JsonSchema,
   type Operation,
-} from '../../src/api/openapi/description.ts';
-import { sampleOf } from '../../src/api/openapi/sample-json.ts';
-import { buildAgent } from './build-agent.ts';
-import { buildCall } from './build-call.ts';
+} from './openapi-description.ts';
+import { sampleOf } from './sample-json.ts';
 import { addKey, openTestApi, type TestApi } from './test-api.ts';
 
 /** Of the account that everything belongs to. */

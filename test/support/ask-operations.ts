@@ -1,9 +1,9 @@
 /** Asks every operation of the document the same question. */
 import { expect } from 'vitest';
-import { type Operation, operationsOf } from '../../src/api/openapi/description.ts';
 import { readDescription } from './api-description.ts';
 import { type ApiWorld, bodyOf, keyOf, pathOf } from './api-world.ts';
 import { errorFaults } from './error-answer.ts';
+import { type Operation, operationsOf } from './openapi-description.ts';
 import type { RequestOptions } from './test-api.ts';
 
 export const DESCRIPTION = await readDescription();

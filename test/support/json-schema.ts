@@ -1,5 +1,5 @@
 /** Checks a value against the part of JSON Schema that our documentation uses. */
-import { type Description, followed, type JsonSchema } from '../../src/api/openapi/description.ts';
+import { type Description, followed, type JsonSchema } from './openapi-description.ts';
 
 const ISO_MILLISECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

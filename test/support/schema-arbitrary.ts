@@ -1,6 +1,6 @@
 /** Values for fast-check that fit a schema, or nearly. */
 import fc from 'fast-check';
-import { type Description, followed, type JsonSchema } from '../../src/api/openapi/description.ts';
+import { type Description, followed, type JsonSchema } from './openapi-description.ts';
 
 /** Texts that mean something somewhere, so that more than the shape is tried. */
 const WORDS = [

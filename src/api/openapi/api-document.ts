@@ -3,11 +3,11 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { scopeRequiredBy } from '../http/authentication.ts';
 import { API_VERSION } from '../http/request-identity.ts';
+import { errorCodeTable } from '../schemas/error-schema.ts';
 import { ANSWER_HEADERS, headersOf, IDEMPOTENCY_KEY, IF_MATCH, TAGS } from './common-components.ts';
-import type { Description } from './description.ts';
 import { addWebhookDocs } from './webhook-docs.ts';
 
-type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
+export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>;
 
 type RouteDocs = NonNullable<NonNullable<ApiDocument['paths']>[string]['get']>;
 
@@ -19,6 +19,8 @@ const DESCRIPTION = [
   'Errors are `{"error": {code, message, status, requestId}}`, with `details` for each wrong field on 400. Unknown fields and unknown query parameters are refused by name. What belongs to another account or environment is answered like what does not exist.',
   'Lists are `{data, total, limit, offset}`. Timestamps are ISO 8601 in UTC with milliseconds.',
   `Every answer has \`X-Request-Id\` and \`X-API-Version\` (now ${API_VERSION}). Requests are counted in fixed hours, for each account and environment: \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\`, and \`X-RateLimit-Reset\` in Unix seconds.`,
+  '## Error codes',
+  errorCodeTable(),
 ].join('\n\n');
 
 /**
@@ -29,7 +31,7 @@ const DESCRIPTION = [
 export function documentOf(
   api: ApiApp,
   deps: Pick<ApiDeps, 'version' | 'publicUrl'>,
-): () => Description {
+): () => ApiDocument {
   const { openAPIRegistry: registry } = api;
   registry.registerComponent('securitySchemes', 'bearer', {
     type: 'http',
@@ -42,7 +44,7 @@ export function documentOf(
     registry.registerComponent('headers', name, docs);
   }
   addWebhookDocs(registry);
-  let document: Description | undefined;
+  let document: ApiDocument | undefined;
   return () => {
     document ??= withSharedParts(
       api,
@@ -58,7 +60,7 @@ export function documentOf(
 }
 
 /** Says at every operation which scope it needs and which headers its answers have. */
-function withSharedParts(api: ApiApp, document: ApiDocument): Description {
+function withSharedParts(api: ApiApp, document: ApiDocument): ApiDocument {
   const scopes = scopesOf(api);
   for (const [path, item] of Object.entries(document.paths ?? {})) {
     for (const method of METHODS) {
@@ -66,8 +68,7 @@ function withSharedParts(api: ApiApp, document: ApiDocument): Description {
       if (operation !== undefined) completeOne(operation, method, scopes.get(`${method} ${path}`));
     }
   }
-  // The library's types know all that OpenAPI allows; ours, what our own routes say with it.
-  return document as unknown as Description;
+  return document;
 }
 
 function completeOne(operation: RouteDocs, method: string, scope: string | undefined): void {

@@ -1,8 +1,8 @@
 /** `/api/openapi.json`: the interface's own description, for programs. */
 import type { ApiApp } from '../api-env.ts';
-import type { Description } from '../openapi/description.ts';
+import type { ApiDocument } from '../openapi/api-document.ts';
 
-export function addOpenApiRoutes(api: ApiApp, document: () => Description): void {
+export function addOpenApiRoutes(api: ApiApp, document: () => ApiDocument): void {
   let text: string | undefined;
   api.get('/api/openapi.json', (context) => {
     text ??= JSON.stringify(document());

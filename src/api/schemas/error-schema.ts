@@ -19,6 +19,32 @@ const errorSchema = z
   })
   .openapi('Error');
 
+/** When each code is the answer. */
+const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  VALIDATION_ERROR:
+    'The body, the query or a header is malformed; `details` names every wrong field.',
+  UNAUTHORIZED: 'The API key is missing, unknown or revoked.',
+  FORBIDDEN: 'The key lacks the scope, or a signed link is not genuine or has expired.',
+  NOT_FOUND: 'No such path or resource in the account and environment of the key.',
+  AGENT_NOT_FOUND: 'No such agent.',
+  CALL_NOT_FOUND: 'No such call.',
+  VOICE_NOT_FOUND: 'No such voice.',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'No such webhook endpoint.',
+  CONFLICT: 'The resource exists already, or its state forbids the change.',
+  PRECONDITION_FAILED: 'The resource is newer than the version in `If-Match`.',
+  UNPROCESSABLE: 'The request is well-formed, but cannot be carried out.',
+  RATE_LIMITED: 'The requests of this hour are used up; see `Retry-After`.',
+  INTERNAL_ERROR: 'The server failed; report the `requestId`.',
+  SERVICE_UNAVAILABLE:
+    'The server is full, stopping, or its database is unavailable; see `Retry-After`.',
+};
+
+/** All codes with status and meaning, as a table in Markdown. */
+export function errorCodeTable(): string {
+  const rows = CODES.map((code) => `| \`${code}\` | ${ERROR_STATUS[code]} | ${MEANINGS[code]} |`);
+  return ['| Code | Status | When |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
 const DESCRIPTIONS = {
   400: 'Invalid or missing fields.',
   401: 'API key missing, unknown or revoked.',

@@ -1,5 +1,5 @@
 /** A value that fits a schema, made of the examples it has; pure */
-import { type Description, followed, type JsonSchema } from './description.ts';
+import { type Description, followed, type JsonSchema } from './openapi-description.ts';
 
 const TEXTS: Readonly<Record<string, string>> = {
   'date-time': '2026-11-21T08:00:00.000Z',
