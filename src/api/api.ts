@@ -1,6 +1,7 @@
 /** The REST interface: which guards a request passes, and which routes there are. */
 
 import { OpenAPIHono } from '@hono/zod-openapi';
+import { compress } from 'hono/compress';
 import type { ApiApp, ApiContext, ApiDeps } from './api-env.ts';
 import { authentication } from './http/authentication.ts';
 import { errorHandler, notFound, refuseInvalid } from './http/errors.ts';
@@ -54,6 +55,8 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   });
   const document = documentOf(api, deps);
   addHealthRoutes(api, deps);
+  // The longest document that the server sends.
+  api.use('/api/openapi.json', compress());
   addOpenApiRoutes(api, document);
   addAgentRoutes(api, deps);
   addAgentVersionRoutes(api, deps);

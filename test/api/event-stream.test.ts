@@ -1,4 +1,5 @@
 /** One stream of Server-Sent Events: when it pings, when it is full, and how it ends. */
+import { StreamingApi } from 'hono/utils/stream';
 import { expect, test } from 'vitest';
 import { EventStream } from '../../src/api/http/event-stream.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -10,14 +11,18 @@ const FRAME = 'event: big\ndata: ""\n\n';
 function openStream(mayGoOn: () => boolean = () => true) {
   const clock = new FakeClock();
   let ends = 0;
-  const stream = new EventStream({
+  const options = {
     clock,
     mayGoOn,
     onEnded: () => {
       ends += 1;
     },
-  });
-  return { clock, stream, ends: () => ends };
+  };
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const body = new StreamingApi(writable, readable);
+  const stream = new EventStream(body, options);
+  void stream.ended.then(() => body.close());
+  return { clock, stream, body: body.responseReadable, ends: () => ends };
 }
 
 /** Sends one event that makes everything sent so long. */
@@ -25,10 +30,10 @@ function fillTo(stream: EventStream, sizeBytes: number): void {
   stream.send('big', 'x'.repeat(sizeBytes - RETRY.length - FRAME.length));
 }
 
-const textOf = (stream: EventStream) => new Response(stream.body).text();
+const textOf = (body: ReadableStream<Uint8Array>) => new Response(body).text();
 
 test('EventStream sends a comment after 15 s of silence, and not before', async () => {
-  const { clock, stream } = openStream();
+  const { body, clock, stream } = openStream();
   clock.advance(1000);
   stream.send('a', 1);
 
@@ -37,7 +42,7 @@ test('EventStream sends a comment after 15 s of silence, and not before', async 
   clock.advance(15_000);
   stream.end();
 
-  const parts = (await textOf(stream)).split('\n\n');
+  const parts = (await textOf(body)).split('\n\n');
   expect(parts).toEqual(['retry: 2000', 'event: a\ndata: 1', 'event: b\ndata: 2', ': ping', '']);
 });
 
@@ -60,31 +65,31 @@ test.each<[string, () => boolean]>([
     },
   ],
 ])('EventStream ends half a second after mayGoOn %s', async (_case, mayGoOn) => {
-  const { clock, stream, ends } = openStream(mayGoOn);
+  const { body, clock, ends } = openStream(mayGoOn);
 
   clock.advance(499);
   const before = ends();
   clock.advance(1);
 
   expect([before, ends(), clock.waiting]).toEqual([0, 1, 0]);
-  expect(await textOf(stream)).toBe(RETRY);
+  expect(await textOf(body)).toBe(RETRY);
 });
 
 test('EventStream ends once, and sends nothing after that', async () => {
-  const { stream, ends } = openStream();
+  const { body, stream, ends } = openStream();
 
   stream.end();
   stream.end();
   stream.send('late', 1);
 
   expect(ends()).toBe(1);
-  expect(await textOf(stream)).toBe(RETRY);
+  expect(await textOf(body)).toBe(RETRY);
 });
 
 test('EventStream is over when its client goes away', async () => {
-  const { clock, stream, ends } = openStream();
+  const { body, clock, ends } = openStream();
 
-  await stream.body.cancel();
+  await body.cancel();
 
   expect([ends(), clock.waiting]).toEqual([1, 0]);
 });

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { API_SCOPES } from '../../src/domain/account/api-key.ts';
 import {
@@ -7,6 +8,7 @@ import {
   callStartedEvent,
   callTranscribedEvent,
 } from '../../src/domain/call/call-events.ts';
+import { ERROR_STATUS } from '../../src/domain/service-error.ts';
 import {
   CUSTOMER_EVENT_KINDS,
   SERVICE_EVENT_KINDS,
@@ -50,6 +52,24 @@ test('GET /api/openapi.json is OpenAPI 3.1, without a key', async () => {
   expect(DESCRIPTION.openapi).toBe('3.1.0');
   expect(DESCRIPTION.info).toMatchObject({ title: 'Offhook', version: '1.2.3' });
   expect(DESCRIPTION.servers).toEqual([{ url: 'https://voice.example' }]);
+});
+
+test('GET /api/openapi.json is compressed for clients that accept it', async () => {
+  const headers = { 'Accept-Encoding': 'gzip' };
+
+  const response = await createHollowApi().request('/api/openapi.json', { headers });
+
+  expect(response.headers.get('Content-Encoding')).toBe('gzip');
+  const body = gunzipSync(await response.arrayBuffer()).toString();
+  expect(JSON.parse(body)).toEqual(DESCRIPTION);
+});
+
+test('The document tells when each error code is the answer', () => {
+  for (const [code, status] of Object.entries(ERROR_STATUS)) {
+    expect(DESCRIPTION.info.description).toMatch(
+      new RegExp(`\\| \`${code}\` \\| ${status} \\| \\w`),
+    );
+  }
 });
 
 test('The document describes exactly the routes that are served', () => {

@@ -18,7 +18,8 @@ export function createHollowApi() {
     version: '1.2.3',
   };
   const api = createApi(deps as unknown as ApiDeps);
-  const request = (path: string) => askByFetch(api, new Request(`http://localhost${path}`));
+  const request = (path: string, init: RequestInit = {}) =>
+    askByFetch(api, new Request(`http://localhost${path}`, init));
   return { api, request };
 }
 

@@ -1,72 +1,95 @@
-/** A stream of Server-Sent Events to one client: bounded, kept alive, and ended when it must be. */
+/** Server-Sent Events to one client: bounded backlog, pings, and an end when the key is revoked. */
+import { stream } from 'hono/streaming';
+import type { StreamingApi } from 'hono/utils/stream';
 import type { Clock } from '../../lib/clock.ts';
+import type { ApiContext } from '../api-env.ts';
 
-/** Proxies cut connections on which nothing is said for a minute. */
+/** Proxies cut connections that are silent for a minute. */
 const PING_MS = 15_000;
 
-/** A client that reads so much too slowly is let go: it asks again and begins with the calls as they are then. */
+/** Unread bytes at which a slow client is disconnected; it reconnects and begins with a new snapshot. */
 const BACKLOG_BYTES_MAX = 1024 * 1024;
 
-/** How long the client waits before it asks again after a loss. */
+/** Reconnection delay that the client is told. */
 const RETRY_MS = 2000;
 
 const CHECK_MS = 500;
 
 export interface EventStreamOptions {
   readonly clock: Clock;
-  /** Asked twice a second; the stream ends when it says no, such as when the key was revoked, and when it throws. */
+  /** Checked twice a second; the stream ends when it returns false, such as for a revoked key, or throws. */
   readonly mayGoOn: () => boolean;
   /** Called once, however the stream ends. */
   readonly onEnded: () => void;
 }
 
 /**
- * The body of a `text/event-stream` answer.
+ * The response of an event stream.
  *
+ * @param start Sends the first events; must not throw.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
+export function sendEvents(
+  context: ApiContext,
+  options: EventStreamOptions,
+  start: (events: EventStream) => void,
+): Response {
+  context.header('Content-Type', 'text/event-stream');
+  // Proxies such as nginx would buffer the events otherwise.
+  context.header('X-Accel-Buffering', 'no');
+  return stream(context, (body) => {
+    const events = new EventStream(body, options);
+    start(events);
+    return events.ended;
+  });
+}
+
 export class EventStream {
-  readonly body: ReadableStream<Uint8Array>;
+  /** Resolves when the stream has ended. */
+  readonly ended: Promise<void>;
+  readonly #body: StreamingApi;
   readonly #options: EventStreamOptions;
-  readonly #encoder = new TextEncoder();
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly #resolveEnded: () => void;
+  #isOpen = true;
+  #unreadBytes = 0;
   #lastSentAtMs: number;
   #cancelCheck: () => void = () => undefined;
 
-  constructor(options: EventStreamOptions) {
+  constructor(body: StreamingApi, options: EventStreamOptions) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
+    this.#body = body;
     this.#options = options;
     this.#lastSentAtMs = options.clock.nowMs();
-    this.body = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller;
-        },
-        cancel: () => this.#letGo(),
-      },
-      { highWaterMark: BACKLOG_BYTES_MAX, size: (chunk) => chunk?.byteLength ?? 0 },
-    );
+    body.onAbort(() => this.end());
     this.#write(`retry: ${RETRY_MS}\n\n`);
     this.#checkLater();
   }
 
-  /** @param data is sent as JSON, which has no line ends. */
+  /** Sends `data` as JSON, which has no line ends. */
   send(event: string, data: unknown): void {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
   }
 
-  /** Ends the stream; what was sent arrives. Safe to call twice. */
+  /** Ends the stream after the events sent so far. Safe to call twice. */
   end(): void {
-    const controller = this.#controller;
-    if (controller === undefined) return;
-    this.#letGo();
-    controller.close();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#cancelCheck();
+    this.#resolveEnded();
+    this.#options.onEnded();
   }
 
   #write(text: string): void {
-    if (this.#controller === undefined) return;
+    if (!this.#isOpen) return;
     this.#lastSentAtMs = this.#options.clock.nowMs();
-    this.#controller.enqueue(this.#encoder.encode(text));
-    if ((this.#controller.desiredSize ?? 0) <= 0) this.end();
+    const sizeBytes = Buffer.byteLength(text);
+    this.#unreadBytes += sizeBytes;
+    void this.#body.write(text).then(() => {
+      this.#unreadBytes -= sizeBytes;
+    });
+    if (this.#unreadBytes >= BACKLOG_BYTES_MAX) this.end();
   }
 
   #checkLater(): void {
@@ -76,21 +99,14 @@ export class EventStream {
         this.end();
         return;
       }
-      // A comment: clients pass over it.
+      // A comment, which clients ignore.
       if (clock.nowMs() - this.#lastSentAtMs >= PING_MS) this.#write(': ping\n\n');
-      if (this.#controller !== undefined) this.#checkLater();
+      if (this.#isOpen) this.#checkLater();
     });
-  }
-
-  #letGo(): void {
-    if (this.#controller === undefined) return;
-    this.#controller = undefined;
-    this.#cancelCheck();
-    this.#options.onEnded();
   }
 }
 
-/** Nobody stands behind a timer to catch anything; what cannot be asked, such as a database, may not be assumed. */
+/** An error, such as of the database, counts as false: a timer has no caller that could handle it. */
 function isTrue(ask: () => boolean): boolean {
   try {
     return ask();

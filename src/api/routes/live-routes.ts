@@ -7,7 +7,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';
 import { describeRoute } from '../http/describe-route.ts';
-import { EventStream } from '../http/event-stream.ts';
+import { sendEvents } from '../http/event-stream.ts';
 import { isKeyAlive } from '../http/key-cache.ts';
 import { errorResponses } from '../schemas/error-schema.ts';
 import { liveQuerySchema } from '../schemas/live-schemas.ts';
@@ -68,12 +68,10 @@ export function addLiveRoutes(api: ApiApp, deps: ApiDeps): void {
         `Cannot open a live view: ${OWN_VIEWS_MAX} of this account, or ${VIEWS_MAX} in all, are open already`,
       );
     }
-    context.header('Content-Type', 'text/event-stream');
-    // Proxies such as nginx would collect the events otherwise.
-    context.header('X-Accel-Buffering', 'no');
-    if (context.req.method === 'HEAD') return context.body(null, 200);
-    const view = openView(context, deps, { watched, hasLevels: levels === 'true' });
-    return context.body(view.body, 200);
+    if (context.req.method === 'HEAD') {
+      return context.body(null, 200, { 'Content-Type': 'text/event-stream' });
+    }
+    return openView(context, deps, { watched, hasLevels: levels === 'true' });
   });
 }
 
@@ -81,37 +79,38 @@ function openView(
   context: ApiContext,
   deps: ApiDeps,
   { watched, hasLevels }: { readonly watched: Call | undefined; readonly hasLevels: boolean },
-): EventStream {
+): Response {
   const { clock, liveFeed, liveSound } = deps;
   const scope = scopeOf(context);
   const { apiKey } = callerOf(context);
-  // What can fail is asked first, and who watches can be stopped before anything is sent: a client may be let go at once.
+  // Before the response begins: an error of the store must become a 503.
   const snapshot = snapshotFor(scope, deps, watched);
   let stops: readonly (() => void)[] = [];
-  const stream = new EventStream({
+  const options = {
     clock,
     mayGoOn: () => isKeyAlive(apiKey, deps),
     onEnded: () => {
       for (const stop of stops) stop();
     },
-  });
-  const stopWatching = liveFeed.watch(scope, {
-    onHappening: (happening) => {
-      if (watched !== undefined && callIdOf(happening) !== watched.id) return;
-      const { event, data } = liveEventOf(happening);
-      stream.send(event, data);
-    },
-    onClosed: () => stream.end(),
-  });
-  const tellLevels = (all: readonly CallLevels[]) => {
-    const own = all.filter(({ callId }) => watched === undefined || callId === watched.id);
-    const { event, data } = levelsEventOf(own);
-    if (own.length > 0) stream.send(event, data);
   };
-  const stopLevels = hasLevels ? liveSound.watchLevels(scope, tellLevels) : () => undefined;
-  stops = [stopWatching, stopLevels];
-  stream.send(snapshot.event, snapshot.data);
-  return stream;
+  return sendEvents(context, options, (events) => {
+    const stopWatching = liveFeed.watch(scope, {
+      onHappening: (happening) => {
+        if (watched !== undefined && callIdOf(happening) !== watched.id) return;
+        const { event, data } = liveEventOf(happening);
+        events.send(event, data);
+      },
+      onClosed: () => events.end(),
+    });
+    const sendLevels = (all: readonly CallLevels[]) => {
+      const own = all.filter(({ callId }) => watched === undefined || callId === watched.id);
+      const { event, data } = levelsEventOf(own);
+      if (own.length > 0) events.send(event, data);
+    };
+    const stopLevels = hasLevels ? liveSound.watchLevels(scope, sendLevels) : () => undefined;
+    stops = [stopWatching, stopLevels];
+    events.send(snapshot.event, snapshot.data);
+  });
 }
 
 function snapshotFor(scope: Scope, deps: ApiDeps, watched: Call | undefined) {
