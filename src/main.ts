@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { helpText, readCommandLine } from './cli/server-command-line.ts';
 import type { App } from './compose/app.ts';
-import { openOutput } from './compose/parts.ts';
+import { openOutput } from './compose/output.ts';
 import { beginHearing } from './compose/speech.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config/config.ts';
 import { systemClock } from './lib/clock.ts';

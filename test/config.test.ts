@@ -81,7 +81,9 @@ test.each([
 ])('readConfig says once what it expected of %s=%s', (name, value, message) => {
   const read = () => readConfig({ [name]: value });
 
-  expect(read).toThrow(new ConfigError(`Cannot start with these settings:\n  ${name}: ${message}`));
+  expect(read).toThrow(
+    new ConfigError(`Cannot start with these settings:\n  ${name}: ${message}, got "${value}"`),
+  );
 });
 
 test.each([
@@ -125,6 +127,14 @@ test('readConfig names every wrong setting at once', () => {
   const read = () => readConfig({ PORT: 'x', MAX_CALLS: '-1' });
 
   expect(read).toThrow(/PORT[\s\S]*MAX_CALLS/);
+});
+
+test('readConfig repeats neither a secret nor an address with a password', () => {
+  const read = () =>
+    readConfig({ BOOTSTRAP_LIVE_KEY: 'my-secret', OLLAMA_HOST: 'http://me:word@127.0.0.1:11434' });
+
+  expect(read).toThrow(/BOOTSTRAP_LIVE_KEY[\s\S]*OLLAMA_HOST/);
+  expect(read).not.toThrow(/my-secret|me:word/);
 });
 
 test('readConfig takes an empty variable as not given', () => {

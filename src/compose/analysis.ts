@@ -7,7 +7,7 @@ import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
-import { DEFAULT_RULES_FILE, loadRuleBook } from '../llm/scripted/rule-book.ts';
+import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
 import type { Store } from '../store/store.ts';
 import type { SpeechParts } from './speech.ts';
@@ -36,7 +36,7 @@ export function startAnalysis(from: {
   const secret = recordingSecretOf(store);
   const models = {
     live: speech.model,
-    test: new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE), clock: systemClock }),
+    test: new ScriptedModel({ book: defaultRuleBook(), clock: systemClock }),
   };
   const analysts = (['live', 'test'] as const).map(
     (environment) =>

@@ -1,61 +1,47 @@
 /** Composition root: puts the server together, starts it in order, and stops it in reverse. */
 import { randomBytes } from 'node:crypto';
-import { createApi } from '../api/api.ts';
-import { HttpServer } from '../api/http/http-server.ts';
-import type { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
-import { agentChat } from '../call/sandbox/agent-chat.ts';
+import type { HttpBindings } from '@hono/node-server';
+import { HttpServer, type Upgrades } from '../api/http/http-server.ts';
+import { createProbes, isProbe } from '../api/probes.ts';
+import type { InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts } from '../call/session/call-parts.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isSigningSecret } from '../domain/account/api-key.ts';
 import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts';
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';
+import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import { idMaker, type NewId } from '../domain/ids.ts';
+import { ServiceError } from '../domain/service-error.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { randomPool } from '../lib/random-pool.ts';
-import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { Store } from '../store/store.ts';
 import { LiveAdmission } from './admission.ts';
-import { recordingSecretOf, startAnalysis } from './analysis.ts';
-import {
-  type BrowserCalls,
-  browserSockets,
-  openBrowserCalls,
-  openDashboard,
-  setupUrlOf,
-} from './browser-calls.ts';
-import { liveCallParts, liveDialer, liveRouter, openLive } from './calls.ts';
+import { liveCallParts, liveRouter } from './calls.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { startTightening } from './data-folder.ts';
-import { type ErasureRounds, openEraser } from './erasure.ts';
-import { startGreetings } from './greetings.ts';
 import { Health } from './health.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
 import type { AppParts } from './parts.ts';
-import { recover, startRetention } from './retention-sweep.ts';
-import { Sandbox } from './sandbox.ts';
+import { recover } from './retention-sweep.ts';
 import { openSipTraces, type SipTraceKeeper } from './sip-trace.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
-import { Webhooks, watchOutbox } from './webhooks.ts';
 
-/** For those who waited for the start. */
-const BREATH_MS = 100;
-
+/** The server. Calls come first: the control plane is loaded when calls can come in already. */
 export class App {
   readonly #parts: AppParts;
   readonly #ladders: SipTraceKeeper;
   readonly #admission: LiveAdmission;
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomPool() });
   readonly #callParts: CallParts;
-  readonly #dialer: OutboundDialer;
-  readonly #sandbox: Sandbox;
-  readonly #browser: BrowserCalls;
+  readonly #router: InboundRouter;
   readonly #health: Health;
-  readonly #dashboard: ReturnType<typeof openDashboard>;
-  readonly #live: ReturnType<typeof openLive>;
   readonly #http: HttpServer;
   readonly #numberOwners: NumberOwners;
-  readonly #eraser: ErasureRounds;
+  /** Undefined until it has been loaded. */
+  #control: ControlPlane | undefined;
+  readonly #controlReady = Promise.withResolvers<ControlPlane>();
   /** How to stop what has been started, in the order of starting. */
   readonly #stops: (() => Promise<void> | void)[] = [];
   #isDraining = false;
@@ -63,33 +49,34 @@ export class App {
 
   constructor(parts: AppParts) {
     this.#parts = parts;
-    const { config } = parts;
+    const { config, store } = parts;
     this.#ladders = openSipTraces(parts);
     const { trunks } = parts.telephony;
     this.#numberOwners = openNumberOwners({ ...parts, trunks });
     const facts = { ladders: this.#ladders, callsMax: config.MAX_CALLS };
     this.#admission = new LiveAdmission({ ...parts, ...facts });
-    const { registry, watch } = this.#admission;
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
-    this.#dialer = liveDialer({ ...parts, callParts: this.#callParts, registry });
-    this.#sandbox = new Sandbox({ ...parts, newId: this.#newId, clock: systemClock, watch });
-    this.#browser = openBrowserCalls(parts);
-    this.#health = new Health({ ...parts, admission: this.#admission, browser: this.#browser });
-    this.#dashboard = openDashboard({ ...parts, newId: this.#newId });
-    this.#live = openLive(registry, this.#sandbox);
-    const isQuiet = () => registry.size === 0 && this.#sandbox.inProgress.length === 0;
-    this.#eraser = openEraser({ ...parts, newId: this.#newId, isQuiet });
+    this.#router = liveRouter({
+      store,
+      numberOwners: this.#numberOwners,
+      admission: this.#admission,
+      callParts: this.#callParts,
+    });
+    const browser = { check: () => this.#control?.browserCheck() ?? BROWSER_NOT_STARTED };
+    this.#health = new Health({ ...parts, admission: this.#admission, browser });
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,
-      fetch: this.#createApi().fetch,
-      upgrades: browserSockets(parts, { dashboard: this.#dashboard, phone: this.#browser }),
+      fetch: this.#fetcher(),
+      upgrades: this.#upgrades(),
       newId: this.#newId,
       clock: systemClock,
-      rates: parts.store.rates,
+      rates: store.rates,
       isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
       log: parts.log,
     });
+    // Requests that wait for it are refused where the start fails.
+    this.#controlReady.promise.catch(() => undefined);
   }
 
   /** Every port is open when it resolves. @throws {Error} naming what could not be started, and why. */
@@ -112,9 +99,6 @@ export class App {
     if (welcome !== undefined) show(welcome);
     checkNumbers({ ...this.#parts, trunks: telephony.trunks, owners: this.#numberOwners });
     await recover({ ...this.#parts, newId: this.#newId });
-    const webhooks = new Webhooks(this.#parts);
-    this.#stops.push(() => webhooks.stop());
-    watchOutbox(this.#parts);
     metrics.watchSip(() => telephony.sipCounts);
     metrics.watchTrunks(() => telephony.trunks.list());
     metrics.watchQueue(() => store.calls.countQueued('live', 'outbound'));
@@ -130,64 +114,78 @@ export class App {
       telephony.startMedia(),
       this.#health.start(),
     ]);
-    this.#stops.push(startGreetings(this.#parts));
-    this.#stops.push(startRetention(this.#parts));
-    this.#eraser.start();
-    this.#stops.push(() => this.#eraser.stop());
-    this.#stops.push(startAnalysis({ ...this.#parts, newId: this.#newId }));
-    await this.#takeCalls();
+    await telephony.start((incoming) => void this.#router.take(incoming), store.dialogs);
     this.#stops.push(() => this.#http.stop());
     const port = await this.#http.start();
-    // Before the port is closed: a live view would keep its connection open.
-    this.#stops.push(() => store.liveFeed.close());
-    this.#stops.push(() => this.#live.liveSound.close());
+    await this.#startControlPlane();
     this.#showReady(port);
-    await this.#startRest(webhooks);
+    // Not before: a start is busy, and no call is to be refused for that.
+    if (this.#stopped === undefined) this.#admission.start();
+  }
+
+  /** Loads and starts it; requests that came meanwhile are answered then. */
+  async #startControlPlane(): Promise<void> {
+    const ControlPlane = await loadControlPlane();
+    if (this.#stopped !== undefined) return;
+    const control = new ControlPlane({
+      ...this.#parts,
+      newId: this.#newId,
+      admission: this.#admission,
+      callParts: this.#callParts,
+      router: this.#router,
+      ladders: this.#ladders,
+      numberOwners: this.#numberOwners,
+      readiness: () => this.#health.report(this.#isDraining),
+    });
+    this.#control = control;
+    this.#stops.push(() => control.stop());
+    if (this.#isDraining) void control.drain();
+    await control.start();
+    this.#controlReady.resolve(control);
   }
 
   #showReady(port: number): void {
     const { config, show, version } = this.#parts;
     show(readyNotice({ config, version, port, report: this.#health.report(false) }));
-    const setupUrl = setupUrlOf(this.#dashboard, config);
+    const setupUrl = this.#control?.setupUrl();
     if (setupUrl !== undefined) show(setupNotice(setupUrl));
   }
 
-  /** From here on there are calls. */
-  async #takeCalls(): Promise<void> {
-    const { telephony, store } = this.#parts;
-    const admission = this.#admission;
-    const [callParts, numberOwners] = [this.#callParts, this.#numberOwners];
-    const router = liveRouter({ store, numberOwners, admission, callParts });
-    await telephony.start((incoming) => void router.take(incoming), store.dialogs);
-    this.#stops.push(() => this.#browser.stop());
-    await this.#browser.start((incoming, findAgent) => void router.take(incoming, findAgent));
-    this.#stops.push(() => this.#dialer.stop());
-    this.#dialer.start();
-    this.#stops.push(() => this.#sandbox.stop());
-    this.#sandbox.start();
+  /** Answers probes at once, and everything else from when the control plane is loaded. */
+  #fetcher(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
+    const { config, metrics, log } = this.#parts;
+    const probes = createProbes({
+      readiness: () => this.#health.report(this.#isDraining),
+      publicUrl: config.PUBLIC_URL,
+      metrics,
+      newId: this.#newId,
+      clock: systemClock,
+      log,
+    });
+    return (request, env) => {
+      if (isProbe(request)) return probes.fetch(request, env);
+      if (this.#control !== undefined) return this.#control.fetch(request, env);
+      return this.#controlReady.promise.then((control) => control.fetch(request, env));
+    };
   }
 
-  /** Starts what neither calls nor requests wait for: to load it would hold up the first of them. */
-  async #startRest(webhooks: Webhooks): Promise<void> {
-    await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
-    if (this.#stopped !== undefined) return;
-    this.#stops.push(this.#parts.store.startCheckpoints());
-    await webhooks.start();
-    // Not before: a start is busy, and no call is to be refused for that.
-    if (this.#stopped === undefined) this.#admission.start();
+  #upgrades(): Upgrades {
+    return {
+      takes: (request) => this.#control?.upgrades.takes(request) ?? false,
+      take: (...connection) => this.#control?.upgrades.take(...connection),
+      stop: () => this.#control?.upgrades.stop(),
+    };
   }
 
   /** Takes no new calls and waits for those in progress; after `timeoutMs` they are ended. */
   async drain(timeoutMs: number): Promise<void> {
     this.#isDraining = true;
-    this.#dialer.drain();
     const isTelephonyEmpty = this.#parts.telephony.drain();
-    this.#browser.drain();
     const timeOver = Promise.withResolvers<void>();
     const cancel = systemClock.after(timeoutMs, timeOver.resolve);
     const isEmpty = Promise.all([
       this.#admission.registry.whenEmpty(),
-      this.#sandbox.drain(),
+      this.#control?.drain(),
       isTelephonyEmpty,
     ]);
     await Promise.race([isEmpty, timeOver.promise]);
@@ -202,9 +200,11 @@ export class App {
 
   async #stopAll(): Promise<void> {
     this.#isDraining = true;
-    this.#dialer.drain();
+    this.#controlReady.reject(
+      new ServiceError('SERVICE_UNAVAILABLE', 'Cannot answer now: the server stops'),
+    );
+    void this.#control?.drain();
     void this.#parts.telephony.drain();
-    this.#browser.drain();
     await this.#admission.registry.endAll('the server stops');
     for (const stop of this.#stops.reverse()) {
       try {
@@ -214,40 +214,32 @@ export class App {
       }
     }
   }
-
-  #createApi() {
-    const { config, metrics, store, log, version } = this.#parts;
-    return createApi({
-      ...store,
-      operatorKeys: this.#dashboard.keys,
-      addRoutes: (api, deps) => addDashboardRoutes(api, deps, this.#dashboard),
-      ...this.#live,
-      dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
-      voices: this.#parts.speech.voices,
-      ladders: this.#ladders,
-      trunks: this.#parts.telephony.trunks,
-      numberOwners: this.#numberOwners,
-      eraser: this.#eraser,
-      chat: agentChat({ model: this.#parts.speech.model, clock: systemClock, log }),
-      plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
-      isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
-      metrics,
-      readiness: () => this.#health.report(this.#isDraining),
-      clock: systemClock,
-      log,
-      newId: this.#newId,
-      random: randomBytes,
-      webhookUrlRules: {
-        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
-        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
-      },
-      publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
-      dataFolder: config.DATA_DIR,
-      recordingSecret: recordingSecretOf(store),
-      version,
-    });
-  }
 }
+
+/** Between two steps of loading, for calls and probes: Node loads what one `import()` asks for without a pause. */
+const BREATH_MS = 5;
+
+/** Loads the control plane in steps, so that calls never wait for longer than the largest of them. */
+async function loadControlPlane(): Promise<typeof ControlPlane> {
+  const steps = [
+    () => import('zod'),
+    () => import('@hono/zod-openapi'),
+    async () => phoneLibrary(),
+    () => import('undici'),
+    () => import('./sandbox.ts'),
+    () => import('./browser-calls.ts'),
+    () => import('../api/routes/agent-routes.ts'),
+    () => import('../api/api.ts'),
+    () => import('../operator/dashboard-routes.ts'),
+  ];
+  for (const step of steps) {
+    await new Promise<void>((resolve) => systemClock.after(BREATH_MS, resolve));
+    await step();
+  }
+  return (await import('./control-plane.ts')).ControlPlane;
+}
+
+const BROWSER_NOT_STARTED = { name: 'browser calls', isOk: true, state: 'not started' };
 
 const SETTINGS = {
   liveKey: 'BOOTSTRAP_LIVE_KEY',

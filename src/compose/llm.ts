@@ -8,11 +8,9 @@ import { chooseLanguageModel, MeasuredModel } from '../llm/choose-language-model
 import type { FallbackModel } from '../llm/fallback-model.ts';
 import { GuardedModel } from '../llm/guarded-model.ts';
 import type { LanguageModel } from '../llm/language-model.ts';
-import { LlamaCppModel } from '../llm/llama-cpp/llama-cpp-model.ts';
-import { OllamaModel } from '../llm/ollama/ollama-model.ts';
-import { OpenAiModel } from '../llm/openai/openai-model.ts';
-import { DEFAULT_RULES_FILE, loadRuleBook } from '../llm/scripted/rule-book.ts';
-import { ScriptedModel } from '../llm/scripted/scripted-model.ts';
+import type { LlamaCppModel } from '../llm/llama-cpp/llama-cpp-model.ts';
+import type { OllamaModel } from '../llm/ollama/ollama-model.ts';
+import { defaultRuleBook } from '../llm/scripted/default-rules.ts';
 
 export interface ModelParts {
   readonly model: FallbackModel;
@@ -30,33 +28,39 @@ interface Options {
   readonly counts: LanguageModelCounts;
 }
 
-/** LLM names the engines in order; only those are made. */
-export function composeModel(options: Options): ModelParts {
+/** Makes the engines that LLM names, in that order; the others are not even loaded. */
+export async function composeModel(options: Options): Promise<ModelParts> {
   const { config, clock, log, times, counts } = options;
   // The guard is inside: a model that only thinks aloud counts as one that failed.
   const guarded = (model: LanguageModel) =>
     new MeasuredModel({ model: new GuardedModel(model), times, clock });
-  const ollama = ollamaOf(config);
-  const llamaCpp = llamaCppOf(options);
-  const model = chooseLanguageModel({
+  let ollama: OllamaModel | undefined;
+  let llamaCpp: LlamaCppModel | undefined;
+  const model = await chooseLanguageModel({
     setting: config.LLM,
     clock,
     log,
     counts,
     mayWarm: config.LLM_WARM_PREFIX,
     makers: {
-      ollama: () => guarded(ollama),
-      openai: () => guarded(openAiOf(config)),
-      'llama-cpp': () => guarded(llamaCpp),
-      scripted: () => guarded(scriptedOf(config, clock)),
+      ollama: async () => {
+        ollama = await openOllama(config);
+        return guarded(ollama);
+      },
+      openai: async () => guarded(await openOpenAi(config)),
+      'llama-cpp': async () => {
+        llamaCpp = await openLlamaCpp(options);
+        return guarded(llamaCpp);
+      },
+      scripted: async () => guarded(await openScripted(config, clock)),
     },
   });
   return {
     model,
     counts,
     warmModel: async (signal) => {
-      if (config.LLM.includes('llama-cpp')) await loadAhead(llamaCpp, model);
-      if (model.report().engine === ollama.name) await ollama.load(signal);
+      if (llamaCpp !== undefined) await loadAhead(llamaCpp, model);
+      if (model.report().engine === ollama?.name) await ollama.load(signal);
     },
   };
 }
@@ -67,7 +71,8 @@ async function loadAhead(llamaCpp: LlamaCppModel, model: FallbackModel): Promise
   await model.check();
 }
 
-function llamaCppOf({ config, clock, log }: Options): LlamaCppModel {
+async function openLlamaCpp({ config, clock, log }: Options): Promise<LlamaCppModel> {
+  const { LlamaCppModel } = await import('../llm/llama-cpp/llama-cpp-model.ts');
   const { contextTokens, limits } = sharedOf(config);
   const order = {
     folder: config.LLAMA_CPP_DIR ?? join(config.MODELS_DIR, 'llama-cpp'),
@@ -78,12 +83,14 @@ function llamaCppOf({ config, clock, log }: Options): LlamaCppModel {
   return new LlamaCppModel({ order, clock, log, limits });
 }
 
-function ollamaOf(config: Config): OllamaModel {
+async function openOllama(config: Config): Promise<OllamaModel> {
+  const { OllamaModel } = await import('../llm/ollama/ollama-model.ts');
   const { OLLAMA_HOST: host, OLLAMA_MODEL: model } = config;
   return new OllamaModel({ host, model, ...sharedOf(config) });
 }
 
-function openAiOf(config: Config): OpenAiModel {
+async function openOpenAi(config: Config): Promise<LanguageModel> {
+  const { OpenAiModel } = await import('../llm/openai/openai-model.ts');
   return new OpenAiModel({
     baseUrl: config.OPENAI_BASE_URL ?? '',
     model: config.OPENAI_MODEL ?? '',
@@ -92,8 +99,11 @@ function openAiOf(config: Config): OpenAiModel {
   });
 }
 
-function scriptedOf(config: Config, clock: Clock): ScriptedModel {
-  return new ScriptedModel({ book: loadRuleBook(config.SCRIPT_FILE ?? DEFAULT_RULES_FILE), clock });
+async function openScripted({ SCRIPT_FILE }: Config, clock: Clock): Promise<LanguageModel> {
+  const { ScriptedModel } = await import('../llm/scripted/scripted-model.ts');
+  if (SCRIPT_FILE === undefined) return new ScriptedModel({ book: defaultRuleBook(), clock });
+  const { loadRuleBook } = await import('../llm/scripted/rule-book.ts');
+  return new ScriptedModel({ book: loadRuleBook(SCRIPT_FILE), clock });
 }
 
 /** What every model behind a server is told. */

@@ -1,12 +1,10 @@
 /** Composition root: makes the server's parts, and begins what takes long. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { styleText } from 'node:util';
 import { type Config, databaseFileOf } from '../config/config.ts';
 import { systemClock } from '../lib/clock.ts';
 import { DiskSpace } from '../lib/disk-space.ts';
-import { openStandardOutput, type Paint, prettyLine } from '../lib/log-destination.ts';
-import { type Logger, openLogger } from '../lib/logger.ts';
+import type { Logger } from '../lib/logger.ts';
 import { Metrics } from '../lib/metrics/metrics.ts';
 import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
@@ -14,9 +12,9 @@ import { type DatabaseLock, lockDatabase } from '../store/sqlite/database-lock.t
 import { openStore, type Store } from '../store/store.ts';
 import { makeDataFolders, RECORDINGS, refuseEmptyDatabase } from './data-folder.ts';
 import { composeSpeech, type SpeechParts } from './speech.ts';
-import { jsonLine, type Notice } from './startup-banner.ts';
+import type { Notice } from './startup-banner.ts';
 import { Telephony } from './telephony.ts';
-import { type CallTracing, openTracing } from './tracing.ts';
+import type { CallTracing } from './tracing.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -88,28 +86,11 @@ async function openData(options: {
   return { lock, store, tracing };
 }
 
-interface Output {
-  readonly log: Logger;
-  /** Shows what the operator must see, at every level of the log. */
-  readonly show: (notice: Notice) => void;
-  /** Lines lost since the start. */
-  readonly linesLost: () => number;
-}
-
-/** Opens standard output: text for people on a terminal, one JSON object a line elsewhere, unless LOG_FORMAT says which. */
-export function openOutput({ LOG_LEVEL, LOG_FORMAT }: Config): Output {
-  const destination = openStandardOutput(systemClock);
-  const isPretty = LOG_FORMAT === 'pretty' || (LOG_FORMAT === 'auto' && process.stdout.isTTY);
-  // Obeys NO_COLOR, and colours nothing where it is not a terminal.
-  const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });
-  const pretty = { write: (line: string) => destination.write(prettyLine(line, paint)) };
-  const log = openLogger(LOG_LEVEL, isPretty ? pretty : destination);
-  destination.onLoss((lost) =>
-    log.error(lost, 'lines of the log were lost: it could not be written'),
-  );
-  const show = (notice: Notice) => {
-    if (isPretty) destination.write(`${notice.text(paint)}\n`);
-    else for (const line of notice.lines) destination.write(jsonLine(line, systemClock.now()));
-  };
-  return { log, show, linesLost: () => destination.linesLost };
+/** Loads what sends traces only where the settings name a collector. */
+async function openTracing(
+  options: Parameters<typeof import('./tracing.ts').openTracing>[0],
+): Promise<CallTracing | undefined> {
+  if (options.config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return undefined;
+  const tracing = await import('./tracing.ts');
+  return tracing.openTracing(options);
 }

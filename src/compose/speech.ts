@@ -56,7 +56,7 @@ export async function composeSpeech(options: Options): Promise<SpeechParts> {
   return {
     hearing: new MeasuredHearing({ hearing, times }),
     ...(await composeVoices(options)),
-    ...composeModel(options),
+    ...(await composeModel(options)),
   };
 }
 

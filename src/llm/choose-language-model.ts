@@ -18,8 +18,10 @@ export const LANGUAGE_MODEL_ENGINES = ['ollama', 'openai', 'llama-cpp', 'scripte
 
 export type LanguageModelEngine = (typeof LANGUAGE_MODEL_ENGINES)[number];
 
-/** Makes one engine; called only for engines that the setting names. */
-export type LanguageModelMakers = Readonly<Record<LanguageModelEngine, () => LanguageModel>>;
+/** Loads and makes one engine; called only for engines that the setting names. */
+export type LanguageModelMakers = Readonly<
+  Record<LanguageModelEngine, () => Promise<LanguageModel>>
+>;
 
 /** The rule book stands in where no model is installed. */
 const AUTO_ORDER: readonly LanguageModelEngine[] = ['ollama', 'scripted'];
@@ -48,7 +50,7 @@ export function parseLanguageModelOrder(setting: string): readonly LanguageModel
  *
  * @throws {RangeError} as `parseLanguageModelOrder`, and whatever the makers throw.
  */
-export function chooseLanguageModel(options: {
+export async function chooseLanguageModel(options: {
   readonly setting: string;
   readonly makers: LanguageModelMakers;
   readonly clock: Clock;
@@ -56,10 +58,10 @@ export function chooseLanguageModel(options: {
   readonly counts?: LanguageModelCounts;
   /** Whether prompts are read ahead; true unless given. */
   readonly mayWarm?: boolean;
-}): FallbackModel {
+}): Promise<FallbackModel> {
   const engines = parseLanguageModelOrder(options.setting);
   return new FallbackModel({
-    models: engines.map((engine) => options.makers[engine]()),
+    models: await Promise.all(engines.map((engine) => options.makers[engine]())),
     clock: options.clock,
     log: options.log,
     counts: options.counts ?? UNCOUNTED,

@@ -1,12 +1,10 @@
 /** Tool `transfer_call` and its policy: the allow-list that prompt injection cannot widen. */
-import {
-  type CountryCode,
-  findPhoneNumbersInText,
-  parsePhoneNumberFromString,
-} from 'libphonenumber-js/max';
+
+import type { CountryCode } from 'libphonenumber-js/max';
 import type { TransferTarget } from '../domain/agent/agent.ts';
 import { TRANSFER_MODES, type TransferMode } from '../domain/agent/transfer-rules.ts';
 import { type DialDecision, decideDial } from '../domain/dialing/dial-policy.ts';
+import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** The other party's telephone rings for up to 30 s, and whoever picks it up may be told first what it is about. */
@@ -131,12 +129,15 @@ function targetOf(destination: string, rules: TransferRules): string | undefined
 function numberInPrompt(destination: string, rules: TransferRules): string | undefined {
   const country = countryOf(rules.agentNumber);
   const options = country === undefined ? {} : { defaultCountry: country };
-  const parsed = parsePhoneNumberFromString(destination, { ...options, extract: false });
+  const parsed = phoneLibrary().parsePhoneNumberFromString(destination, {
+    ...options,
+    extract: false,
+  });
   return transferNumbersInPrompt(rules.systemPrompt).find((number) => number === parsed?.number);
 }
 
 function countryOf(number: string | null): CountryCode | undefined {
-  return number === null ? undefined : parsePhoneNumberFromString(number)?.country;
+  return number === null ? undefined : phoneLibrary().parsePhoneNumberFromString(number)?.country;
 }
 
 function fold(text: string): string {
@@ -163,7 +164,9 @@ const SENTENCE_END = /(?<=[.!?])\s+/;
  */
 export function transferNumbersInPrompt(systemPrompt: string): string[] {
   const text = transferParts(systemPrompt).join('\n');
-  return findPhoneNumbersInText(text).map(({ number }) => number.number);
+  return phoneLibrary()
+    .findPhoneNumbersInText(text)
+    .map(({ number }) => number.number);
 }
 
 type Section = 'none' | 'label' | 'heading';

@@ -14,7 +14,7 @@ import {
   type ModelRequest,
 } from '../../src/llm/language-model.ts';
 import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
-import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
+import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { collect, describeLanguageModel, requestOf, textOf } from './language-model.contract.ts';
@@ -62,10 +62,7 @@ describeLanguageModel(
   'FallbackModel',
   () =>
     new FallbackModel({
-      models: [
-        new StubModel('down', [], down()),
-        new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE) }),
-      ],
+      models: [new StubModel('down', [], down()), new ScriptedModel({ book: defaultRuleBook() })],
       clock: new FakeClock(),
       log: silentLogger,
     }),
@@ -213,14 +210,14 @@ test.each([
   );
 });
 
-test('chooseLanguageModel makes only the engines that are named', () => {
+test('chooseLanguageModel makes only the engines that are named', async () => {
   const made: string[] = [];
-  const make = (name: string) => () => {
+  const make = (name: string) => async () => {
     made.push(name);
     return new StubModel(name, []);
   };
 
-  const model = chooseLanguageModel({
+  const model = await chooseLanguageModel({
     setting: 'scripted',
     makers: {
       ...{ ollama: make('ollama'), openai: make('openai') },

@@ -13,7 +13,7 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from '../../src/llm/language-model.ts';
-import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
+import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import {
   collect,
@@ -91,7 +91,7 @@ const saying = (...texts: string[]): ModelEvent[] => texts.map((text) => ({ kind
 
 describeLanguageModel(
   'GuardedModel',
-  () => new GuardedModel(new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE) })),
+  () => new GuardedModel(new ScriptedModel({ book: defaultRuleBook() })),
 );
 
 test('withoutControlTokens leaves no mark of any chat template, and changes nothing the second time', () => {

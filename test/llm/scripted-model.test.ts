@@ -2,11 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelEvent } from '../../src/llm/language-model.ts';
-import {
-  DEFAULT_RULES_FILE,
-  loadRuleBook,
-  parseRuleBook,
-} from '../../src/llm/scripted/rule-book.ts';
+import { DEFAULT_RULES_FILE, defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
+import { loadRuleBook, parseRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
@@ -18,7 +15,7 @@ import {
 } from './language-model.contract.ts';
 
 const END_CALL = { name: 'end_call', description: 'Ends the call.', parameters: {} };
-const FRONT_DESK = loadRuleBook(DEFAULT_RULES_FILE);
+const FRONT_DESK = defaultRuleBook();
 
 describeLanguageModel('ScriptedModel', () => new ScriptedModel({ book: FRONT_DESK }));
 
@@ -183,6 +180,12 @@ test.each([
   [{ when: { any: true }, say: 'x' }, /rule "number 1": id/],
 ])('parseRuleBook names the rule that is wrong: %o', (rule, expected) => {
   expect(() => bookOf(rule)).toThrow(expected);
+});
+
+test('defaultRuleBook gives what loadRuleBook makes of the same file', () => {
+  const book = loadRuleBook(DEFAULT_RULES_FILE);
+
+  expect(defaultRuleBook()).toEqual(book);
 });
 
 test('parseRuleBook refuses two rules of one id', () => {

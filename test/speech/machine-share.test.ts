@@ -1,6 +1,6 @@
 /** What a machine gives to recognisers. */
 import { expect, test } from 'vitest';
-import { machineShare } from '../../src/speech/stt/pool/recognizer-pool.ts';
+import { machineShare } from '../../src/speech/hearing/choose-hearing.ts';
 
 const GIB = 2 ** 30;
 

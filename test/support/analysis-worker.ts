@@ -6,7 +6,7 @@ import { Analyst } from '../../src/call/analysis/analyst.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { DEFAULT_RULES_FILE, loadRuleBook } from '../../src/llm/scripted/rule-book.ts';
+import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { openStore } from '../../src/store/store.ts';
 
@@ -17,7 +17,7 @@ const [file = ''] = process.argv.slice(2);
 const store = await openStore({ file, clock: systemClock, log: silentLogger });
 const analyst = new Analyst({
   environment: 'live',
-  model: new ScriptedModel({ book: loadRuleBook(DEFAULT_RULES_FILE), firstWordMs: 5 }),
+  model: new ScriptedModel({ book: defaultRuleBook(), firstWordMs: 5 }),
   analyses: store.analyses,
   calls: store.calls,
   events: store.events,

@@ -62,7 +62,7 @@ test.each([
   ],
   [{ maxCalls: 0 }, 'trunk "acme": maxCalls: '],
   [{ account: 'the dentist' }, 'trunk "acme": account: expected the id of an account'],
-  [{ colour: 'red' }, 'trunk "acme": Unrecognized key: "colour"'],
+  [{ colour: 'red' }, 'trunk "acme": colour: unknown field'],
 ])('parseTrunks refuses %j by name', (fields, message) => {
   expect(() => parseTrunks(trunkJson(fields))).toThrow(message);
 });

@@ -1,7 +1,11 @@
 /** `/healthz`, `/readyz` and `/metrics`: for whoever runs the server, without a key. */
-import type { ApiApp, ApiDeps } from '../api-env.ts';
+import type { Hono } from 'hono';
+import type { ApiDeps, ApiEnv } from '../api-env.ts';
 
-export function addHealthRoutes(api: ApiApp, deps: ApiDeps): void {
+export function addHealthRoutes(
+  api: Hono<ApiEnv>,
+  deps: Pick<ApiDeps, 'readiness' | 'metrics'>,
+): void {
   // Says only that the process answers; whoever restarts on it must not be fooled by a carrier that is away.
   api.get('/healthz', (context) => context.json({ status: 'ok' }, 200));
 

@@ -1,10 +1,7 @@
 /** Detects dictation and its progress: telephone number, digits, spelling, e-mail or postal address; pure */
-import {
-  type CountryCode,
-  isSupportedCountry,
-  parsePhoneNumberFromString,
-  validatePhoneNumberLength,
-} from 'libphonenumber-js/max';
+
+import type { CountryCode } from 'libphonenumber-js/max';
+import { phoneLibrary } from '../../domain/dialing/phone-library.ts';
 import type { TurnState } from '../turn/turn-state.ts';
 import { numberOf, trailingDigits } from './number-words.ts';
 
@@ -74,7 +71,7 @@ export function dictationOf(
 
 /** The country of an agent's number, E.164; undefined where there is none, or it belongs to several. */
 export function countryOfNumber(number: string | null): string | undefined {
-  return number === null ? undefined : parsePhoneNumberFromString(number)?.country;
+  return number === null ? undefined : phoneLibrary().parsePhoneNumberFromString(number)?.country;
 }
 
 /** The one that was asked for; else the one that the caller's own words are. */
@@ -126,19 +123,22 @@ const PROGRESS: Readonly<Record<DictationKind, Judge>> = {
 
 /** By the country's own lengths, so that ten digits are enough in one country and eleven in another. */
 function phoneProgress(digits: string, country: string | null): DictationProgress {
-  const place = country !== null && isSupportedCountry(country) ? country : undefined;
+  const place =
+    country !== null && phoneLibrary().isSupportedCountry(country) ? country : undefined;
   if (place === undefined && !digits.startsWith('+')) {
     return digits.length >= PHONE_DIGITS ? 'whole' : 'begun';
   }
   if (!isWholeNumber(digits, place)) {
-    return validatePhoneNumberLength(digits, place) === 'TOO_SHORT' ? 'begun' : 'perhaps';
+    return phoneLibrary().validatePhoneNumberLength(digits, place) === 'TOO_SHORT'
+      ? 'begun'
+      : 'perhaps';
   }
-  const mayGoOn = validatePhoneNumberLength(`${digits}0`, place) !== 'TOO_LONG';
+  const mayGoOn = phoneLibrary().validatePhoneNumberLength(`${digits}0`, place) !== 'TOO_LONG';
   return mayGoOn ? 'perhaps' : 'whole';
 }
 
 function isWholeNumber(digits: string, country: CountryCode | undefined): boolean {
-  return parsePhoneNumberFromString(digits, country)?.isValid() === true;
+  return phoneLibrary().parsePhoneNumberFromString(digits, country)?.isValid() === true;
 }
 
 /** Such as 6 of "your six-digit code"; null where the question does not say. */

@@ -1,6 +1,7 @@
 /** How accounts are changed: limits, and what a change may not say; pure */
-import { getCountries, isSupportedCountry } from 'libphonenumber-js/max';
+
 import { checkTransferTarget } from '../agent/agent-rules.ts';
+import { phoneLibrary } from '../dialing/phone-library.ts';
 import { emptyPatch, given } from '../ids.ts';
 import type { Account, CallRetention } from './account.ts';
 
@@ -47,9 +48,9 @@ export function patchAccount(account: Account, patch: AccountPatch): Account {
 }
 
 /** ISO 3166 alpha-2 codes of the countries with telephone numbers. */
-export const COUNTRY_CODES: readonly string[] = getCountries();
+export const COUNTRY_CODES: readonly string[] = phoneLibrary().getCountries();
 
 /** Whether the text is an ISO 3166 alpha-2 code, in capitals, of a country with telephone numbers. */
 export function isCountryCode(text: string): boolean {
-  return isSupportedCountry(text);
+  return phoneLibrary().isSupportedCountry(text);
 }

@@ -1,11 +1,7 @@
 /** Decides which numbers may be called at all, whoever asks: the last word before money is spent; pure */
-import {
-  type CountryCode,
-  getCountryCallingCode,
-  isSupportedCountry,
-  type PhoneNumber,
-  parsePhoneNumberFromString,
-} from 'libphonenumber-js/max';
+
+import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
+import { phoneLibrary } from './phone-library.ts';
 import { isPhoneNumber } from './phone-number.ts';
 
 export interface DialRules {
@@ -84,7 +80,7 @@ const MAIN_COUNTRIES: Readonly<Record<string, CountryCode>> = {
 /** Decides about a number as it was written; only E.164 can be allowed. */
 export function decideDial(text: string, rules: DialRules): DialDecision {
   if (isShortNumber(text)) return refused('emergency and short numbers may not be called');
-  const parsed = isPhoneNumber(text) ? parsePhoneNumberFromString(text) : undefined;
+  const parsed = isPhoneNumber(text) ? phoneLibrary().parsePhoneNumberFromString(text) : undefined;
   if (parsed === undefined) {
     return refused('expected a possible number in E.164 form, such as +390612345678');
   }
@@ -100,7 +96,7 @@ export function isShortNumber(text: string): boolean {
   const digits = digitsOf(text);
   if (digits === undefined || digits === '') return false;
   if (!text.normalize('NFKC').includes('+')) return digits.length <= SHORT_DIGITS_MAX;
-  const parsed = parsePhoneNumberFromString(`+${digits}`);
+  const parsed = phoneLibrary().parsePhoneNumberFromString(`+${digits}`);
   if (parsed === undefined) return digits.length <= SHORT_DIGITS_MAX;
   const { countryCallingCode, nationalNumber } = parsed;
   // Area codes of that form are not given out: somebody has put a service code before a number.
@@ -131,7 +127,8 @@ function isCountryAllowed(parsed: PhoneNumber, rules: DialRules): boolean {
   const { allowedCountries, homeNumber } = rules;
   if (allowedCountries === 'any') return true;
   if (allowedCountries !== undefined) return isOneOf(parsed, allowedCountries);
-  const home = homeNumber === null ? undefined : parsePhoneNumberFromString(homeNumber);
+  const home =
+    homeNumber === null ? undefined : phoneLibrary().parsePhoneNumberFromString(homeNumber);
   if (home === undefined) return false;
   if (home.country !== undefined) return isOneOf(parsed, [home.country]);
   const main = MAIN_COUNTRIES[home.countryCallingCode];
@@ -146,7 +143,9 @@ function isOneOf(
 ): boolean {
   if (country !== undefined) return allowed.includes(country);
   return allowed.some(
-    (code) => isSupportedCountry(code) && getCountryCallingCode(code) === countryCallingCode,
+    (code) =>
+      phoneLibrary().isSupportedCountry(code) &&
+      phoneLibrary().getCountryCallingCode(code) === countryCallingCode,
   );
 }
 

@@ -1,7 +1,8 @@
 /** Telephone numbers in E.164 form, checked once where they come in; pure */
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+
 import type { Scope } from '../agent/agent.ts';
 import { ServiceError } from '../service-error.ts';
+import { phoneLibrary } from './phone-library.ts';
 
 /** A number in E.164 form, of a length that its country has. */
 export type PhoneNumber = string & { readonly brand: 'PhoneNumber' };
@@ -13,7 +14,7 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 
 /** Whether the text is E.164 and of a length that exists in the country of its calling code. */
 export function isPhoneNumber(text: string): text is PhoneNumber {
-  return E164.test(text) && parsePhoneNumberFromString(text)?.isPossible() === true;
+  return E164.test(text) && phoneLibrary().parsePhoneNumberFromString(text)?.isPossible() === true;
 }
 
 /**

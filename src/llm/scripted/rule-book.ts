@@ -1,20 +1,14 @@
 /** Rule book of the scripted model: patterns of callers' words and the answers to them. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { compile, type Rule, type RuleBook } from './default-rules.ts';
 
-/** When a rule applies. All conditions given must hold. */
 const condition = z
   .strictObject({
-    /** Found in the caller's words, without regard to case; named groups may be used in `say`. */
     regex: z.string().min(1).optional(),
-    /** All of them occur in the caller's words, in any order. */
     words: z.array(z.string().min(1)).min(1).optional(),
-    /** Always. */
     any: z.literal(true).optional(),
-    /** A regular expression that is found in what the agent said last. */
     after: z.string().min(1).optional(),
-    /** The tool of this name has just been used. */
     tool: z.string().min(1).optional(),
   })
   .refine((when) => Object.keys(when).length > 0, 'expected at least one condition');
@@ -23,20 +17,15 @@ const rule = z
   .strictObject({
     id: z.string().min(1),
     when: condition,
-    /** The label for analytics, such as `booking`. */
     intent: z.string().min(1).optional(),
-    /** `{name}` stands for a named group of the regex, `{last}` for what the agent said last. */
     say: z.string().min(1).optional(),
-    /** A rule with a call applies only where the tool is offered. An argument `{first}` is the tool's first choice. */
     call: z
       .strictObject({
         tool: z.string().min(1),
         arguments: z.record(z.string(), z.unknown()).default({}),
       })
       .optional(),
-    /** Applies one time a conversation. */
     once: z.boolean().default(false),
-    /** Higher ones are tried first; equal ones in the order of the file. */
     priority: z.number().default(0),
   })
   .refine((one) => one.say !== undefined || one.call !== undefined, 'expected "say" or "call"');
@@ -44,14 +33,8 @@ const rule = z
 const book = z.strictObject({
   name: z.string().min(1),
   rules: z.array(rule).min(1).max(1000),
-  /** What is said when no rule applies. */
   otherwise: z.strictObject({ say: z.string().min(1) }),
 });
-
-export type Rule = z.infer<typeof rule>;
-export type RuleBook = z.infer<typeof book>;
-
-export const DEFAULT_RULES_FILE = fileURLToPath(new URL('./default-rules.json', import.meta.url));
 
 /**
  * Reads a rule book from a JSON file.
@@ -87,11 +70,6 @@ export function parseRuleBook(value: unknown): RuleBook {
   if (faults.length > 0) throw new TypeError(faults.join('; '));
   const rules = parsed.data.rules.toSorted((one, other) => other.priority - one.priority);
   return { ...parsed.data, rules };
-}
-
-/** Compiles a pattern of a rule book. */
-export function compile(pattern: string): RegExp {
-  return new RegExp(pattern, 'iu');
 }
 
 /** Names of the placeholders in a text. */

@@ -7,7 +7,7 @@ import type {
   ModelRequest,
   ToolDescription,
 } from '../language-model.ts';
-import { compile, type Rule, type RuleBook } from './rule-book.ts';
+import { compile, type Rule, type RuleBook } from './default-rules.ts';
 
 export class ScriptedModel implements LanguageModel {
   readonly name: string;

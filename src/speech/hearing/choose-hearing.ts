@@ -6,7 +6,6 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { planEngine } from '../models/engine-plan.ts';
 import type { SpeechEngine } from '../models/speech-engine.ts';
-import { machineShare } from '../stt/pool/recognizer-pool.ts';
 import type { Hearing } from './hearing.ts';
 import { ThreadedHearing } from './threaded-hearing.ts';
 
@@ -81,4 +80,24 @@ export function chooseHearing(settings: HearingSettings): Hearing {
 function memoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+/** More processes would each hold the model for little use. */
+const PROCESSES_MAX = 8;
+
+/** Memory of one process with a middle-sized model. */
+const BYTES_PER_PROCESS = 2 ** 30;
+
+/**
+ * Number of recogniser processes and threads for a machine: a process for each core, so that no request waits while a
+ * core is idle; more threads only where cores are left over, because two calls at once run faster in two processes.
+ */
+export function machineShare(machine: { readonly cores: number; readonly memoryBytes: number }): {
+  readonly processes: number;
+  readonly threads: number;
+} {
+  const { cores, memoryBytes } = machine;
+  const fitting = Math.floor(memoryBytes / BYTES_PER_PROCESS);
+  const processes = Math.max(1, Math.min(cores, PROCESSES_MAX, fitting));
+  return { processes, threads: Math.max(1, Math.floor(cores / processes)) };
 }

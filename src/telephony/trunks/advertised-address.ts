@@ -2,7 +2,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { rangeOfAddress } from '../../domain/webhook/webhook-url.ts';
 
-export const ADVERTISED_ADDRESS_EXPECTED = 'expected an IPv4 address or a host name';
+/** What `isAdvertisable` allows, for messages. */
+export const ADVERTISED_ADDRESS_EXPECTED = 'an IPv4 address or a host name';
 
 /** RFC 3927: one cable, never through a NAT. */
 const LINK_LOCAL = listOf(['169.254.0.0/16']);

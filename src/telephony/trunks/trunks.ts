@@ -1,6 +1,5 @@
 /** SIP trunks as configured in `sip-config/trunks.json`, validated, and the SIP URIs that follow from them; pure */
 import { BlockList, isIP } from 'node:net';
-import { z } from 'zod';
 import { urlHost } from '../../lib/local-routes.ts';
 import { ADVERTISED_ADDRESS_EXPECTED, isAdvertisable } from './advertised-address.ts';
 
@@ -12,8 +11,32 @@ export interface TrunkProxy {
   readonly transport: 'udp' | 'tcp';
 }
 
-/** One carrier as `sip-config/trunks.json` describes it. */
-export type Trunk = z.output<typeof TRUNK>;
+/** One carrier as `sip-config/trunks.json` describes it; see sip-config/README.md for each field. */
+export interface Trunk {
+  readonly name: string;
+  readonly proxy: TrunkProxy;
+  readonly domain?: string;
+  /** Given with `password`, or not at all. */
+  readonly username?: string;
+  readonly password?: string;
+  readonly realm?: string;
+  readonly register: boolean;
+  readonly registerExpiresSeconds: number;
+  /** 0 sends no OPTIONS. */
+  readonly optionsIntervalSeconds: number;
+  /** Id of the account that the trunk's numbers belong to. */
+  readonly account?: string;
+  readonly callerId?: string;
+  /** E.164 numbers, and beginnings of numbers with a star. */
+  readonly numbers: readonly string[];
+  readonly codecs: readonly ('PCMU' | 'PCMA')[];
+  readonly transfer: 'auto' | 'refer' | 'bridge';
+  /** IP addresses and networks in CIDR form. */
+  readonly allowedSources: readonly string[];
+  readonly advertisedAddress?: string;
+  readonly maxCalls?: number;
+  readonly callsPerSecond?: number;
+}
 
 /** Names the trunk, the wrong fields, and the expected values. */
 export class TrunkSettingsError extends Error {
@@ -21,92 +44,97 @@ export class TrunkSettingsError extends Error {
 }
 
 const PROXY = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(?::(\d{1,5}))?(?:;transport=(udp|tcp))?$/;
-const DOMAIN = /^[A-Za-z0-9.-]+$/;
 const NUMBER = /^\+[1-9]\d{6,14}$/;
 const NUMBER_PATTERN = /^(\+[1-9]\d{6,14}|\+\d{0,14}\*|\*)$/;
 
 /** No quote, backslash or control character: the text goes into quoted strings of SIP headers. */
-const HEADER_TEXT = /^[^"\\\p{Cc}]+$/u;
+const HEADER_TEXT = /^[^"\\\p{Cc}]{1,255}$/u;
 
-const proxy = z
-  .string()
-  .regex(PROXY, 'expected host, host:port or host:port;transport=tcp')
-  .transform((text): TrunkProxy => {
-    const [, host = '', port, transport] = PROXY.exec(text) ?? [];
-    return {
-      host: host.replace(/^\[|\]$/g, ''),
-      port: port === undefined ? undefined : Number(port),
-      transport: transport === 'tcp' ? 'tcp' : 'udp',
-    };
-  })
-  .refine(({ port }) => port === undefined || (port > 0 && port < 65_536), {
-    message: 'expected a port from 1 to 65535',
-  });
+/** What a value must be, and whether it is. */
+interface Check {
+  readonly expected: string;
+  readonly allows: (value: unknown) => boolean;
+}
 
-const network = z
-  .string()
-  .refine(isNetwork, 'expected an IP address or a network such as 203.0.113.0/24');
+function textWhere(allows: (text: string) => boolean, expected: string): Check {
+  return { expected, allows: (value) => typeof value === 'string' && allows(value) };
+}
 
-const headerText = z
-  .string()
-  .min(1)
-  .max(255)
-  .regex(HEADER_TEXT, 'expected text without quotes, backslashes and control characters');
+function matching(pattern: RegExp, expected: string): Check {
+  return textWhere((text) => pattern.test(text), expected);
+}
 
-const TRUNK = z
-  .strictObject({
-    name: z
-      .string()
-      .regex(
-        /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-        'expected letters, digits, dot, dash, underscore',
-      ),
-    proxy,
-    domain: z.string().regex(DOMAIN, 'expected a host name').optional(),
-    username: headerText
-      .regex(/^[^\s@:;<>]+$/, 'expected a SIP user name, without host')
-      .optional(),
-    password: z.string().min(1).max(255).optional(),
-    realm: headerText.optional(),
-    register: z.boolean().default(false),
-    registerExpiresSeconds: z.number().int().min(60).max(86_400).default(300),
-    optionsIntervalSeconds: z
-      .number()
-      .int()
-      .refine(
-        (seconds) => seconds === 0 || (seconds >= 5 && seconds <= 3600),
-        'expected 5 to 3600, or 0 for never',
-      )
-      .default(30),
-    account: z
-      .string()
-      .regex(/^acct_[0-9A-Za-z_]{1,64}$/, 'expected the id of an account, such as acct_0VbZOZK8')
-      .optional(),
-    callerId: z.string().regex(NUMBER, 'expected E.164, such as +390612345678').optional(),
-    numbers: z
-      .array(
-        z.string().regex(NUMBER_PATTERN, 'expected E.164, or its beginning and a star: +39061234*'),
-      )
-      .max(10_000)
-      .default([]),
-    codecs: z
-      .array(z.enum(['PCMU', 'PCMA'], 'expected PCMU or PCMA'))
-      .min(1)
-      .default(['PCMU', 'PCMA']),
-    transfer: z.enum(['auto', 'refer', 'bridge'], 'expected auto, refer or bridge').default('auto'),
-    allowedSources: z.array(network).max(1000).default([]),
-    advertisedAddress: z.string().refine(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED).optional(),
-    maxCalls: z.number().int().min(1).optional(),
-    callsPerSecond: z.number().min(0.1).max(1000).optional(),
-  })
-  .refine(({ username, password }) => (username === undefined) === (password === undefined), {
-    path: ['password'],
-    message: 'expected a username and a password, or neither',
-  })
-  .refine(({ register, username }) => !register || username !== undefined, {
-    path: ['register'],
-    message: 'expected a username and a password where register is true',
-  });
+function oneOf(...names: readonly string[]): Check {
+  const expected = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+  return textWhere((text) => names.includes(text), expected);
+}
+
+function number(min: number, max: number): Check {
+  const allows = (value: unknown) => typeof value === 'number' && value >= min && value <= max;
+  return { expected: `a number from ${min} to ${max}`, allows };
+}
+
+function wholeNumber(min: number, max: number, expected?: string): Check {
+  return {
+    expected: expected ?? `a whole number from ${min} to ${max}`,
+    allows: (value) => Number.isInteger(value) && number(min, max).allows(value),
+  };
+}
+
+const NOT_EMPTY = textWhere(
+  ({ length }) => length > 0 && length <= 255,
+  'text of 1 to 255 characters',
+);
+
+/** The checks of a trunk's fields, in the order of the manual. */
+const FIELDS: Readonly<Record<keyof Trunk, Check>> = {
+  name: matching(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'letters, digits, dot, dash, underscore; 64 at most',
+  ),
+  proxy: matching(PROXY, 'host, host:port or host:port;transport=tcp'),
+  domain: matching(/^[A-Za-z0-9.-]+$/, 'a host name'),
+  username: textWhere(
+    (text) => HEADER_TEXT.test(text) && /^[^\s@:;<>]+$/.test(text),
+    'a SIP user name, without host',
+  ),
+  password: NOT_EMPTY,
+  realm: matching(HEADER_TEXT, 'text without quotes, backslashes and control characters'),
+  register: { expected: 'true or false', allows: (value) => typeof value === 'boolean' },
+  registerExpiresSeconds: wholeNumber(60, 86_400),
+  optionsIntervalSeconds: {
+    expected: '5 to 3600, or 0 for never',
+    allows: (value) => value === 0 || wholeNumber(5, 3600).allows(value),
+  },
+  account: matching(/^acct_[0-9A-Za-z_]{1,64}$/, 'the id of an account, such as acct_0VbZOZK8'),
+  callerId: matching(NUMBER, 'E.164, such as +390612345678'),
+  numbers: matching(NUMBER_PATTERN, 'E.164, or its beginning and a star: +39061234*'),
+  codecs: oneOf('PCMU', 'PCMA'),
+  transfer: oneOf('auto', 'refer', 'bridge'),
+  allowedSources: textWhere(isNetwork, 'an IP address or a network such as 203.0.113.0/24'),
+  advertisedAddress: textWhere(isAdvertisable, ADVERTISED_ADDRESS_EXPECTED),
+  maxCalls: wholeNumber(1, Number.MAX_SAFE_INTEGER, 'a whole number above 0'),
+  callsPerSecond: number(0.1, 1000),
+};
+
+/** Fields that hold lists, and how many items they may have; each item passes the check. */
+const LISTS: Readonly<Record<string, { readonly min: number; readonly max: number }>> = {
+  numbers: { min: 0, max: 10_000 },
+  codecs: { min: 1, max: 100 },
+  allowedSources: { min: 0, max: 1000 },
+};
+
+const DEFAULTS = {
+  register: false,
+  registerExpiresSeconds: 300,
+  optionsIntervalSeconds: 30,
+  numbers: [],
+  codecs: ['PCMU', 'PCMA'],
+  transfer: 'auto',
+  allowedSources: [],
+} as const satisfies Partial<Trunk>;
+
+const TRUNKS_MAX = 1000;
 
 /**
  * Parses the trunks of `sip-config/trunks.json` after the insertion of secrets.
@@ -118,24 +146,86 @@ const TRUNK = z
 export function parseTrunks(json: string, file = 'sip-config/trunks.json'): readonly Trunk[] {
   const cannot = `Cannot use the SIP trunks of "${file}"`;
   const settings = parseJson(json, cannot);
-  const result = z.array(TRUNK).max(1000).safeParse(settings);
-  if (!result.success) {
-    const problems = result.error.issues.map(({ path, message }) => {
-      const [index, ...field] = path;
-      const where = field.length === 0 ? '' : `${field.join('.')}: `;
-      return `${nameOf(settings, index)}: ${where}${message}`;
-    });
-    throw new TrunkSettingsError(`${cannot}:\n  ${problems.join('\n  ')}`);
+  const problems = problemsOf(settings);
+  if (problems.length > 0) throw new TrunkSettingsError(`${cannot}:\n  ${problems.join('\n  ')}`);
+  return (settings as readonly TrunkSettings[]).map(trunkOf);
+}
+
+/** A trunk as the file has it, once every field has passed its check. */
+interface TrunkSettings extends Partial<Omit<Trunk, 'proxy'>> {
+  readonly name: string;
+  readonly proxy: string;
+}
+
+function trunkOf(settings: TrunkSettings): Trunk {
+  return { ...DEFAULTS, ...settings, proxy: proxyOf(settings.proxy) };
+}
+
+function proxyOf(text: string): TrunkProxy {
+  const [, host = '', port, transport] = PROXY.exec(text) ?? [];
+  return {
+    host: host.replace(/^\[|\]$/g, ''),
+    port: port === undefined ? undefined : Number(port),
+    transport: transport === 'tcp' ? 'tcp' : 'udp',
+  };
+}
+
+/** Every fault of the file, one a line. */
+function problemsOf(settings: unknown): readonly string[] {
+  if (!Array.isArray(settings) || settings.length > TRUNKS_MAX) {
+    return [`the list of trunks: expected a list of ${TRUNKS_MAX} trunks at most`];
   }
-  const twice = result.data.find(
-    ({ name }, at, all) => all.findIndex((other) => other.name === name) !== at,
-  );
-  if (twice !== undefined) {
-    throw new TrunkSettingsError(
-      `${cannot}:\n  trunk "${twice.name}": name: another trunk has it already`,
+  return settings.flatMap((trunk: unknown, index) => {
+    const name = nameOf(trunk, index);
+    if (!isObject(trunk)) return [`${name}: expected an object`];
+    const another = settings
+      .slice(0, index)
+      .some((one) => isObject(one) && one.name === trunk.name);
+    return [...faultsOf(trunk), ...(another ? ['name: another trunk has it already'] : [])].map(
+      (fault) => `${name}: ${fault}`,
     );
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function faultsOf(trunk: Readonly<Record<string, unknown>>): readonly string[] {
+  const unknown = Object.keys(trunk).filter((field) => !Object.hasOwn(FIELDS, field));
+  const fields = Object.entries(FIELDS).flatMap(([field, check]) => {
+    const isRequired = field === 'name' || field === 'proxy';
+    return trunk[field] === undefined && !isRequired
+      ? []
+      : faultsOfField(field, trunk[field], check);
+  });
+  const { username, password, register, proxy } = trunk;
+  const port = typeof proxy === 'string' ? PROXY.exec(proxy)?.[2] : undefined;
+  return [
+    ...fields,
+    ...unknown.map((field) => `${field}: unknown field`),
+    ...(port !== undefined && !wholeNumber(1, 65_535).allows(Number(port))
+      ? ['proxy: expected a port from 1 to 65535']
+      : []),
+    ...((username === undefined) === (password === undefined)
+      ? []
+      : ['password: expected a username and a password, or neither']),
+    ...(register === true && username === undefined
+      ? ['register: expected a username and a password where register is true']
+      : []),
+  ];
+}
+
+function faultsOfField(field: string, value: unknown, { expected, allows }: Check): string[] {
+  const bounds = LISTS[field];
+  if (bounds === undefined) return allows(value) ? [] : [`${field}: expected ${expected}`];
+  const { min, max } = bounds;
+  if (!Array.isArray(value) || value.length < min || value.length > max) {
+    return [`${field}: expected a list of ${min} to ${max} items`];
   }
-  return result.data;
+  return value.flatMap((item, index) =>
+    allows(item) ? [] : [`${field}.${index}: expected ${expected}`],
+  );
 }
 
 function parseJson(json: string, cannot: string): unknown {
@@ -149,15 +239,8 @@ function parseJson(json: string, cannot: string): unknown {
 }
 
 /** Name of the trunk, otherwise its position in the list, from 1. */
-function nameOf(settings: unknown, index: PropertyKey | undefined): string {
-  if (typeof index !== 'number' || !Array.isArray(settings)) return 'the list of trunks';
-  const trunk: unknown = settings[index];
-  const hasName =
-    typeof trunk === 'object' &&
-    trunk !== null &&
-    'name' in trunk &&
-    typeof trunk.name === 'string' &&
-    trunk.name !== '';
+function nameOf(trunk: unknown, index: number): string {
+  const hasName = isObject(trunk) && typeof trunk.name === 'string' && trunk.name !== '';
   return hasName ? `trunk "${trunk.name}"` : `trunk number ${index + 1}`;
 }
 

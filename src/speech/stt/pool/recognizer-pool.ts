@@ -208,23 +208,3 @@ export class RecognizerPool {
     return this.#lastId;
   }
 }
-
-/** More processes would each hold the model for little use. */
-const PROCESSES_MAX = 8;
-
-/** Memory of one process with a middle-sized model. */
-const BYTES_PER_PROCESS = 2 ** 30;
-
-/**
- * Number of recogniser processes and threads for a machine: a process for each core, so that no request waits while a
- * core is idle; more threads only where cores are left over, because two calls at once run faster in two processes.
- */
-export function machineShare(machine: { readonly cores: number; readonly memoryBytes: number }): {
-  readonly processes: number;
-  readonly threads: number;
-} {
-  const { cores, memoryBytes } = machine;
-  const fitting = Math.floor(memoryBytes / BYTES_PER_PROCESS);
-  const processes = Math.max(1, Math.min(cores, PROCESSES_MAX, fitting));
-  return { processes, threads: Math.max(1, Math.floor(cores / processes)) };
-}

@@ -1,0 +1,162 @@
+/** Composition root: what no incoming call waits for: the REST interface, the dashboard, outgoing and simulated calls, webhooks, analysis, erasure. */
+import { randomBytes } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import { createApi } from '../api/api.ts';
+import type { ApiApp } from '../api/api-env.ts';
+import type { InboundRouter } from '../call/inbound-router.ts';
+import type { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
+import { agentChat } from '../call/sandbox/agent-chat.ts';
+import type { CallParts } from '../call/session/call-parts.ts';
+import type { ReadinessCheck, ReadinessReport } from '../domain/call/engine-state.ts';
+import type { NumberOwners } from '../domain/dialing/number-owner.ts';
+import type { NewId } from '../domain/ids.ts';
+import { trustedProxies } from '../domain/trusted-proxies.ts';
+import { systemClock } from '../lib/clock.ts';
+import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
+import type { PhoneSockets } from '../operator/phone-sockets.ts';
+import type { LiveAdmission } from './admission.ts';
+import { recordingSecretOf, startAnalysis } from './analysis.ts';
+import {
+  type BrowserCalls,
+  browserSockets,
+  openBrowserCalls,
+  openDashboard,
+  setupUrlOf,
+} from './browser-calls.ts';
+import { liveDialer, openLive } from './calls.ts';
+import { type ErasureRounds, openEraser } from './erasure.ts';
+import { startGreetings } from './greetings.ts';
+import type { AppParts } from './parts.ts';
+import { startRetention } from './retention-sweep.ts';
+import { Sandbox } from './sandbox.ts';
+import type { SipTraceKeeper } from './sip-trace.ts';
+import { Webhooks, watchOutbox } from './webhooks.ts';
+
+export interface ControlPlaneParts extends AppParts {
+  readonly newId: NewId;
+  readonly admission: LiveAdmission;
+  readonly callParts: CallParts;
+  /** Takes the browsers' calls. */
+  readonly router: InboundRouter;
+  readonly ladders: SipTraceKeeper;
+  readonly numberOwners: NumberOwners;
+  readonly readiness: () => ReadinessReport;
+}
+
+/** Starts after the calls, and stops before them. */
+export class ControlPlane {
+  readonly #parts: ControlPlaneParts;
+  readonly #dialer: OutboundDialer;
+  readonly #sandbox: Sandbox;
+  readonly #browser: BrowserCalls;
+  readonly #dashboard: ReturnType<typeof openDashboard>;
+  readonly #live: ReturnType<typeof openLive>;
+  readonly #eraser: ErasureRounds;
+  readonly #api: ApiApp;
+  /** The WebSockets of the dashboard's telephone. */
+  readonly upgrades: PhoneSockets;
+  /** How to stop what has been started, in the order of starting. */
+  readonly #stops: (() => Promise<void> | void)[] = [];
+
+  constructor(parts: ControlPlaneParts) {
+    this.#parts = parts;
+    const { registry, watch } = parts.admission;
+    this.#dialer = liveDialer({ ...parts, registry });
+    this.#sandbox = new Sandbox({ ...parts, clock: systemClock, watch });
+    this.#browser = openBrowserCalls(parts);
+    this.#dashboard = openDashboard(parts);
+    this.#live = openLive(registry, this.#sandbox);
+    const isQuiet = () => registry.size === 0 && this.#sandbox.inProgress.length === 0;
+    this.#eraser = openEraser({ ...parts, isQuiet });
+    this.#api = this.#createApi();
+    const sockets = { dashboard: this.#dashboard, phone: this.#browser };
+    this.upgrades = browserSockets(parts, sockets);
+  }
+
+  /** Requests are answered and calls are dialled when it resolves. @throws {Error} naming what could not be started. */
+  async start(): Promise<void> {
+    const { router, store } = this.#parts;
+    const webhooks = new Webhooks(this.#parts);
+    this.#stops.push(() => webhooks.stop());
+    watchOutbox(this.#parts);
+    this.#stops.push(startGreetings(this.#parts));
+    this.#stops.push(startRetention(this.#parts));
+    this.#eraser.start();
+    this.#stops.push(() => this.#eraser.stop());
+    this.#stops.push(startAnalysis(this.#parts));
+    this.#stops.push(() => this.#browser.stop());
+    await this.#browser.start((incoming, findAgent) => void router.take(incoming, findAgent));
+    this.#stops.push(() => this.#dialer.stop());
+    this.#dialer.start();
+    this.#stops.push(() => this.#sandbox.stop());
+    this.#sandbox.start();
+    this.#stops.push(() => store.liveFeed.close());
+    this.#stops.push(() => this.#live.liveSound.close());
+    this.#stops.push(store.startCheckpoints());
+    await webhooks.start();
+  }
+
+  fetch(request: Request, env: HttpBindings): Response | Promise<Response> {
+    return this.#api.fetch(request, env);
+  }
+
+  /** Begins no more calls. Resolves when no simulated call is left. */
+  async drain(): Promise<void> {
+    this.#dialer.drain();
+    this.#browser.drain();
+    await this.#sandbox.drain();
+  }
+
+  /** Safe to call twice, and after a start that failed. */
+  async stop(): Promise<void> {
+    for (const stop of this.#stops.splice(0).reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        this.#parts.log.error({ err: error }, 'a part could not be stopped');
+      }
+    }
+  }
+
+  /** The link that sets the dashboard's password; undefined where there is one. */
+  setupUrl(): string | undefined {
+    return setupUrlOf(this.#dashboard, this.#parts.config);
+  }
+
+  browserCheck(): ReadinessCheck {
+    return this.#browser.check();
+  }
+
+  #createApi(): ApiApp {
+    const { config, metrics, store, log, newId, version } = this.#parts;
+    return createApi({
+      ...store,
+      operatorKeys: this.#dashboard.keys,
+      addRoutes: (api, deps) => addDashboardRoutes(api, deps, this.#dashboard),
+      ...this.#live,
+      dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
+      voices: this.#parts.speech.voices,
+      ladders: this.#parts.ladders,
+      trunks: this.#parts.telephony.trunks,
+      numberOwners: this.#parts.numberOwners,
+      eraser: this.#eraser,
+      chat: agentChat({ model: this.#parts.speech.model, clock: systemClock, log }),
+      plansWithoutOutbound: config.PLANS_WITHOUT_OUTBOUND,
+      isTrustedProxy: trustedProxies(config.TRUSTED_PROXIES),
+      metrics,
+      readiness: this.#parts.readiness,
+      clock: systemClock,
+      log,
+      newId,
+      random: randomBytes,
+      webhookUrlRules: {
+        allowLocal: config.WEBHOOK_ALLOW_LOCAL,
+        allowPrivate: config.WEBHOOK_ALLOW_PRIVATE,
+      },
+      publicUrl: config.PUBLIC_URL.replace(/\/$/, ''),
+      dataFolder: config.DATA_DIR,
+      recordingSecret: recordingSecretOf(store),
+      version,
+    });
+  }
+}
