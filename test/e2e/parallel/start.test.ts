@@ -27,7 +27,7 @@ async function started(
   const server = await startServer({ dataDir, environment });
   onTestFinished(() => server.stop());
   await server.ready();
-  await expect.poll(() => server.output).toContain('has no password yet');
+  await expect.poll(() => server.output, { timeout: 10_000 }).toContain('has no password yet');
   return server;
 }
 
