@@ -1,13 +1,11 @@
 /** The server's process: settings in, signals in, exit status out. */
 import { readFileSync } from 'node:fs';
-import { flushCompileCache } from 'node:module';
 import { helpText, readCommandLine } from './cli/server-command-line.ts';
 import type { App } from './compose/app.ts';
 import { openOutput } from './compose/output.ts';
 import { beginHearing } from './compose/speech.ts';
 import { type Config, ConfigError, printConfig, readProcessConfig } from './config/config.ts';
 import { systemClock } from './lib/clock.ts';
-import { trustImports } from './lib/exact-imports.ts';
 import type { Logger } from './lib/logger.ts';
 import { ThreadUse } from './lib/process/thread-use.ts';
 import { TrunkSettingsError } from './telephony/trunks/trunks.ts';
@@ -40,7 +38,6 @@ function giveUp(error: unknown): never {
 async function serve(config: Config): Promise<void> {
   const output = openOutput(config);
   const { log } = output;
-  const distrustImports = trustImports();
   // Most of a start is loading modules. Whatever takes long in another thread or process is begun first, and goes on
   // while this thread loads what comes next.
   // Before any thread is: it knows those alone that come after it.
@@ -68,9 +65,6 @@ async function serve(config: Config): Promise<void> {
     await app.stop();
     giveUp(error);
   }
-  distrustImports();
-  // Where NODE_COMPILE_CACHE names a folder; Node would write it at the end, which a crash has none of.
-  flushCompileCache();
 }
 
 /** The first signal drains, the second ends the calls too. */

@@ -1,5 +1,5 @@
 /** The HTTP port: opens it, keeps slow and broken clients in bounds, and closes it without cutting answers short. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
@@ -7,7 +7,6 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type IsTrustedProxy, trustNoProxy } from '../../domain/trusted-proxies.ts';
 import { urlHost } from '../../lib/local-routes.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
-import { createServer } from '../../lib/node-http.ts';
 import { clientAddressOf } from './client-address.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { listen } from './listen.ts';

@@ -1,7 +1,8 @@
 /** Responses on sockets for which Node has no response object. */
+
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../lib/clock.ts';
-import { STATUS_CODES } from '../../lib/node-http.ts';
 import type { Refusal } from './refusals.ts';
 
 /** Time limit for the client to close its side, in milliseconds. */

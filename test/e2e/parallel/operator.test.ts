@@ -16,7 +16,7 @@ afterAll(async () => {
 async function start(dataDir: string): Promise<TestServer> {
   const server = await (await startServer({ dataDir })).ready();
   servers.push(server);
-  await expect.poll(() => server.output).toContain('Offhook is ready');
+  await expect.poll(() => server.output, { timeout: 10_000 }).toContain('Offhook is ready');
   return server;
 }
 
