@@ -73,6 +73,7 @@ const STAGES: readonly Stage[] = [
     [
       { name: 'format and lint', run: check('biome', ['ci', '--error-on-warnings', '.']) },
       { name: 'types', run: check('tsc', ['--noEmit']) },
+      { name: 'dead code', run: check('knip', ['--production', '--include', 'files,exports']) },
       { name: 'types of the dashboard', run: check('tsc', ['--noEmit', '-p', 'src/dashboard']) },
       { name: 'unit', run: suite('unit', YIELDING) },
     ],

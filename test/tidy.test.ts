@@ -1,5 +1,8 @@
-/** The rules of the house that no linter knows: which plane may import which, and who may name an adapter. */
-import { globSync, readFileSync } from 'node:fs';
+/**
+ * The rules of the house that no linter knows: imports between planes, cycles, adapters, folder size, words, and the paths that
+ * ARCHITECTURE.md names. Dead code is found by knip (`knip.json`, a step of `npm test`).
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -37,6 +40,8 @@ const ADAPTERS = [
   'speech/vad/silero/',
 ];
 
+const FOLDER_FILES_MAX = 25;
+
 interface Import {
   readonly from: string;
   readonly to: string;
@@ -49,7 +54,8 @@ function importsOf(file: string): Import[] {
 }
 
 const files = globSync('**/*.ts', { cwd: 'src' }).sort();
-const imports = files.flatMap(importsOf).filter(({ from }) => !COMPOSITION_ROOT.test(from));
+const allImports = files.flatMap(importsOf);
+const imports = allImports.filter(({ from }) => !COMPOSITION_ROOT.test(from));
 const planeOf = (file: string) => (file.includes('/') ? (file.split('/')[0] ?? '') : '(root)');
 
 test('src/ has files and imports to check', () => {
@@ -82,6 +88,29 @@ test('only a composition root names an adapter', () => {
   expect(wrong).toEqual([]);
 });
 
+test('no import cycle, types included', () => {
+  const targets = Map.groupBy(allImports, ({ from }) => from);
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' > '));
+    if (path.includes(file) || done.has(file)) return;
+    for (const { to } of targets.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+
+  for (const file of files) visit(file, []);
+
+  expect(cycles).toEqual([]);
+});
+
+test('a folder holds at most 25 files', () => {
+  const modules = globSync('src/**/*.{ts,tsx}');
+  const sizes = Object.entries(Object.groupBy(modules, dirname));
+  const large = sizes.map(([folder, of = []]) => `${folder}: ${of.length}`);
+  expect(large.filter((entry) => Number(entry.split(': ')[1]) > FOLDER_FILES_MAX)).toEqual([]);
+});
+
 test('every adapter exists', () => {
   expect(ADAPTERS.filter((adapter) => !files.some((file) => file.startsWith(adapter)))).toEqual([]);
 });
@@ -100,4 +129,20 @@ test('every file opens by saying what it is', () => {
   expect(
     files.filter((file) => !readFileSync(join('src', file), 'utf8').startsWith('/** ')),
   ).toEqual([]);
+});
+
+test('every path that ARCHITECTURE.md and the glossary name exists', () => {
+  const text = ['ARCHITECTURE.md', 'docs/glossary.md'].map((page) => readFileSync(page, 'utf8'));
+  const named = [
+    ...text.join('\n').matchAll(/`((?:src|test|models|docs)\/[\w./-]*)`|\]\((docs\/[\w./-]+)\)/g),
+  ];
+  const paths = named.map(([, inCode, inLink]) => inCode ?? inLink ?? '');
+  expect(paths.length).toBeGreaterThan(60);
+  expect(paths.filter((path) => !existsSync(path))).toEqual([]);
+});
+
+test('ARCHITECTURE.md says where to change at least twenty things', () => {
+  const table =
+    readFileSync('ARCHITECTURE.md', 'utf8').split('## Where do I')[1]?.split('\n## ')[0] ?? '';
+  expect(table.match(/^\| .*`src\//gm)?.length).toBeGreaterThanOrEqual(20);
 });

@@ -4,7 +4,6 @@ import { SipMessage } from '../../src/sip/message/message.ts';
 import {
   CallTraces,
   MESSAGE_BYTES_KEPT,
-  TRACE_BYTES_MAX,
   TRACE_MESSAGES_MAX,
   type TracedMessage,
 } from '../../src/sip/trace/call-traces.ts';
@@ -126,7 +125,7 @@ describe('CallTraces', () => {
 
     const trace = traces.get('call-1');
 
-    expect(trace?.bytes).toBeLessThanOrEqual(TRACE_BYTES_MAX);
+    expect(trace?.bytes).toBeLessThanOrEqual(64 * 1024);
     expect(trace?.messages.at(-1)?.wire).toHaveLength(MESSAGE_BYTES_KEPT);
     expect(trace?.isTruncated).toBe(true);
   });

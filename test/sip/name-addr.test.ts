@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatNameAddr, parseNameAddr } from '../../src/sip/message/name-addr.ts';
+import { parseNameAddr } from '../../src/sip/message/name-addr.ts';
 import { faultOf } from '../../src/sip/message/status.ts';
 
 /** Text as messages hold it. */
@@ -52,16 +52,6 @@ test.each([
   'no-uri',
 ])('parseNameAddr refuses %j with 400', (text) => {
   expect(faultOf(() => parseNameAddr(text))?.status).toBe(400);
-});
-
-test('formatNameAddr quotes names in any alphabet so that they read back the same', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), (displayName) => {
-      const address = { displayName, uri: 'sip:a@b', params: new Map([['tag', 'x']]) };
-
-      expect(parseNameAddr(formatNameAddr(address))).toEqual(address);
-    }),
-  );
 });
 
 test('parseNameAddr throws nothing but SipError', () => {

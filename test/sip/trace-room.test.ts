@@ -5,7 +5,6 @@ import {
   CallTrace,
   CallTraces,
   MESSAGE_BYTES_KEPT,
-  TRACE_BYTES_MAX,
   TRACE_MESSAGES_MAX,
 } from '../../src/sip/trace/call-traces.ts';
 import { FakeClock } from '../support/fake-clock.ts';
@@ -24,9 +23,7 @@ function traceOf(lengths: readonly number[]) {
 }
 
 test('CallTrace says how much it may keep', () => {
-  expect([TRACE_MESSAGES_MAX, TRACE_BYTES_MAX, MESSAGE_BYTES_KEPT]).toEqual([
-    ...[100, 64 * KIB, 16 * KIB],
-  ]);
+  expect([TRACE_MESSAGES_MAX, MESSAGE_BYTES_KEPT]).toEqual([100, 16 * KIB]);
 });
 
 test.each([

@@ -2,11 +2,9 @@
 
 import {
   endOfQuoted,
-  formatParams,
   isSpace,
   type Params,
   parseParams,
-  quote,
   skipSpace,
   TOKEN,
   unquote,
@@ -47,13 +45,6 @@ export function parseNameAddr(text: string): NameAddr {
     uri,
     params: parseParams(text, close + 1),
   };
-}
-
-/** Writes the address in angle brackets, its name quoted. */
-export function formatNameAddr(address: NameAddr): string {
-  const name = Buffer.from(address.displayName, 'utf8').toString('latin1');
-  const display = name === '' ? '' : `${quote(name)} `;
-  return `${display}<${address.uri}>${formatParams(address.params)}`;
 }
 
 /** Index of the URI's opening bracket; -1 without one before the parameters. */

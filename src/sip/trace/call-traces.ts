@@ -151,9 +151,6 @@ export const TRACE_MESSAGES_MAX = 100;
 const FIRST = { messages: 60, bytes: 40 * 1024 } as const;
 const LAST = { messages: TRACE_MESSAGES_MAX - FIRST.messages, bytes: 24 * 1024 } as const;
 
-/** Octets kept per call. */
-export const TRACE_BYTES_MAX = FIRST.bytes + LAST.bytes;
-
 /** Octets kept per message; a WebRTC offer has 3,000. */
 export const MESSAGE_BYTES_KEPT = 16 * 1024;
 
