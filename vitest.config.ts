@@ -1,8 +1,13 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILE_CACHE } from './test/support/compile-cache.ts';
 
 // ONNX Runtime on Linux sends telemetry to its maker unless this is set before it loads.
 // biome-ignore lint/style/noProcessEnv: the native runtime reads it
 process.env.ORT_DISABLE_TELEMETRY = '1';
+
+// Tests start hundreds of processes that compile the same modules.
+// biome-ignore lint/style/noProcessEnv: the processes inherit it
+process.env.NODE_COMPILE_CACHE = COMPILE_CACHE;
 
 /** One suite per folder, run one after the other in `groupOrder`. */
 export default defineConfig({

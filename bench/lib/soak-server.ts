@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { COMPILE_CACHE } from '../../test/support/compile-cache.ts';
 import { freePort } from '../../test/support/free-ports.ts';
 import { LineProcess } from './line-process.ts';
 import { type Holdings, holdingsOf, residentKbOf } from './process-memory.ts';
@@ -57,7 +58,7 @@ export class SoakServer {
     const child = new LineProcess([node, ...START_FLAGS, ...tool], {
       ...{ PORT: String(ports.http), SIP_PORT: String(ports.sip), DATA_DIR: folder },
       ...{ RTP_PORTS, BOOTSTRAP_LIVE_KEY: key, LLM: 'scripted', LOG_LEVEL: 'error' },
-      ...{ WEBHOOK_ALLOW_LOCAL: 'true' },
+      ...{ WEBHOOK_ALLOW_LOCAL: 'true', NODE_COMPILE_CACHE: COMPILE_CACHE },
     });
     const server = new SoakServer({ process: child, folder, ports, key });
     try {

@@ -7,6 +7,7 @@ import { sileroSized } from '../../bench/lib/silero-sized.ts';
 import { temporaryFolder } from '../models/support/download-world.ts';
 import { testModel } from '../models/support/manifests.ts';
 import { type ModelServer, someBytes, startModelServer } from '../models/support/model-server.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = { 'config.json': someBytes(200, 1), 'onnx/a.onnx': someBytes(300_000, 2) };
@@ -49,7 +50,7 @@ async function commandWorld(
       [join(ROOT, 'src/cli/models.ts'), '--manifest', manifest, ...words],
       {
         cwd: folder,
-        env: { MODELS_DIR: modelsDir, ...environment },
+        env: { NODE_COMPILE_CACHE: COMPILE_CACHE, MODELS_DIR: modelsDir, ...environment },
       },
     );
     onTestFinished(() => {

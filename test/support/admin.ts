@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -23,6 +24,7 @@ export async function adminIn(
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       DATA_DIR: dataDir,
       ...environment,
     },

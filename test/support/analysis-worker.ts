@@ -1,6 +1,7 @@
 /** Analyses what waits in a database, as the server would, until killed; prints how many wait after each. */
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { Analyst } from '../../src/call/analysis/analyst.ts';
 import { idMaker } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -8,6 +9,9 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import { openStore } from '../../src/store/store.ts';
+
+// It is killed: what it has compiled would not be kept at its end.
+flushCompileCache();
 
 const [file = ''] = process.argv.slice(2);
 const store = await openStore({ file, clock: systemClock, log: silentLogger });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from './compile-cache.ts';
 import { freePort } from './free-ports.ts';
 import type { NetworkNamespace } from './network-namespace.ts';
 
@@ -172,6 +173,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       PORT: String(port),
       SIP_PORT: String(sipPort),
       DATA_DIR: dataDir,

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import type { Outbox } from '../../src/domain/webhook/outbox.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
@@ -43,6 +44,8 @@ const deliverer = new Deliverer({
   waitsSeconds: waits.split(',').map(Number),
   jitter: Math.random,
 });
+// It is killed: what it has compiled would not be kept at its end.
+flushCompileCache();
 writeSync(1, 'ready\n');
 await once(process.stdin, 'data');
 deliverer.start();

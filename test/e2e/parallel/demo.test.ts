@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { COMPILE_CACHE } from '../../support/compile-cache.ts';
 import { startServer } from '../../support/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -13,6 +14,7 @@ test('npm run demo holds a conversation with a server of its own, whatever runs 
     cwd: ROOT,
     env: {
       PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       LLM: 'scripted',
       PORT: new URL(running.baseUrl).port,
     },
