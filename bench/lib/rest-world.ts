@@ -1,4 +1,5 @@
 /** What the servers of the rest benchmark share: the same records, two keys, and no log. */
+import { randomBytes } from 'node:crypto';
 import Sqlite from 'better-sqlite3';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import { API_SCOPES, describeKey, hashOfKey } from '../../src/domain/account/api-key.ts';
@@ -7,7 +8,6 @@ import { createAgent } from '../../src/domain/agent/agent-rules.ts';
 import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
 import { idMaker, type NewId } from '../../src/domain/ids.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { randomPool } from '../../src/lib/random-pool.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ACCOUNT, openHistory } from './call-history.ts';
 
@@ -90,7 +90,7 @@ export async function openRestWorld(file: string): Promise<RestWorld> {
   return {
     store,
     rates: unlimited(store.rates),
-    newId: idMaker({ nowMs: Date.now, random: randomPool() }),
+    newId: idMaker({ nowMs: Date.now, random: randomBytes }),
     queue: {
       isDraining: false,
       hasTrunkFor: () => true,

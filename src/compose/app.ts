@@ -15,7 +15,6 @@ import { ServiceError } from '../domain/service-error.ts';
 import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { randomPool } from '../lib/random-pool.ts';
 import type { Store } from '../store/store.ts';
 import { LiveAdmission } from './admission.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
@@ -33,7 +32,7 @@ export class App {
   readonly #parts: AppParts;
   readonly #ladders: SipTraceKeeper;
   readonly #admission: LiveAdmission;
-  readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomPool() });
+  readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
   readonly #callParts: CallParts;
   readonly #router: InboundRouter;
   readonly #health: Health;

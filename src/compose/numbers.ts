@@ -40,7 +40,7 @@ export function checkNumbers(from: {
   const holders = store.numberHolders;
   const kept = holders
     .everyLive()
-    .filter(({ number }) => store.numberAssignments.find(number)?.assignedBy === 'upgrade')
+    .filter(({ number }) => store.numberAssignments.findFirst([number])?.assignedBy === 'upgrade')
     .filter(({ number }) => trunks.accountOf(number) !== undefined);
   warn(
     kept,

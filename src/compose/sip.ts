@@ -14,7 +14,7 @@ import type { MessageTrace } from '../sip/trace/call-traces.ts';
 import type { Flow } from '../sip/transport/flow.ts';
 import type { Target } from '../sip/transport/next-hop.ts';
 import { UserAgent } from '../sip/user-agent.ts';
-import { headOf, type SentInvite } from '../telephony/drachtio/carrier/dialog-facts.ts';
+import { headOf, type SentInvite } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
 import type { EndInvite } from '../telephony/drachtio/carrier/orphaned-calls.ts';
 import type { AnswerChallenge } from '../telephony/drachtio/leg/in-dialog-request.ts';
 import type { OurAddresses } from '../telephony/trunks/our-addresses.ts';

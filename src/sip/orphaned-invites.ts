@@ -1,12 +1,11 @@
 /** Ends INVITE transactions of an earlier process that have no final response. */
-
 import { ClientForks } from './client-invite.ts';
 import type { DialogTable } from './dialog/dialog.ts';
 import type { SipMessage } from './message/message.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
+import { DEFAULT_PORT } from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
-import { DEFAULT_PORT } from './transport/via-routing.ts';
 import type { EngineContext } from './user-agent-options.ts';
 
 export interface OrphanedInvitesOptions {

@@ -1,15 +1,13 @@
 /** Requests and responses of our user agent: Contact, Allow, Supported, product name, application headers; pure */
 
-import { canonicalName } from './message/header-name.ts';
+import { canonicalName } from './message/grammar.ts';
 import type { Tokens } from './message/identifiers.ts';
 import { makeResponse, SipMessage } from './message/message.ts';
-import { parseNameAddr } from './message/name-addr.ts';
 import { faultOf } from './message/status.ts';
-import { parseUri } from './message/uri.ts';
+import { parseNameAddr, parseUri } from './message/uri.ts';
 import { SERVED_METHODS, SUPPORTED_EXTENSIONS } from './parser/request-check.ts';
 import type { HeaderValues, MessageParts, OutgoingRequest, ResponseParts } from './requests.ts';
-import { type Flow, formatEndpoint } from './transport/flow.ts';
-import { transportParam } from './transport/via-routing.ts';
+import { type Flow, formatEndpoint, transportParam } from './transport/flow.ts';
 
 const WITH_ABILITIES = new Set(['INVITE', 'OPTIONS', 'REGISTER']);
 

@@ -9,10 +9,9 @@ import { parseUri } from './message/uri.ts';
 import { contactOf, userOf } from './own-messages.ts';
 import { requestOfSameTransaction } from './transaction/client-transaction.ts';
 import type { TransactionLayer } from './transaction/transaction-layer.ts';
-import { type Endpoint, type Flow, formatEndpoint } from './transport/flow.ts';
+import { type Endpoint, type Flow, formatEndpoint, ownVia } from './transport/flow.ts';
 import type { Target } from './transport/next-hop.ts';
 import type { TransportLayer } from './transport/transport-layer.ts';
-import { ownVia } from './transport/via-routing.ts';
 
 export interface SendOptions {
   /** Answers 401 and 407. */

@@ -5,7 +5,6 @@ import { serverDialogState } from './dialog/dialog-state.ts';
 import type { MessageIds } from './message/identifiers.ts';
 import { makeResponse, type SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
-import { doNothing } from './noop.ts';
 import { newResponse } from './own-messages.ts';
 import type { ResponseParts } from './requests.ts';
 import { ReliableProvisionals } from './transaction/reliable-responses.ts';
@@ -45,7 +44,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
   #localTag: string;
   #state: 'ringing' | 'accepted' | 'rejected' | 'cancelled' = 'ringing';
   #open: OpenDialog | undefined;
-  #cancelRinging: () => void = doNothing;
+  #cancelRinging: () => void = () => undefined;
 
   constructor(options: { context: EngineContext; dialogs: DialogTable; arrival: Arrival }) {
     super();

@@ -1,5 +1,5 @@
 /** All stores of the domain, in one SQLite file. */
-
+import { randomBytes } from 'node:crypto';
 import type { Retention } from '../domain/account/account.ts';
 import type { AccountRetention } from '../domain/account/account-retention.ts';
 import type { AccountStore } from '../domain/account/account-store.ts';
@@ -24,7 +24,6 @@ import type { DeliveryStore } from '../domain/webhook/webhook-delivery.ts';
 import type { WebhookEndpointStore } from '../domain/webhook/webhook-endpoint.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
-import { randomPool } from '../lib/random-pool.ts';
 import { SqliteAccountRetention } from './accounts/sqlite-account-retention.ts';
 import { SqliteAccountStore } from './accounts/sqlite-account-store.ts';
 import { SqliteApiKeyStore } from './accounts/sqlite-api-key-store.ts';
@@ -184,7 +183,7 @@ class SqliteStore implements Store {
     this.webhookEndpoints = new SqliteWebhookEndpointStore(database, notifier);
     this.deliveries = new SqliteDeliveryStore(database, notifier);
     const nowMs = () => parts.clock.now().getTime();
-    const newId = idMaker({ nowMs, random: randomPool() });
+    const newId = idMaker({ nowMs, random: randomBytes });
     this.outbox = new SqliteOutbox(database, { newId, notifier });
     this.sipTraces = new SqliteSipTraceStore(database);
     this.retention = new SqliteRetention(database);

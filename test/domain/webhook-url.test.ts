@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  addressRefusal,
-  checkWebhookUrl,
-  rangeOfAddress,
-} from '../../src/domain/webhook/webhook-url.ts';
+import { addressRefusal, checkWebhookUrl } from '../../src/domain/webhook/webhook-url.ts';
+import { rangeOfAddress } from '../../src/lib/local-routes.ts';
 
 const CLOSED = { allowLocal: false, allowPrivate: false };
 const LOCAL = { allowLocal: true, allowPrivate: false };

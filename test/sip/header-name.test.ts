@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { canonicalName } from '../../src/sip/message/header-name.ts';
+import { canonicalName } from '../../src/sip/message/grammar.ts';
 
 test.each([
   ['v', 'via'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseNameAddr } from '../../src/sip/message/name-addr.ts';
 import { faultOf } from '../../src/sip/message/status.ts';
+import { parseNameAddr } from '../../src/sip/message/uri.ts';
 
 /** Text as messages hold it. */
 function wire(text: string): string {

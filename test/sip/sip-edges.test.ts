@@ -1,8 +1,7 @@
 /** Where the engine's readers draw the line: the values at which a message, a name or a stream is read otherwise. */
 import { expect, test } from 'vitest';
-import { canonicalName, lineStart, wireName } from '../../src/sip/message/header-name.ts';
-import { parseNameAddr } from '../../src/sip/message/name-addr.ts';
-import { parseUri, uriScheme } from '../../src/sip/message/uri.ts';
+import { canonicalName, lineStart, wireName } from '../../src/sip/message/grammar.ts';
+import { parseNameAddr, parseUri, uriScheme } from '../../src/sip/message/uri.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { PendingOctets } from '../../src/sip/parser/stream-framer.ts';
 import { request } from './messages.ts';

@@ -1,6 +1,6 @@
 /** Where answers go, as the top Via and the true source say. */
 import { expect, test } from 'vitest';
-import { responseEndpoint, stampReceived } from '../../src/sip/transport/via-routing.ts';
+import { responseEndpoint, stampReceived } from '../../src/sip/transport/flow.ts';
 import { request } from './messages.ts';
 
 const SOURCE = { address: '203.0.113.7', port: 40_000 };

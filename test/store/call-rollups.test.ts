@@ -7,8 +7,8 @@ import type {
   IntentCount,
   UsageQuery,
 } from '../../src/domain/analytics/analytics-report.ts';
-import { type Call, canMove } from '../../src/domain/call/call.ts';
-import { endCall, moveCall } from '../../src/domain/call/call-life.ts';
+import type { Call } from '../../src/domain/call/call.ts';
+import { canMove, endCall, moveCall } from '../../src/domain/call/call-life.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';
 

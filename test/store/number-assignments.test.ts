@@ -20,8 +20,9 @@ test('NumberAssignments keeps one a number, and forgets', async () => {
 
   const changed = { ...first, accountId: 'acct_2', assignedBy: 'operator' };
   expect(numberAssignments.list()).toEqual([changed, second]);
-  expect(numberAssignments.find('+39*')).toEqual(changed);
-  expect(numberAssignments.find('+3906*')).toBeUndefined();
+  expect(numberAssignments.findFirst(['+3906*', '+39*'])).toEqual(changed);
+  expect(numberAssignments.findFirst(['+390612345678', '+39*'])).toEqual(second);
+  expect(numberAssignments.findFirst(['+3906*'])).toBeUndefined();
   expect([numberAssignments.remove('+39*'), numberAssignments.remove('+39*')]).toEqual([
     true,
     false,

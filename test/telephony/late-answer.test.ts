@@ -1,9 +1,9 @@
 /** A call of ours that is answered after we had given it up. */
 import { expect, test } from 'vitest';
+import { TRANSACTION_MS } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { SrfClient, SrfDialog } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
-import { TRANSACTION_MS } from '../../src/telephony/limit.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';

@@ -24,9 +24,11 @@ export function usePlainMessages(): void {
   z.config({ customError: plainMessage });
 }
 
-/** The message of a refused value. */
-export function plainMessage(issue: Issue): string {
+/** The message of a refused value; undefined for zod's own where it names the unknown fields. */
+export function plainMessage(issue: Issue): string | undefined {
   switch (issue.code) {
+    case 'unrecognized_keys':
+      return undefined;
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : `must be ${typeName(issue.expected)}`;
     case 'invalid_value':

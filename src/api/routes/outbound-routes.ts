@@ -1,7 +1,8 @@
 /** `POST /api/calls/outbound` and `POST /api/calls/{callId}/hangup`: asks for a call, and ends one. Neither dials. */
 
 import { requireKnownSpeech } from '../../domain/agent/agent-rules.ts';
-import { type Call, isOver } from '../../domain/call/call.ts';
+import type { Call } from '../../domain/call/call.ts';
+import { isOver } from '../../domain/call/call-life.ts';
 import {
   abandonQueued,
   type DialQueue,

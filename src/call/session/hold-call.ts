@@ -1,7 +1,8 @@
 /** Runs an answered call until its end, and ends the record of calls that were never answered. */
 import type { Agent } from '../../domain/agent/agent.ts';
-import { type Call, type EndReason, isOver } from '../../domain/call/call.ts';
+import type { Call, EndReason } from '../../domain/call/call.ts';
 import type { Failure } from '../../domain/call/call-life.ts';
+import { isOver } from '../../domain/call/call-life.ts';
 import type { Leg } from '../../telephony/carrier.ts';
 import type { CallRegistry } from '../call-registry.ts';
 import { CallJournal, ended } from './call-journal.ts';

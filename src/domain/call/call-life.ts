@@ -1,6 +1,6 @@
 /** How a call's record moves from state to state; pure */
 import type { Agent } from '../agent/agent.ts';
-import { type Call, type CallStatus, canMove, type EndReason } from './call.ts';
+import type { Call, CallStatus, EndReason } from './call.ts';
 
 /** What a call begins with; the rest of its record is empty. */
 export interface CallBeginning
@@ -45,6 +45,23 @@ export function newCall(agent: Agent, beginning: CallBeginning): Call {
 export function durationSeconds(answeredAt: Date | null, endedAt: Date): number {
   if (answeredAt === null) return 0;
   return Math.max(0, Math.ceil((endedAt.getTime() - answeredAt.getTime()) / 1000));
+}
+
+const NEXT: Readonly<Record<CallStatus, readonly CallStatus[]>> = {
+  queued: ['ringing', 'failed'],
+  ringing: ['in_progress', 'completed', 'failed'],
+  in_progress: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+};
+
+export function canMove(from: CallStatus, to: CallStatus): boolean {
+  return NEXT[from].includes(to);
+}
+
+/** Whether a call has come to its end. */
+export function isOver(status: CallStatus): boolean {
+  return NEXT[status].length === 0;
 }
 
 /**

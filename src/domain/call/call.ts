@@ -18,23 +18,6 @@ export type EndReason =
   | 'no_answer'
   | 'busy';
 
-const NEXT: Readonly<Record<CallStatus, readonly CallStatus[]>> = {
-  queued: ['ringing', 'failed'],
-  ringing: ['in_progress', 'completed', 'failed'],
-  in_progress: ['completed', 'failed'],
-  completed: [],
-  failed: [],
-};
-
-export function canMove(from: CallStatus, to: CallStatus): boolean {
-  return NEXT[from].includes(to);
-}
-
-/** Whether a call has come to its end. */
-export function isOver(status: CallStatus): boolean {
-  return NEXT[status].length === 0;
-}
-
 export interface TranscriptEntry {
   readonly role: 'agent' | 'user';
   readonly text: string;

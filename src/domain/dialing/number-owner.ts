@@ -15,8 +15,8 @@ export interface NumberAssignment {
 
 /** Keeps assignments. The writes may run inside of a transaction. */
 export interface NumberAssignments {
-  /** Of exactly this number, or beginning and star. */
-  find(number: string): NumberAssignment | undefined;
+  /** The first of these numbers, or beginnings with a star, that is assigned. */
+  findFirst(numbers: readonly string[]): NumberAssignment | undefined;
 
   /** Sorted by number. */
   list(): readonly NumberAssignment[];
@@ -37,13 +37,13 @@ export type OwnerOf = (number: string) => string | undefined;
  */
 export class NumberOwners {
   readonly #accounts: Pick<AccountStore, 'list'>;
-  readonly #assignments: Pick<NumberAssignments, 'find' | 'list'>;
+  readonly #assignments: Pick<NumberAssignments, 'findFirst' | 'list'>;
   readonly #trunks: Pick<Trunks, 'accountOf'>;
   #firstId: string | undefined;
 
   constructor(parts: {
     readonly accounts: Pick<AccountStore, 'list'>;
-    readonly assignments: Pick<NumberAssignments, 'find' | 'list'>;
+    readonly assignments: Pick<NumberAssignments, 'findFirst' | 'list'>;
     readonly trunks: Pick<Trunks, 'accountOf'>;
   }) {
     this.#accounts = parts.accounts;
@@ -58,14 +58,17 @@ export class NumberOwners {
   }
 
   readonly ownerOf: OwnerOf = (number) =>
-    this.#ownerBy(number, (covering) => this.#assignments.find(covering)?.accountId);
+    this.#assignments.findFirst(coveringOf(number))?.accountId ?? this.#ownerByTrunk(number);
 
   /** As `ownerOf`, for many numbers at one moment: the assignments are read once. */
   readAll(): OwnerOf {
     const assigned = new Map(
       this.#assignments.list().map(({ number, accountId }) => [number, accountId]),
     );
-    return (number) => this.#ownerBy(number, (covering) => assigned.get(covering));
+    return (number) => {
+      const covering = coveringOf(number).find((each) => assigned.has(each));
+      return covering === undefined ? this.#ownerByTrunk(number) : assigned.get(covering);
+    };
   }
 
   /** Whether agents and calls of the account may use the number. */
@@ -85,11 +88,7 @@ export class NumberOwners {
     if (!this.mayUse(scope.accountId, number)) throw notOwn('phoneNumber', number);
   }
 
-  #ownerBy(number: string, assignedTo: OwnerOf): string | undefined {
-    for (const covering of coveringOf(number)) {
-      const accountId = assignedTo(covering);
-      if (accountId !== undefined) return accountId;
-    }
+  #ownerByTrunk(number: string): string | undefined {
     const named = this.#trunks.accountOf(number);
     return named === undefined ? undefined : (named ?? this.firstAccountId);
   }

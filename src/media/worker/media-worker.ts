@@ -1,7 +1,8 @@
 /** The media worker's thread: owns sockets, lines and the wheel; does what the main thread asks, line by line. */
+
+import { randomInt } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { uint32Pool } from '../../lib/random-pool.ts';
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
 import { LevelMeter, type LevelMeterBuffer } from '../dsp/level-meter.ts';
@@ -29,7 +30,7 @@ class MediaWorker {
   readonly #sockets: LineSockets;
   readonly #clock: Clock = systemClock;
   readonly #wheel: Pacer;
-  readonly #nextUint32 = uint32Pool();
+  readonly #nextUint32 = () => randomInt(2 ** 32);
   #metersOn: Int32Array | undefined;
   readonly #lines = new Map<number, OpenLine>();
   readonly #draining: DrainingPorts;

@@ -1,7 +1,6 @@
 /** State shared by both directions of a dialog: RFC 3261 state, flow, pending offer, end. */
 import type { DigestClient } from '../digest/digest.ts';
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../noop.ts';
 import { addCapabilities } from '../own-messages.ts';
 import type { ServerReinvite, ServerRequest } from '../requests.ts';
 import type { AckWait, ReliableProvisionals } from '../transaction/reliable-responses.ts';
@@ -44,7 +43,7 @@ export class DialogCore {
   /** Session description of our last message; a refresh by INVITE repeats it. */
   localSession: Buffer | undefined;
   #flow: Flow;
-  #forgetFlow: () => void = doNothing;
+  #forgetFlow: () => void = () => undefined;
   #peerAllows: ReadonlySet<string> = NO_METHODS;
   /** Created for the first waiter: most dialogs have none. */
   #wakers: Set<() => void> | undefined;

@@ -1,10 +1,8 @@
 /** The state of a dialog as RFC 3261, section 12 defines it, and the requests made from it; pure */
-
 import type { MessageIds } from '../message/identifiers.ts';
 import { SipMessage } from '../message/message.ts';
-import { parseNameAddr } from '../message/name-addr.ts';
 import { faultOf } from '../message/status.ts';
-import { formatUri, parseUri, type SipUri } from '../message/uri.ts';
+import { formatUri, parseNameAddr, parseUri, type SipUri } from '../message/uri.ts';
 
 export interface DialogState {
   readonly callId: string;

@@ -3,7 +3,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal, parseParams } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
 import { faultOf, SipError } from '../message/status.ts';
-import { doNothing } from '../noop.ts';
 
 export interface SessionTimerHooks {
   readonly clock: Clock;
@@ -20,8 +19,8 @@ export class SessionTimer {
   readonly #hooks: SessionTimerHooks;
   #terms: SessionTerms | null = null;
   #isOurs = false;
-  #cancelRefresh: () => void = doNothing;
-  #cancelExpiry: () => void = doNothing;
+  #cancelRefresh: () => void = () => undefined;
+  #cancelExpiry: () => void = () => undefined;
 
   constructor(hooks: SessionTimerHooks) {
     this.#hooks = hooks;

@@ -1,5 +1,6 @@
 /** drachtio's client protocol: frames, commands, and SIP messages without Via that the server completes; pure */
-import { canonicalName } from '../message/header-name.ts';
+
+import { canonicalName } from '../message/grammar.ts';
 import { SipError } from '../message/status.ts';
 import type { MessageParts, ResponseParts } from '../requests.ts';
 

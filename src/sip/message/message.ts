@@ -1,8 +1,17 @@
 /** SIP messages: start line, headers in order, body; and the responses made from requests; pure */
-import { consistsOf, endOfRun, parseDecimal, skipSpace, splitList, TOKEN } from './grammar.ts';
-import { isWireText, lineStart, wireName } from './header-name.ts';
-import { type NameAddr, parseNameAddr } from './name-addr.ts';
+import {
+  consistsOf,
+  endOfRun,
+  isWireText,
+  lineStart,
+  parseDecimal,
+  skipSpace,
+  splitList,
+  TOKEN,
+  wireName,
+} from './grammar.ts';
 import { faultOf, reasonPhrase, SipError } from './status.ts';
+import { type NameAddr, parseNameAddr } from './uri.ts';
 import { parseVia, type Via } from './via.ts';
 
 const NO_BODY = Buffer.alloc(0);

@@ -1,11 +1,16 @@
 /** Reads a whole message from octets, strictly; pure */
-
-import { consistsOf, isSpace, parseDecimal, splitList, TOKEN } from '../message/grammar.ts';
-import { canonicalName, wireName } from '../message/header-name.ts';
+import {
+  canonicalName,
+  consistsOf,
+  isSpace,
+  parseDecimal,
+  splitList,
+  TOKEN,
+  wireName,
+} from '../message/grammar.ts';
 import { BadMessageError, type HeaderLine, SipMessage } from '../message/message.ts';
-import { parseNameAddr } from '../message/name-addr.ts';
 import { faultOf, SipError } from '../message/status.ts';
-import { parseUri } from '../message/uri.ts';
+import { parseNameAddr, parseUri } from '../message/uri.ts';
 import { isVersion, parseVia, type Via } from '../message/via.ts';
 import { isKnownMethod } from './request-check.ts';
 

@@ -1,6 +1,5 @@
 /** Client transactions: of INVITE (RFC 3261, 17.1.1, with the Accepted state of RFC 6026) and of all other requests (17.1.2). */
 import { SipMessage } from '../message/message.ts';
-import { doNothing } from '../noop.ts';
 import type { Flow } from '../transport/flow.ts';
 import { Retransmitter, type TransactionTimers } from './timers.ts';
 import {
@@ -35,8 +34,8 @@ export class ClientTransaction {
   #state: 'calling' | 'proceeding' | 'accepted' | 'completed' | 'terminated' = 'calling';
   #ackBytes: Buffer | undefined;
   #repeater: Retransmitter | undefined;
-  #cancelTimer: () => void = doNothing;
-  #forgetFlow: () => void = doNothing;
+  #cancelTimer: () => void = () => undefined;
+  #forgetFlow: () => void = () => undefined;
 
   constructor(options: ClientTransactionOptions) {
     this.#options = options;

@@ -2,7 +2,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { parseDecimal } from '../message/grammar.ts';
 import type { SipMessage } from '../message/message.ts';
-import { doNothing } from '../noop.ts';
 import { type BaseTimers, Retransmitter } from './timers.ts';
 import type { ServerTransaction } from './transaction.ts';
 
@@ -103,7 +102,7 @@ export class ReliableProvisionals {
   readonly #cseqWords: string;
   #nextSequence: number;
   #queue: Waiting[] = [];
-  #stopCurrent: () => void = doNothing;
+  #stopCurrent: () => void = () => undefined;
   #onIdle: (() => void) | undefined;
   #isStopped = false;
 

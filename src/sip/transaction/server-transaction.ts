@@ -2,7 +2,6 @@
 
 import type { MessageIds } from '../message/identifiers.ts';
 import { makeResponse, type SipMessage } from '../message/message.ts';
-import { doNothing } from '../noop.ts';
 import type { Endpoint, Flow } from '../transport/flow.ts';
 import { Retransmitter, TRYING_AFTER_MS, type TransactionTimers } from './timers.ts';
 import {
@@ -43,7 +42,7 @@ export class NonInviteServerTransaction implements ServerTransaction {
   #isOver = false;
   #lastStatus = 0;
   #lastBytes: Buffer | undefined;
-  #cancelTimer: () => void = doNothing;
+  #cancelTimer: () => void = () => undefined;
 
   constructor(options: ServerTransactionOptions) {
     this.#context = options.context;
@@ -129,7 +128,7 @@ export class InviteServerTransaction implements ServerTransaction {
   #repeater: Retransmitter | undefined;
   #request: SipMessage | undefined;
   readonly #origin: string;
-  #cancelTimer: () => void = doNothing;
+  #cancelTimer: () => void = () => undefined;
   #forgetFlow: () => void;
 
   constructor(options: InviteServerTransactionOptions) {
@@ -254,7 +253,7 @@ export class InviteServerTransaction implements ServerTransaction {
     this.#repeater?.stop();
     this.#repeater = undefined;
     this.#cancelTimer();
-    this.#cancelTimer = doNothing;
+    this.#cancelTimer = () => undefined;
     this.#forgetFlow();
   }
 }

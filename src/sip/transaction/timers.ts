@@ -1,6 +1,5 @@
 /** RFC 3261's timer values, derived from T1, T2 and T4; pure */
 import type { Clock } from '../../lib/clock.ts';
-import { doNothing } from '../noop.ts';
 
 /** T1, T2 and T4, from which all timers derive. @see RFC 3261 section 17.1.1.1 and table 4 */
 export interface BaseTimers {
@@ -88,7 +87,7 @@ export class Retransmitter {
   readonly #resend: () => void;
   #waitMs: number;
   #longestMs: number;
-  #cancel: () => void = doNothing;
+  #cancel: () => void = () => undefined;
 
   /**
    * Starts at once; the caller sends first. @param options.longestMs limit of the interval; Infinity for unlimited

@@ -3,8 +3,7 @@ import { lookup, resolveSrv } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { SipError } from '../message/status.ts';
 import type { SipUri } from '../message/uri.ts';
-import { bareHost, type Endpoint, type Protocol } from './flow.ts';
-import { DEFAULT_PORT } from './via-routing.ts';
+import { bareHost, DEFAULT_PORT, type Endpoint, type Protocol } from './flow.ts';
 
 export interface Target extends Endpoint {
   readonly protocol: Protocol;

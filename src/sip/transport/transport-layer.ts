@@ -15,12 +15,14 @@ import {
   isSameFamily,
   type ListenProtocol,
   type Protocol,
+  responseEndpoint,
+  stampIfSound,
+  stampReceived,
 } from './flow.ts';
 import { type Resolver, resolveTargets, type Target } from './next-hop.ts';
 import { type TcpLimits, TcpTransport } from './transport-tcp.ts';
 import { type OpenUdpSocket, UdpTransport } from './transport-udp.ts';
 import { WsTransport } from './transport-ws.ts';
-import { responseEndpoint, stampIfSound, stampReceived } from './via-routing.ts';
 
 export interface ListenOptions {
   readonly protocol: ListenProtocol;

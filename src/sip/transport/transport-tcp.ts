@@ -2,7 +2,6 @@
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { SipError } from '../message/status.ts';
-import { doNothing } from '../noop.ts';
 import { type StreamFrame, StreamFramer } from '../parser/stream-framer.ts';
 import { type AddressFor, type Endpoint, type Flow, formatEndpoint, listenError } from './flow.ts';
 
@@ -207,7 +206,7 @@ export class TcpConnection implements Flow {
   readonly #frames: StreamFrame[] = [];
   #isDelivering = false;
   #heardAtMs: number;
-  #cancelIdle: () => void = doNothing;
+  #cancelIdle: () => void = () => undefined;
   #cancelSlow: (() => void) | undefined;
 
   constructor(options: TcpConnectionOptions) {

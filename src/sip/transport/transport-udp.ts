@@ -2,7 +2,6 @@
 import { createSocket, type RemoteInfo } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { SipError } from '../message/status.ts';
-import { doNothing } from '../noop.ts';
 import { type AddressFor, type Endpoint, type Flow, listenError } from './flow.ts';
 
 /** The part of a datagram socket that is used here, so that tests can lose packets. */
@@ -164,7 +163,7 @@ class UdpFlow implements Flow {
 
   /** The socket closes only when the user agent stops, which ends everything anyway. */
   onClosed(): () => void {
-    return doNothing;
+    return () => undefined;
   }
 
   close(): void {}

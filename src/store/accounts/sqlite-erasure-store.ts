@@ -13,7 +13,8 @@ import {
   type NumberSelection,
   refuseLiveCall,
 } from '../../domain/account/erasure.ts';
-import { type CallStatus, isOver } from '../../domain/call/call.ts';
+import type { CallStatus } from '../../domain/call/call.ts';
+import { isOver } from '../../domain/call/call-life.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { Notifier } from '../../lib/clock.ts';
 import type { Checkpointer } from '../sqlite/checkpointer.ts';

@@ -14,9 +14,11 @@ export class SqliteNumberAssignments implements NumberAssignments {
     this.#database = database;
   }
 
-  find(number: string): NumberAssignment | undefined {
-    const query = build.selectFrom('number_assignments').selectAll().where('number', '=', number);
-    const row = this.#database.get(query);
+  findFirst(numbers: readonly string[]): NumberAssignment | undefined {
+    const query = build.selectFrom('number_assignments').selectAll().where('number', 'in', numbers);
+    const found = new Map(this.#database.all(query).map((row) => [row.number, row]));
+    const first = numbers.find((number) => found.has(number));
+    const row = first === undefined ? undefined : found.get(first);
     return row === undefined ? undefined : assignmentOf(row);
   }
 

@@ -2,19 +2,18 @@
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
-import {
-  type Call,
-  type CallDirection,
-  type CallQuery,
-  type CallStatus,
-  type CallStore,
-  type CallSummary,
-  canMove,
-  isOver,
-  type TimelineEntry,
-  type TranscriptEntry,
-  type WaitingParty,
+import type {
+  Call,
+  CallDirection,
+  CallQuery,
+  CallStatus,
+  CallStore,
+  CallSummary,
+  TimelineEntry,
+  TranscriptEntry,
+  WaitingParty,
 } from '../../domain/call/call.ts';
+import { canMove, isOver } from '../../domain/call/call-life.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import { Notifier } from '../../lib/clock.ts';
 import type { Database } from '../sqlite/database.ts';

@@ -1,11 +1,10 @@
 /** Media of one call through FreeSWITCH: a leg to the carrier, a leg to the media engine, and their bridge. */
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
-import { within } from '../limit.ts';
 import { LinkedAudio, type MediaEndpoint, offerOf } from '../media-gateway.ts';
 import { engineOffer, type Flow, flowOf, limited, placeOf, withOrigin } from './carrier-sdp.ts';
 import { FarEndSource } from './far-end-source.ts';

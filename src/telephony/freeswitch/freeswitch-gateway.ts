@@ -1,12 +1,11 @@
 /** Media gateway through FreeSWITCH, which handles codecs, SRTP and NAT; the media engine stays behind it. */
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { MediaEngine } from '../../media/engine/media-engine.ts';
 import type { CodecName } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { CarrierReport } from '../carrier.ts';
-import { within } from '../limit.ts';
 import { MediaError, type MediaGateway, type MediaOptions } from '../media-gateway.ts';
 import { type ServerAddress, WeightedTurns } from '../trunks/server-list.ts';
 import { BridgedEndpoint } from './bridged-endpoint.ts';

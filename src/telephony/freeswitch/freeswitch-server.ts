@@ -1,9 +1,8 @@
 /** Connection to one FreeSWITCH: its event socket and its two SIP profiles, health checks and reconnects. */
 import { setMaxListeners } from 'node:events';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { CarrierReport } from '../carrier.ts';
-import { within } from '../limit.ts';
 import { placeOf, type ServerAddress } from '../trunks/server-list.ts';
 import { EventSocket } from './event-socket.ts';
 import { type TracedPacket, tracedPacketIn } from './far-end-source.ts';

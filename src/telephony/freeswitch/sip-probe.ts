@@ -1,7 +1,6 @@
 /** Probes whether SIP reaches a profile of FreeSWITCH, and is accepted there, on the path of calls. */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
-import { OverdueError, within } from '../limit.ts';
+import { type Clock, OverdueError, within } from '../../lib/clock.ts';
 import { type LegDialog, statusOf } from './fsmrf.ts';
 
 /** A healthy FreeSWITCH answers within milliseconds. */

@@ -1,6 +1,6 @@
 /** Chooses the address of ours for a far end's SIP and RTP: local, a trunk's, or the public one; pure */
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { rangeOfAddress } from '../../domain/webhook/webhook-url.ts';
+import { rangeOfAddress } from '../../lib/local-routes.ts';
 
 /** What `isAdvertisable` allows, for messages. */
 export const ADVERTISED_ADDRESS_EXPECTED = 'an IPv4 address or a host name';

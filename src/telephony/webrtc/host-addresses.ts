@@ -2,8 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Clock } from '../../lib/clock.ts';
-import { within } from '../limit.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 
 const LOOPBACK = '127.0.0.1';
 

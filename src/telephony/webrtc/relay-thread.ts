@@ -1,7 +1,6 @@
 /** Thread of the browser calls, as seen from the main thread: requests, events per call, death of the thread. */
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../lib/clock.ts';
-import { within } from '../limit.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 
 export type StartRelay = (settings: RelaySettings) => Worker;
 

@@ -1,10 +1,9 @@
 /** Media of one browser call: a connection in the thread of browser calls, and an RTP session of the media engine. */
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, within } from '../../lib/clock.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { Direction } from '../../rtp/sdp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
-import { within } from '../limit.ts';
 import { LinkedAudio, type MediaEndpoint, MediaError } from '../media-gateway.ts';
 import { type BrowserOffer, directionFor, readOffer, withOurSide } from './browser-sdp.ts';
 import type { CallMessage, RelayThread, UdpPlace } from './relay-thread.ts';

@@ -1,9 +1,8 @@
 /** Media gateway for browsers: WebRTC by werift in a thread of its own, started by the first call. */
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, OverdueError, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { MediaSession } from '../../media/audio-stream.ts';
 import type { MediaEngine } from '../../media/engine/media-engine.ts';
-import { OverdueError, within } from '../limit.ts';
 import { MediaError, type MediaGateway } from '../media-gateway.ts';
 import { type BrowserOffer, readOffer } from './browser-sdp.ts';
 import {

@@ -1,7 +1,6 @@
 /** The thread of the browser calls: werift is loaded here and nowhere else. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../../lib/clock.ts';
-import { within } from '../limit.ts';
+import { systemClock, within } from '../../lib/clock.ts';
 import type { FromRelay, RelaySettings, ToRelay } from './relay-thread.ts';
 import { WeriftCall } from './werift-call.ts';
 

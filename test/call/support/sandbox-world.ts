@@ -12,7 +12,8 @@ import {
   type AgentSettings,
   DEFAULT_AGENT_SETTINGS,
 } from '../../../src/domain/agent/agent.ts';
-import { type Call, isOver } from '../../../src/domain/call/call.ts';
+import type { Call } from '../../../src/domain/call/call.ts';
+import { isOver } from '../../../src/domain/call/call-life.ts';
 import { idMaker } from '../../../src/domain/ids.ts';
 import { Notifier } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';

@@ -1,7 +1,6 @@
 /** The telephone network by SIP trunks: call control over drachtio-srf, embedded engine or real server alike. */
-
 import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import {
   type Carrier,
@@ -10,7 +9,6 @@ import {
   type IncomingCall,
   type TrunkRoute,
 } from '../../carrier.ts';
-import { within } from '../../limit.ts';
 import type { MediaGateway } from '../../media-gateway.ts';
 import { numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';

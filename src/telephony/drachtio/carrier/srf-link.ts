@@ -1,8 +1,7 @@
 /** The connection to a drachtio server, or to the embedded engine that speaks its protocol: reconnects, detects hangs. */
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { within } from '../../limit.ts';
 import { connectionOf, openSrf, reasonOf, type SrfClient } from './srf.ts';
 
 const RETRY_MS_MIN = 250;

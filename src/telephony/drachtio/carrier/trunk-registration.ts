@@ -1,9 +1,8 @@
 /** Registration of a trunk with its carrier. */
 import type { TrunkStatus } from '../../../domain/dialing/number-owner.ts';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { CarrierReport } from '../../carrier.ts';
-import { TRANSACTION_MS, within } from '../../limit.ts';
 import {
   domainOf,
   hostPortOf,

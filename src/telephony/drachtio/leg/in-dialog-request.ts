@@ -1,6 +1,5 @@
 /** Requests over drachtio-srf: inside a dialog, with SIP's time limit, and again after a challenge. */
-import type { Clock } from '../../../lib/clock.ts';
-import { TRANSACTION_MS, within } from '../../limit.ts';
+import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import {
   codeOf,
   reasonOf,

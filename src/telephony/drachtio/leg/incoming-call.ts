@@ -1,16 +1,18 @@
 /** Incoming call over drachtio, until it is answered or refused. */
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '../../carrier.ts';
-import { TRANSACTION_MS, within } from '../../limit.ts';
 import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, hostOfUri, type Trunk } from '../../trunks/trunks.ts';
-import { withTag } from '../carrier/dialog-facts.ts';
-import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
+import {
+  type JournalEntry,
+  type OpenDialogJournal,
+  withTag,
+} from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
 import { refuse } from '../carrier/source-acl.ts';
 import {

@@ -1,16 +1,18 @@
 /** Outgoing call through a trunk over drachtio, until it is answered or fails. */
 import { isIP } from 'node:net';
-import type { Clock } from '../../../lib/clock.ts';
+import { type Clock, TRANSACTION_MS } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { MediaSession } from '../../../media/audio-stream.ts';
 import { CarrierError, type OutgoingCall } from '../../carrier.ts';
-import { TRANSACTION_MS } from '../../limit.ts';
 import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
 import { sourcesOf } from '../../trunks/trunk-table.ts';
 import { domainOf, proxyUriOf, type Trunk, targetUriOf } from '../../trunks/trunks.ts';
-import { headOf } from '../carrier/dialog-facts.ts';
-import type { JournalEntry, OpenDialogJournal } from '../carrier/open-dialog-journal.ts';
+import {
+  headOf,
+  type JournalEntry,
+  type OpenDialogJournal,
+} from '../carrier/open-dialog-journal.ts';
 import type { OurContacts } from '../carrier/our-contacts.ts';
 import {
   reasonOf,

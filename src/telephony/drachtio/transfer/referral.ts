@@ -1,6 +1,7 @@
 /** Blind transfer: asks the far end by REFER to call a third party, and follows its progress by NOTIFY. */
+
+import { within } from '../../../lib/clock.ts';
 import { CarrierError } from '../../carrier.ts';
-import { within } from '../../limit.ts';
 import { reasonOf, type SrfRequest } from '../carrier/srf.ts';
 import { type DialogPeer, sendInDialog } from '../leg/in-dialog-request.ts';
 
