@@ -2,8 +2,8 @@
 import type { Config } from '../config/config.ts';
 import type { Call } from '../domain/call/call.ts';
 import type {
+  CallSipTrace,
   KeptSipTrace,
-  SipLadder,
   SipTrace,
   SipTraceMessage,
   SipTraces,
@@ -89,7 +89,7 @@ export class SipTraceKeeper implements SipTraces {
   }
 
   /** From memory while they still come, else from the record. */
-  of(call: Call): SipLadder {
+  of(call: Call): CallSipTrace {
     const { store, traces } = this.#parts;
     const trace = traces.get(call.carrierCallSid ?? '');
     const found = trace === undefined ? store.sipTraces.find(call.id) : shown(trace);

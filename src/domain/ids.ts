@@ -1,6 +1,7 @@
-/** Names of things: a prefix that says the kind, and 24 characters that nobody guesses; pure */
+/** Ids: a prefix that says the kind, then 24 characters that cannot be guessed; pure */
 import { ServiceError } from './service-error.ts';
 
+/** Prefix of an id: the kind of record. */
 export type IdPrefix =
   | 'acct'
   | 'agent'

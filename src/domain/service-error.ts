@@ -18,6 +18,7 @@ export const ERROR_STATUS = {
   SERVICE_UNAVAILABLE: 503,
 } as const;
 
+/** Codes of `error.code` in REST answers. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** One wrong field: its path in the body or query, and what was expected there. */
@@ -26,6 +27,7 @@ export interface ErrorDetail {
   readonly message: string;
 }
 
+/** An error that a customer causes and sees: code, message and wrong fields. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -43,6 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
+/** Why the database could not be used. */
 export type StoreErrorReason =
   /** No room on the disk. */
   | 'full'
@@ -53,6 +56,7 @@ export type StoreErrorReason =
   /** The disk fails, or the file is damaged or gone. */
   | 'broken';
 
+/** The database could not be read or written. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly reason: StoreErrorReason;

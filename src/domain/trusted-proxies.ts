@@ -1,10 +1,10 @@
-/** Which proxies in front of the server are believed when they name the client they speak for; pure */
+/** Trusted proxies: the addresses whose X-Forwarded-For is believed; pure */
 import { BlockList, isIP } from 'node:net';
 
 /** Tells whether an address is that of a trusted proxy; text that is no address never is. */
 export type IsTrustedProxy = (address: string) => boolean;
 
-/** Where nobody stands between the clients and the server. */
+/** For a server without a proxy in front. */
 export const trustNoProxy: IsTrustedProxy = () => false;
 
 const NETWORK = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/;

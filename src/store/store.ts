@@ -217,7 +217,7 @@ class SqliteStore implements Store {
     try {
       this.rates.close();
     } catch (error) {
-      this.#log.warn({ err: error }, 'database: request counts left as taken ahead');
+      this.#log.warn({ err: error }, 'database: request counts left as counted in advance');
     }
     this.#database.close();
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SipLadder, SipTraceMessage } from '../../src/domain/call/sip-trace.ts';
+import type { CallSipTrace, SipTraceMessage } from '../../src/domain/call/sip-trace.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
 
@@ -15,7 +15,7 @@ const MESSAGE: SipTraceMessage = {
 };
 
 async function openWith(...messages: readonly SipTraceMessage[]) {
-  const ladder: SipLadder = { messages, isTruncated: false, source: 'engine', note: null };
+  const ladder: CallSipTrace = { messages, isTruncated: false, source: 'engine', note: null };
   const asked: string[] = [];
   const of = ({ id }: { readonly id: string }) => {
     asked.push(id);

@@ -1,16 +1,16 @@
 /** What those see who look on while a call goes on. */
 import { expect, test } from 'vitest';
-import type { LiveHappening } from '../../src/domain/call/live-sound.ts';
+import type { LiveCallEvent } from '../../src/domain/call/live-sound.ts';
 import { openCallWorld } from './support/call-world.ts';
 
 test('CallSession tells those who look on what the caller is saying, and keeps none of it', async () => {
   const world = await openCallWorld();
   const { leg, talk, over } = await world.answered();
-  const told: LiveHappening[] = [];
+  const told: LiveCallEvent[] = [];
   const { id, accountId, environment } = world.call();
   world.store.liveFeed.watch(
     { accountId, environment },
-    { onHappening: (happening) => told.push(happening), onClosed: () => undefined },
+    { onEvent: (happening) => told.push(happening), onClosed: () => undefined },
   );
 
   talk.say({ kind: 'hearing', text: 'I would like' });

@@ -9,11 +9,11 @@ const CALL = buildCall({ id: 'call_1', ...SCOPE });
 function openWatchers() {
   const watchers = new LiveWatchers();
   const told: string[] = [];
-  const watch = (name: string, onHappening: () => void) =>
+  const watch = (name: string, onEvent: () => void) =>
     watchers.watch(SCOPE, {
-      onHappening: () => {
+      onEvent: () => {
         told.push(name);
-        onHappening();
+        onEvent();
       },
       onClosed: () => void told.push(`${name} closed`),
     });

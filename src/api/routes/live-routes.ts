@@ -95,9 +95,9 @@ function openView(
   };
   return sendEvents(context, options, (events) => {
     const stopWatching = liveFeed.watch(scope, {
-      onHappening: (happening) => {
-        if (watched !== undefined && callIdOf(happening) !== watched.id) return;
-        const { event, data } = liveEventOf(happening);
+      onEvent: (live) => {
+        if (watched !== undefined && callIdOf(live) !== watched.id) return;
+        const { event, data } = liveEventOf(live);
         events.send(event, data);
       },
       onClosed: () => events.end(),

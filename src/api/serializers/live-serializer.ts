@@ -1,6 +1,6 @@
 /** What happens on calls, as the live view tells it; pure */
 import type { Call, TranscriptEntry } from '../../domain/call/call.ts';
-import type { CallLevels, LiveHappening } from '../../domain/call/live-sound.ts';
+import type { CallLevels, LiveCallEvent } from '../../domain/call/live-sound.ts';
 import type { LiveEvent } from '../schemas/live-schemas.ts';
 import {
   serializeCallCommon,
@@ -21,24 +21,24 @@ export function snapshotOf(
   return { event: 'snapshot', data: { calls: views, queuedCalls } };
 }
 
-export function liveEventOf(happening: LiveHappening): LiveEvent {
-  switch (happening.kind) {
+export function liveEventOf(event: LiveCallEvent): LiveEvent {
+  switch (event.kind) {
     case 'call':
-      return { event: 'call', data: serializeCallCommon(happening.call) };
+      return { event: 'call', data: serializeCallCommon(event.call) };
     case 'said': {
-      const { callId, entry } = happening;
+      const { callId, entry } = event;
       return { event: 'said', data: { callId, entry: serializeTranscriptEntry(entry) } };
     }
     case 'timeline': {
-      const { callId, entry } = happening;
+      const { callId, entry } = event;
       return { event: 'timeline', data: { callId, entry: serializeTimelineEntry(entry) } };
     }
     case 'hearing': {
-      const { callId, text } = happening;
+      const { callId, text } = event;
       return { event: 'hearing', data: { callId, text } };
     }
     default:
-      return happening satisfies never;
+      return event satisfies never;
   }
 }
 
@@ -51,6 +51,6 @@ export function levelsEventOf(levels: readonly CallLevels[]): LiveEvent {
 }
 
 /** Which call it is about. */
-export function callIdOf(happening: LiveHappening): string {
-  return happening.kind === 'call' ? happening.call.id : happening.callId;
+export function callIdOf(event: LiveCallEvent): string {
+  return event.kind === 'call' ? event.call.id : event.callId;
 }

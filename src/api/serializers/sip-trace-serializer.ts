@@ -1,11 +1,16 @@
 /** The SIP messages of a call as customers see them; pure */
 import type { z } from '@hono/zod-openapi';
-import type { SipLadder, SipTraceMessage } from '../../domain/call/sip-trace.ts';
+import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.ts';
 import type { sipLadderSchema } from '../schemas/sip-trace-schemas.ts';
 
 type LadderView = z.infer<typeof sipLadderSchema>;
 
-export function serializeSipTrace({ messages, isTruncated, source, note }: SipLadder): LadderView {
+export function serializeSipTrace({
+  messages,
+  isTruncated,
+  source,
+  note,
+}: CallSipTrace): LadderView {
   return { messages: messages.map(messageView), truncated: isTruncated, source, note };
 }
 

@@ -5,6 +5,7 @@ import { phoneLibrary } from '../dialing/phone-library.ts';
 import { emptyPatch, given } from '../ids.ts';
 import type { Account, CallRetention } from './account.ts';
 
+/** Limits of the fields of an account: lengths in characters, counts, days. */
 export const ACCOUNT_LIMITS = {
   nameCharsMax: 120,
   transferTargetsMax: 100,

@@ -3,8 +3,10 @@
 /** Test is the sandbox: simulated, free, and no real number is contacted. */
 export type Environment = 'live' | 'test';
 
+/** Plans, which decide rate limits. */
 export const PLANS = ['starter', 'business', 'enterprise'] as const;
 
+/** Plan of an account. */
 export type Plan = (typeof PLANS)[number];
 
 /** How long an account keeps its calls, in days from their start; null keeps for good. */
@@ -16,12 +18,14 @@ export interface CallRetention {
   readonly callsDays: number | null;
 }
 
+/** Retention of an account that deletes nothing. */
 export const KEEP_CALLS: CallRetention = {
   recordingsDays: null,
   transcriptsDays: null,
   callsDays: null,
 };
 
+/** A customer: plan, limits and retention of its calls. */
 export interface Account {
   readonly id: string;
   readonly name: string;

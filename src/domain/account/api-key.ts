@@ -4,6 +4,7 @@ import type { Scope } from '../agent/agent.ts';
 import { base62, type RandomBytes } from '../ids.ts';
 import type { Environment } from './account.ts';
 
+/** Scopes of API keys; `admin` includes all others. */
 export const API_SCOPES = [
   'agents:read',
   'agents:write',
@@ -15,6 +16,7 @@ export const API_SCOPES = [
   'admin',
 ] as const;
 
+/** One permission of an API key. */
 export type ApiScope = (typeof API_SCOPES)[number];
 
 /** A key as it is kept: enough to recognise it, not enough to use it. */
@@ -36,6 +38,7 @@ export interface ApiKey {
 /** An account and environment may have so many keys that are not revoked. */
 export const API_KEYS_MAX = 100;
 
+/** A page of API keys, with the number of all that match. */
 export interface ApiKeyPage {
   readonly apiKeys: readonly ApiKey[];
   readonly total: number;
@@ -70,6 +73,7 @@ export interface ApiKeyStore {
   revoke(scope: Scope, apiKeyId: string, revokedAt: Date): void;
 }
 
+/** First characters of the keys of each environment. */
 export const KEY_PREFIX = {
   live: 'svc_live_',
   test: 'svc_test_',
@@ -129,7 +133,7 @@ export function hashOfKey(text: string): string {
   return hash('sha256', text);
 }
 
-/** Describes a key from its text, for keeping beside its hash. */
+/** The record of a key, without its text. */
 export function describeKey(
   text: string,
   facts: Pick<ApiKey, 'id' | 'accountId' | 'environment' | 'name' | 'scopes' | 'createdAt'>,

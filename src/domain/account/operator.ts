@@ -1,9 +1,10 @@
-/** The operator: the rules of the password, how long sessions and keys live, and how wrong tries are held back; pure */
+/** The operator: password rules, lifetimes of sessions and keys, and login back-off; pure */
 import type { ApiKey } from './api-key.ts';
 
+/** Shortest password of the operator, in characters. */
 export const PASSWORD_CHARS_MIN = 12;
 
-/** So that nobody makes the server normalise and hash a novel. */
+/** Limits the work of normalising and hashing. */
 export const PASSWORD_CHARS_MAX = 200;
 
 /**
@@ -15,10 +16,10 @@ export function normalPassword(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** The operator reads the link on the terminal and opens it: nobody needs it tomorrow. */
+/** Lifetime of the setup link; the operator opens it from the terminal at once. */
 export const SETUP_LINK_LIFE_MS = 1_800_000;
 
-/** Counted from signing in, whatever happens. */
+/** Longest session, from signing in. */
 export const SESSION_LIFE_MS = 43_200_000;
 
 /** Counted from the last request that showed the cookie. A page that is open asks for a new key before that. */
@@ -52,12 +53,12 @@ const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 900_000;
 
 /**
- * One wrong try is forgiven after each such time without another. As long as the longest wait: whoever tries as often as
- * they may never gets more than one try in that time.
+ * One wrong try is forgiven after each such time without another. Equal to the longest wait, so that constant guessing
+ * never gets more than one try in that time.
  */
 const FORGIVEN_AFTER_MS = LONGEST_WAIT_MS;
 
-/** Wrong tries of somebody, as they were at the last of them. */
+/** Count of wrong tries, as of the last one. */
 export interface WrongTries {
   readonly count: number;
   readonly lastAtMs: number;
@@ -77,7 +78,7 @@ export function withWrongTry(tries: WrongTries | undefined, nowMs: number): Wron
   return { count: Math.max(0, tries.count - forgiven) + 1, lastAtMs: nowMs };
 }
 
-/** Keys that no store has: they live in memory and die with the operator's session. */
+/** Keys of the dashboard, in memory only; they end with the operator's session. */
 export interface OperatorKeys {
   /** @param hash as `hashOfKey` makes it. @returns undefined when there is no such key, or it has died. */
   findByHash(hash: string): ApiKey | undefined;

@@ -19,6 +19,7 @@ export const RECORDING_REQUESTS_AN_HOUR = 1000;
 /** Requests an hour that the dashboard makes for an account and environment; the account's own clients lose none of theirs. */
 export const DASHBOARD_REQUESTS_AN_HOUR = 10_000;
 
+/** Requests an hour that a plan allows, for each environment. */
 export function requestsAnHour(plan: Plan): number {
   return REQUESTS_AN_HOUR[plan];
 }
@@ -69,8 +70,9 @@ export interface KeptAnswer {
   readonly body: string | null;
 }
 
+/** Keeps answers by idempotency key, so that a repeated POST is not carried out twice. */
 export interface IdempotencyStore {
-  /** Whether the key has an answer, whatever body it was used with. */
+  /** Whether the key has an answer, for any body. */
   has(request: IdempotencyScope & { readonly now: Date }): boolean;
 
   /**

@@ -14,6 +14,7 @@ import {
 } from './agent.ts';
 import type { VoiceCatalogue } from './voice-catalogue.ts';
 
+/** Limits of the fields of an agent: lengths in characters, counts, durations in seconds. */
 export const AGENT_LIMITS = {
   nameCharsMax: 120,
   greetingCharsMax: 2000,

@@ -13,6 +13,7 @@ export type AgentContent = Omit<
   'id' | 'accountId' | 'environment' | 'createdAt' | 'updatedAt'
 >;
 
+/** An agent as it was after one change. */
 export interface AgentVersion {
   /** Counted from 1, which is the agent as it was made. */
   readonly version: number;
@@ -24,6 +25,7 @@ export interface AgentVersion {
   readonly agent: AgentContent;
 }
 
+/** A page of versions, with the number of all that are kept. */
 export interface AgentVersionPage {
   readonly versions: readonly AgentVersion[];
   /** How many are kept. */
@@ -58,7 +60,7 @@ export function restoreAgent(agent: Agent, { agent: then }: AgentVersion, now: D
   return { ...agent, ...then, status, updatedAt: laterThan(updatedAt, now) };
 }
 
-/** Without what no change touches, whatever more the object has. */
+/** The fields that a change can touch. */
 function contentOf(agent: AgentContent): AgentContent {
   const { name, greeting, systemPrompt, voice, language, phoneNumber } = agent;
   const { tools, settings, status } = agent;
@@ -70,6 +72,7 @@ function differing<Fields extends object>(before: Fields, after: Fields): string
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name]));
 }
 
+/** Limits of a chat with an agent in text. */
 export const CHAT_LIMITS = { messagesMax: 50, textCharsMax: 4000 } as const;
 
 /** What one side has written. */
@@ -78,10 +81,11 @@ export interface ChatLine {
   readonly text: string;
 }
 
+/** The agent's answer in a chat, with the tool calls that a call would have run. */
 export interface ChatReply {
   /** As the agent's voice would say it; empty where the model only asks for a tool. */
   readonly text: string;
-  /** What the model wants to have done. Nobody did any of it. */
+  /** Tool calls of the model; none of them was run. */
   readonly toolCalls: readonly {
     readonly name: string;
     readonly arguments: Readonly<Record<string, unknown>>;
@@ -98,7 +102,7 @@ export interface AgentChat {
   /**
    * @param asked.messages the last one is the user's. The greeting comes before them unless the first is the agent's own.
    * @param asked.account whose agent it is.
-   * @param asked.signal aborted when nobody waits for the answer any more: the model is stopped.
+   * @param asked.signal aborts the request to the model, because the client is gone.
    * @returns null while as many answers as may be are being made.
    * @throws {ServiceError} SERVICE_UNAVAILABLE when the model fails, takes too long, or was stopped.
    */

@@ -1,6 +1,7 @@
 /** The configured voice agent, and the contract of the store that keeps agents. */
 import type { Environment } from '../account/account.ts';
 
+/** A number that `transfer_call` may reach, by its label. */
 export interface TransferTarget {
   /** What the model sees and says, such as `sales`. */
   readonly label: string;
@@ -14,6 +15,7 @@ export interface Pronunciation {
   readonly spoken: string;
 }
 
+/** Call settings of an agent: limits, barge-in, transfer targets, pronunciations. */
 export interface AgentSettings {
   readonly maxDurationSeconds: number;
   readonly silenceTimeoutSeconds: number;
@@ -24,6 +26,7 @@ export interface AgentSettings {
   readonly pronunciations: readonly Pronunciation[];
 }
 
+/** Settings of an agent that names none. */
 export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   maxDurationSeconds: 600,
   silenceTimeoutSeconds: 10,
@@ -32,11 +35,13 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   pronunciations: [],
 };
 
+/** A paused agent takes no calls and places none. */
 export type AgentStatus = 'active' | 'paused';
 
 /** Which way a change of an agent came: a customer's own key, or a person at the dashboard. */
 export type ChangedBy = 'api' | 'dashboard';
 
+/** A configured voice agent. */
 export interface Agent {
   readonly id: string;
   readonly accountId: string;
@@ -62,7 +67,7 @@ export interface AgentWithUsage extends Agent {
   readonly totalMinutesToday: number;
 }
 
-/** Who is asking: nothing of another account or environment is ever found. */
+/** Account and environment of a request; records of others are never found. */
 export interface Scope {
   readonly accountId: string;
   readonly environment: Environment;
@@ -78,6 +83,7 @@ export interface AgentQuery {
   readonly offset: number;
 }
 
+/** A page of agents, with the number of all that match. */
 export interface AgentPage {
   readonly agents: readonly AgentSummary[];
   readonly total: number;

@@ -1,4 +1,4 @@
-/** Where a customer may hand a call over to; pure */
+/** Transfer targets that a customer may choose over REST, and the modes of a transfer; pure */
 import type { Account } from '../account/account.ts';
 import type { Call } from '../call/call.ts';
 import { decideDial } from '../dialing/dial-policy.ts';
@@ -9,7 +9,7 @@ import type { Agent } from './agent.ts';
 /** What a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
 
-/** What a wish to hand a call over is judged by. */
+/** What a transfer request is checked against. */
 export interface TransferFacts {
   readonly call: Pick<Call, 'direction' | 'from' | 'to' | 'environment'>;
   /** Undefined where it was deleted. */
@@ -20,10 +20,10 @@ export interface TransferFacts {
 }
 
 /**
- * Reads the number that a call is to be handed over to. It is judged as a call from our number on it would be.
+ * Reads the target of a transfer. The dial policy checks it as it checks a call from our number on this call.
  *
  * @returns E.164.
- * @throws {ServiceError} UNPROCESSABLE when nobody may be called there.
+ * @throws {ServiceError} UNPROCESSABLE when the dial policy refuses the number.
  */
 export function transferTarget(text: string, facts: TransferFacts): string {
   const { account, agent, call, holderOf } = facts;
@@ -31,7 +31,7 @@ export function transferTarget(text: string, facts: TransferFacts): string {
   const listed = [...(agent?.settings.transferTargets ?? []), ...account.transferTargets];
   const isListed = listed.some(({ number }) => number === text);
   const decision = decideDial(text, {
-    // Without a home, whoever was put on a list as a number to call is in no wrong country.
+    // Without a home country, a listed number is allowed in any country: the list names it as a number to call.
     allowedCountries:
       account.allowedCountries ?? (homeNumber === null && isListed ? 'any' : undefined),
     homeNumber,
@@ -51,19 +51,20 @@ function ourNumber({ direction, from, to }: TransferFacts['call']): string | und
 }
 
 /**
- * `cold`: whoever picks up is with the caller at once, and the agent is gone. `warm`: is told alone first what it is about.
- * `three-way`: likewise, and then the agent stays and talks with both.
+ * `cold`: connects the third party with the caller at once, and the agent leaves. `warm`: the agent first announces the
+ * caller to the third party alone. `three-way`: as `warm`, then the agent stays and talks with both.
  */
 export const TRANSFER_MODES = ['cold', 'warm', 'three-way'] as const;
 
+/** How a call is transferred. */
 export type TransferMode = (typeof TRANSFER_MODES)[number];
 
-/** A way, and what whoever picks up is to know. */
+/** Mode of a transfer, and the announcement to the third party. */
 export interface TransferManner {
   readonly mode: TransferMode;
-  /** What the caller wants, in a sentence or two; empty when nobody said. */
+  /** What the caller wants, in a sentence or two; empty when unknown. */
   readonly summary: string;
 }
 
-/** How it is done where nobody says. */
+/** The default: a blind transfer without announcement. */
 export const PLAIN_TRANSFER: TransferManner = { mode: 'cold', summary: '' };

@@ -1,5 +1,6 @@
 /** The voices that agents can be given, and the contract of what lists them and lets them be heard. */
 
+/** A voice that agents can be given. */
 export interface Voice {
   /** As agents name it, `<locale>-<Name>Neural`, such as `en-US-JennyNeural`. */
   readonly id: string;
@@ -25,6 +26,7 @@ export interface VoiceFilter {
 /** Longest text of a preview. */
 export const PREVIEW_CHARACTERS_MAX = 300;
 
+/** Lists voices and renders previews of them. */
 export interface VoiceCatalogue {
   /** In the order of their ids. */
   list(filter: VoiceFilter): readonly Voice[];
@@ -61,7 +63,7 @@ export interface Impairment {
   /** Of the packets: lost, or too late to be heard. */
   readonly lossPercent: number;
   readonly jitterMs: number;
-  /** There and back; undefined where nobody has measured it. */
+  /** Undefined where it was not measured. */
   readonly roundTripMs: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What an account is told about a period: the sums of its days, one line for each, and what callers wanted; pure */
+/** The analytics report of a period: totals, days and top intents; pure */
 
 import type { Scope } from '../agent/agent.ts';
 import { daysOf, type Period } from './period.ts';
@@ -104,11 +104,13 @@ export interface DayUsage {
   readonly sentimentCount: number;
 }
 
+/** An intent with its number of calls. */
 export interface IntentCount {
   readonly intent: string;
   readonly count: number;
 }
 
+/** Days, and an agent, to read sums of. */
 export interface UsageQuery {
   readonly agentId?: string;
   /** YYYY-MM-DD, inclusive. */
@@ -117,6 +119,7 @@ export interface UsageQuery {
   readonly lastDay: string;
 }
 
+/** Reads the sums of calls by day and by intent. */
 export interface AnalyticsStore {
   /** In the order of days. */
   days(scope: Scope, query: UsageQuery): readonly DayUsage[];

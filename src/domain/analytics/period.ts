@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 /** The longest period that may be asked for: a leap year. */
 export const PERIOD_DAYS_MAX = 366;
 
-/** Periods that are told by what day it is. */
+/** Periods relative to today. */
 export const NAMED_PERIODS = [
   'today',
   'yesterday',
@@ -16,6 +16,7 @@ export const NAMED_PERIODS = [
   'last_month',
 ] as const;
 
+/** A period by name, as `period` takes it. */
 export type NamedPeriod = (typeof NAMED_PERIODS)[number];
 
 /** UTC days, YYYY-MM-DD, both inclusive. */

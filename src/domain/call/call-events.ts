@@ -94,6 +94,7 @@ export function appointmentBookedEvent(
 /** What the agent does once two other parties are connected. */
 export type AgentRole = 'observer' | 'participant' | 'left';
 
+/** Two parties that were connected, as `call.bridged` reports them. */
 export interface Bridge {
   /** E.164. */
   readonly bridgedTo: string;

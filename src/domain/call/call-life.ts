@@ -1,4 +1,4 @@
-/** How a call's record moves from state to state; pure */
+/** State transitions of a call's record, and its quality; pure */
 import type { Agent } from '../agent/agent.ts';
 import type { Call, CallStatus, EndReason } from './call.ts';
 
@@ -86,7 +86,7 @@ export interface Failure {
 
 /** For a call whose failure has no better explanation. */
 const FAILED_BY_END: Partial<Readonly<Record<EndReason, string>>> = {
-  no_answer: 'Nobody answered.',
+  no_answer: 'The call was not answered.',
   busy: 'The line was busy.',
 };
 
@@ -123,7 +123,7 @@ function latest(first: Date, ...others: readonly (Date | null)[]): Date {
   return new Date(Math.max(first.getTime(), ...others.map((date) => date?.getTime() ?? 0)));
 }
 
-/** What came to us. Counts are of the whole call. */
+/** Received direction, by our own counts over the whole call. */
 export interface LocalQuality {
   readonly packetsSent: number;
   /** Were due, and our own system did not take them. */
@@ -132,7 +132,7 @@ export interface LocalQuality {
   readonly packetsLost: number;
   /** Came when their place was filled with silence already, or twice. */
   readonly packetsLate: number;
-  /** Came from somebody else, or made no sense. */
+  /** From another source, or malformed. */
   readonly packetsRejected: number;
   /** Of the packets that should have come: those that could not be heard, lost and late ones. */
   readonly lossPercent: number;
@@ -140,7 +140,7 @@ export interface LocalQuality {
   readonly jitterMs: number;
 }
 
-/** What came to the far end, by its own reports. */
+/** Sent direction, by the far end's RTCP reports. */
 export interface RemoteQuality {
   /** By us, as far as the newest report knew. */
   readonly packetsSent: number;
@@ -152,6 +152,7 @@ export interface RemoteQuality {
   readonly roundTripMsMax: number | null;
 }
 
+/** Packet loss, jitter and MOS of a call in both directions. */
 export interface CallQuality {
   /** `PCMU` or `PCMA`. */
   readonly codec: string;

@@ -5,10 +5,13 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
 
+/** States of a call; `canMove` has their transitions. */
 export type CallStatus = 'queued' | 'ringing' | 'in_progress' | 'completed' | 'failed';
 
+/** Who placed the call: the caller (`inbound`) or this server (`outbound`). */
 export type CallDirection = 'inbound' | 'outbound';
 
+/** Why a call ended. A final SIP status is mapped to it by `call/session/end-reason.ts`. */
 export type EndReason =
   | 'user_hangup'
   | 'agent_hangup'
@@ -18,6 +21,7 @@ export type EndReason =
   | 'no_answer'
   | 'busy';
 
+/** One utterance of the transcript. */
 export interface TranscriptEntry {
   readonly role: 'agent' | 'user';
   readonly text: string;
@@ -26,6 +30,7 @@ export interface TranscriptEntry {
   readonly confidence?: number;
 }
 
+/** Fields that replace the agent's for one outbound call. */
 export interface CallOverrides {
   readonly greeting?: string;
   readonly maxDurationSeconds?: number;
@@ -34,6 +39,7 @@ export interface CallOverrides {
   readonly language?: string;
 }
 
+/** The record of a call. */
 export interface Call {
   readonly id: string;
   readonly accountId: string;
@@ -54,7 +60,7 @@ export interface Call {
   readonly failureReason: string | null;
   /** The final status by which the far end refused our INVITE; null where there was none. */
   readonly sipStatus: number | null;
-  /** When a call that still waits in the queue is not wanted any more; null for incoming calls. */
+  /** Deadline of a queued call; null for incoming calls. */
   readonly expiresAt: Date | null;
   /** Whole seconds from answer to end, rounded up; 0 when never answered. */
   readonly durationSeconds: number;
@@ -79,6 +85,7 @@ export interface CallSummary extends Call {
   readonly hasTranscript: boolean;
 }
 
+/** A page of calls; filters left out match every call. */
 export interface CallQuery {
   readonly agentId?: string;
   readonly status?: CallStatus;
@@ -98,7 +105,7 @@ export interface TimelineEntry {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** As much of a queued call as is needed to choose the next one: a long queue is read often. */
+/** Fields of a queued call that choose the next one to dial. */
 export type WaitingParty = Pick<Call, 'id' | 'from' | 'failureReason' | 'expiresAt'>;
 
 /** Keeps calls. Every method is one transaction. */
@@ -124,7 +131,7 @@ export interface CallStore {
 
   find(scope: Scope, callId: string): Call | undefined;
 
-  /** Finds a call of whichever account: for the bearer of a link whose signature has been checked. */
+  /** Finds a call of any account: for the bearer of a link whose signature has been checked. */
   findById(callId: string): Call | undefined;
 
   list(
@@ -159,6 +166,7 @@ export const DEFAULT_INTENTS = [
   'other',
 ] as const;
 
+/** Result of the analysis of a call after its end. */
 export interface CallAnalysis {
   readonly summary: string;
   readonly sentiment: 'positive' | 'neutral' | 'negative';
@@ -176,6 +184,7 @@ export interface AnalysisJob {
   readonly endedAt: Date;
 }
 
+/** Keeps the jobs of calls that wait for analysis. */
 export interface AnalysisStore {
   /** Notifies after a call that was answered has ended. */
   readonly notifier: Notifier;

@@ -1,5 +1,6 @@
 /** Which engine does a job, and what callers notice where it stands in for a better one; pure */
 
+/** A task that a model or engine does on a call. */
 export type EngineJob = 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
 
 /**
@@ -109,6 +110,7 @@ export interface ReadinessCheck {
   readonly state: string;
 }
 
+/** What `/readyz` answers: status, engines, carriers, checks. */
 export interface ReadinessReport {
   /** `draining`: calls in progress may finish, new ones are refused. */
   readonly status: 'ready' | 'draining' | 'not_ready';

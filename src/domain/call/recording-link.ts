@@ -1,4 +1,4 @@
-/** Links to recordings that need no key: they expire, and cannot be made or changed without the secret; pure */
+/** Signed links to recordings: they need no key, expire, and cannot be forged without the secret; pure */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../service-error.ts';
 
@@ -13,7 +13,7 @@ export interface LinkProof {
   readonly signature: string;
 }
 
-/** Makes the proof that whoever holds the link may hear the recording until `expiresAt`. */
+/** Signs a link: its bearer may download the recording until `expiresAt`. */
 export function signRecordingLink(callId: string, expiresAt: Date, secret: string): LinkProof {
   const expires = String(Math.floor(expiresAt.getTime() / 1000));
   return { expires, signature: signatureOf(callId, expires, secret) };
@@ -72,6 +72,7 @@ function isEqual(given: string, expected: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
+/** Number of stretches that peaks are given for. */
 export const PEAK_POINTS = { default: 1000, max: 5000 } as const;
 
 /** The loudest sample of each stretch of the recording; all stretches are equally long. */
@@ -83,10 +84,10 @@ interface RecordingPeaks {
 }
 
 /**
- * Reads the peaks of a recording, bit by bit beside everything else.
+ * Reads the peaks of a recording in small steps that leave the thread free.
  *
  * @param points how many stretches; a recording of fewer samples has as many as those.
- * @param signal ends the reading, because nobody waits for it any more.
+ * @param signal aborts the reading, because the client is gone.
  * @returns `busy` while as many are read as may be at a time, `none` when the file is no recording of a call.
  * @throws {Error} of the file system.
  */

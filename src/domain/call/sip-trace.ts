@@ -1,9 +1,10 @@
-/** The SIP messages of a call, as a ladder is drawn from them; and the contract of the store that keeps them. */
+/** SIP traces: the SIP messages of a call, and the contract of the store that keeps them. */
 import type { Call } from './call.ts';
 
-/** For whoever looks into trouble, and no longer than events: the text names who was called. */
+/** Retention of SIP traces: as long as events, because the messages hold telephone numbers. */
 export const SIP_TRACES_KEPT_MS = 30 * 86_400_000;
 
+/** One SIP message of a call. */
 export interface SipTraceMessage {
   readonly at: Date;
   readonly direction: 'in' | 'out';
@@ -15,6 +16,7 @@ export interface SipTraceMessage {
   readonly text: string;
 }
 
+/** SIP messages of one call. */
 export interface SipTrace {
   /** In the order in which they came and went. */
   readonly messages: readonly SipTraceMessage[];
@@ -28,7 +30,7 @@ export interface KeptSipTrace extends SipTrace {
   readonly keptAt: Date;
 }
 
-/** Keeps traces of calls that are over, beside the calls: what erases a call erases them. */
+/** Keeps SIP traces of calls that are over; erasing a call erases its trace. */
 export interface SipTraceStore {
   /** Keeps all of them, or none; one that is kept already is replaced. Those of calls that there are no more are left out. */
   keep(traces: readonly KeptSipTrace[]): void;
@@ -36,8 +38,8 @@ export interface SipTraceStore {
   find(callId: string): SipTrace | undefined;
 }
 
-/** What the interface shows of a call. */
-export interface SipLadder extends SipTrace {
+/** SIP trace of a call as the REST interface answers it. */
+export interface CallSipTrace extends SipTrace {
   readonly source: 'engine' | 'none';
   /** Why there is nothing, and where to look instead; null where there is. */
   readonly note: string | null;
@@ -45,5 +47,5 @@ export interface SipLadder extends SipTrace {
 
 /** Finds the messages of calls, over or not. */
 export interface SipTraces {
-  of(call: Call): SipLadder;
+  of(call: Call): CallSipTrace;
 }

@@ -1,9 +1,10 @@
-/** Decides which numbers may be called at all, whoever asks: the last word before money is spent; pure */
+/** The dial policy: which numbers may be called, for outbound calls and transfers alike; pure */
 
 import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
 import { phoneLibrary } from './phone-library.ts';
 import { isPhoneNumber } from './phone-number.ts';
 
+/** What a number is checked against: allowed countries, calling number, own numbers. */
 export interface DialRules {
   /**
    * ISO 3166 codes. Undefined means the country of `homeNumber`; `any` is for numbers that the operator has named one
@@ -15,7 +16,7 @@ export interface DialRules {
   /** Whether a number rings here: a call to it would go round in a circle. */
   readonly isOwnNumber: (number: string) => boolean;
   /**
-   * True in the sandbox, where nobody is called: made-up numbers of every country are welcome, but what no live call
+   * True in the sandbox, which dials no number: invented numbers of every country are allowed, but what no live call
    * could reach is refused as it would be there.
    */
   readonly isSimulated?: boolean;
@@ -26,6 +27,7 @@ export interface DialRules {
   readonly mayBeUnassigned?: boolean;
 }
 
+/** The decision: the number in E.164, or the reason for the refusal, as text for customers. */
 export type DialDecision =
   | { readonly isAllowed: true; readonly number: string }
   | { readonly isAllowed: false; readonly reason: string };
@@ -90,7 +92,7 @@ export function decideDial(text: string, rules: DialRules): DialDecision {
 
 /**
  * Whether the text is an emergency number or another short code, with or without a calling code before it, in
- * whatever digits and with whatever between them.
+ * digits of any script and with any separators.
  */
 export function isShortNumber(text: string): boolean {
   const digits = digitsOf(text);
@@ -136,7 +138,7 @@ function isCountryAllowed(parsed: PhoneNumber, rules: DialRules): boolean {
   return parsed.countryCallingCode === home.countryCallingCode;
 }
 
-/** By country; where that cannot be told from the number, by calling code. */
+/** Compares countries; calling codes where the number does not determine its country. */
 function isOneOf(
   { country, countryCallingCode }: PhoneNumber,
   allowed: readonly string[],

@@ -3,6 +3,7 @@ import type { Scope } from '../agent/agent.ts';
 import type { NumberAssignments, NumberOwners, Trunks } from './number-owner.ts';
 import type { HeldNumber, NumberHolders } from './phone-number.ts';
 
+/** A telephone number with its trunks, owner and agent. */
 export interface ListedNumber {
   /** E.164, or the beginning of numbers and a star. */
   readonly number: string;

@@ -197,6 +197,7 @@ export interface TrunkStatus {
   readonly expiresAt: Date | null;
 }
 
+/** A trunk with its settings, status and calls, without credentials. */
 export interface TrunkState extends TrunkStatus {
   readonly name: string;
   /** Account id that its numbers belong to; null: the first account. */

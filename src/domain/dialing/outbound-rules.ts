@@ -11,6 +11,7 @@ import { type DialRules, decideDial, isShortNumber } from './dial-policy.ts';
 import { notOwn, type OwnerOf } from './number-owner.ts';
 import { parsePhoneNumber } from './phone-number.ts';
 
+/** Limits of `metadata` in POST /api/calls/outbound. */
 export const OUTBOUND_LIMITS = {
   metadataKeysMax: 50,
   metadataBytesMax: 16_384,
@@ -84,7 +85,7 @@ export function queueCall(draft: OutboundDraft, facts: OutboundFacts): Call {
 }
 
 /**
- * Ends a call that still waits, because a customer hung it up: nobody answered it, for nobody was dialled.
+ * Ends a queued call that a customer hung up before it was dialled; its end reason is `no_answer`.
  *
  * @returns the call and its `call.ended`, to be saved together.
  */
@@ -105,7 +106,9 @@ function callingNumber(draft: OutboundDraft, facts: OutboundFacts): string {
     throw unusable('Cannot start the call: from is missing, and the agent has no phoneNumber');
   }
   if (isShortNumber(text)) {
-    throw unusable(`${cannotUse('from', text)}: nobody calls from an emergency or short number`);
+    throw unusable(
+      `${cannotUse('from', text)}: an emergency or short number cannot be a calling number`,
+    );
   }
   const from = parsePhoneNumber(text, 'from');
   if (!isLive) return from;
@@ -144,9 +147,9 @@ function unusable(message: string): ServiceError {
 /** More calls than this may not wait in one environment. */
 export const QUEUED_CALLS_MAX = 1000;
 
-/** What the interface may ask of whoever dials the waiting calls of one environment. */
+/** The queue of outbound calls of one environment, as the REST interface sees it. */
 export interface DialQueue {
-  /** True once no more waiting calls are dialled, because the server is about to stop. */
+  /** True while the server drains: queued calls are no longer dialled. */
   readonly isDraining: boolean;
 
   /** Whether some trunk may call from this number. */
@@ -156,9 +159,9 @@ export interface DialQueue {
   estimatedStart(from: string): Date;
 }
 
-/** How busy the way out is that a call would take. */
+/** Load of the trunk (or trunks) that an outbound call would take. */
 export interface WayOut {
-  /** Calls that wait for the same way out already. */
+  /** Calls queued for the same trunk. */
   readonly callsAhead: number;
   /** The next call may not be dialled before; in milliseconds since 1970, may lie in the past. */
   readonly nextDialAtMs: number;
@@ -171,8 +174,8 @@ export interface WayOut {
 }
 
 /**
- * When the next call to join the queue will be dialled: when those ahead have been, at the pace of the way out, and a
- * line is free. Lines in use are taken to become free evenly spread over the time that a call holds one.
+ * Estimated start of the next call to join the queue: after the queued calls, at the trunk's pace, once a line is free.
+ * Lines in use are assumed to become free evenly over the time that a call holds one.
  *
  * @returns milliseconds since 1970, never before `nowMs`.
  */

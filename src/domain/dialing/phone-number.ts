@@ -42,6 +42,7 @@ export interface HeldNumber {
   readonly accountId: string;
 }
 
+/** Finds which agents hold which numbers. */
 export interface NumberHolders {
   /** Numbers of the scope's agents, sorted. */
   ofScope(scope: Scope): readonly HeldNumber[];

@@ -13,11 +13,13 @@ export const SCENARIO_BY_DIGITS = {
   '07': 'voicemail',
 } as const;
 
+/** Names of all simulated parties, as `scenario` takes them. */
 export const SANDBOX_SCENARIOS = [...Object.values(SCENARIO_BY_DIGITS), 'friendly'] as const;
 
+/** Name of a simulated party. */
 export type SandboxScenario = (typeof SANDBOX_SCENARIOS)[number];
 
-/** A line that is busy rings nobody up, and neither does a mailbox. */
+/** Parties that can only be called: a busy line and a mailbox place no calls. */
 const NEVER_RING_IN: readonly SandboxScenario[] = ['busy', 'voicemail'];
 
 /** The party behind a number. */
@@ -32,10 +34,10 @@ export function scenarioNamed(text: string): SandboxScenario | undefined {
 }
 
 /**
- * The party that rings in.
+ * The party of a simulated inbound call.
  *
  * @param facts.scenario a name or two digits; undefined: by the number.
- * @throws {ServiceError} UNPROCESSABLE for a party that rings nobody up.
+ * @throws {ServiceError} UNPROCESSABLE for a party that cannot call.
  */
 export function scenarioRingingIn(facts: {
   readonly from: string | undefined;
@@ -47,7 +49,7 @@ export function scenarioRingingIn(facts: {
   if (NEVER_RING_IN.includes(chosen)) {
     throw new ServiceError(
       'UNPROCESSABLE',
-      `Cannot simulate the call: the party "${chosen}" can be called, and rings nobody up; name another in "scenario"`,
+      `Cannot simulate the call: the party "${chosen}" can only be called; name another in "scenario"`,
     );
   }
   return chosen;
@@ -61,6 +63,7 @@ function isScenarioDigits(digits: string): digits is keyof typeof SCENARIO_BY_DI
   return Object.hasOwn(SCENARIO_BY_DIGITS, digits);
 }
 
+/** One step of a simulated party during a call. */
 export type PartyStep =
   /** Lets the agent speak, until it has come to an end or the party loses patience. */
   | { readonly kind: 'listen' }

@@ -1,7 +1,7 @@
 /** The live feed: passes changes of calls to watchers as they are written. */
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Call, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
-import type { LiveFeed, LiveHappening, LiveWatcher } from '../../domain/call/live-sound.ts';
+import type { LiveCallEvent, LiveFeed, LiveWatcher } from '../../domain/call/live-sound.ts';
 
 interface Watch {
   readonly scope: Scope;
@@ -70,10 +70,10 @@ export class LiveWatchers implements LiveFeed {
     }
   }
 
-  #passOf(callId: string, happening: LiveHappening): void {
+  #passOf(callId: string, event: LiveCallEvent): void {
     if (this.#watches.size === 0) return;
     const call = this.#read(callId);
-    if (call !== undefined) this.#pass(call, happening);
+    if (call !== undefined) this.#pass(call, event);
   }
 
   /** A disk that fails is reported by the writers; here it means that there is nothing to pass on. */
@@ -85,12 +85,12 @@ export class LiveWatchers implements LiveFeed {
     }
   }
 
-  #pass(call: Call, happening: LiveHappening): void {
+  #pass(call: Call, event: LiveCallEvent): void {
     for (const watch of this.#watches) {
       const { scope, watcher } = watch;
       if (!isSame(scope, call)) continue;
       try {
-        watcher.onHappening(happening);
+        watcher.onEvent(event);
       } catch {
         // Calls and other watchers go on.
         this.#remove(watch);

@@ -28,7 +28,7 @@ async function addColumns(database: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await statement.execute();
 }
 
-/** An event need not be a call's. SQLite cannot loosen a column, so the table is written anew. */
+/** An event need not be a call's. SQLite cannot loosen a column, so the table is rebuilt. */
 async function freeEventsOfCalls(database: Kysely<unknown>): Promise<void> {
   await database.schema
     .createTable('events_new')

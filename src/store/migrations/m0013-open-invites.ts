@@ -1,4 +1,4 @@
-/** The thirteenth schema: calls that nobody has answered yet are kept with the SIP dialogs, by the INVITE that began them. */
+/** The thirteenth schema: calls that are not answered yet are kept with the SIP dialogs, by the INVITE that began them. */
 import type { Kysely } from 'kysely';
 
 /** Runs in one transaction. */

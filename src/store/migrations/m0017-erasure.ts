@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Runs in one transaction. What was deleted before may lie in the unused space of pages still: the file is written anew
+ * Runs in one transaction. What was deleted before may lie in the unused space of pages still: the file is rewritten
  * once.
  */
 export async function up(database: Kysely<unknown>): Promise<void> {

@@ -17,7 +17,7 @@ export interface DatabaseLock {
 }
 
 /**
- * Takes the lock of a database, `<file>.lock` beside it: a server while it runs, a restore while it changes files. The
+ * Takes the lock of a database, `<file>.lock` in the same folder: a server while it runs, a restore while it changes files. The
  * operating system releases it when the process dies.
  *
  * Node has no file locks: the lock is an empty SQLite database with an open exclusive transaction.
@@ -33,7 +33,7 @@ export function lockDatabase(file: string): DatabaseLock {
     closeSync(openSync(path, 'a', PRIVATE_FILE_MODE));
     const open = new Sqlite(path, { timeout: 0 });
     sqlite = open;
-    // Nothing is ever written: no journal is needed beside it.
+    // Nothing is ever written, so no journal is needed.
     open.pragma('journal_mode=memory');
     open.exec('begin exclusive');
     return { release: () => open.close() };

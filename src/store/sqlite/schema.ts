@@ -342,6 +342,7 @@ export interface LeftoverRow {
   readonly name: string;
 }
 
+/** All tables by name. */
 export interface Tables {
   accounts: AccountRow;
   signing_secrets: SigningSecretRow;

@@ -5,7 +5,7 @@ import type { RateStore, RateWindow } from '../../domain/account/rate-limit.ts';
 import type { Database } from './database.ts';
 import { build } from './schema.ts';
 
-/** Requests that one write counts ahead. A process that dies forgets how many of them came. */
+/** Requests that one write counts in advance. A process that dies forgets how many of them came. */
 const BLOCK_REQUESTS = 20;
 
 /** Subjects with a block in memory; the oldest makes room for the next. */
@@ -36,7 +36,7 @@ export class SqliteRateStore implements RateStore {
     return block.used;
   }
 
-  /** Gives back what was counted ahead. Safe to call twice. @throws {StoreError} when the disk fails. */
+  /** Gives back what was counted in advance. Safe to call twice. @throws {StoreError} when the disk fails. */
   close(): void {
     const blocks = [...this.#blocks];
     this.#blocks.clear();

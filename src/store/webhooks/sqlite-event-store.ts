@@ -104,7 +104,7 @@ function filterEvents(
 
 /**
  * The first event of each hour since one, by two index seeks an hour: a millisecond for all that are kept. Hours are
- * looked at one by one because events are not in the order of their times: those of the sandbox are ahead of the clock,
+ * looked at one by one because events are not in the order of their times: those of the sandbox lie in the future,
  * and clocks are set back.
  */
 function firstSince(hour: number) {
