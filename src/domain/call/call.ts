@@ -5,7 +5,7 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
 
-/** States of a call; `canMove` has their transitions. */
+/** States of a call; `canMove` (call-life.ts) has their transitions. */
 export type CallStatus = 'queued' | 'ringing' | 'in_progress' | 'completed' | 'failed';
 
 /** Who placed the call: the caller (`inbound`) or this server (`outbound`). */
