@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { type Libc, loadLibc } from '../../src/media/sockets/linux/libc.ts';
-import { LinuxSockets } from '../../src/media/sockets/linux/linux-sockets.ts';
+import { EpollSockets } from '../../src/media/sockets/epoll-sockets.ts';
+import { type Libc, loadLibc } from '../../src/media/sockets/libc.ts';
 import { openSockets } from '../../src/media/sockets/open-sockets.ts';
 import { reply, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
@@ -78,7 +78,7 @@ describe.runIf(process.platform === 'linux')('openSockets where the system refus
     ['sendto', { sendto: () => -1 }, 'the system did not send a trial packet'],
     ['recvfrom', { recvfrom: () => -1 }, 'a trial packet had no answer within 2000 ms'],
     ['epoll_wait', { epollWait: () => -1 }, 'a trial packet had no answer within 2000 ms'],
-    ['timerfd_settime', { timerSet: () => -1 }, 'timerfd_settime EPERM'],
+    ['epoll_ctl', { epollControl: () => -1 }, 'epoll_ctl EPERM'],
   ] satisfies [
     string,
     Partial<Libc>,
@@ -89,7 +89,7 @@ describe.runIf(process.platform === 'linux')('openSockets where the system refus
 
     const sockets = await openSockets({
       ...{ alarm: newAlarm(), isPortable: false },
-      loadBest: () => LinuxSockets.load(libc),
+      loadBest: () => EpollSockets.load(libc),
     });
     await sleep(1);
 

@@ -3,9 +3,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { LineSocket, LineSockets } from '../../src/media/sockets/line-sockets.ts';
-import { LinuxSockets } from '../../src/media/sockets/linux/linux-sockets.ts';
+import { EpollSockets } from '../../src/media/sockets/epoll-sockets.ts';
 import { NodeSockets } from '../../src/media/sockets/open-sockets.ts';
+import type { RtpSocket, RtpSockets } from '../../src/media/sockets/rtp-sockets.ts';
 import { Alarm, newAlarmMemory } from '../../src/media/worker/pacer.ts';
 import type { Source } from '../../src/rtp/source-lock.ts';
 
@@ -17,12 +17,12 @@ export interface Datagram {
   readonly source: Source;
 }
 
-type Open = () => Promise<LineSockets>;
+type Open = () => Promise<RtpSockets>;
 
 /** By name; what the machine does not have is left out. */
 export const ADAPTERS: readonly (readonly [string, Open])[] = [
   ['NodeSockets', async () => new NodeSockets({ alarm: newAlarm(), reason: 'a test' })],
-  ...(process.platform === 'linux' ? [['LinuxSockets', () => LinuxSockets.load()] as const] : []),
+  ...(process.platform === 'linux' ? [['EpollSockets', () => EpollSockets.load()] as const] : []),
 ];
 
 export function newAlarm(): Alarm {
@@ -37,7 +37,7 @@ export async function listeningSocket(open: Open, port: number) {
   return { sockets, socket, taken: listenTo(socket) };
 }
 
-export function listenTo(socket: LineSocket): Datagram[] {
+export function listenTo(socket: RtpSocket): Datagram[] {
   const taken: Datagram[] = [];
   socket.listen({
     onDatagram: (bytes, source) => {
@@ -68,7 +68,7 @@ export async function sendTo(port: number, socket: Socket, bytes: string | Uint8
 }
 
 /** Takes the port again: Node lets go of one a turn after its close. */
-export async function untilBound(sockets: LineSockets, port: number): Promise<LineSocket> {
+export async function untilBound(sockets: RtpSockets, port: number): Promise<RtpSocket> {
   for (;;) {
     const socket = await sockets.bind({ address: LOOPBACK, port }).catch(() => undefined);
     if (socket !== undefined) return socket;
@@ -81,7 +81,7 @@ export async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** How long it took to ring. */
-export function ringAfter({ clock }: LineSockets, delayMs: number): Promise<number> {
+export function ringAfter({ clock }: RtpSockets, delayMs: number): Promise<number> {
   const askedAtMs = clock.nowMs();
   return new Promise((resolve) => {
     clock.after(delayMs, () => resolve(clock.nowMs() - askedAtMs));

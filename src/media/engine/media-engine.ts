@@ -6,7 +6,7 @@ import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { MediaSession } from '../audio-stream.ts';
 import { type ReceiveRing, RingPool } from '../buffers/receive-ring.ts';
 import { LevelMeter } from '../dsp/level-meter.ts';
-import type { SocketsReport } from '../sockets/line-sockets.ts';
+import type { SocketsReport } from '../sockets/rtp-sockets.ts';
 import type { WorkerSettings } from './media-protocol.ts';
 import {
   type LineMessage,

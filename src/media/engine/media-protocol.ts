@@ -5,7 +5,7 @@ import type { AudioEvent, AudioStats } from '../audio-stream.ts';
 import type { ReceiveRingBuffer } from '../buffers/receive-ring.ts';
 import type { SpeechRingBuffer } from '../buffers/speech-ring.ts';
 import type { LevelMeterBuffer } from '../dsp/level-meter.ts';
-import type { SocketsReport } from '../sockets/line-sockets.ts';
+import type { SocketsReport } from '../sockets/rtp-sockets.ts';
 import type { AlarmMemory } from '../worker/pacer.ts';
 
 /** What holds for all workers. */

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
-import type { SocketsReport } from '../sockets/line-sockets.ts';
+import type { SocketsReport } from '../sockets/rtp-sockets.ts';
 import { Alarm, newAlarmMemory } from '../worker/pacer.ts';
 import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-protocol.ts';
 

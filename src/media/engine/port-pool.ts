@@ -1,7 +1,7 @@
 /** Hands out RTP ports: even numbers of a range, in turn from a random beginning. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
-import type { DatagramListener, LineSocket, LineSockets } from '../sockets/line-sockets.ts';
+import type { DatagramListener, RtpSocket, RtpSockets } from '../sockets/rtp-sockets.ts';
 
 /** No port of the range is free. */
 export class PortsExhaustedError extends Error {
@@ -130,10 +130,10 @@ export class DrainingPorts {
 
 /** The two UDP sockets of a line: RTP on an even port, RTCP one above. */
 export class PortPair {
-  readonly #rtp: LineSocket;
-  readonly #rtcp: LineSocket;
+  readonly #rtp: RtpSocket;
+  readonly #rtcp: RtpSocket;
 
-  private constructor(rtp: LineSocket, rtcp: LineSocket) {
+  private constructor(rtp: RtpSocket, rtcp: RtpSocket) {
     this.#rtp = rtp;
     this.#rtcp = rtcp;
   }
@@ -144,7 +144,7 @@ export class PortPair {
    * @param place its port is even.
    * @throws {Error} with `code` EADDRINUSE when either port is taken, and the system's other errors.
    */
-  static async bind(sockets: LineSockets, place: Source): Promise<PortPair> {
+  static async bind(sockets: RtpSockets, place: Source): Promise<PortPair> {
     const { address, port } = place;
     const rtp = await sockets.bind(place);
     try {

@@ -8,7 +8,7 @@ import type { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { VoiceChange } from '../dsp/energy-detector.ts';
 import { type LevelMeter, levelDbfs, SILENCE_DBFS } from '../dsp/level-meter.ts';
 import { WavRecorder } from '../recording/wav-recorder.ts';
-import type { DatagramListener } from '../sockets/line-sockets.ts';
+import type { DatagramListener } from '../sockets/rtp-sockets.ts';
 import { CallerAudio } from './caller-audio.ts';
 import { RtcpReports, sendReport } from './rtcp-reports.ts';
 import { type ListeningSession, RtpReceiver } from './rtp-receiver.ts';

@@ -1,62 +1,55 @@
-/** Chooses a media thread's sockets: the system's own where they can be had, Node's elsewhere. */
+/** Chooses a media thread's sockets: epoll where a trial packet passes, `node:dgram` elsewhere. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import { type Alarm, steadyClock } from '../worker/pacer.ts';
-import type { DatagramListener, LineSocket, LineSockets, SocketsReport } from './line-sockets.ts';
+import type { DatagramListener, RtpSocket, RtpSockets, SocketsReport } from './rtp-sockets.ts';
 
 /**
- * Opens the best sockets that carry a packet there and back; which, and why, is in their report.
+ * Opens epoll sockets if they carry a packet there and back, else sockets of `node:dgram`; `report` says which, and why.
  *
- * @param options.alarm wakes the thread where it sleeps on Node's sockets.
- * @param options.isPortable keeps to Node's own.
- * @param options.loadBest rejects where there are none but Node's.
+ * @param options.alarm wakes the thread while it sleeps with `node:dgram`.
+ * @param options.isPortable uses `node:dgram` without a trial.
+ * @param options.loadBest loads the sockets to try; rejects where there are none.
  */
 export async function openSockets(options: {
   readonly alarm: Alarm;
   readonly isPortable: boolean;
-  readonly loadBest?: () => Promise<LineSockets>;
-}): Promise<LineSockets> {
-  const { alarm, isPortable, loadBest = loadLinuxSockets } = options;
+  readonly loadBest?: () => Promise<RtpSockets>;
+}): Promise<RtpSockets> {
+  const { alarm, isPortable, loadBest = loadEpollSockets } = options;
   if (isPortable) return new NodeSockets({ alarm, reason: 'asked for' });
+  let sockets: RtpSockets | undefined;
   try {
-    return await tried(await loadBest());
+    sockets = await loadBest();
+    await trySockets(sockets);
+    return sockets;
   } catch (error) {
+    sockets?.stop();
     const state = error instanceof Error ? error.message : String(error);
     return new NodeSockets({ alarm, reason: `no system calls: ${state}` });
   }
 }
 
-/** @throws {Error} when no packet goes there and back; the sockets are then stopped. */
-async function tried(sockets: LineSockets): Promise<LineSockets> {
-  try {
-    await trySockets(sockets);
-    return sockets;
-  } catch (error) {
-    sockets.stop();
-    throw error;
-  }
-}
-
-/** Loaded where it is wanted: koffi's program exists for some systems only. */
-async function loadLinuxSockets(): Promise<LineSockets> {
-  const { LinuxSockets } = await import('./linux/linux-sockets.ts');
-  return LinuxSockets.load();
+/** Loaded on demand: koffi is an optional package. */
+async function loadEpollSockets(): Promise<RtpSockets> {
+  const { EpollSockets } = await import('./epoll-sockets.ts');
+  return EpollSockets.load();
 }
 
 const LOOPBACK = '127.0.0.1';
 
-/** Loopback needs less than a millisecond; the rest is for a machine that is busy with its start. */
+/** Time limit for the trial packet. Loopback needs less than a millisecond; the rest is for a machine busy with its start. */
 const ANSWER_MS_MAX = 2000;
 
 /**
- * Sends a packet to a socket of Node's on loopback and waits for the answer.
+ * Exchanges a packet with a `node:dgram` socket on loopback: a seccomp profile may refuse a call only when it is made.
  *
- * @throws {Error} when the packet or its answer gets lost, or no port can be taken.
+ * @throws {Error} when the packet or its answer is lost, or no port can be bound.
  */
-async function trySockets(sockets: LineSockets): Promise<void> {
+async function trySockets(sockets: RtpSockets): Promise<void> {
   const echo = createSocket('udp4');
   try {
     echo.bind(0, LOOPBACK);
@@ -68,7 +61,7 @@ async function trySockets(sockets: LineSockets): Promise<void> {
   }
 }
 
-function exchange(socket: LineSocket, echo: Socket): Promise<void> {
+function exchange(socket: RtpSocket, echo: Socket): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const limit = setTimeout(
     () => reject(new Error(`a trial packet had no answer within ${ANSWER_MS_MAX} ms`)),
@@ -84,28 +77,29 @@ function exchange(socket: LineSocket, echo: Socket): Promise<void> {
   return promise.finally(() => clearTimeout(limit));
 }
 
-/** Sockets of a media thread by Node alone: for systems other than Linux, and where koffi does not load. */
-export class NodeSockets implements LineSockets {
+/** RTP sockets by `node:dgram`: for systems other than Linux, and where koffi does not load. */
+export class NodeSockets implements RtpSockets {
   readonly report: SocketsReport;
-  readonly clock: LineSockets['clock'];
+  readonly clock: RtpSockets['clock'];
   readonly #open = new Set<NodeSocket>();
 
-  /** @param options.reason why there are no better ones. */
+  /** @param options.reason why epoll is not used. */
   constructor(options: { readonly alarm: Alarm; readonly reason: string }) {
     this.report = { name: 'node:dgram', reason: options.reason, isFallback: true };
     this.clock = steadyClock(options.alarm);
   }
 
-  async bind({ address, port }: Source): Promise<LineSocket> {
+  async bind({ address, port }: Source): Promise<RtpSocket> {
     const socket = createSocket({ type: 'udp4', lookup: lookUpNothing });
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', (error) => {
-        socket.close();
-        reject(error);
-      });
-      socket.bind({ address, port, exclusive: true }, resolve);
-    });
-    socket.removeAllListeners('error');
+    try {
+      // Listening may begin within `bind`, since the lookup is synchronous.
+      const listening = once(socket, 'listening');
+      socket.bind({ address, port, exclusive: true });
+      await listening;
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
     const bound = new NodeSocket(socket, () => this.#open.delete(bound));
     this.#open.add(bound);
     return bound;
@@ -116,7 +110,7 @@ export class NodeSockets implements LineSockets {
   }
 }
 
-class NodeSocket implements LineSocket {
+class NodeSocket implements RtpSocket {
   readonly #socket: Socket;
   readonly #onClose: () => void;
   #listener: DatagramListener | undefined;
@@ -128,7 +122,7 @@ class NodeSocket implements LineSocket {
     socket.on('message', (datagram, source) =>
       this.#listener?.onDatagram(datagram, source, systemClock.nowMs()),
     );
-    // An ICMP answer (the far end's port has closed) comes up as an error; the media time-out deals with it.
+    // An ICMP answer (the far end's port is closed) is an error here; the media time-out deals with it.
     socket.on('error', () => undefined);
   }
 
@@ -138,12 +132,12 @@ class NodeSocket implements LineSocket {
 
   send(datagram: Uint8Array, target: Source): void {
     if (this.#isClosed) return;
-    // The system's answer to port 0 would be an exception.
+    // Node throws for port 0, and would resolve a name.
     if (target.port === 0 || !isIPv4(target.address)) {
       this.#listener?.onUnsent?.(datagram);
       return;
     }
-    // A copy, since the socket keeps the bytes for as long as the system has no room for them.
+    // A copy, since the socket keeps the bytes while the system has no room for them.
     const copy = Uint8Array.from(datagram);
     this.#socket.send(copy, target.port, target.address, (error) => {
       if (error !== null) this.#listener?.onUnsent?.(copy);
@@ -159,7 +153,7 @@ class NodeSocket implements LineSocket {
   }
 }
 
-/** All addresses are numbers already; the usual way would ask a thread of the pool about each packet. */
+/** Targets are numeric. Node's own lookup answers a tick later, after which a closed socket no longer sends. */
 function lookUpNothing(
   address: string,
   _options: unknown,

@@ -10,8 +10,8 @@ import type { FromWorker, ToWorker, WorkerStart } from '../engine/media-protocol
 import { DrainingPorts, PortPair } from '../engine/port-pool.ts';
 import { RtpSession } from '../rtp-session/rtp-session.ts';
 import type { SoundFeed } from '../rtp-session/sound-feed.ts';
-import type { DatagramListener, LineSockets } from '../sockets/line-sockets.ts';
 import { openSockets } from '../sockets/open-sockets.ts';
+import type { DatagramListener, RtpSockets } from '../sockets/rtp-sockets.ts';
 import { Alarm, Pacer } from './pacer.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
@@ -27,7 +27,7 @@ class MediaWorker {
   readonly #port: MessagePort;
   readonly #settings: WorkerStart;
   readonly #speech: SpeechRing;
-  readonly #sockets: LineSockets;
+  readonly #sockets: RtpSockets;
   readonly #clock: Clock = systemClock;
   readonly #wheel: Pacer;
   readonly #nextUint32 = () => randomInt(2 ** 32);
@@ -35,7 +35,7 @@ class MediaWorker {
   readonly #lines = new Map<number, OpenLine>();
   readonly #draining: DrainingPorts;
 
-  constructor(port: MessagePort, options: { settings: WorkerStart; sockets: LineSockets }) {
+  constructor(port: MessagePort, options: { settings: WorkerStart; sockets: RtpSockets }) {
     const { settings, sockets } = options;
     this.#port = port;
     this.#settings = settings;

@@ -1,12 +1,19 @@
 /** How the media thread's sockets come and go, and how the thread sleeps meanwhile, whoever makes them. */
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
+import { SpeechRing } from '../../src/media/buffers/speech-ring.ts';
+import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
+import { loadLibc, newMemory } from '../../src/media/sockets/libc.ts';
+import { newAlarmMemory } from '../../src/media/worker/pacer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
   ADAPTERS,
@@ -76,6 +83,44 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
     await sleep(30);
 
     expect(order).toHaveLength(1);
+  });
+
+  test("keeps a datagram's bytes while its listener sends and closes other sockets", async () => {
+    const { sockets, socket } = await listeningSocket(open, PORT);
+    const other = await sockets.bind({ address: LOOPBACK, port: OTHER_PORT });
+    const peer = await peerAt();
+    const texts: string[] = [];
+    socket.listen({
+      onDatagram: (bytes, source) => {
+        socket.send(Buffer.alloc(bytes.length, 'x'), source);
+        other.send(Buffer.alloc(2048, 'y'), source);
+        other.close();
+        texts.push(Buffer.from(bytes).toString());
+      },
+    });
+
+    await sendTo(PORT, peer, 'as it came');
+    await until(() => texts.length > 0);
+
+    expect(texts).toEqual(['as it came']);
+  });
+
+  test('sends and reads the same bytes after garbage collections', async () => {
+    const { socket, taken } = await listeningSocket(open, PORT);
+    const peer = await peerAt();
+    const heard = once(peer, 'message');
+
+    const litter = Array.from({ length: 10_000 }, (_, size) => new Int32Array(size % 32));
+    collectGarbage();
+    expect(litter).toHaveLength(10_000);
+    socket.send(Buffer.from('out'), peer.address());
+    await sendTo(PORT, peer, 'in');
+    await until(() => taken.length > 0);
+
+    const [datagram] = (await heard) as [Buffer];
+    const { port } = peer.address();
+    expect(datagram.toString()).toBe('out');
+    expect(taken).toMatchObject([{ text: 'in', source: { address: LOOPBACK, port } }]);
   });
 
   test('closes all that is open by its stop', async () => {
@@ -163,6 +208,58 @@ test.each([
 
   expect((await engine.open({ signallingAddress: LOOPBACK })).localPort).toBe(16_920);
 });
+
+test.runIf(process.platform === 'linux')(
+  'loadLibc gives memory an address that no garbage collection moves',
+  async () => {
+    const libc = await loadLibc();
+    const memories = [1, 4, 16, 512].map(newMemory);
+    const before = memories.map(libc.addressOf);
+
+    collectGarbage();
+
+    expect(memories.map(libc.addressOf)).toEqual(before);
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'a media thread that dies leaves no descriptor open',
+  async () => {
+    const worker = () =>
+      startMediaWorker({
+        ...{ drainMs: 1000, isRealTime: false, isPortable: false, alarm: newAlarmMemory() },
+        speech: new SpeechRing().buffer,
+      });
+    const dieWithLineOpen = async (died: Worker) => {
+      const opened = untilMessage(died, 'opened');
+      died.postMessage([
+        {
+          ...{ kind: 'open', line: 1, address: LOOPBACK, port: PORT },
+          ...{ trusted: { signallingAddress: LOOPBACK } },
+          ...{ heard: new ReceiveRing().buffer, meter: new LevelMeter().buffer },
+        },
+      ]);
+      await opened;
+      await died.terminate();
+    };
+    await dieWithLineOpen(worker());
+    const before = descriptors();
+
+    await dieWithLineOpen(worker());
+
+    expect(descriptors()).toBe(before);
+  },
+);
+
+async function untilMessage(worker: Worker, kind: string): Promise<void> {
+  for await (const [message] of on(worker, 'message')) if (message.kind === kind) return;
+}
+
+/** Runs a full collection; `gc` exists only in contexts made after the flag is set. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 function descriptors(): number {
   return readdirSync('/proc/self/fd').length;
