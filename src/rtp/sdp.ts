@@ -12,8 +12,8 @@ export interface OfferedCodec {
   readonly clockRateHz: number;
 }
 
-/** One m-line as an answer must repeat it. */
-export interface RtpSession {
+/** Media description (m-line), as an answer repeats it. */
+export interface MediaDescription {
   readonly kind: string;
   readonly port: number;
   readonly protocol: string;
@@ -39,7 +39,7 @@ export interface SessionDescription {
   /** With the old way of holding (address 0.0.0.0) already read as `sendonly`. */
   readonly direction: Direction;
   readonly ptimeMs: number;
-  readonly mediaLines: readonly RtpSession[];
+  readonly mediaLines: readonly MediaDescription[];
   /** Which of `mediaLines` is the audio stream. */
   readonly audioIndex: number;
 }
@@ -92,7 +92,7 @@ export interface SdpOptions {
  */
 export function parseSdp(text: string, { hasSrtp = false }: SdpOptions = {}): SessionDescription {
   const session = parseText(text);
-  const media = session.media.map(readMediaLine);
+  const media = session.media.map(readMediaDescription);
   const audioIndex = media.findIndex(
     (line, index) => isPlainAudio(line) || (hasSrtp && isKeyedAudio(line, session.media[index])),
   );
@@ -184,7 +184,7 @@ function parseLoosely(text: string): LooseSession {
   }
 }
 
-function readMediaLine(media: LooseMedia): RtpSession {
+function readMediaDescription(media: LooseMedia): MediaDescription {
   const { type, port, protocol, payloads } = media;
   if (typeof type !== 'string' || typeof port !== 'number' || typeof protocol !== 'string') {
     throw new SdpError('Cannot read SDP: an m-line is not "m=<kind> <port> <proto>"', {
@@ -199,17 +199,17 @@ function readMediaLine(media: LooseMedia): RtpSession {
   return { kind: type, port, protocol, formats: String(payloads ?? '') };
 }
 
-function isPlainAudio(line: RtpSession): boolean {
+function isPlainAudio(line: MediaDescription): boolean {
   return line.kind === 'audio' && line.port !== 0 && PROTOCOLS.includes(line.protocol);
 }
 
-function isKeyedAudio(line: RtpSession, media: LooseMedia | undefined): boolean {
+function isKeyedAudio(line: MediaDescription, media: LooseMedia | undefined): boolean {
   const hasKey = media?.crypto?.some(({ config }) => String(config).startsWith('inline:')) === true;
   const isSecure = SECURE_PROTOCOLS.includes(line.protocol);
   return line.kind === 'audio' && line.port !== 0 && isSecure && hasKey;
 }
 
-function noAudio(media: readonly RtpSession[], hasSrtp: boolean): SdpError {
+function noAudio(media: readonly MediaDescription[], hasSrtp: boolean): SdpError {
   const offered = media
     .filter(({ kind, port }) => kind === 'audio' && port !== 0)
     .map(({ protocol }) => protocol);
