@@ -54,11 +54,11 @@ export interface AudioStats {
   readonly packetsRejected: number;
   readonly jitterMs: number;
   /** Undefined where no packets flow. */
-  readonly details?: LineDetails | undefined;
+  readonly details?: StreamDetails | undefined;
 }
 
 /** What is kept of a call's packets and not counted over all calls. */
-export interface LineDetails {
+export interface StreamDetails {
   readonly codec: CodecName;
   /** Came when their place had been filled with silence already, or twice; counted as received too. */
   readonly packetsLate: number;
@@ -73,7 +73,7 @@ export interface SoundTap {
   /** From now on, what is played goes into the ring as well. Safe to call twice: it is the same ring. */
   open(): ReceiveRing;
 
-  /** Safe to call twice, and on a line that is closed. */
+  /** Safe to call twice, and on a session that is closed. */
   close(): void;
 }
 
@@ -118,7 +118,7 @@ export interface AudioStream {
   stats(): Promise<AudioStats>;
 }
 
-/** An open line: a bound port, and the call's `AudioStream`. Silent and deaf until `setRemote`. */
+/** An open session: a bound port, and the call's `AudioStream`. Silent and deaf until `setRemote`. */
 export interface MediaSession extends AudioStream {
   /** Even RTP port; RTCP is one above. */
   readonly localPort: number;
@@ -133,8 +133,8 @@ export interface MediaSession extends AudioStream {
   setRemote(agreed: AgreedMedia): void;
 
   /**
-   * Says that the far end is where signalling says. A line that was opened held sends nothing before that, or before the
-   * first packet that comes from there; other lines send at once. Safe to call twice.
+   * Says that the far end is where signalling says. A session that was opened held sends nothing before that, or before the
+   * first packet that comes from there; other sessions send at once. Safe to call twice.
    */
   confirm(): void;
 
@@ -152,7 +152,7 @@ export interface MediaSession extends AudioStream {
   feedFrom(other: MediaSession | undefined): void;
 
   /**
-   * Lets this line, its agent and `other` hear one another from now on; or no longer. The agent hears both far ends, and
+   * Lets this session, its agent and `other` hear one another from now on; or no longer. The agent hears both far ends, and
    * so does what is kept of `heard`; the recording keeps the caller left, and what the caller hears right.
    *
    * @throws {RangeError} as `feedFrom`.

@@ -4,7 +4,7 @@ import { encodeG711, type G711Law } from '../../src/media/dsp/g711.ts';
 import { Playout } from '../../src/media/rtp-session/playout.ts';
 import { readStereo } from '../support/recording.ts';
 import { testFolder } from '../support/test-store.ts';
-import { FAR_END, reply, TestLine } from './test-line.ts';
+import { FAR_END, reply, TestSession } from './test-session.ts';
 
 const HEADER_WORDS = 3;
 
@@ -126,16 +126,16 @@ test('Playout gives nothing of the reply before, in the same memory', () => {
 });
 
 test('RtpSession sends a reply on in the new codec when that changes in its middle', () => {
-  const line = new TestLine();
-  line.setRemote();
-  line.line.begin(1);
-  line.line.say(1, reply(4), line.nowMs);
-  line.clock.advance(20);
+  const session = new TestSession();
+  session.setRemote();
+  session.session.begin(1);
+  session.session.say(1, reply(4), session.nowMs);
+  session.clock.advance(20);
 
-  line.setRemote({ codec: 'PCMA', payloadType: 8 });
-  line.clock.advance(40);
+  session.setRemote({ codec: 'PCMA', payloadType: 8 });
+  session.clock.advance(40);
 
-  const spoken = line.sent.filter(({ target }) => target.port === FAR_END.port).slice(0, 4);
+  const spoken = session.sent.filter(({ target }) => target.port === FAR_END.port).slice(0, 4);
   expect(spoken.map(({ payloadType }) => payloadType)).toEqual([0, 0, 8, 8]);
   expect(spoken.map(({ payload }) => payload[0])).toEqual([
     ...encodeG711('PCMU', Int16Array.of(1000, 1001)),
@@ -145,15 +145,15 @@ test('RtpSession sends a reply on in the new codec when that changes in its midd
 
 test('RtpSession records a reply as it was said, and not as it was encoded', async () => {
   const file = join(testFolder(), 'a.wav');
-  const line = new TestLine();
-  line.setRemote();
-  line.line.record(file, line.nowMs);
-  line.line.begin(1);
+  const session = new TestSession();
+  session.setRemote();
+  session.session.record(file, session.nowMs);
+  session.session.begin(1);
 
-  line.line.say(1, reply(10), line.nowMs);
-  line.line.finish(1, line.nowMs);
-  line.clock.advance(300);
-  await line.line.close(line.nowMs);
+  session.session.say(1, reply(10), session.nowMs);
+  session.session.finish(1, session.nowMs);
+  session.clock.advance(300);
+  await session.session.close(session.nowMs);
 
   const right = readStereo(file)?.right ?? new Int16Array();
   expect(right.filter((sample) => sample !== 0)).toEqual(reply(10));

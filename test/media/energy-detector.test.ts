@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { EnergyDetector, type VoiceChange } from '../../src/media/dsp/energy-detector.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
 
-/** One letter a frame of 20 ms: `.` line noise, `v` voice, `n` a noisy street, `s` soft voice, `0` nothing at all. */
-function listen(line: string): VoiceChange[] {
+/** One letter a frame of 20 ms: `.` session noise, `v` voice, `n` a noisy street, `s` soft voice, `0` nothing at all. */
+function listen(session: string): VoiceChange[] {
   const detector = new EnergyDetector();
-  return [...line].flatMap((letter, index) => {
+  return [...session].flatMap((letter, index) => {
     const change = detector.hear(frame(LEVELS[letter] ?? 0, index), index * 20);
     return change === undefined ? [] : [change];
   });
@@ -34,11 +34,11 @@ test('EnergyDetector reports the end after 60 ms, with the last voiced frame', (
 test.each([
   ['clicks of one frame', '..........v.......v...v....v..v.v.v.v.v......'],
   ['clicks of two frames', '..........vv......vv..vv...vv.vv.vv.......'],
-  ['an empty line', '0'.repeat(200)],
-  ['a quiet line', '.'.repeat(200)],
+  ['an empty session', '0'.repeat(200)],
+  ['a quiet session', '.'.repeat(200)],
   ['a noisy street from the first frame on', 'n'.repeat(400)],
-])('EnergyDetector hears no voice in %s', (_name, line) => {
-  expect(listen(line)).toEqual([]);
+])('EnergyDetector hears no voice in %s', (_name, session) => {
+  expect(listen(session)).toEqual([]);
 });
 
 test('EnergyDetector bridges pauses shorter than 60 ms', () => {
@@ -51,7 +51,7 @@ test('EnergyDetector hears loud voice from the very first frame', () => {
   expect(listen('vvv')).toEqual([{ kind: 'voice-started', atMs: 0 }]);
 });
 
-test('EnergyDetector hears soft voice on a quiet line', () => {
+test('EnergyDetector hears soft voice on a quiet session', () => {
   expect(listen(`${'.'.repeat(10)}sss`)).toHaveLength(1);
 });
 

@@ -3,8 +3,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LevelMeter, levelDbfs } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { SILENCE, TestLine, tone, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
+import { SILENCE, TestSession, tone, VOICE } from './test-session.ts';
 
 const QUIET = { caller: -90, agent: -90 };
 const VOICE_DBFS = Math.round(levelDbfs(VOICE));
@@ -70,36 +70,36 @@ test('LevelMeters that share a count are on and off each by itself, however ofte
 });
 
 test('RtpSession measures both sides while somebody looks', () => {
-  const line = new TestLine();
-  line.setRemote();
-  line.meter.start();
+  const session = new TestSession();
+  session.setRemote();
+  session.meter.start();
 
-  line.line.begin(1);
-  line.line.say(1, tone(2000), line.nowMs);
-  line.line.finish(1, line.nowMs);
-  line.speakFor(60);
-  const both = line.meter.take();
-  line.speakFor(60, SILENCE);
+  session.session.begin(1);
+  session.session.say(1, tone(2000), session.nowMs);
+  session.session.finish(1, session.nowMs);
+  session.speakFor(60);
+  const both = session.meter.take();
+  session.speakFor(60, SILENCE);
 
   expect(both).toEqual({ caller: VOICE_DBFS, agent: Math.round(levelDbfs(tone(2000))) });
-  expect(line.meter.take()).toEqual(QUIET);
+  expect(session.meter.take()).toEqual(QUIET);
 });
 
 test('RtpSession measures nothing while nobody looks', () => {
-  const line = new TestLine();
-  line.setRemote();
-  line.meter.start();
-  line.meter.stop();
+  const session = new TestSession();
+  session.setRemote();
+  session.meter.start();
+  session.meter.stop();
 
-  line.line.begin(1);
-  line.line.say(1, tone(2000), line.nowMs);
-  line.line.finish(1, line.nowMs);
-  line.speakFor(100);
+  session.session.begin(1);
+  session.session.say(1, tone(2000), session.nowMs);
+  session.session.finish(1, session.nowMs);
+  session.speakFor(100);
 
-  expect(line.meter.take()).toEqual(QUIET);
+  expect(session.meter.take()).toEqual(QUIET);
 });
 
-test('MediaEngine shows the levels of a line across threads', async () => {
+test('MediaEngine shows the levels of a session across threads', async () => {
   const engine = new MediaEngine({
     ...{ clock: systemClock, log: silentLogger, ports: { first: 16_300, last: 16_309 } },
     ...{ workers: 1, drainMs: 0, isRealTime: false },

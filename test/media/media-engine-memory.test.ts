@@ -4,8 +4,8 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import type { MediaSession } from '../../src/media/audio-stream.ts';
 import { RING_MS } from '../../src/media/buffers/receive-ring.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
+import { VOICE } from './test-session.ts';
 
 let laterMs = 0;
 
@@ -19,11 +19,11 @@ const engine = new MediaEngine({
 beforeAll(() => engine.start());
 afterAll(() => engine.stop());
 
-function openLine(): Promise<MediaSession> {
+function openSession(): Promise<MediaSession> {
   return engine.open({ signallingAddress: '127.0.0.1' });
 }
 
-/** Resolves when the line has heard a voice. */
+/** Resolves when the session has heard a voice. */
 async function hearVoice(session: MediaSession): Promise<void> {
   const phone = await TestPhone.open();
   onTestFinished(() => phone.close());
@@ -37,12 +37,12 @@ async function hearVoice(session: MediaSession): Promise<void> {
 }
 
 test('MediaEngine gives the memory of a call that has been over for 4 s to the next one, and neither hears the other', async () => {
-  const before = await openLine();
+  const before = await openSession();
   await hearVoice(before);
   await before.close();
   laterMs += RING_MS;
 
-  const next = await openLine();
+  const next = await openSession();
 
   expect(next.heard.buffer.memory).toBe(before.heard.buffer.memory);
   expect(next.heard.read(0)).toHaveLength(0);
@@ -51,7 +51,7 @@ test('MediaEngine gives the memory of a call that has been over for 4 s to the n
 });
 
 test('MediaEngine gives calls that go on at one time memory of their own', async () => {
-  const [one, other] = await Promise.all([openLine(), openLine()]);
+  const [one, other] = await Promise.all([openSession(), openSession()]);
 
   expect(one.heard.buffer.memory).not.toBe(other.heard.buffer.memory);
 });

@@ -17,8 +17,8 @@ import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts'
 import { PortsExhaustedError } from '../../src/media/engine/port-pool.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { reply, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
+import { reply, VOICE } from './test-session.ts';
 
 const LOOPBACK = { signallingAddress: '127.0.0.1' };
 
@@ -92,7 +92,7 @@ test('MediaEngine hears the far end, in memory that is shared with it', async ()
   expect(Math.max(...session.heard.read(0))).toBeGreaterThan(7000);
 });
 
-test('MediaEngine sends nothing on a held line, no report either, until it is confirmed', async () => {
+test('MediaEngine sends nothing on a held session, no report either, until it is confirmed', async () => {
   const phone = await openPhone();
   const session = await shared.open({ ...LOOPBACK, isHeld: true });
   session.setRemote(phone.agreed);
@@ -110,13 +110,15 @@ test('MediaEngine sends nothing on a held line, no report either, until it is co
   expect(phone.received[0]?.hasMarker).toBe(true);
 });
 
-test('MediaEngine speaks on a held line once the far end sends something', async () => {
+test('MediaEngine speaks on a held session once the far end sends something', async () => {
   const phone = await openPhone();
   const session = await shared.open({ ...LOOPBACK, isHeld: true });
   const arrived = eventOf(session, 'media-arrived');
   session.setRemote(phone.agreed);
 
   const before = session.hasArrived;
+  // Its thread answers after it has taken the far end's address, without which a packet is a stranger's.
+  await session.stats();
   phone.send(VOICE, session.localPort);
   await arrived;
   await phone.untilReceived(1);
@@ -124,7 +126,7 @@ test('MediaEngine speaks on a held line once the far end sends something', async
   expect([before, session.hasArrived]).toEqual([false, true]);
 });
 
-test('MediaEngine leaves a held line held when a stranger sends something', async () => {
+test('MediaEngine leaves a held session held when a stranger sends something', async () => {
   const [phone, stranger] = [await openPhone(), await openPhone('127.0.0.9')];
   const session = await shared.open({ ...LOOPBACK, isHeld: true });
   session.setRemote(phone.agreed);

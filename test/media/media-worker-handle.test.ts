@@ -26,8 +26,8 @@ function handleOfListener() {
 test('MediaWorkerHandle sends speech at once when little of what was said before is left', async () => {
   const { handle, wakeUps } = handleOfListener();
 
-  handle.tell({ kind: 'begin', line: 1, generation: 1 });
-  handle.say({ line: 1, generation: 1, pcm: PCM, aheadMs: 999 });
+  handle.tell({ kind: 'begin', sessionId: 1, generation: 1 });
+  handle.say({ sessionId: 1, generation: 1, pcm: PCM, aheadMs: 999 });
   await Promise.resolve();
 
   expect(wakeUps).toEqual([['begin', 'say']]);
@@ -36,12 +36,12 @@ test('MediaWorkerHandle sends speech at once when little of what was said before
 test('MediaWorkerHandle sends speech that is wanted later together, and in order with what cannot wait', async () => {
   const { handle, wakeUps } = handleOfListener();
 
-  handle.say({ line: 1, generation: 1, pcm: PCM, aheadMs: 1_000 });
+  handle.say({ sessionId: 1, generation: 1, pcm: PCM, aheadMs: 1_000 });
   await turn();
-  handle.say({ line: 2, generation: 1, pcm: PCM, aheadMs: 5_000 });
+  handle.say({ sessionId: 2, generation: 1, pcm: PCM, aheadMs: 5_000 });
   await turn();
   const afterTwoTurns = wakeUps.length;
-  handle.tell({ kind: 'finish', line: 1, generation: 1 });
+  handle.tell({ kind: 'finish', sessionId: 1, generation: 1 });
   await Promise.resolve();
 
   expect(afterTwoTurns).toBe(0);
@@ -51,9 +51,9 @@ test('MediaWorkerHandle sends speech that is wanted later together, and in order
 test('MediaWorkerHandle sends speech that is wanted later by itself when nothing else comes', async () => {
   const { handle, wakeUps } = handleOfListener();
 
-  handle.say({ line: 1, generation: 1, pcm: PCM, aheadMs: 5_000 });
+  handle.say({ sessionId: 1, generation: 1, pcm: PCM, aheadMs: 5_000 });
   await expect.poll(() => wakeUps).toEqual([['say']]);
-  handle.tell({ kind: 'record', line: 1, path: 'a.wav', atMs: 0 });
+  handle.tell({ kind: 'record', sessionId: 1, path: 'a.wav', atMs: 0 });
   await turn();
 
   expect(wakeUps).toEqual([['say'], ['record']]);

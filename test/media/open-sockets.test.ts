@@ -8,8 +8,8 @@ import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { EpollSockets } from '../../src/media/sockets/epoll-sockets.ts';
 import { type Libc, loadLibc } from '../../src/media/sockets/libc.ts';
 import { openSockets } from '../../src/media/sockets/open-sockets.ts';
-import { reply, VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
+import { reply, VOICE } from './test-session.ts';
 import { ADAPTERS, listeningSocket, newAlarm, peerAt, ringAfter, sendTo } from './test-sockets.ts';
 
 const PORT = 16_930;

@@ -9,31 +9,31 @@ import { RtpSessionHandle } from '../../src/media/engine/rtp-session-handle.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { readStereo } from '../support/recording.ts';
 import { testFolder } from '../support/test-store.ts';
-import { TestLine } from './test-line.ts';
+import { TestSession } from './test-session.ts';
 
 test('RtpSessionHandle says when the recording was asked for', () => {
   const told: ToWorker[] = [];
   const tell = (message: ToWorker) => told.push(message);
   const session = new RtpSessionHandle({
-    ...{ clock: new FakeClock(5000), line: 3, localPort: 16_000, localAddress: '127.0.0.1' },
+    ...{ clock: new FakeClock(5000), sessionId: 3, localPort: 16_000, localAddress: '127.0.0.1' },
     ...{ heard: new ReceiveRing(), meter: new LevelMeter() },
     worker: { tell } as unknown as MediaWorkerHandle,
   });
 
   session.record('/data/call_1.wav');
 
-  expect(told).toEqual([{ kind: 'record', line: 3, path: '/data/call_1.wav', atMs: 5000 }]);
+  expect(told).toEqual([{ kind: 'record', sessionId: 3, path: '/data/call_1.wav', atMs: 5000 }]);
 });
 
 test('RtpSession begins a recording in the past with silence, and puts sound in its place', async () => {
   const file = join(testFolder(), 'a.wav');
-  const line = new TestLine();
-  line.setRemote();
+  const session = new TestSession();
+  session.setRemote();
 
-  line.line.record(file, line.nowMs - 1000);
-  line.clock.advance(20);
-  line.speakFor(400);
-  await line.line.close(line.nowMs);
+  session.session.record(file, session.nowMs - 1000);
+  session.clock.advance(20);
+  session.speakFor(400);
+  await session.session.close(session.nowMs);
 
   const left = readStereo(file)?.left ?? new Int16Array();
   const firstLoud = left.findIndex((sample) => Math.abs(sample) > 1000);

@@ -4,8 +4,8 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { type RefusableCall, refuseCalls } from '../support/refused-calls.ts';
-import { VOICE } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
+import { VOICE } from './test-session.ts';
 
 const [port = '', packets = '', ...refused] = process.argv.slice(2);
 refuseCalls(refused as RefusableCall[]);

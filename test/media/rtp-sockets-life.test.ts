@@ -230,11 +230,11 @@ test.runIf(process.platform === 'linux')(
         ...{ drainMs: 1000, isRealTime: false, isPortable: false, alarm: newAlarmMemory() },
         speech: new SpeechRing().buffer,
       });
-    const dieWithLineOpen = async (died: Worker) => {
+    const dieWithSessionOpen = async (died: Worker) => {
       const opened = untilMessage(died, 'opened');
       died.postMessage([
         {
-          ...{ kind: 'open', line: 1, address: LOOPBACK, port: PORT },
+          ...{ kind: 'open', sessionId: 1, address: LOOPBACK, port: PORT },
           ...{ trusted: { signallingAddress: LOOPBACK } },
           ...{ heard: new ReceiveRing().buffer, meter: new LevelMeter().buffer },
         },
@@ -242,10 +242,10 @@ test.runIf(process.platform === 'linux')(
       await opened;
       await died.terminate();
     };
-    await dieWithLineOpen(worker());
+    await dieWithSessionOpen(worker());
     const before = descriptors();
 
-    await dieWithLineOpen(worker());
+    await dieWithSessionOpen(worker());
 
     expect(descriptors()).toBe(before);
   },

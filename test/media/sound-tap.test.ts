@@ -4,64 +4,64 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { reply, TestLine } from './test-line.ts';
 import { TestPhone } from './test-phone.ts';
+import { reply, TestSession } from './test-session.ts';
 
 /** The first sample of each 20 ms. */
 const firstOfFrames = (ring: ReceiveRing) =>
   [...ring.read(0)].filter((_, index) => index % 160 === 0);
 
-function talking(frames: number): TestLine {
-  const line = new TestLine();
-  line.setRemote();
-  line.line.begin(1);
-  line.line.say(1, reply(frames), line.nowMs);
-  line.line.finish(1, line.nowMs);
-  return line;
+function talking(frames: number): TestSession {
+  const session = new TestSession();
+  session.setRemote();
+  session.session.begin(1);
+  session.session.say(1, reply(frames), session.nowMs);
+  session.session.finish(1, session.nowMs);
+  return session;
 }
 
 test('RtpSession copies what it plays, and its silence, while it is tapped', () => {
   const played = new ReceiveRing();
-  const line = talking(6);
+  const session = talking(6);
 
-  line.clock.advance(39);
-  line.line.tap(played);
-  line.clock.advance(120);
-  line.line.tap(undefined);
-  line.clock.advance(100);
+  session.clock.advance(39);
+  session.session.tap(played);
+  session.clock.advance(120);
+  session.session.tap(undefined);
+  session.clock.advance(100);
 
   expect(firstOfFrames(played)).toEqual([1002, 1003, 1004, 1005, 0, 0]);
-  expect(played.endAtMs).toBeLessThanOrEqual(line.nowMs - 100);
+  expect(played.endAtMs).toBeLessThanOrEqual(session.nowMs - 100);
 });
 
 test('RtpSession copies nothing of a reply that was dropped', () => {
   const played = new ReceiveRing();
-  const line = talking(6);
-  line.line.tap(played);
+  const session = talking(6);
+  session.session.tap(played);
 
-  line.clock.advance(39);
-  line.line.drop(1);
-  line.clock.advance(60);
+  session.clock.advance(39);
+  session.session.drop(1);
+  session.clock.advance(60);
 
   expect(firstOfFrames(played)).toEqual([1001, 0, 0, 0]);
 });
 
 test('RtpSession sends the same packets at the same times, whether it is tapped and measured or not', () => {
   const sent = [false, true].map((isWatched) => {
-    const line = talking(20);
+    const session = talking(20);
     if (isWatched) {
-      line.line.tap(new ReceiveRing());
-      line.meter.start();
+      session.session.tap(new ReceiveRing());
+      session.meter.start();
     }
-    line.speakFor(1000);
-    return line.sent;
+    session.speakFor(1000);
+    return session.sent;
   });
 
   expect(sent[0]?.length).toBeGreaterThan(40);
   expect(sent[1]).toEqual(sent[0]);
 });
 
-test('MediaEngine copies what a line plays to another thread, until the tap is closed', async () => {
+test('MediaEngine copies what a session plays to another thread, until the tap is closed', async () => {
   const engine = new MediaEngine({
     ...{ clock: systemClock, log: silentLogger, ports: { first: 16_310, last: 16_319 } },
     ...{ workers: 1, drainMs: 0, isRealTime: false },

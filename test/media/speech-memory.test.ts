@@ -37,7 +37,7 @@ test('SpeechMemory gives different blocks to those who hold them at one time', (
   expect(one).not.toBe(other);
 });
 
-test('SpeechMemory gives each line a place of its own in a piece of memory', () => {
+test('SpeechMemory gives each session a place of its own in a piece of memory', () => {
   const memory = new SpeechMemory({ piecePlaces: 2 });
 
   const [one, other, third] = [memory.claimPlace(), memory.claimPlace(), memory.claimPlace()];
@@ -47,7 +47,7 @@ test('SpeechMemory gives each line a place of its own in a piece of memory', () 
   expect(third.bytes).not.toBe(one.bytes);
 });
 
-test('SpeechMemory gives the place of a line that is over to the next', () => {
+test('SpeechMemory gives the place of a session that is over to the next', () => {
   const memory = new SpeechMemory();
   const playout = new Playout(memory);
   playout.begin(1);

@@ -3,7 +3,7 @@
 import { meanOpinionScore } from '../../domain/agent/voice-catalogue.ts';
 import type { CallQuality, LocalQuality, RemoteQuality } from '../../domain/call/call-life.ts';
 import type { Logger } from '../../lib/logger.ts';
-import type { AudioStats, AudioStream, LineDetails } from '../../media/audio-stream.ts';
+import type { AudioStats, AudioStream, StreamDetails } from '../../media/audio-stream.ts';
 
 /** @returns undefined where no packets flow, as on a simulated call. */
 export function qualityOf(stats: AudioStats): CallQuality | undefined {
@@ -16,7 +16,7 @@ export function qualityOf(stats: AudioStats): CallQuality | undefined {
 
 function localQuality(
   stats: AudioStats,
-  { packetsLate, packetsUnsent }: LineDetails,
+  { packetsLate, packetsUnsent }: StreamDetails,
 ): LocalQuality {
   const { packetsSent, packetsReceived, packetsLost, packetsRejected, jitterMs } = stats;
   return {
@@ -27,7 +27,7 @@ function localQuality(
   };
 }
 
-function remoteQuality(figures: NonNullable<LineDetails['remote']>): RemoteQuality {
+function remoteQuality(figures: NonNullable<StreamDetails['remote']>): RemoteQuality {
   const { packetsSent, packetsLost, jitterMs, roundTripMs, roundTripMsMax } = figures;
   return {
     ...{ packetsSent, packetsLost },

@@ -5,7 +5,7 @@ import { encodeG711Into, type G711Law } from '../dsp/g711.ts';
 /** What travels between threads; wrap it in a `SpeechRing` on arrival. */
 export type SpeechRingBuffer = SharedArrayBuffer;
 
-/** A minute of speech, for all lines of a thread: each `say` is taken out as soon as its message comes. A power of two. */
+/** A minute of speech, for all sessions of a thread: each `say` is taken out as soon as its message comes. A power of two. */
 export const SPEECH_RING_SAMPLES = 2 ** 19;
 
 const HEADER_BYTES = 8;
@@ -136,17 +136,17 @@ const FREE_BLOCKS_MAX = 5_000;
 /** `BLOCK_SAMPLES` samples, as they were said. */
 export type SpeechBlock = Int16Array<ArrayBuffer>;
 
-/** Where a line has one block of speech as G.711, beside those of other lines. */
+/** Where a session has one block of speech as G.711, beside those of other sessions. */
 interface EncodedPlace {
-  /** The G.711 of this line and of others. */
+  /** The G.711 of this session and of others. */
   readonly bytes: Uint8Array;
   /** The same memory in words of 32 bits. */
   readonly words: Int32Array;
-  /** Where this line's is, in bytes: at a whole word. */
+  /** Where this session's is, in bytes: at a whole word. */
   readonly at: number;
 }
 
-/** Shared by lines of one thread. Whoever claims something gives it back. */
+/** Shared by sessions of one thread. Whoever claims something gives it back. */
 export class SpeechMemory {
   readonly #pieceBytes: number;
   readonly #freeBlocks: SpeechBlock[] = [];
@@ -157,8 +157,8 @@ export class SpeechMemory {
   #usedBytes = 0;
 
   /**
-   * @param options.piecePlaces how many lines have their G.711 in one piece of memory, and so share the views of it; more
-   * than one where there are many lines.
+   * @param options.piecePlaces how many sessions have their G.711 in one piece of memory, and so share the views of it; more
+   * than one where there are many sessions.
    */
   constructor({ piecePlaces = 1 }: { readonly piecePlaces?: number } = {}) {
     this.#pieceBytes = piecePlaces * BLOCK_SAMPLES;

@@ -1,4 +1,4 @@
-/** How loud both sides of a line are, in memory shared by threads: measured only while somebody looks. */
+/** How loud both sides of a session are, in memory shared by threads: measured only while somebody looks. */
 
 /** What travels between threads; wrap it in a `LevelMeter` on arrival. */
 export interface LevelMeterBuffer {
@@ -28,15 +28,15 @@ const SIDES = { caller: 1, agent: 2 } as const;
  *     Int32 1  loudest frame of the caller, dBFS
  *     Int32 2  loudest frame of the agent, dBFS
  *
- * Meters of many lines share a count of those that are on: while nobody looks at any, nothing has to be fetched for each
- * line to see that.
+ * Meters of many sessions share a count of those that are on: while nobody looks at any, nothing has to be fetched for each
+ * session to see that.
  */
 export class LevelMeter {
   readonly buffer: LevelMeterBuffer;
   readonly #cells: Int32Array;
   readonly #watched: Int32Array;
 
-  /** @param watched a view of the count that is shared, which lines of one thread may share as well. */
+  /** @param watched a view of the count that is shared, which sessions of one thread may share as well. */
   constructor(
     buffer: LevelMeterBuffer = LevelMeter.allocate(),
     watched: Int32Array = new Int32Array(buffer.watched),
@@ -57,7 +57,7 @@ export class LevelMeter {
     return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   }
 
-  /** Whether somebody looks: who plays and hears the line asks before measuring. */
+  /** Whether somebody looks: who plays and hears the session asks before measuring. */
   get isOn(): boolean {
     return this.#watched[0] !== 0 && this.#cells[IS_ON] === 1;
   }
@@ -75,7 +75,7 @@ export class LevelMeter {
     if (Atomics.exchange(this.#cells, IS_ON, 0) === 1) Atomics.sub(this.#watched, 0, 1);
   }
 
-  /** Notes a frame's level, in dBFS. For whoever plays and hears the line. */
+  /** Notes a frame's level, in dBFS. For whoever plays and hears the session. */
   note(side: keyof Levels, levelDbfs: number): void {
     const level = Math.min(0, Math.max(LEVEL_DBFS_MIN, Math.round(levelDbfs)));
     if (level > Atomics.load(this.#cells, SIDES[side])) {

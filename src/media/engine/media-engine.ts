@@ -1,4 +1,4 @@
-/** Opens lines for calls on the media workers, and keeps the workers alive. */
+/** Opens sessions for calls on the media workers, and keeps the workers alive. */
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -9,15 +9,15 @@ import { LevelMeter } from '../dsp/level-meter.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
 import type { WorkerSettings } from './media-protocol.ts';
 import {
-  type LineMessage,
   MediaWorkerHandle,
+  type SessionMessage,
   type StartWorker,
   startMediaWorker,
 } from './media-worker-handle.ts';
 import { PortPool, type PortRange } from './port-pool.ts';
 import { RtpSessionHandle } from './rtp-session-handle.ts';
 
-/** No line could be opened: too many calls, or the workers are gone. */
+/** No session could be opened: too many calls, or the workers are gone. */
 export class MediaEngineError extends Error {
   override readonly name = 'MediaEngineError';
 }
@@ -30,7 +30,7 @@ export interface MediaEngineOptions {
   readonly address?: string;
   /** How many threads; from the machine unless said otherwise. */
   readonly workers?: number;
-  /** How long a closed line's ports stay bound; 30,000 unless said otherwise. */
+  /** How long a closed session's ports stay bound; 30,000 unless said otherwise. */
   readonly drainMs?: number;
   /** Whether workers ask for real-time priority; true unless said otherwise. */
   readonly isRealTime?: boolean;
@@ -42,7 +42,7 @@ export interface MediaEngineOptions {
 
 /** One thread keeps its 20 ms for so many calls, with a margin. */
 const LINES_PER_WORKER_MAX = 500;
-/** More threads than this gain nothing before their lines are many. */
+/** More threads than this gain nothing before their sessions are many. */
 const IDLE_WORKERS_MAX = 4;
 /** Pause before a dead worker is replaced, so that one that cannot start does not spin. */
 const RESTART_MS = 500;
@@ -57,7 +57,7 @@ export class MediaEngine {
   readonly #metersOn = LevelMeter.allocateCount();
   readonly #workerOf = new WeakMap<MediaSession, MediaWorkerHandle>();
   #workers: MediaWorkerHandle[] = [];
-  #lines = 0;
+  #sessions = 0;
   #isRunning = false;
 
   constructor(options: MediaEngineOptions) {
@@ -100,11 +100,11 @@ export class MediaEngine {
   }
 
   /**
-   * Opens a line.
+   * Opens a session.
    *
    * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
    * @param options.carrier a `BlockList` of other addresses from which it may.
-   * @param options.near a line that this one is to be joined with, so that both are on one thread.
+   * @param options.near a session that this one is to be joined with, so that both are on one thread.
    * @param options.isHeld whether it sends nothing until `confirm`; false when not given.
    * @throws {PortsExhaustedError} when no port is free.
    * @throws {MediaEngineError} when the workers have all the calls that they can keep in time, or are not running.
@@ -170,7 +170,7 @@ export class MediaEngine {
       .sort((one, other) => one.size - other.size);
     if (worker !== undefined) return worker;
     const state = this.#isRunning ? `${this.#workers.length} workers are full` : 'not started';
-    throw new MediaEngineError(`Cannot open a line: media engine ${state}`);
+    throw new MediaEngineError(`Cannot open a session: media engine ${state}`);
   }
 
   /** Returns undefined when another program has the port. */
@@ -179,26 +179,26 @@ export class MediaEngine {
     port: number,
     { trusted, isHeld }: { readonly trusted: TrustedHosts; readonly isHeld: boolean },
   ): Promise<MediaSession | undefined> {
-    this.#lines += 1;
-    const line = this.#lines;
+    this.#sessions += 1;
+    const sessionId = this.#sessions;
     const address = this.#address;
     const { clock } = this.#options;
     const heard = this.#rings.claim(clock.nowMs());
     const meter = new LevelMeter(LevelMeter.allocate(this.#metersOn));
     const session = new RtpSessionHandle({
-      ...{ clock, line, worker, heard, meter, localPort: port, localAddress: address },
+      ...{ clock, sessionId, worker, heard, meter, localPort: port, localAddress: address },
       isHeld,
     });
     const outcome = await new Promise<string>((resolve) => {
-      worker.attach(line, (message) => {
+      worker.attach(sessionId, (message) => {
         session.handle(message);
         if (message.kind === 'opened') resolve('opened');
         else if (message.kind === 'refused') resolve(message.code || message.reason);
         else if (message.kind === 'gone') resolve('its worker ended');
-        this.#note(worker, { line, port, heard, message });
+        this.#note(worker, { sessionId, port, heard, message });
       });
       worker.tell({
-        ...{ kind: 'open', line, address, port, trusted },
+        ...{ kind: 'open', sessionId, address, port, trusted },
         ...{ heard: heard.buffer, meter: meter.buffer },
       });
     });
@@ -206,33 +206,36 @@ export class MediaEngine {
       this.#workerOf.set(session, worker);
       return session;
     }
-    worker.detach(line);
+    worker.detach(sessionId);
     this.#rings.release(heard, this.#options.clock.nowMs());
     if (outcome === 'EADDRINUSE') return undefined;
     this.#pool.release(port);
-    throw new MediaEngineError(`Cannot open a line on "${address}:${port}": ${outcome}`);
+    throw new MediaEngineError(`Cannot open a session on "${address}:${port}": ${outcome}`);
   }
 
   /** Frees what is free again, and logs what an operator should know. */
   #note(
     worker: MediaWorkerHandle,
-    of: { line: number; port: number; heard: ReceiveRing; message: LineMessage },
+    of: { sessionId: number; port: number; heard: ReceiveRing; message: SessionMessage },
   ): void {
-    const { line, port, heard, message } = of;
+    const { sessionId, port, heard, message } = of;
     if (message.kind === 'overflow') {
-      this.#options.log.warn({ line }, 'reply is too long: its end is left out');
+      this.#options.log.warn({ sessionId }, 'reply is too long: its end is left out');
     } else if (message.kind === 'fault') {
-      this.#options.log.error({ line, reason: message.reason }, 'line failed: its call is lost');
+      this.#options.log.error(
+        { sessionId, reason: message.reason },
+        'session failed: its call is lost',
+      );
     } else if (message.kind === 'closed') {
       this.#rings.release(heard, this.#options.clock.nowMs());
-      this.#drains.add(line, worker);
+      this.#drains.add(sessionId, worker);
     } else if (message.kind === 'kept') {
-      this.#drains.settle(line, false);
+      this.#drains.settle(sessionId, false);
     } else if (message.kind === 'drained' || message.kind === 'gone') {
-      worker.detach(line);
+      worker.detach(sessionId);
       this.#rings.release(heard, this.#options.clock.nowMs());
       this.#pool.release(port);
-      this.#drains.settle(line, true);
+      this.#drains.settle(sessionId, true);
     }
   }
 }
@@ -252,34 +255,34 @@ interface Draining {
 /** So many are asked for one port: where all of them still hear packets, the call is refused. */
 const ASKED_MAX = 8;
 
-/** The lines whose ports drain, in the order of their closing. */
+/** The sessions whose ports drain, in the order of their closing. */
 export class DrainQueue {
-  readonly #lines = new Map<number, Draining>();
+  readonly #sessions = new Map<number, Draining>();
 
-  /** A line has been closed, and drains from now on. */
-  add(line: number, worker: Pick<MediaWorkerHandle, 'tell'>): void {
-    this.#lines.set(line, { worker });
+  /** A session has been closed, and drains from now on. */
+  add(sessionId: number, worker: Pick<MediaWorkerHandle, 'tell'>): void {
+    this.#sessions.set(sessionId, { worker });
   }
 
-  /** A line's ports are free (`isFree`), or its worker was asked for them and keeps them. */
-  settle(line: number, isFree: boolean): void {
-    const draining = this.#lines.get(line);
+  /** A session's ports are free (`isFree`), or its worker was asked for them and keeps them. */
+  settle(sessionId: number, isFree: boolean): void {
+    const draining = this.#sessions.get(sessionId);
     if (draining === undefined) return;
-    this.#lines.delete(line);
+    this.#sessions.delete(sessionId);
     draining.answer?.(isFree);
     // To the end: others are asked before it is asked again.
-    if (!isFree) this.#lines.set(line, { worker: draining.worker });
+    if (!isFree) this.#sessions.set(sessionId, { worker: draining.worker });
   }
 
-  /** Asks for the ports of the line that has drained longest and on which nothing arrives. @returns whether some are free now. */
+  /** Asks for the ports of the session that has drained longest and on which nothing arrives. @returns whether some are free now. */
   async reclaim(): Promise<boolean> {
     for (let asked = 0; asked < ASKED_MAX; asked += 1) {
-      const next = [...this.#lines].find(([, { answer }]) => answer === undefined);
+      const next = [...this.#sessions].find(([, { answer }]) => answer === undefined);
       if (next === undefined) return false;
-      const [line, draining] = next;
+      const [sessionId, draining] = next;
       const isFree = await new Promise<boolean>((resolve) => {
         draining.answer = resolve;
-        draining.worker.tell({ kind: 'reclaim', line });
+        draining.worker.tell({ kind: 'reclaim', sessionId });
       });
       if (isFree) return true;
     }

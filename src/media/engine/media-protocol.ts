@@ -10,7 +10,7 @@ import type { AlarmMemory } from '../worker/pacer.ts';
 
 /** What holds for all workers. */
 export interface WorkerSettings {
-  /** How long a closed line's ports stay bound and are emptied. */
+  /** How long a closed session's ports stay bound and are emptied. */
   readonly drainMs: number;
   /** Whether the worker asks the system for real-time priority. */
   readonly isRealTime: boolean;
@@ -26,79 +26,87 @@ export interface WorkerStart extends WorkerSettings {
   readonly speech: SpeechRingBuffer;
 }
 
-/** A line is known by a number that is never used again. */
+/** A session is known by a number that is never used again. */
 export type ToWorker =
   | {
       readonly kind: 'open';
-      readonly line: number;
+      readonly sessionId: number;
       readonly address: string;
       readonly port: number;
       readonly trusted: TrustedHosts;
       readonly heard: ReceiveRingBuffer;
       readonly meter: LevelMeterBuffer;
     }
-  | { readonly kind: 'remote'; readonly line: number; readonly agreed: AgreedMedia }
+  | { readonly kind: 'remote'; readonly sessionId: number; readonly agreed: AgreedMedia }
   | {
       readonly kind: 'begin' | 'finish' | 'drop' | 'resume';
-      readonly line: number;
+      readonly sessionId: number;
       readonly generation: number;
     }
   | {
       readonly kind: 'say';
-      readonly line: number;
+      readonly sessionId: number;
       readonly generation: number;
       /** So many samples of the speech ring, or, where that had no room, the samples; transferred: the sender has them no more. */
       readonly speech: number | Int16Array;
     }
-  | { readonly kind: 'interruptible'; readonly line: number; readonly isInterruptible: boolean }
-  | { readonly kind: 'digits'; readonly line: number; readonly digits: string }
+  | {
+      readonly kind: 'interruptible';
+      readonly sessionId: number;
+      readonly isInterruptible: boolean;
+    }
+  | { readonly kind: 'digits'; readonly sessionId: number; readonly digits: string }
   | {
       readonly kind: 'record';
-      readonly line: number;
+      readonly sessionId: number;
       readonly path: string;
       /** Where the recording begins, `Clock.nowMs()`. */
       readonly atMs: number;
     }
   /** Plays the sound over and over where there is nothing else to say. */
-  | { readonly kind: 'background'; readonly line: number; readonly pcm: Int16Array | undefined }
-  /** Sends on what another line hears; from none when `source` is not given. */
-  | { readonly kind: 'feed'; readonly line: number; readonly source: number | undefined }
-  /** Mixes two lines and their agents; no more when `other` is not given. */
-  | { readonly kind: 'mix'; readonly line: number; readonly other: number | undefined }
-  | { readonly kind: 'stats'; readonly line: number; readonly request: number }
+  | {
+      readonly kind: 'background';
+      readonly sessionId: number;
+      readonly pcm: Int16Array | undefined;
+    }
+  /** Sends on what another session hears; from none when `source` is not given. */
+  | { readonly kind: 'feed'; readonly sessionId: number; readonly source: number | undefined }
+  /** Mixes two sessions and their agents; no more when `other` is not given. */
+  | { readonly kind: 'mix'; readonly sessionId: number; readonly other: number | undefined }
+  | { readonly kind: 'stats'; readonly sessionId: number; readonly request: number }
   /** What is played goes into the ring as well; with null, no more. */
-  | { readonly kind: 'tap'; readonly line: number; readonly played: ReceiveRingBuffer | null }
-  | { readonly kind: 'close'; readonly line: number }
-  /** Free the ports of a closed line now, if nothing arrives on them. */
-  | { readonly kind: 'reclaim'; readonly line: number }
+  | { readonly kind: 'tap'; readonly sessionId: number; readonly played: ReceiveRingBuffer | null }
+  | { readonly kind: 'close'; readonly sessionId: number }
+  /** Free the ports of a closed session now, if nothing arrives on them. */
+  | { readonly kind: 'reclaim'; readonly sessionId: number }
   /** Close everything and exit. */
   | { readonly kind: 'stop' };
 
 export type FromWorker =
   /** `priority` says in plain English what the thread runs with. */
   | { readonly kind: 'ready'; readonly priority: string; readonly sockets: SocketsReport }
-  | { readonly kind: 'opened'; readonly line: number }
+  | { readonly kind: 'opened'; readonly sessionId: number }
   | {
       readonly kind: 'refused';
-      readonly line: number;
+      readonly sessionId: number;
       /** Of the system, such as EADDRINUSE. */
       readonly code: string;
       readonly reason: string;
     }
-  | { readonly kind: 'event'; readonly line: number; readonly event: AudioEvent }
+  | { readonly kind: 'event'; readonly sessionId: number; readonly event: AudioEvent }
   | {
       readonly kind: 'stats';
-      readonly line: number;
+      readonly sessionId: number;
       readonly request: number;
       readonly stats: AudioStats;
     }
   /** A reply was longer than is kept ahead; the rest of it will not be heard. */
-  | { readonly kind: 'overflow'; readonly line: number; readonly generation: number }
-  /** A fault of ours; the line has been closed by it. */
-  | { readonly kind: 'fault'; readonly line: number; readonly reason: string }
+  | { readonly kind: 'overflow'; readonly sessionId: number; readonly generation: number }
+  /** A fault of ours; the session has been closed by it. */
+  | { readonly kind: 'fault'; readonly sessionId: number; readonly reason: string }
   /** The recording is whole. */
-  | { readonly kind: 'closed'; readonly line: number }
-  /** A reclaimed line's ports still hear something. */
-  | { readonly kind: 'kept'; readonly line: number }
+  | { readonly kind: 'closed'; readonly sessionId: number }
+  /** A reclaimed session's ports still hear something. */
+  | { readonly kind: 'kept'; readonly sessionId: number }
   /** The ports may be used again. */
-  | { readonly kind: 'drained'; readonly line: number };
+  | { readonly kind: 'drained'; readonly sessionId: number };

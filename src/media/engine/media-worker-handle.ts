@@ -1,4 +1,4 @@
-/** A media worker as the main thread sees it: starts it, routes messages to its lines, notices its death. */
+/** A media worker as the main thread sees it: starts it, routes messages to its sessions, notices its death. */
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../lib/logger.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
@@ -8,8 +8,8 @@ import type { FromWorker, ToWorker, WorkerSettings, WorkerStart } from './media-
 
 export type StartWorker = (settings: WorkerStart) => Worker;
 
-/** What concerns one line; `gone` means that the worker died under it. */
-export type LineMessage = Extract<FromWorker, { line: number }> | { readonly kind: 'gone' };
+/** What concerns one session; `gone` means that the worker died under it. */
+export type SessionMessage = Extract<FromWorker, { sessionId: number }> | { readonly kind: 'gone' };
 
 /** How long a message may wait for others to go with: the greater, the shorter. */
 type Urgency = typeof SOON | typeof THIS_TURN | typeof AT_ONCE;
@@ -60,8 +60,8 @@ export class MediaWorkerHandle {
   readonly #alarm: Alarm;
   readonly #speech = new SpeechRing();
   readonly #log: Logger;
-  readonly #lines = new Map<number, (message: LineMessage) => void>();
-  readonly #busyLines = new Set<number>();
+  readonly #sessions = new Map<number, (message: SessionMessage) => void>();
+  readonly #busySessions = new Set<number>();
   readonly #exited: Promise<void>;
   readonly #ready = Promise.withResolvers<void>();
   #sockets: SocketsReport | undefined;
@@ -108,20 +108,20 @@ export class MediaWorkerHandle {
     return this.#sockets;
   }
 
-  /** Lines that are open or opening; those whose ports drain cost nothing. */
+  /** Sessions that are open or opening; those whose ports drain cost nothing. */
   get size(): number {
-    return this.#busyLines.size;
+    return this.#busySessions.size;
   }
 
-  /** Says who hears what comes for a line. */
-  attach(line: number, listener: (message: LineMessage) => void): void {
-    this.#lines.set(line, listener);
-    this.#busyLines.add(line);
+  /** Says who hears what comes for a session. */
+  attach(sessionId: number, listener: (message: SessionMessage) => void): void {
+    this.#sessions.set(sessionId, listener);
+    this.#busySessions.add(sessionId);
   }
 
-  detach(line: number): void {
-    this.#lines.delete(line);
-    this.#busyLines.delete(line);
+  detach(sessionId: number): void {
+    this.#sessions.delete(sessionId);
+    this.#busySessions.delete(sessionId);
   }
 
   /** Sends a message, in order with all others. */
@@ -135,18 +135,18 @@ export class MediaWorkerHandle {
    * @param aheadMs how long what was said before will last.
    */
   say(speech: {
-    readonly line: number;
+    readonly sessionId: number;
     readonly generation: number;
     readonly pcm: Int16Array;
     readonly aheadMs: number;
   }): void {
-    const { line, generation, pcm, aheadMs } = speech;
+    const { sessionId, generation, pcm, aheadMs } = speech;
     const urgency = aheadMs >= AHEAD_MS ? SOON : URGENCY.say;
     if (this.#speech.write(pcm)) {
-      this.#send({ kind: 'say', line, generation, speech: pcm.length }, urgency);
+      this.#send({ kind: 'say', sessionId, generation, speech: pcm.length }, urgency);
     } else {
       const copy = pcm.slice();
-      this.#send({ kind: 'say', line, generation, speech: copy }, urgency, [copy.buffer]);
+      this.#send({ kind: 'say', sessionId, generation, speech: copy }, urgency, [copy.buffer]);
     }
   }
 
@@ -185,8 +185,8 @@ export class MediaWorkerHandle {
       this.#noteReady(message);
       return;
     }
-    if (message.kind === 'closed') this.#busyLines.delete(message.line);
-    this.#lines.get(message.line)?.(message);
+    if (message.kind === 'closed') this.#busySessions.delete(message.sessionId);
+    this.#sessions.get(message.sessionId)?.(message);
   }
 
   #noteReady({ priority, sockets }: Extract<FromWorker, { kind: 'ready' }>): void {
@@ -199,8 +199,8 @@ export class MediaWorkerHandle {
   #end(): void {
     this.#ready.reject(new Error('Cannot start media worker: its thread ended'));
     this.#ready.promise.catch(() => undefined);
-    for (const listener of [...this.#lines.values()]) listener({ kind: 'gone' });
-    this.#lines.clear();
-    this.#busyLines.clear();
+    for (const listener of [...this.#sessions.values()]) listener({ kind: 'gone' });
+    this.#sessions.clear();
+    this.#busySessions.clear();
   }
 }

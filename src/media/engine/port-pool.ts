@@ -69,21 +69,21 @@ const QUIET_MS = 1000;
 interface Draining {
   readonly ports: PortPair;
   cancel: () => void;
-  /** When the line was closed, or something last arrived. */
+  /** When the session was closed, or something last arrived. */
   heardAtMs: number;
 }
 
 export class DrainingPorts {
   readonly #clock: Clock;
   readonly #drainMs: number;
-  readonly #onFree: (line: number) => void;
+  readonly #onFree: (sessionId: number) => void;
   readonly #draining = new Map<number, Draining>();
 
   constructor(options: {
     readonly clock: Clock;
     readonly drainMs: number;
-    /** Called when the ports of a line are closed. */
-    readonly onFree: (line: number) => void;
+    /** Called when the ports of a session are closed. */
+    readonly onFree: (sessionId: number) => void;
   }) {
     this.#clock = options.clock;
     this.#drainMs = options.drainMs;
@@ -93,9 +93,9 @@ export class DrainingPorts {
   /**
    * Throws away whatever comes from now on.
    *
-   * @returns lets the time run after which they are closed, for the line of that number.
+   * @returns lets the time run after which they are closed, for the session of that number.
    */
-  empty(ports: PortPair): (line: number) => void {
+  empty(ports: PortPair): (sessionId: number) => void {
     const clock = this.#clock;
     const draining: Draining = { ports, heardAtMs: clock.nowMs(), cancel: () => undefined };
     const noting = {
@@ -104,31 +104,31 @@ export class DrainingPorts {
       },
     };
     ports.listen({ rtp: noting, rtcp: noting });
-    return (line) => {
-      this.#draining.set(line, draining);
-      draining.cancel = clock.after(this.#drainMs, () => this.#free(line));
+    return (sessionId) => {
+      this.#draining.set(sessionId, draining);
+      draining.cancel = clock.after(this.#drainMs, () => this.#free(sessionId));
     };
   }
 
   /** Closes them now if nothing arrives. @returns false when something does. */
-  reclaim(line: number): boolean {
-    const draining = this.#draining.get(line);
+  reclaim(sessionId: number): boolean {
+    const draining = this.#draining.get(sessionId);
     if (draining === undefined) return true;
     if (this.#clock.nowMs() - draining.heardAtMs < QUIET_MS) return false;
-    this.#free(line);
+    this.#free(sessionId);
     return true;
   }
 
-  #free(line: number): void {
-    const draining = this.#draining.get(line);
-    this.#draining.delete(line);
+  #free(sessionId: number): void {
+    const draining = this.#draining.get(sessionId);
+    this.#draining.delete(sessionId);
     draining?.cancel();
     draining?.ports.close();
-    this.#onFree(line);
+    this.#onFree(sessionId);
   }
 }
 
-/** The two UDP sockets of a line: RTP on an even port, RTCP one above. */
+/** The two UDP sockets of a session: RTP on an even port, RTCP one above. */
 export class PortPair {
   readonly #rtp: RtpSocket;
   readonly #rtcp: RtpSocket;

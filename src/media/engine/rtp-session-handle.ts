@@ -1,4 +1,4 @@
-/** The main thread's end of a line: turns the call's wishes into messages, and messages into events. */
+/** The main thread's end of a session: turns the call's wishes into messages, and messages into events. */
 import type { Clock } from '../../lib/clock.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { LevelMeter } from '../dsp/level-meter.ts';
 import type { ToWorker } from './media-protocol.ts';
-import type { LineMessage, MediaWorkerHandle } from './media-worker-handle.ts';
+import type { MediaWorkerHandle, SessionMessage } from './media-worker-handle.ts';
 
 const NO_STATS: AudioStats = {
   packetsReceived: 0,
@@ -30,7 +30,7 @@ export class RtpSessionHandle implements MediaSession {
   readonly localPort: number;
   readonly localAddress: string;
   readonly #clock: Clock;
-  readonly #line: number;
+  readonly #sessionId: number;
   readonly #worker: MediaWorkerHandle;
   readonly #said = new SaidSpeech();
   readonly #waiting = new Map<number, (stats: AudioStats) => void>();
@@ -46,7 +46,7 @@ export class RtpSessionHandle implements MediaSession {
 
   constructor(options: {
     readonly clock: Clock;
-    readonly line: number;
+    readonly sessionId: number;
     readonly worker: MediaWorkerHandle;
     readonly heard: ReceiveRing;
     readonly meter: LevelMeter;
@@ -60,7 +60,7 @@ export class RtpSessionHandle implements MediaSession {
     this.localPort = options.localPort;
     this.localAddress = options.localAddress;
     this.#clock = options.clock;
-    this.#line = options.line;
+    this.#sessionId = options.sessionId;
     this.#worker = options.worker;
     this.#isHeld = options.isHeld ?? false;
   }
@@ -72,7 +72,7 @@ export class RtpSessionHandle implements MediaSession {
   setRemote(agreed: AgreedMedia): void {
     this.#agreed = agreed;
     const told = this.#isHeld ? { ...agreed, maySend: false } : agreed;
-    this.#tell({ kind: 'remote', line: this.#line, agreed: told });
+    this.#tell({ kind: 'remote', sessionId: this.#sessionId, agreed: told });
   }
 
   confirm(): void {
@@ -92,7 +92,7 @@ export class RtpSessionHandle implements MediaSession {
   say(generation: number, pcm: Int16Array): void {
     if (this.#isClosing) return;
     const aheadMs = this.#said.add(generation, pcm.length, this.#clock.nowMs());
-    this.#worker.say({ line: this.#line, generation, pcm, aheadMs });
+    this.#worker.say({ sessionId: this.#sessionId, generation, pcm, aheadMs });
   }
 
   finish(generation: number): void {
@@ -108,38 +108,38 @@ export class RtpSessionHandle implements MediaSession {
   }
 
   setInterruptible(isInterruptible: boolean): void {
-    this.#tell({ kind: 'interruptible', line: this.#line, isInterruptible });
+    this.#tell({ kind: 'interruptible', sessionId: this.#sessionId, isInterruptible });
   }
 
   sendDigits(digits: string): void {
-    this.#tell({ kind: 'digits', line: this.#line, digits });
+    this.#tell({ kind: 'digits', sessionId: this.#sessionId, digits });
   }
 
   record(path: string): void {
     // The worker may be busy: the recording begins when it was asked for.
-    this.#tell({ kind: 'record', line: this.#line, path, atMs: this.#clock.nowMs() });
+    this.#tell({ kind: 'record', sessionId: this.#sessionId, path, atMs: this.#clock.nowMs() });
   }
 
   setBackground(pcm: Int16Array | undefined): void {
-    this.#tell({ kind: 'background', line: this.#line, pcm });
+    this.#tell({ kind: 'background', sessionId: this.#sessionId, pcm });
   }
 
   feedFrom(other: MediaSession | undefined): void {
-    this.#tell({ kind: 'feed', line: this.#line, source: this.#near(other) });
+    this.#tell({ kind: 'feed', sessionId: this.#sessionId, source: this.#near(other) });
   }
 
   mixWith(other: MediaSession | undefined): void {
-    this.#tell({ kind: 'mix', line: this.#line, other: this.#near(other) });
+    this.#tell({ kind: 'mix', sessionId: this.#sessionId, other: this.#near(other) });
   }
 
-  /** The newest figures; the last known ones once the line is closed. */
+  /** The newest figures; the last known ones once the session is closed. */
   stats(): Promise<AudioStats> {
     if (this.#isClosing) return Promise.resolve(this.#stats);
     this.#requests += 1;
     const request = this.#requests;
     return new Promise((resolve) => {
       this.#waiting.set(request, resolve);
-      this.#tell({ kind: 'stats', line: this.#line, request });
+      this.#tell({ kind: 'stats', sessionId: this.#sessionId, request });
     });
   }
 
@@ -147,14 +147,14 @@ export class RtpSessionHandle implements MediaSession {
     if (!this.#isClosing) {
       // The last figures travel ahead of the goodbye.
       void this.stats();
-      this.#tell({ kind: 'close', line: this.#line });
+      this.#tell({ kind: 'close', sessionId: this.#sessionId });
       this.#isClosing = true;
     }
     return this.#closed.promise;
   }
 
-  /** Takes what the worker says of this line. */
-  handle(message: LineMessage): void {
+  /** Takes what the worker says of this session. */
+  handle(message: SessionMessage): void {
     switch (message.kind) {
       case 'event':
         if (message.event.kind === 'media-arrived') {
@@ -180,31 +180,32 @@ export class RtpSessionHandle implements MediaSession {
     }
   }
 
-  /** The number of a line that this one can be joined with. */
+  /** The number of a session that this one can be joined with. */
   #near(other: MediaSession | undefined): number | undefined {
     if (other === undefined) return undefined;
-    if (other instanceof RtpSessionHandle && other.#worker === this.#worker) return other.#line;
-    throw new RangeError('Cannot join two lines: they are not on one thread');
+    if (other instanceof RtpSessionHandle && other.#worker === this.#worker)
+      return other.#sessionId;
+    throw new RangeError('Cannot join two sessions: they are not on one thread');
   }
 
   #openTap(): ReceiveRing {
     if (this.#played !== undefined) return this.#played;
     this.#played = new ReceiveRing();
-    this.#tell({ kind: 'tap', line: this.#line, played: this.#played.buffer });
+    this.#tell({ kind: 'tap', sessionId: this.#sessionId, played: this.#played.buffer });
     return this.#played;
   }
 
   #closeTap(): void {
     if (this.#played === undefined) return;
     this.#played = undefined;
-    this.#tell({ kind: 'tap', line: this.#line, played: null });
+    this.#tell({ kind: 'tap', sessionId: this.#sessionId, played: null });
   }
 
   #emit(event: AudioEvent): void {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** The line is gone without having been closed. */
+  /** The session is gone without having been closed. */
   #lose(): void {
     const wasClosing = this.#isClosing;
     this.#isClosing = true;
@@ -213,7 +214,7 @@ export class RtpSessionHandle implements MediaSession {
   }
 
   #tellOf(kind: Exclude<Generational, 'say'>, generation: number): void {
-    this.#tell({ kind, line: this.#line, generation });
+    this.#tell({ kind, sessionId: this.#sessionId, generation });
   }
 
   #tell(message: ToWorker): void {
@@ -228,7 +229,7 @@ export class RtpSessionHandle implements MediaSession {
   }
 }
 
-/** One line's. A reply may begin later than it is said, and may be paused, but is never played faster. */
+/** One session's. A reply may begin later than it is said, and may be paused, but is never played faster. */
 export class SaidSpeech {
   #generation = Number.NaN;
   #lastsUntilMs = 0;

@@ -1,4 +1,4 @@
-/** The caller's sound inside a line: kept for the listening thread, and watched for a voice. */
+/** The caller's sound inside a session: kept for the listening thread, and watched for a voice. */
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 import type { ReceiveRing } from '../buffers/receive-ring.ts';
 import { EnergyDetector, type VoiceChange } from '../dsp/energy-detector.ts';
@@ -8,7 +8,7 @@ export class CallerAudio {
   readonly #heard: ReceiveRing;
   readonly #meter: LevelMeter;
   readonly #onVoice: (change: VoiceChange) => void;
-  /** Made by the first sound that is no whole frame: each thing to be fetched costs, with hundreds of lines. */
+  /** Made by the first sound that is no whole frame: each thing to be fetched costs, with hundreds of sessions. */
   #splitter: FrameSplitter | undefined;
   readonly #detector = new EnergyDetector();
 

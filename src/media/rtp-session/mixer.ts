@@ -1,4 +1,4 @@
-/** Mixes two lines and the agent between them, so that each hears the sum of the other two; pure */
+/** Mixes two sessions and the agent between them, so that each hears the sum of the other two; pure */
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 
 const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
@@ -12,13 +12,13 @@ const PACKET_SAMPLES_MAX = 60 * SAMPLES_PER_MS;
 /** What a far end hears may come so much later than it need; then the oldest is left out. */
 const LATE_MS_MAX = 60;
 
-/** The agent's ear takes from the other line when its own has a packet, which may be later still, and waits for nothing. */
+/** The agent's ear takes from the other session when its own has a packet, which may be later still, and waits for nothing. */
 const EAR_LATE_MS_MAX = 160;
 
 /** More than a queue ever holds: head start, packet and the greatest lateness. */
 const CAPACITY_SAMPLES = 2_048;
 
-/** The mix in hand. All lines share it, so that it stays in the processor's nearest memory. */
+/** The mix in hand. All sessions share it, so that it stays in the processor's nearest memory. */
 const usualMix = new Int16Array(FRAME_SAMPLES);
 
 /** Sound of one source on its way to one listener: 8 kHz, mono, in stretches of any length. */
@@ -82,14 +82,14 @@ export class SoundQueue {
 }
 
 /**
- * One of two lines that are mixed; the agent may speak on either. Driven by what the line hears and by what it is about
+ * One of two sessions that are mixed; the agent may speak on either. Driven by what the session hears and by what it is about
  * to send, each in its own time.
  */
 export class Mixer {
-  /** What the other line's far end says, and what the agent says there: for our far end. */
+  /** What the other session's far end says, and what the agent says there: for our far end. */
   readonly #voiceThere = new SoundQueue({ lateMsMax: LATE_MS_MAX });
   readonly #agentThere = new SoundQueue({ lateMsMax: LATE_MS_MAX });
-  /** What the other line's far end says, for the agent that listens here. */
+  /** What the other session's far end says, for the agent that listens here. */
   readonly #forEar = new SoundQueue({ lateMsMax: EAR_LATE_MS_MAX });
   readonly #other: Mixer;
 

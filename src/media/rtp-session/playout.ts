@@ -40,7 +40,7 @@ class Reply {
   }
 }
 
-/** The block in hand. All lines share it, so that it stays in the processor's nearest memory. */
+/** The block in hand. All sessions share it, so that it stays in the processor's nearest memory. */
 const inHand = { block: new Int16Array(0), offset: 0, filled: 0 };
 
 /** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
@@ -50,7 +50,7 @@ export class Playout {
   #reply: Reply | undefined;
   #encoded: EncodedBlock | undefined;
 
-  /** @param memory shared with other lines where there are many. A reply that is neither played nor dropped keeps its blocks. */
+  /** @param memory shared with other sessions where there are many. A reply that is neither played nor dropped keeps its blocks. */
   constructor(memory = new SpeechMemory()) {
     this.#memory = memory;
   }

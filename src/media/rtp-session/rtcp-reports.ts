@@ -1,13 +1,13 @@
-/** The RTCP of a line: what is told to the far end about every 5 s, and what it tells us. */
+/** The RTCP of a session: what is told to the far end about every 5 s, and what it tells us. */
 import type { Reception } from '../../rtp/reception.ts';
 import { RemoteReception } from '../../rtp/remote-reception.ts';
 import { parseRtcp, writeRtcp } from '../../rtp/rtcp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import type { RtpSender } from './rtp-sender.ts';
-import type { LineNetwork } from './rtp-session-options.ts';
+import type { RtpNetwork } from './rtp-session-options.ts';
 
-/** Average time between reports; each is varied by half so that lines do not report together. RFC 3550, 6.2. */
+/** Average time between reports; each is varied by half so that sessions do not report together. RFC 3550, 6.2. */
 const REPORT_MS = 5000;
 
 export class RtcpReports {
@@ -81,7 +81,7 @@ export function sendReport(
   to: {
     readonly target: Source | undefined;
     readonly agreed: AgreedMedia | undefined;
-    readonly network: LineNetwork;
+    readonly network: RtpNetwork;
   },
 ): void {
   const { target, agreed, network } = to;

@@ -1,4 +1,4 @@
-/** The listening half of a line: packets in, an unbroken stream of 20 ms frames and digits out. */
+/** The listening half of a session: packets in, an unbroken stream of 20 ms frames and digits out. */
 import { DtmfReceiver, type PressedDigit } from '../../rtp/dtmf-receiver.ts';
 import { PacketInHand, type RtpPacket } from '../../rtp/packet.ts';
 import { Reception } from '../../rtp/reception.ts';
@@ -7,7 +7,7 @@ import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
 import { type AudioEvent, FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 import { decodeG711Into } from '../dsp/g711.ts';
 
-/** The line that a receiver listens for. */
+/** The session that a receiver listens for. */
 export interface ListeningSession {
   /** Hears the caller: sound in order, silence where there was none. The memory is used again afterwards. */
   hear(pcm: Int16Array, atMs: number): void;
@@ -40,7 +40,7 @@ const GAP_SAMPLES_MAX = 5 * LINE_RATE_HZ;
 /** A packet of more than this holds no telephone audio. */
 const PAYLOAD_BYTES_MAX = 1600;
 
-/** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
+/** The packet in hand. All sessions share it, so that it stays in the processor's nearest memory. */
 const usualPcm = new Int16Array(FRAME_SAMPLES);
 
 const SILENCE = new Int16Array(FRAME_SAMPLES);
@@ -53,9 +53,9 @@ const COMFORT_NOISE = 13;
 /** Wants packets that `SourceLock` has let through, and a tick every 20 ms. */
 export class RtpReceiver {
   readonly reception = new Reception();
-  readonly #line: ListeningSession;
+  readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
-  /** Made by the first key: each thing to be fetched costs, with hundreds of lines. */
+  /** Made by the first key: each thing to be fetched costs, with hundreds of sessions. */
   #digits: DtmfReceiver | undefined;
   // What was agreed on lies here and not in an object of its own, for the same reason.
   #isOpen = false;
@@ -78,8 +78,8 @@ export class RtpReceiver {
   #nextTimestamp = Number.NaN;
   #packetMs = FRAME_MS;
 
-  constructor(line: ListeningSession) {
-    this.#line = line;
+  constructor(session: ListeningSession) {
+    this.#session = session;
   }
 
   /** Packets that came when their place had been filled already. */
@@ -114,7 +114,7 @@ export class RtpReceiver {
     return isVoice || isKey || payloadType === COMFORT_NOISE;
   }
 
-  /** What a packet holds that another line could send on; undefined for comfort noise. */
+  /** What a packet holds that another session could send on; undefined for comfort noise. */
   contentOf({ payloadType }: RtpPacket): CodecName | 'key' | undefined {
     const isKey = payloadType === this.#keyPayloadType;
     return isKey ? 'key' : this.#codecOf(payloadType);
@@ -149,7 +149,7 @@ export class RtpReceiver {
     const mayBeLost = this.#isListening && !this.#isResting && !this.#isLost;
     if (mayBeLost && nowMs - this.#lastPacketAtMs >= MEDIA_LOST_MS) {
       this.#isLost = true;
-      this.#line.emit({ kind: 'media-lost' });
+      this.#session.emit({ kind: 'media-lost' });
     }
   }
 
@@ -173,7 +173,7 @@ export class RtpReceiver {
   }
 
   #pressAll(digits: readonly PressedDigit[]): void {
-    for (const digit of digits) this.#line.press(digit);
+    for (const digit of digits) this.#session.press(digit);
   }
 
   #hear(packet: PacketInHand | RtpPacket, isRestart: boolean, nowMs: number): void {
@@ -226,6 +226,6 @@ export class RtpReceiver {
 
   #pass(pcm: Int16Array, atMs: number): void {
     this.#heardUntilMs = atMs;
-    this.#line.hear(pcm, atMs);
+    this.#session.hear(pcm, atMs);
   }
 }

@@ -1,4 +1,4 @@
-/** The talking half of a line: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
+/** The talking half of a session: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
 
 import { DtmfSender } from '../../rtp/dtmf-receiver.ts';
 import {
@@ -12,34 +12,34 @@ import { FRAME_SAMPLES } from '../audio-stream.ts';
 import { SpeechMemory } from '../buffers/speech-ring.ts';
 import { BackgroundLoop, type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
-import { LineBeat } from '../worker/line-beat.ts';
 import type { Pacer } from '../worker/pacer.ts';
+import { SendSchedule } from '../worker/send-schedule.ts';
 import type { Mixer } from './mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
 import type { TalkingSession } from './talking-session.ts';
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
-/** The frame and the packet in hand. All lines share them, so that they stay in the processor's nearest memory. */
+/** The frame and the packet in hand. All sessions share them, so that they stay in the processor's nearest memory. */
 const frame = new Int16Array(FRAME_SAMPLES);
 const usualDatagram = new Uint8Array(new ArrayBuffer(RTP_HEADER_BYTES + FRAME_SAMPLES));
 const datagramWords = new Int32Array(usualDatagram.buffer);
 const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
-/** Of all lines of the thread. */
+/** Of all sessions of the thread. */
 const speechMemory = new SpeechMemory({ piecePlaces: 64 });
 
-/** While another line's sound comes, its pauses are its own; after so much of one, we fill in. */
+/** While another session's sound comes, its pauses are its own; after so much of one, we fill in. */
 const FORWARD_PAUSE_MS = 200;
 
 /** Silence and keys go out on the beat, speech as soon as there is some. */
 export class RtpSender {
   readonly playout = new Playout(speechMemory);
   readonly ssrc: number;
-  readonly #line: TalkingSession;
-  readonly #beat: LineBeat;
-  /** Made by the first key: each thing to be fetched costs, with hundreds of lines. */
+  readonly #session: TalkingSession;
+  readonly #beat: SendSchedule;
+  /** Made by the first key: each thing to be fetched costs, with hundreds of sessions. */
   #digits: DtmfSender | undefined;
   readonly #splice = new StreamSplice();
   readonly #background = new BackgroundLoop();
@@ -59,12 +59,12 @@ export class RtpSender {
   #mixer: Mixer | undefined;
 
   constructor(
-    line: TalkingSession,
-    options: { readonly wheel: Pacer; readonly nextUint32: () => number },
+    session: TalkingSession,
+    options: { readonly pacer: Pacer; readonly nextUint32: () => number },
   ) {
-    const { wheel, nextUint32 } = options;
-    this.#line = line;
-    this.#beat = new LineBeat(line, wheel);
+    const { pacer, nextUint32 } = options;
+    this.#session = session;
+    this.#beat = new SendSchedule(session, pacer);
     this.ssrc = nextUint32();
     this.#sequence = nextUint32() & 0xffff;
     this.#timestamp = nextUint32() | 0;
@@ -112,12 +112,12 @@ export class RtpSender {
     this.#background.set(pcm);
   }
 
-  /** Mixes what is said here with another line's sound; with none, no more. */
+  /** Mixes what is said here with another session's sound; with none, no more. */
   setMixer(mixer: Mixer | undefined): void {
     this.#mixer = mixer;
   }
 
-  /** Sends on what another line has heard, in this stream's numbers, unless we talk ourselves. */
+  /** Sends on what another session has heard, in this stream's numbers, unless we talk ourselves. */
   forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
     if (!this.#maySend || this.#isTalking || this.#digits?.isBusy) return;
     const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
@@ -141,10 +141,10 @@ export class RtpSender {
   /** Takes the sound that `forward` sends on, decoded and in order: for the recording and for whoever listens in. */
   forwarded(pcm: Int16Array, atMs: number): void {
     const isSent = !this.#isTalking && atMs - this.#forwardedAtMs < FORWARD_PAUSE_MS;
-    if (isSent) this.#line.overhear(pcm, atMs);
+    if (isSent) this.#session.overhear(pcm, atMs);
   }
 
-  /** Starts the talkspurt now if there is something to say and the line's beat may move. */
+  /** Starts the talkspurt now if there is something to say and the session's beat may move. */
   startTalking(nowMs: number): void {
     if (this.#isTalking || !this.#maySend || this.#digits?.isBusy) return;
     if (!this.playout.hasAudio) return;
@@ -152,7 +152,7 @@ export class RtpSender {
   }
 
   /**
-   * Sends what is due. Called by the wheel every 20 ms.
+   * Sends what is due. Called by the pacer every 20 ms.
    *
    * @param heardAtMs when the caller's last packet came.
    */
@@ -173,7 +173,7 @@ export class RtpSender {
     const isFirst = playout.playedMs === 0;
     if (generation === undefined || !this.#sendWords(nowMs)) return;
     this.#isTalking = true;
-    if (isFirst) this.#line.emit({ kind: 'playout-started', generation, atMs: nowMs });
+    if (isFirst) this.#session.emit({ kind: 'playout-started', generation, atMs: nowMs });
     this.report(playout.endIfPlayed());
   }
 
@@ -182,7 +182,7 @@ export class RtpSender {
     const { playout } = this;
     const isTaken =
       this.#mixer === undefined &&
-      !this.#line.isOverheard &&
+      !this.#session.isOverheard &&
       playout.takeEncoded(this.#codec, datagramWords, PAYLOAD_AT_WORD);
     if (isTaken) this.#sendPayload(!this.#isTalking);
     else if (playout.takeInto(frame)) this.#sendFrame(frame, nowMs, !this.#isTalking);
@@ -192,7 +192,7 @@ export class RtpSender {
 
   /** Tells that a reply is over, if it is. */
   report(finished: FinishedReply | undefined): void {
-    if (finished !== undefined) this.#line.emit({ kind: 'playout-finished', ...finished });
+    if (finished !== undefined) this.#session.emit({ kind: 'playout-finished', ...finished });
   }
 
   #beSilent(nowMs: number): void {
@@ -208,7 +208,7 @@ export class RtpSender {
     if (pcm === SILENT_FRAME) usualDatagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
     else encodeG711Into(this.#codec, pcm, usualDatagram, RTP_HEADER_BYTES);
     this.#sendPayload(hasMarker);
-    this.#line.overhear(pcm, nowMs);
+    this.#session.overhear(pcm, nowMs);
   }
 
   /** Sends the datagram in hand, whose payload has been written. */
@@ -227,7 +227,7 @@ export class RtpSender {
       this.#send(datagram, this.#digitPayloadType, key.hasMarker, key.timestampOffset);
     }
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
-    this.#line.overhear(SILENT_FRAME, nowMs);
+    this.#session.overhear(SILENT_FRAME, nowMs);
   }
 
   #send(datagram: Uint8Array, payloadType: number, hasMarker: boolean, ageSamples: number): void {
@@ -254,6 +254,6 @@ export class RtpSender {
     if (sequenceDistance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
     this.#packetsSent += 1;
     this.#bytesSent += datagram.length - RTP_HEADER_BYTES;
-    this.#line.transmit(datagram);
+    this.#session.transmit(datagram);
   }
 }

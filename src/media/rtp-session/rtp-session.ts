@@ -1,4 +1,4 @@
-/** One call's sound inside the media worker: both halves of the line, the recorder, and barge-in. */
+/** One call's sound inside the media worker: both halves of the session, the recorder, and barge-in. */
 import type { PressedDigit } from '../../rtp/dtmf-receiver.ts';
 import { isRtcp, PacketInHand } from '../../rtp/packet.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
@@ -13,17 +13,17 @@ import { CallerAudio } from './caller-audio.ts';
 import { RtcpReports, sendReport } from './rtcp-reports.ts';
 import { type ListeningSession, RtpReceiver } from './rtp-receiver.ts';
 import { RtpSender, SILENT_FRAME } from './rtp-sender.ts';
-import type { LineNetwork, RtpSessionOptions } from './rtp-session-options.ts';
+import type { RtpNetwork, RtpSessionOptions } from './rtp-session-options.ts';
 import { SoundFeed } from './sound-feed.ts';
 import type { TalkingSession } from './talking-session.ts';
 
-/** The packet in hand. All lines share it, so that it stays in the processor's nearest memory. */
+/** The packet in hand. All sessions share it, so that it stays in the processor's nearest memory. */
 const packet = new PacketInHand();
 
-/** Driven by datagrams, by the wheel, and by what the main thread asks for. Reads no clock: instants are given. */
+/** Driven by datagrams, by the pacer, and by what the main thread asks for. Reads no clock: instants are given. */
 export class RtpSession implements DatagramListener, ListeningSession, TalkingSession {
   readonly #options: RtpSessionOptions;
-  readonly #network: LineNetwork;
+  readonly #network: RtpNetwork;
   readonly #meter: LevelMeter;
   readonly #lock = new SourceLock();
   readonly #receiver = new RtpReceiver(this);
@@ -42,23 +42,23 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     this.#options = options;
     this.#network = options.network;
     this.#meter = options.meter;
-    const { wheel, nextUint32, heard, meter } = options;
+    const { pacer, nextUint32, heard, meter } = options;
     this.#ear = new CallerAudio({ heard, meter, onVoice: (change) => this.#noteVoice(change) });
-    this.#sender = new RtpSender(this, { wheel, nextUint32 });
+    this.#sender = new RtpSender(this, { pacer, nextUint32 });
     const { reception } = this.#receiver;
     this.#reports = new RtcpReports({ sender: this.#sender, reception, nextUint32 });
   }
 
-  /** Joins it with other lines. Few lines have one: each thing to be fetched costs. */
+  /** Joins it with other sessions. Few sessions have one: each thing to be fetched costs. */
   get feed(): SoundFeed {
     this.#feed ??= new SoundFeed(this.#sender);
     return this.#feed;
   }
 
-  /** Takes what signalling agreed on; the line joins the wheel by it. */
+  /** Takes what signalling agreed on; the session joins the pacer by it. */
   setRemote(agreed: AgreedMedia, nowMs: number): void {
-    const { wheel, trusted } = this.#options;
-    if (this.#agreed === undefined) wheel.add(this);
+    const { pacer, trusted } = this.#options;
+    if (this.#agreed === undefined) pacer.add(this);
     this.#agreed = agreed;
     const { address, port } = agreed;
     // The old way to say hold names no address to expect anything from.
@@ -171,7 +171,7 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     };
   }
 
-  /** The wheel's turn: silence that is due by the clock, then our own packet, then a report. */
+  /** The pacer's turn: silence that is due by the clock, then our own packet, then a report. */
   ride(nowMs: number): void {
     this.#receiver.tick(nowMs);
     this.#sender.tick(nowMs, this.#receiver.lastPacketAtMs);
@@ -179,9 +179,9 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     if (report !== undefined) this.#transmitReport(report);
   }
 
-  /** Leaves the wheel, says goodbye, and resolves when the recording is whole. */
+  /** Leaves the pacer, says goodbye, and resolves when the recording is whole. */
   async close(nowMs: number): Promise<void> {
-    this.#options.wheel.remove(this);
+    this.#options.pacer.remove(this);
     this.#feed?.stop();
     this.#sender.playout.clear();
     if (this.#sender.packetsSent > 0) this.#transmitReport(this.#reports.goodbye(nowMs));

@@ -1,8 +1,8 @@
-/** What a sender asks of the line that it talks for. */
+/** What a sender asks of the session that it talks for. */
 import type { AudioEvent } from '../audio-stream.ts';
 import type { Rider } from '../worker/pacer.ts';
 
-/** The line that a sender talks for. It has the wheel's seat. */
+/** The session that a sender talks for. It has the pacer's seat. */
 export interface TalkingSession extends Rider {
   /** Puts a datagram on the network; the bytes are the sender's again when it returns. */
   transmit(datagram: Uint8Array): void;

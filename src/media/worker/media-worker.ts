@@ -1,5 +1,4 @@
-/** The media worker's thread: owns sockets, lines and the wheel; does what the main thread asks, line by line. */
-
+/** The media worker's thread: owns sockets, sessions and the pacer; does what the main thread asks, session by session. */
 import { randomInt } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -15,11 +14,11 @@ import type { DatagramListener, RtpSockets } from '../sockets/rtp-sockets.ts';
 import { Alarm, Pacer } from './pacer.ts';
 import { raiseThreadPriority } from './thread-priority.ts';
 
-/** A request about an open line. */
-type LineRequest = Exclude<ToWorker, { kind: 'open' | 'stop' | 'reclaim' | 'say' }>;
+/** A request about an open session. */
+type SessionRequest = Exclude<ToWorker, { kind: 'open' | 'stop' | 'reclaim' | 'say' }>;
 
-interface OpenLine {
-  readonly line: RtpSession;
+interface OpenSession {
+  readonly session: RtpSession;
   readonly ports: PortPair;
 }
 
@@ -29,10 +28,10 @@ class MediaWorker {
   readonly #speech: SpeechRing;
   readonly #sockets: RtpSockets;
   readonly #clock: Clock = systemClock;
-  readonly #wheel: Pacer;
+  readonly #pacer: Pacer;
   readonly #nextUint32 = () => randomInt(2 ** 32);
   #metersOn: Int32Array | undefined;
-  readonly #lines = new Map<number, OpenLine>();
+  readonly #sessions = new Map<number, OpenSession>();
   readonly #draining: DrainingPorts;
 
   constructor(port: MessagePort, options: { settings: WorkerStart; sockets: RtpSockets }) {
@@ -44,12 +43,12 @@ class MediaWorker {
     this.#draining = new DrainingPorts({
       clock: this.#clock,
       drainMs: settings.drainMs,
-      onFree: (line) => this.#tell({ kind: 'drained', line }),
+      onFree: (sessionId) => this.#tell({ kind: 'drained', sessionId }),
     });
-    this.#wheel = new Pacer({
+    this.#pacer = new Pacer({
       clock: sockets.clock,
       onFault: (rider, error) => {
-        const [id] = [...this.#lines].find(([, { line }]) => line === rider) ?? [];
+        const [id] = [...this.#sessions].find(([, { session }]) => session === rider) ?? [];
         if (id !== undefined) this.#fail(id, error);
       },
     });
@@ -69,37 +68,38 @@ class MediaWorker {
     } else if (message.kind === 'stop') {
       void this.#stop();
     } else if (message.kind === 'reclaim') {
-      if (!this.#draining.reclaim(message.line)) this.#tell({ kind: 'kept', line: message.line });
+      if (!this.#draining.reclaim(message.sessionId))
+        this.#tell({ kind: 'kept', sessionId: message.sessionId });
     } else if (message.kind === 'say') {
       this.#say(message);
     } else {
-      this.#guard(message.line, () => this.#handleLine(message));
+      this.#guard(message.sessionId, () => this.#handleSession(message));
     }
   }
 
   async #open(request: Extract<ToWorker, { kind: 'open' }>): Promise<void> {
-    const { line: id, address, port, trusted } = request;
+    const { sessionId: id, address, port, trusted } = request;
     try {
       const ports = await PortPair.bind(this.#sockets, { address, port });
-      const line = new RtpSession({
+      const session = new RtpSession({
         heard: new ReceiveRing(request.heard),
         meter: this.#meterOf(request.meter),
-        wheel: this.#wheel,
+        pacer: this.#pacer,
         trusted,
         nextUint32: this.#nextUint32,
         network: ports,
-        emit: (event) => this.#tell({ kind: 'event', line: id, event }),
+        emit: (event) => this.#tell({ kind: 'event', sessionId: id, event }),
         onFault: (error) => this.#fail(id, error),
       });
-      this.#lines.set(id, { line, ports });
+      this.#sessions.set(id, { session, ports });
       const rtcp: DatagramListener = {
-        onDatagram: (...report) => this.#guard(id, () => line.onRtcp(...report)),
+        onDatagram: (...report) => this.#guard(id, () => session.onRtcp(...report)),
       };
-      ports.listen({ rtp: line, rtcp });
-      this.#tell({ kind: 'opened', line: id });
+      ports.listen({ rtp: session, rtcp });
+      this.#tell({ kind: 'opened', sessionId: id });
     } catch (error) {
       const { code = '', message } = error as NodeJS.ErrnoException;
-      this.#tell({ kind: 'refused', line: id, code, reason: message });
+      this.#tell({ kind: 'refused', sessionId: id, code, reason: message });
     }
   }
 
@@ -108,7 +108,7 @@ class MediaWorker {
     return new LevelMeter(buffer, this.#metersOn);
   }
 
-  /** A fault of ours in one line ends that line, never the hundreds beside it. */
+  /** A fault of ours in one session ends that session, never the hundreds beside it. */
   #guard(id: number, act: () => void): void {
     try {
       act();
@@ -117,49 +117,49 @@ class MediaWorker {
     }
   }
 
-  #handleLine(message: LineRequest): void {
-    const open = this.#lines.get(message.line);
+  #handleSession(message: SessionRequest): void {
+    const open = this.#sessions.get(message.sessionId);
     if (open === undefined) return;
-    const { line } = open;
+    const { session } = open;
     const nowMs = this.#clock.nowMs();
     switch (message.kind) {
       case 'remote':
-        line.setRemote(message.agreed, nowMs);
+        session.setRemote(message.agreed, nowMs);
         break;
       case 'begin':
-        line.begin(message.generation);
+        session.begin(message.generation);
         break;
       case 'finish':
-        line.finish(message.generation, nowMs);
+        session.finish(message.generation, nowMs);
         break;
       case 'drop':
-        line.drop(message.generation);
+        session.drop(message.generation);
         break;
       case 'resume':
-        line.resume(message.generation, nowMs);
+        session.resume(message.generation, nowMs);
         break;
       case 'interruptible':
-        line.setInterruptible(message.isInterruptible);
+        session.setInterruptible(message.isInterruptible);
         break;
       case 'digits':
-        line.sendDigits(message.digits);
+        session.sendDigits(message.digits);
         break;
       case 'record':
-        line.record(message.path, message.atMs);
+        session.record(message.path, message.atMs);
         break;
       case 'background':
       case 'feed':
       case 'mix':
-        this.#handOver(line, message);
+        this.#handOver(session, message);
         break;
       case 'stats':
-        this.#tell({ ...message, stats: line.stats() });
+        this.#tell({ ...message, stats: session.stats() });
         break;
       case 'tap':
-        line.tap(message.played === null ? undefined : new ReceiveRing(message.played));
+        session.tap(message.played === null ? undefined : new ReceiveRing(message.played));
         break;
       case 'close':
-        void this.#close(message.line, open);
+        void this.#close(message.sessionId, open);
         break;
       default:
         message satisfies never;
@@ -168,23 +168,23 @@ class MediaWorker {
 
   /** What is asked on the way to somebody else than the agent. */
   #handOver(
-    line: RtpSession,
+    session: RtpSession,
     message: Extract<ToWorker, { kind: 'background' | 'feed' | 'mix' }>,
   ): void {
-    if (message.kind === 'background') line.setBackground(message.pcm);
-    else if (message.kind === 'mix') line.feed.mixWith(this.#feedOf(message.other));
-    else line.feed.from(this.#feedOf(message.source));
+    if (message.kind === 'background') session.setBackground(message.pcm);
+    else if (message.kind === 'mix') session.feed.mixWith(this.#feedOf(message.other));
+    else session.feed.from(this.#feedOf(message.source));
   }
 
   #feedOf(id: number | undefined): SoundFeed | undefined {
-    return this.#lines.get(id ?? 0)?.line.feed;
+    return this.#sessions.get(id ?? 0)?.session.feed;
   }
 
-  /** Takes speech out of the ring for a line that is gone as well: what comes after it is another line's. */
-  #say({ line: id, generation, speech }: Extract<ToWorker, { kind: 'say' }>): void {
+  /** Takes speech out of the ring for a session that is gone as well: what comes after it is another session's. */
+  #say({ sessionId: id, generation, speech }: Extract<ToWorker, { kind: 'say' }>): void {
     const say = (pcm: Int16Array) => {
-      const hadRoom = this.#lines.get(id)?.line.say(generation, pcm, this.#clock.nowMs());
-      if (hadRoom === false) this.#tell({ kind: 'overflow', line: id, generation });
+      const hadRoom = this.#sessions.get(id)?.session.say(generation, pcm, this.#clock.nowMs());
+      if (hadRoom === false) this.#tell({ kind: 'overflow', sessionId: id, generation });
     };
     const sayGuarded = (pcm: Int16Array) => this.#guard(id, () => say(pcm));
     if (typeof speech === 'number') this.#speech.read(speech, sayGuarded);
@@ -192,27 +192,27 @@ class MediaWorker {
   }
 
   #fail(id: number, error: unknown): void {
-    const open = this.#lines.get(id);
+    const open = this.#sessions.get(id);
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#tell({ kind: 'fault', line: id, reason });
+    this.#tell({ kind: 'fault', sessionId: id, reason });
     if (open !== undefined) void this.#close(id, open);
   }
 
-  async #close(id: number, { line, ports }: OpenLine): Promise<void> {
-    this.#lines.delete(id);
+  async #close(id: number, { session, ports }: OpenSession): Promise<void> {
+    this.#sessions.delete(id);
     const rest = this.#draining.empty(ports);
     try {
-      await line.close(this.#clock.nowMs());
+      await session.close(this.#clock.nowMs());
     } catch (error) {
-      this.#tell({ kind: 'fault', line: id, reason: String(error) });
+      this.#tell({ kind: 'fault', sessionId: id, reason: String(error) });
     }
-    this.#tell({ kind: 'closed', line: id });
+    this.#tell({ kind: 'closed', sessionId: id });
     rest(id);
   }
 
   async #stop(): Promise<void> {
-    await Promise.all([...this.#lines].map(([id, open]) => this.#close(id, open)));
-    this.#wheel.stop();
+    await Promise.all([...this.#sessions].map(([id, open]) => this.#close(id, open)));
+    this.#pacer.stop();
     this.#sockets.stop();
     process.exit(0);
   }

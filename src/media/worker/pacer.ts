@@ -29,7 +29,7 @@ const CROWD = 2;
 const EARLY_MS = 0.1;
 
 /**
- * A wheel of 20 slots, a turn each millisecond. A rider sits in one slot and is called when the wheel passes it. The
+ * A pacer of 20 slots, a turn each millisecond. A rider sits in one slot and is called when the pacer passes it. The
  * deadline of turn n is start + n ms, whenever the turns before were done, so nothing drifts, and a late turn is
  * made up for at once. While no rider is due, the thread sleeps.
  */
@@ -200,7 +200,7 @@ const TIMER_MS = 2;
 
 /**
  * The event loop counts whole milliseconds and wakes for each packet. This clock gives it one turn, in which it takes
- * all packets that have come, and then sleeps the thread itself until the instant. So a thread with hundreds of lines
+ * all packets that have come, and then sleeps the thread itself until the instant. So a thread with hundreds of sessions
  * wakes a thousand times a second rather than for every packet, and packets leave at their time; what arrives meanwhile
  * waits for a millisecond at most.
  *

@@ -6,19 +6,19 @@ import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
 import { Pacer } from '../../src/media/worker/pacer.ts';
 import { writeRtp } from '../../src/rtp/packet.ts';
 import { FakeClock } from '../support/fake-clock.ts';
-import { AGREED, FAR_END, VOICE } from './test-line.ts';
+import { AGREED, FAR_END, VOICE } from './test-session.ts';
 
 test('RtpSession tells of a fault that a datagram led to, and lets nobody beside it have it', () => {
   const clock = new FakeClock(1_000_000);
   const faults: unknown[] = [];
   const fault = new Error('of ours');
-  const line = new RtpSession({
+  const session = new RtpSession({
     ...{
       heard: new ReceiveRing(),
       meter: new LevelMeter(),
       trusted: { signallingAddress: FAR_END.address },
     },
-    wheel: new Pacer({ clock, onFault: () => undefined }),
+    pacer: new Pacer({ clock, onFault: () => undefined }),
     nextUint32: () => 7,
     network: { sendRtp: () => undefined, sendRtcp: () => undefined },
     emit: ({ kind }) => {
@@ -26,7 +26,7 @@ test('RtpSession tells of a fault that a datagram led to, and lets nobody beside
     },
     onFault: (error) => faults.push(error),
   });
-  line.setRemote(AGREED, clock.nowMs());
+  session.setRemote(AGREED, clock.nowMs());
 
   for (let sequence = 0; sequence < 4; sequence += 1) {
     const payload = encodeG711('PCMU', VOICE);
@@ -34,7 +34,7 @@ test('RtpSession tells of a fault that a datagram led to, and lets nobody beside
       ...{ payloadType: 0, hasMarker: false, ssrc: 9, sequence },
       ...{ timestamp: sequence * 160, payload },
     });
-    line.onDatagram(datagram, FAR_END, clock.nowMs());
+    session.onDatagram(datagram, FAR_END, clock.nowMs());
   }
 
   expect(faults).toEqual([fault]);

@@ -13,14 +13,14 @@ class Passenger implements Rider {
 function setUp() {
   const clock = new FakeClock();
   const faults: unknown[] = [];
-  const wheel = new Pacer({ clock, onFault: (_rider, error) => faults.push(error) });
-  return { clock, wheel, faults };
+  const pacer = new Pacer({ clock, onFault: (_rider, error) => faults.push(error) });
+  return { clock, pacer, faults };
 }
 
 test('Pacer calls a rider every 20 ms without drift', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const rider = new Passenger();
-  wheel.add(rider);
+  pacer.add(rider);
 
   clock.advance(60_000);
 
@@ -30,9 +30,9 @@ test('Pacer calls a rider every 20 ms without drift', () => {
 });
 
 test('Pacer spreads riders over the milliseconds', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const riders = Array.from({ length: 40 }, () => new Passenger());
-  for (const rider of riders) wheel.add(rider);
+  for (const rider of riders) pacer.add(rider);
 
   clock.advance(40);
 
@@ -41,9 +41,9 @@ test('Pacer spreads riders over the milliseconds', () => {
 });
 
 test('Pacer makes up for turns that it was late for', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const rider = new Passenger();
-  wheel.add(rider);
+  pacer.add(rider);
   clock.advance(1000);
   const before = rider.ridesAtMs.length;
 
@@ -54,9 +54,9 @@ test('Pacer makes up for turns that it was late for', () => {
 });
 
 test('Pacer skips what was missed in a stall of more than 200 ms', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const rider = new Passenger();
-  wheel.add(rider);
+  pacer.add(rider);
   clock.advance(1000);
   const before = rider.ridesAtMs.length;
 
@@ -67,14 +67,14 @@ test('Pacer skips what was missed in a stall of more than 200 ms', () => {
 });
 
 test('Pacer moves a rider to any moment', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const [rider, other] = [new Passenger(), new Passenger()];
-  wheel.add(rider);
-  wheel.add(other);
+  pacer.add(rider);
+  pacer.add(other);
   clock.advance(107);
 
-  wheel.move(rider, 20);
-  const waitMs = wheel.waitMs(rider);
+  pacer.move(rider, 20);
+  const waitMs = pacer.waitMs(rider);
   clock.advance(60);
 
   expect(waitMs).toBe(20);
@@ -82,50 +82,50 @@ test('Pacer moves a rider to any moment', () => {
 });
 
 test('Pacer does not call a rider at once that joins after a long rest', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   clock.advance(100_013);
   const rider = new Passenger();
 
-  wheel.add(rider);
+  pacer.add(rider);
   clock.advance(19);
 
   expect(rider.ridesAtMs).toHaveLength(1);
 });
 
 test('Pacer sleeps while nobody rides', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const rider = new Passenger();
-  wheel.add(rider);
+  pacer.add(rider);
 
-  wheel.remove(rider);
+  pacer.remove(rider);
 
   expect(clock.waiting).toBe(0);
 });
 
 test('Pacer goes on without a rider that throws', () => {
-  const { clock, wheel, faults } = setUp();
+  const { clock, pacer, faults } = setUp();
   const rider = new Passenger();
-  wheel.add({
+  pacer.add({
     ride: () => {
       throw new Error('flat tyre');
     },
   });
-  wheel.add(rider);
+  pacer.add(rider);
 
   clock.advance(100);
 
   expect(faults).toHaveLength(1);
   expect(rider.ridesAtMs).toHaveLength(5);
-  expect(wheel.size).toBe(1);
+  expect(pacer.size).toBe(1);
 });
 
 test('Pacer calls nobody after its stop', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const rider = new Passenger();
-  wheel.add(rider);
+  pacer.add(rider);
 
-  wheel.stop();
-  wheel.stop();
+  pacer.stop();
+  pacer.stop();
   clock.advance(1000);
 
   expect(rider.ridesAtMs).toEqual([]);
@@ -142,15 +142,15 @@ function stall(clock: FakeClock, byMs: number): void {
 }
 
 test('Pacer nudges nobody into a crowd', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const riders = Array.from({ length: 300 }, () => new Passenger());
-  for (const rider of riders) wheel.add(rider);
+  for (const rider of riders) pacer.add(rider);
   clock.advance(40);
   const phaseOf = ({ ridesAtMs }: Passenger) => (ridesAtMs.at(-1) ?? 0) % 20;
   const wanted = 7;
 
   for (let round = 0; round < 100; round += 1) {
-    for (const rider of riders) if (phaseOf(rider) !== wanted) wheel.nudge(rider, 1);
+    for (const rider of riders) if (phaseOf(rider) !== wanted) pacer.nudge(rider, 1);
     clock.advance(20);
   }
 
@@ -160,14 +160,14 @@ test('Pacer nudges nobody into a crowd', () => {
 });
 
 test('Pacer nudges a rider by one turn, for good', () => {
-  const { clock, wheel } = setUp();
+  const { clock, pacer } = setUp();
   const riders = Array.from({ length: 300 }, () => new Passenger());
-  for (const rider of riders) wheel.add(rider);
+  for (const rider of riders) pacer.add(rider);
   clock.advance(100);
   const [rider = new Passenger()] = riders;
   const lastAtMs = rider.ridesAtMs.at(-1) ?? 0;
 
-  const isNudged = [wheel.nudge(rider, 1), wheel.nudge(new Passenger(), 1)];
+  const isNudged = [pacer.nudge(rider, 1), pacer.nudge(new Passenger(), 1)];
   clock.advance(60);
 
   expect(isNudged).toEqual([true, false]);

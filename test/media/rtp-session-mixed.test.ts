@@ -1,4 +1,4 @@
-/** Two lines that are mixed: what their far ends, the agent between them and the recording hear. */
+/** Two sessions that are mixed: what their far ends, the agent between them and the recording hear. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,19 +6,19 @@ import { expect, onTestFinished, test } from 'vitest';
 import { decodeG711 } from '../../src/media/dsp/g711.ts';
 import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
 import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
-import { SILENCE, TestLine } from './test-line.ts';
+import { SILENCE, TestSession } from './test-session.ts';
 
 const FRAME = 160;
 const [CALLER, COLLEAGUE, AGENT] = [4_000, 2_000, 1_000] as const;
 
 const level = (value: number, frames = 1) => new Int16Array(frames * FRAME).fill(value);
 
-/** A call with its agent, and the line of a colleague, mixed; `pass` lets 20 ms of all three go by. */
+/** A call with its agent, and the session of a colleague, mixed; `pass` lets 20 ms of all three go by. */
 function openPair() {
-  const [call, colleague] = [new TestLine(), new TestLine()];
+  const [call, colleague] = [new TestSession(), new TestSession()];
   call.setRemote();
   colleague.setRemote();
-  call.line.feed.mixWith(colleague.line.feed);
+  call.session.feed.mixWith(colleague.session.feed);
   const pass = (frames: number, from: number = CALLER, other: number = COLLEAGUE) => {
     for (let at = 0; at < frames; at += 1) {
       colleague.hear(level(other));
@@ -31,15 +31,15 @@ function openPair() {
 }
 
 /** The levels that a far end was sent in its last 100 ms, to the nearest 500, each once. */
-function sentTo({ sent }: TestLine): number[] {
+function sentTo({ sent }: TestSession): number[] {
   const pcm = sent.slice(-5).flatMap(({ payload }) => [...decodeG711('PCMU', payload)]);
   return [...new Set(pcm.map((sample) => Math.round(sample / 500) * 500))];
 }
 
-const say = ({ line, nowMs }: TestLine, frames: number) => {
-  line.begin(1);
-  line.say(1, level(AGENT, frames), nowMs);
-  line.finish(1, nowMs);
+const say = ({ session, nowMs }: TestSession, frames: number) => {
+  session.begin(1);
+  session.say(1, level(AGENT, frames), nowMs);
+  session.finish(1, nowMs);
 };
 
 test('RtpSession lets each of two far ends hear the other one and the agent, and the agent hear both', () => {
@@ -58,7 +58,7 @@ test('RtpSession lets each of two far ends hear the other one and the agent, and
 
 test('RtpSession gives an agent that speaks way to either of both', () => {
   const { call, pass } = openPair();
-  call.line.setInterruptible(true);
+  call.session.setInterruptible(true);
   pass(50, 0, 0);
 
   say(call, 100);
@@ -97,13 +97,13 @@ test('RtpSession passes the keys of a far end to its agent and to the other far 
   expect(key?.payload[0]).toBe(5);
 });
 
-test('RtpSession that is mixed no more, or whose other line is closed, is alone with its agent', async () => {
+test('RtpSession that is mixed no more, or whose other session is closed, is alone with its agent', async () => {
   const { call, colleague, pass } = openPair();
   pass(10);
 
-  await colleague.line.close(colleague.nowMs);
+  await colleague.session.close(colleague.nowMs);
   for (let at = 0; at < 10; at += 1) {
-    colleague.line.feed.hear(level(COLLEAGUE));
+    colleague.session.feed.hear(level(COLLEAGUE));
     call.speak(level(CALLER));
   }
   const [toCaller, heard] = [sentTo(call), call.heard.read(0).slice(-FRAME)];
@@ -112,14 +112,14 @@ test('RtpSession that is mixed no more, or whose other line is closed, is alone 
   expect(Math.abs((heard[0] ?? 0) - CALLER)).toBeLessThan(300);
 });
 
-test('RtpSession is mixed with one line at a time, and never with itself', () => {
+test('RtpSession is mixed with one session at a time, and never with itself', () => {
   const { call, colleague, pass } = openPair();
-  const third = new TestLine();
+  const third = new TestSession();
   third.setRemote();
 
-  third.line.feed.mixWith(colleague.line.feed);
-  third.line.feed.mixWith(third.line.feed);
-  third.line.feed.mixWith(colleague.line.feed);
+  third.session.feed.mixWith(colleague.session.feed);
+  third.session.feed.mixWith(third.session.feed);
+  third.session.feed.mixWith(colleague.session.feed);
   pass(10);
   third.clock.advance(40);
 
@@ -132,12 +132,12 @@ test('RtpSession records the caller left, and the agent with the other far end r
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'call.wav');
   const { call, pass } = openPair();
-  call.line.record(path, call.nowMs);
+  call.session.record(path, call.nowMs);
 
   pass(20);
   say(call, 20);
   pass(15);
-  await call.line.close(call.nowMs);
+  await call.session.close(call.nowMs);
 
   const bytes = readFileSync(path).subarray(WAV_HEADER_BYTES);
   const [left, right] = [bytes.readInt16LE(32 * 640), bytes.readInt16LE(32 * 640 + 2)];

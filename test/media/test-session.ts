@@ -1,4 +1,4 @@
-/** A line with a far end on a fake clock: what it is told, what it sends, what it reports. */
+/** A session with a far end on a fake clock: what it is told, what it sends, what it reports. */
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { encodeG711 } from '../../src/media/dsp/g711.ts';
@@ -41,7 +41,7 @@ export function reply(frames: number): Int16Array {
   return Int16Array.from({ length: frames * 160 }, (_, index) => 1000 + Math.floor(index / 160));
 }
 
-export class TestLine {
+export class TestSession {
   readonly clock = new FakeClock(1_000_000);
   readonly heard = new ReceiveRing();
   readonly meter = new LevelMeter();
@@ -51,13 +51,13 @@ export class TestLine {
   arrivals = 0;
   readonly sent: SentPacket[] = [];
   readonly sentRtcp: { readonly datagram: Uint8Array; readonly target: Source }[] = [];
-  readonly wheel = new Pacer({
+  readonly pacer = new Pacer({
     clock: this.clock,
     onFault: (_rider, error) => {
       throw error;
     },
   });
-  readonly line: RtpSession;
+  readonly session: RtpSession;
   /** Whether the system takes no packets. */
   isRefusing = false;
   #sequence = 65_500;
@@ -65,10 +65,10 @@ export class TestLine {
 
   constructor(trusted: Partial<TrustedHosts> = {}) {
     let number = 7;
-    this.line = new RtpSession({
+    this.session = new RtpSession({
       heard: this.heard,
       meter: this.meter,
-      wheel: this.wheel,
+      pacer: this.pacer,
       trusted: { signallingAddress: FAR_END.address, ...trusted },
       nextUint32: () => (number += 1_000_003),
       network: {
@@ -90,7 +90,7 @@ export class TestLine {
   }
 
   setRemote(changes: Partial<AgreedMedia> = {}): void {
-    this.line.setRemote({ ...AGREED, ...changes }, this.nowMs);
+    this.session.setRemote({ ...AGREED, ...changes }, this.nowMs);
   }
 
   /** The far end sends 20 ms, and 20 ms go by. */
@@ -108,7 +108,7 @@ export class TestLine {
       payload: encodeG711('PCMU', pcm),
       ...changes,
     });
-    this.line.onRtp(datagram, source, this.nowMs);
+    this.session.onRtp(datagram, source, this.nowMs);
     this.#count();
   }
 
@@ -118,7 +118,7 @@ export class TestLine {
     this.clock.advance(20);
   }
 
-  /** The line's own thread stands still for so long; what it does first then is its turn of the wheel. */
+  /** The session's own thread stands still for so long; what it does first then is its turn of the pacer. */
   stallFor(ms: number): void {
     const { clock } = this;
     const { nowMs } = clock;
@@ -160,7 +160,7 @@ export class TestLine {
 
   #note(datagram: Uint8Array, target: Source): void {
     if (this.isRefusing) {
-      this.line.onUnsent(datagram);
+      this.session.onUnsent(datagram);
       return;
     }
     const packet = parseRtp(Uint8Array.from(datagram));

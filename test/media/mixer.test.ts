@@ -1,4 +1,4 @@
-/** Two lines and an agent: who hears whom, how loud, and how late. */
+/** Two sessions and an agent: who hears whom, how loud, and how late. */
 import { expect, test } from 'vitest';
 import { Mixer, SoundQueue } from '../../src/media/rtp-session/mixer.ts';
 
@@ -16,7 +16,7 @@ function taken(queue: SoundQueue): number[] {
 
 const openQueue = () => new SoundQueue({ lateMsMax: 60 });
 
-/** Both lines hear and say a frame, so many times over. @returns what was sent and heard last. */
+/** Both sessions hear and say a frame, so many times over. @returns what was sent and heard last. */
 function pass(
   [caller, colleague]: readonly [Mixer, Mixer],
   levels: { readonly caller?: number; readonly colleague?: number; readonly agent?: number },
@@ -62,7 +62,7 @@ test('Mixer lets one who comes in the middle of a word, and one who falls silent
   expect([alone, both, back].map(({ toAgent }) => toAgent)).toEqual([1_000, 1_200, 1_000]);
 });
 
-test('Mixer leaves sound as it is while the other line says nothing', () => {
+test('Mixer leaves sound as it is while the other session says nothing', () => {
   const [caller] = Mixer.pair();
   const [words, heard] = [level(5), level(7)];
 
@@ -70,7 +70,7 @@ test('Mixer leaves sound as it is while the other line says nothing', () => {
   expect(caller.hear(heard)).toBe(heard);
 });
 
-test('Mixer lets an agent hear the other line however its own line cuts time', () => {
+test('Mixer lets an agent hear the other session however its own session cuts time', () => {
   const [caller, colleague] = Mixer.pair();
   let heard = level(0);
 

@@ -1,4 +1,4 @@
-/** Two lines that are joined: what one hears goes out of the other. */
+/** Two sessions that are joined: what one hears goes out of the other. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,16 +7,16 @@ import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { WAV_HEADER_BYTES } from '../../src/media/recording/wav-format.ts';
 import { writeTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
 import { testFolder } from '../support/test-store.ts';
-import { reply, SILENCE, TestLine, tone, VOICE } from './test-line.ts';
+import { reply, SILENCE, TestSession, tone, VOICE } from './test-session.ts';
 
 const SILENCE_BYTES = new Uint8Array(160);
 
-/** Two lines on one clock; `pass` lets 20 ms of time go by on both. */
+/** Two sessions on one clock; `pass` lets 20 ms of time go by on both. */
 function openPair(agreed = {}) {
-  const [one, other] = [new TestLine(), new TestLine()];
+  const [one, other] = [new TestSession(), new TestSession()];
   one.setRemote();
   other.setRemote(agreed);
-  other.line.feed.from(one.line.feed);
+  other.session.feed.from(one.session.feed);
   const pass = () => {
     one.clock.advance(20);
     other.clock.advance(20);
@@ -37,7 +37,7 @@ function loudness(wav: Buffer, side: 'caller' | 'agent', fromMs: number, untilMs
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;
 }
 
-test('RtpSession sends on what a joined line hears, without silence in between', () => {
+test('RtpSession sends on what a joined session hears, without silence in between', () => {
   const { other, speak } = openPair();
 
   for (let at = 0; at < 10; at += 1) speak(VOICE);
@@ -84,7 +84,7 @@ test('RtpSession keeps the gap of a lost packet for its far end to notice', () =
   expect(((second?.timestamp ?? 0) - (first?.timestamp ?? 0)) >>> 0).toBe(320);
 });
 
-test('RtpSession gives no number twice after a packet of the joined line that came late', () => {
+test('RtpSession gives no number twice after a packet of the joined session that came late', () => {
   const { other, pass, speak } = openPair();
 
   for (const place of [0, 2, 1]) speak(VOICE, { sequence: 100 + place, timestamp: place * 160 });
@@ -95,7 +95,7 @@ test('RtpSession gives no number twice after a packet of the joined line that ca
   expect(steps.slice(0, 4)).toEqual([2, 1, 3, 4]);
 });
 
-test('RtpSession goes on after what it sent on, however fast the clock of the joined line', () => {
+test('RtpSession goes on after what it sent on, however fast the clock of the joined session', () => {
   const { other, pass, speak } = openPair();
 
   for (let at = 0; at < 20; at += 1) speak(VOICE, { sequence: 100 + at, timestamp: at * 320 });
@@ -107,9 +107,9 @@ test('RtpSession goes on after what it sent on, however fast the clock of the jo
   expect(Math.min(...steps)).toBeGreaterThan(0);
 });
 
-test('RtpSession fills in once the joined line has nothing for 200 ms, with its background where it has one', () => {
+test('RtpSession fills in once the joined session has nothing for 200 ms, with its background where it has one', () => {
   const { other, pass, speak } = openPair();
-  other.line.setBackground(tone(3000));
+  other.session.setBackground(tone(3000));
 
   speak(VOICE);
   for (let at = 0; at < 12; at += 1) pass();
@@ -120,13 +120,13 @@ test('RtpSession fills in once the joined line has nothing for 200 ms, with its 
   expect((filled[0]?.atMs ?? 0) - (other.sent[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(200);
 });
 
-test('RtpSession drops what a joined line hears while the agent speaks itself', () => {
+test('RtpSession drops what a joined session hears while the agent speaks itself', () => {
   const { other, speak } = openPair();
   speak(VOICE);
 
-  other.line.begin(1);
-  other.line.say(1, reply(5), other.nowMs);
-  other.line.finish(1, other.nowMs);
+  other.session.begin(1);
+  other.session.say(1, reply(5), other.nowMs);
+  other.session.finish(1, other.nowMs);
   for (let at = 0; at < 5; at += 1) speak(VOICE);
   speak(VOICE);
   speak(VOICE);
@@ -144,16 +144,16 @@ test('RtpSession drops what a joined line hears while the agent speaks itself', 
 
 test('RtpSession records both far ends of a joined talk, each on its own side', async () => {
   const { one, other, pass } = openPair();
-  one.line.feed.from(other.line.feed);
+  one.session.feed.from(other.session.feed);
   const path = join(testFolder(), 'call.wav');
-  other.line.record(path, other.nowMs);
+  other.session.record(path, other.nowMs);
 
   for (let at = 0; at < 100; at += 1) {
     one.hear(at < 50 ? VOICE : SILENCE);
     other.hear(at < 50 ? SILENCE : VOICE);
     pass();
   }
-  await other.line.close(other.nowMs);
+  await other.session.close(other.nowMs);
 
   const file = readFileSync(path);
   expect(loudness(file, 'caller', 100, 900)).toBeLessThan(100);
@@ -162,10 +162,10 @@ test('RtpSession records both far ends of a joined talk, each on its own side', 
   expect(loudness(file, 'agent', 1100, 1900)).toBeLessThan(100);
 });
 
-test('RtpSession lets a listener hear what a joined line sends on', () => {
+test('RtpSession lets a listener hear what a joined session sends on', () => {
   const { other, speak } = openPair();
   const played = new ReceiveRing();
-  other.line.tap(played);
+  other.session.tap(played);
 
   for (let at = 0; at < 20; at += 1) speak(VOICE);
 
@@ -177,27 +177,27 @@ test('RtpSession lets a listener hear what a joined line sends on', () => {
 test('RtpSession keeps pauses of a joined talk as long as they were', async () => {
   const { other, pass, speak } = openPair();
   const path = join(testFolder(), 'call.wav');
-  other.line.record(path, other.nowMs);
+  other.session.record(path, other.nowMs);
 
   for (let at = 0; at < 25; at += 1) speak(VOICE);
   for (let at = 0; at < 50; at += 1) pass();
   for (let at = 0; at < 25; at += 1) speak(VOICE);
-  await other.line.close(other.nowMs);
+  await other.session.close(other.nowMs);
 
   const file = readFileSync(path);
   expect(loudness(file, 'agent', 600, 1400)).toBeLessThan(100);
   expect(loudness(file, 'agent', 1580, 1960)).toBeGreaterThan(5000);
 });
 
-test('SoundFeed takes from one line at a time, gives to one, and to none once closed', async () => {
+test('SoundFeed takes from one session at a time, gives to one, and to none once closed', async () => {
   const { one, other, speak } = openPair();
-  const third = new TestLine();
+  const third = new TestSession();
   third.setRemote();
 
-  third.line.feed.from(one.line.feed);
+  third.session.feed.from(one.session.feed);
   speak(VOICE);
   const heardByOther = other.sent.filter(({ payload }) => payload[5] !== 0xff);
-  await third.line.close(third.nowMs);
+  await third.session.close(third.nowMs);
   const sentBefore = third.sent.length;
   speak(VOICE);
 
