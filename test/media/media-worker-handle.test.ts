@@ -15,7 +15,7 @@ function handleOfListener() {
     postMessage: (batch: readonly ToWorker[]) => wakeUps.push(batch.map(({ kind }) => kind)),
   });
   const handle = new MediaWorkerHandle({
-    settings: { drainMs: 0, isRealTime: false, isPortable: false },
+    settings: { drainMs: 0, isRealTime: false },
     startWorker: () => worker as unknown as Worker,
     log: silentLogger,
     onDied: () => undefined,

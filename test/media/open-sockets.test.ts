@@ -2,14 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/lib/clock.ts';
-import { silentLogger } from '../../src/lib/logger.ts';
-import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { EpollSockets } from '../../src/media/sockets/epoll-sockets.ts';
-import { type Libc, loadLibc } from '../../src/media/sockets/libc.ts';
+import { EpollSockets } from '../../src/media/sockets/epoll/epoll-sockets.ts';
+import { type Libc, loadLibc } from '../../src/media/sockets/epoll/libc.ts';
 import { openSockets } from '../../src/media/sockets/open-sockets.ts';
-import { TestPhone } from './test-phone.ts';
-import { reply, VOICE } from './test-session.ts';
 import { ADAPTERS, listeningSocket, newAlarm, peerAt, ringAfter, sendTo } from './test-sockets.ts';
 
 const PORT = 16_930;
@@ -58,14 +53,10 @@ describe.each(ADAPTERS)('%s.clock', (_name, open) => {
 test.runIf(process.platform === 'linux')(
   'openSockets gives the sockets of the system where a packet goes there and back',
   async () => {
-    const sockets = await openSockets({ alarm: newAlarm(), isPortable: false });
+    const sockets = await openSockets(newAlarm());
     onTestFinished(() => sockets.stop());
 
-    expect(sockets.report).toEqual({
-      name: 'epoll',
-      reason: 'system calls by koffi',
-      isFallback: false,
-    });
+    expect(sockets.report).toEqual({ name: 'epoll', reason: 'system calls by koffi' });
   },
 );
 
@@ -87,16 +78,12 @@ describe.runIf(process.platform === 'linux')('openSockets where the system refus
     const libc = { ...(await loadLibc()), ...calls, ...refused };
     const before = descriptors();
 
-    const sockets = await openSockets({
-      ...{ alarm: newAlarm(), isPortable: false },
-      loadBest: () => EpollSockets.load(libc),
-    });
+    const sockets = await openSockets(newAlarm(), async () => new EpollSockets(libc));
     await sleep(1);
 
     expect(sockets.report).toEqual({
       name: 'node:dgram',
       reason: `no system calls: ${reason}`,
-      isFallback: true,
     });
     expect(descriptors()).toBe(before);
   });
@@ -105,55 +92,10 @@ describe.runIf(process.platform === 'linux')('openSockets where the system refus
 test('openSockets keeps to Node where there is nothing better, and says why', async () => {
   const loadBest = () => Promise.reject(new Error('Cannot find module'));
 
-  const sockets = await openSockets({ alarm: newAlarm(), isPortable: false, loadBest });
+  const sockets = await openSockets(newAlarm(), loadBest);
 
   expect(sockets.report).toEqual({
     name: 'node:dgram',
     reason: 'no system calls: Cannot find module',
-    isFallback: true,
   });
-});
-
-test('openSockets keeps to Node when that is asked for', async () => {
-  const sockets = await openSockets({ alarm: newAlarm(), isPortable: true });
-
-  expect(sockets.report).toMatchObject({ name: 'node:dgram', reason: 'asked for' });
-});
-
-test("MediaEngine carries a call on Node's own sockets, and warns of them", async () => {
-  const warnings: object[] = [];
-  const engine = new MediaEngine({
-    ...{
-      clock: systemClock,
-      ports: { first: 16_940, last: 16_941 },
-      workers: 1,
-      isRealTime: false,
-    },
-    isPortable: true,
-    log: { ...silentLogger, warn: (fields) => warnings.push(fields) },
-  });
-  onTestFinished(() => engine.stop());
-  await engine.start();
-  const phone = await TestPhone.open();
-  onTestFinished(() => phone.close());
-  const session = await engine.open({ signallingAddress: '127.0.0.1' });
-  const kinds: string[] = [];
-  const heard = new Promise<void>((resolve) => {
-    session.onEvent(({ kind }) => {
-      kinds.push(kind);
-      if (kind === 'voice-started') resolve();
-    });
-  });
-
-  session.setRemote(phone.agreed);
-  await phone.untilReceived(1);
-  for (let packet = 0; packet < 5; packet += 1) phone.send(VOICE, session.localPort);
-  await heard;
-  session.begin(1);
-  session.say(1, reply(3));
-  await phone.untilReceived(5);
-
-  expect(kinds.slice(0, 2)).toEqual(['media-arrived', 'voice-started']);
-  expect(engine.sockets).toMatchObject({ name: 'node:dgram', isFallback: true });
-  expect(warnings).toMatchObject([{ sockets: engine.sockets }]);
 });

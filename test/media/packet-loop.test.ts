@@ -1,10 +1,11 @@
 /** What the media thread still does while packets come without end, as from a stranger who means no good. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Libc } from '../../src/media/sockets/libc.ts';
-import { PacketLoop } from '../../src/media/sockets/packet-loop.ts';
+import type { Libc } from '../../src/media/sockets/epoll/libc.ts';
+import { PacketLoop } from '../../src/media/sockets/epoll/packet-loop.ts';
 
 const SOCKET = 50;
+const flooded = { fd: SOCKET, read: () => undefined };
 
 /** A system on which one socket always has another datagram, for two seconds. */
 function openFlood() {
@@ -32,12 +33,12 @@ function openFlood() {
     errno: () => 0,
     eventLoopFd: 40,
   };
-  const loop = new PacketLoop({ libc, read: () => undefined });
+  const loop = new PacketLoop(libc);
   onTestFinished(() => {
-    loop.remove(SOCKET);
+    loop.remove(flooded);
     loop.stop();
   });
-  loop.add(SOCKET);
+  loop.add(flooded);
   return { loop, isOn };
 }
 

@@ -11,8 +11,10 @@ const [port = '', packets = '', ...refused] = process.argv.slice(2);
 refuseCalls(refused as RefusableCall[]);
 const phone = await TestPhone.open();
 const first = Number(port);
+const warnings: object[] = [];
 const engine = new MediaEngine({
-  ...{ clock: systemClock, log: silentLogger, ports: { first, last: first + 1 } },
+  ...{ clock: systemClock, ports: { first, last: first + 1 } },
+  log: { ...silentLogger, warn: (fields) => warnings.push(fields) },
   ...{ workers: 1, isRealTime: false },
 });
 await engine.start();
@@ -24,5 +26,5 @@ for (let sent = 1; sent <= Number(packets); sent += 1) {
   await sleep(Math.max(0, startedAtMs + sent * 20 - performance.now()));
 }
 const stats = await session.stats();
-const report = { sockets: engine.sockets, stats, heard: phone.received.length };
+const report = { sockets: engine.sockets, warnings, stats, heard: phone.received.length };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

@@ -12,7 +12,7 @@ import { SpeechRing } from '../../src/media/buffers/speech-ring.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
-import { loadLibc, newMemory } from '../../src/media/sockets/libc.ts';
+import { loadLibc, newMemory } from '../../src/media/sockets/epoll/libc.ts';
 import { newAlarmMemory } from '../../src/media/worker/pacer.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import {
@@ -182,15 +182,12 @@ describe.each(ADAPTERS)('%s', (_name, open) => {
   });
 });
 
-test.each([
-  false,
-  true,
-])('MediaEngine has the ports of a thread that died free again (portable: %s)', async (isPortable) => {
+test('MediaEngine has the ports of a thread that died free again', async () => {
   const clock = new FakeClock();
   const workers: Worker[] = [];
   const engine = new MediaEngine({
     ...{ clock, log: silentLogger, ports: { first: 16_920, last: 16_921 }, workers: 1 },
-    ...{ isRealTime: false, isPortable },
+    isRealTime: false,
     startWorker: (settings) => {
       const worker = startMediaWorker(settings);
       workers.push(worker);
@@ -227,7 +224,7 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const worker = () =>
       startMediaWorker({
-        ...{ drainMs: 1000, isRealTime: false, isPortable: false, alarm: newAlarmMemory() },
+        ...{ drainMs: 1000, isRealTime: false, alarm: newAlarmMemory() },
         speech: new SpeechRing().buffer,
       });
     const dieWithSessionOpen = async (died: Worker) => {

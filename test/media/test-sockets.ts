@@ -3,7 +3,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { EpollSockets } from '../../src/media/sockets/epoll-sockets.ts';
+import { EpollSockets } from '../../src/media/sockets/epoll/epoll-sockets.ts';
+import { loadLibc } from '../../src/media/sockets/epoll/libc.ts';
 import { NodeSockets } from '../../src/media/sockets/open-sockets.ts';
 import type { RtpSocket, RtpSockets } from '../../src/media/sockets/rtp-sockets.ts';
 import { Alarm, newAlarmMemory } from '../../src/media/worker/pacer.ts';
@@ -22,7 +23,9 @@ type Open = () => Promise<RtpSockets>;
 /** By name; what the machine does not have is left out. */
 export const ADAPTERS: readonly (readonly [string, Open])[] = [
   ['NodeSockets', async () => new NodeSockets({ alarm: newAlarm(), reason: 'a test' })],
-  ...(process.platform === 'linux' ? [['EpollSockets', () => EpollSockets.load()] as const] : []),
+  ...(process.platform === 'linux'
+    ? [['EpollSockets', async () => new EpollSockets(await loadLibc())] as const]
+    : []),
 ];
 
 export function newAlarm(): Alarm {

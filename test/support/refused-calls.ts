@@ -1,15 +1,13 @@
 /** Has the kernel refuse system calls to this process, as a container's seccomp profile does. Linux on x64. @see seccomp(2) */
 import koffi from 'koffi';
 
-/** Numbers of calls that the media thread makes, and of two that it must do without. @see syscalls(2) */
+/** Numbers of calls that the media thread makes. @see syscalls(2) */
 export const CALLS = {
   bind: 49,
   epoll_ctl: 233,
   epoll_wait: 232,
-  io_submit: 209,
   recvfrom: 45,
   sendto: 44,
-  timerfd_create: 283,
 } as const;
 
 export type RefusableCall = keyof typeof CALLS;

@@ -34,8 +34,6 @@ export interface MediaEngineOptions {
   readonly drainMs?: number;
   /** Whether workers ask for real-time priority; true unless said otherwise. */
   readonly isRealTime?: boolean;
-  /** Whether workers keep to Node's own sockets; false unless said otherwise. */
-  readonly isPortable?: boolean;
   /** Starts a thread; the real one unless a test says otherwise. */
   readonly startWorker?: StartWorker;
 }
@@ -63,8 +61,8 @@ export class MediaEngine {
   constructor(options: MediaEngineOptions) {
     this.#options = options;
     this.#address = options.address ?? '127.0.0.1';
-    const { drainMs = 30_000, isRealTime = true, isPortable = false } = options;
-    this.#settings = { drainMs, isRealTime, isPortable };
+    const { drainMs = 30_000, isRealTime = true } = options;
+    this.#settings = { drainMs, isRealTime };
     this.#pool = new PortPool({ range: options.ports, chance: Math.random() });
   }
 

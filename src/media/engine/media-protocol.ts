@@ -14,8 +14,6 @@ export interface WorkerSettings {
   readonly drainMs: number;
   /** Whether the worker asks the system for real-time priority. */
   readonly isRealTime: boolean;
-  /** Whether the worker keeps to Node's own sockets. */
-  readonly isPortable: boolean;
 }
 
 /** Given to a worker at its start. */

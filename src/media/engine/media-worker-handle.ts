@@ -190,7 +190,7 @@ export class MediaWorkerHandle {
   }
 
   #noteReady({ priority, sockets }: Extract<FromWorker, { kind: 'ready' }>): void {
-    const level = sockets.isFallback ? 'warn' : 'info';
+    const level = sockets.name === 'epoll' ? 'info' : 'warn';
     this.#log[level]({ priority, sockets }, 'media worker ready');
     this.#sockets = sockets;
     this.#ready.resolve();

@@ -5,22 +5,17 @@ import { isIPv4 } from 'node:net';
 import { systemClock } from '../../lib/clock.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import { type Alarm, steadyClock } from '../worker/pacer.ts';
+import { EpollSockets } from './epoll/epoll-sockets.ts';
+import { loadLibc } from './epoll/libc.ts';
 import type { DatagramListener, RtpSocket, RtpSockets, SocketsReport } from './rtp-sockets.ts';
 
 /**
  * Opens epoll sockets if they carry a packet there and back, else sockets of `node:dgram`; `report` says which, and why.
  *
- * @param options.alarm wakes the thread while it sleeps with `node:dgram`.
- * @param options.isPortable uses `node:dgram` without a trial.
- * @param options.loadBest loads the sockets to try; rejects where there are none.
+ * @param alarm wakes the thread while it sleeps with `node:dgram`.
+ * @param loadBest loads the sockets to try; rejects where there are none.
  */
-export async function openSockets(options: {
-  readonly alarm: Alarm;
-  readonly isPortable: boolean;
-  readonly loadBest?: () => Promise<RtpSockets>;
-}): Promise<RtpSockets> {
-  const { alarm, isPortable, loadBest = loadEpollSockets } = options;
-  if (isPortable) return new NodeSockets({ alarm, reason: 'asked for' });
+export async function openSockets(alarm: Alarm, loadBest = loadEpoll): Promise<RtpSockets> {
   let sockets: RtpSockets | undefined;
   try {
     sockets = await loadBest();
@@ -33,10 +28,8 @@ export async function openSockets(options: {
   }
 }
 
-/** Loaded on demand: koffi is an optional package. */
-async function loadEpollSockets(): Promise<RtpSockets> {
-  const { EpollSockets } = await import('./epoll-sockets.ts');
-  return EpollSockets.load();
+async function loadEpoll(): Promise<RtpSockets> {
+  return new EpollSockets(await loadLibc());
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -85,7 +78,7 @@ export class NodeSockets implements RtpSockets {
 
   /** @param options.reason why epoll is not used. */
   constructor(options: { readonly alarm: Alarm; readonly reason: string }) {
-    this.report = { name: 'node:dgram', reason: options.reason, isFallback: true };
+    this.report = { name: 'node:dgram', reason: options.reason };
     this.clock = steadyClock(options.alarm);
   }
 

@@ -54,6 +54,4 @@ export interface SocketsReport {
   readonly name: 'epoll' | 'node:dgram';
   /** Why this kind was chosen. */
   readonly reason: string;
-  /** True when faster sockets could not be used. */
-  readonly isFallback: boolean;
 }

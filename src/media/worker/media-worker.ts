@@ -224,7 +224,6 @@ class MediaWorker {
 
 if (parentPort !== null) {
   const settings: WorkerStart = workerData;
-  const { alarm, isPortable } = settings;
-  const sockets = await openSockets({ alarm: new Alarm(alarm), isPortable });
+  const sockets = await openSockets(new Alarm(settings.alarm));
   await new MediaWorker(parentPort, { settings, sockets }).start();
 }

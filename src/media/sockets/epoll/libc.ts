@@ -9,11 +9,8 @@ export function newMemory(words: number): Int32Array<ArrayBuffer> {
   return new Int32Array(new ArrayBuffer(words * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/**
- * Arguments of `sendto` and `recvfrom`. Pointers are numbers from `addressOf`: converting a view costs half as much as the
- * call itself.
- */
-type PacketCall = [
+/** `sendto` or `recvfrom`. Pointers are numbers from `addressOf`: converting a view costs half as much as the call itself. */
+type PacketCall = (
   fd: number,
   datagramAt: number,
   datagramBytes: number,
@@ -21,7 +18,7 @@ type PacketCall = [
   addressAt: number,
   /** A pointer to the size in `recvfrom`. */
   addressBytes: number,
-];
+) => number;
 
 /**
  * Functions by their C names. They return -1 for an error, and are synchronous: memory cannot be freed during a call. A
@@ -31,8 +28,8 @@ export interface Libc {
   readonly socket: (domain: number, type: number, protocol: number) => number;
   readonly bind: (fd: number, address: Memory, addressBytes: number) => number;
   readonly close: (fd: number) => number;
-  readonly sendto: (...args: PacketCall) => number;
-  readonly recvfrom: (...args: PacketCall) => number;
+  readonly sendto: PacketCall;
+  readonly recvfrom: PacketCall;
   readonly epollCreate: (flags: number) => number;
   readonly epollControl: (epoll: number, operation: number, fd: number, event: Memory) => number;
   readonly epollWait: (epoll: number, events: Memory, count: number, limitMs: number) => number;
@@ -44,17 +41,16 @@ export interface Libc {
   readonly eventLoopFd: number;
 }
 
-/** Processors whose C structures have the layouts used here: 64 bits, little-endian. */
-const PROCESSORS: readonly string[] = ['x64', 'arm64'];
-
 /**
  * Loads the functions for the calling thread.
  *
  * @throws {Error} on another system or processor, and when koffi, an optional package, does not load.
  */
 export async function loadLibc(): Promise<Libc> {
-  if (process.platform !== 'linux' || !PROCESSORS.includes(process.arch)) {
-    throw new Error(`no system calls are known for ${process.platform} on ${process.arch}`);
+  const { platform, arch } = process;
+  // Other processors have other layouts of C structures.
+  if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) {
+    throw new Error(`no system calls are known for ${platform} on ${arch}`);
   }
   const { default: koffi } = await import('koffi');
   const c = koffi.load(null);
@@ -86,7 +82,7 @@ export async function loadLibc(): Promise<Libc> {
     epollControl: c.func('int epoll_ctl(int, int, int, void *)'),
     epollWait: c.func('int epoll_wait(int, void *, int, int)'),
     addressOf: (memory) => Number(koffi.address(memory)),
-    errno: () => koffi.errno(),
+    errno: koffi.errno,
     eventLoopFd: c.func('int uv_backend_fd(void *)')(loop[0]),
   };
 }

@@ -1,11 +1,12 @@
 /** Media thread's wait: blocks in one epoll set until a packet, a timer or the thread's event loop is due. */
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock } from '../../../lib/clock.ts';
 import { checked, type Libc, newMemory } from './libc.ts';
 
-interface PacketLoopOptions {
-  readonly libc: Libc;
-  /** Reads one datagram of a readable socket. */
-  readonly read: (fd: number, nowMs: number) => void;
+/** A socket that the loop watches. */
+export interface ReadableSocket {
+  readonly fd: number;
+  /** Reads and delivers one datagram, if there is one. */
+  read(nowMs: number): void;
 }
 
 /**
@@ -31,12 +32,7 @@ const READABLE = 1;
 /** Descriptors that one wait reports; the next wait reports further ones. */
 const EVENTS_MAX = 64;
 
-/**
- * One `struct epoll_event`, in words of 32 bits; only x64 packs it.
- *
- *     x64     events, descriptor, unused
- *     arm64   events, unused, descriptor, unused
- */
+/** Words of a `struct epoll_event` and place of its descriptor; the events are word 0. Only x64 packs it. */
 const EVENT = process.arch === 'x64' ? { words: 3, fd: 1 } : { words: 4, fd: 2 };
 
 interface Timer {
@@ -56,20 +52,20 @@ export class PacketLoop {
     after: (delayMs, ring) => this.#startTimer(delayMs, ring),
   };
   readonly #libc: Libc;
-  readonly #read: PacketLoopOptions['read'];
   readonly #epoll: number;
   readonly #event = newMemory(EVENT.words);
   readonly #events = newMemory(EVENT.words * EVENTS_MAX);
+  /** By descriptor. */
+  readonly #sockets: (ReadableSocket | undefined)[] = [];
+  #socketCount = 0;
   readonly #timers = new Set<Timer>();
-  #sockets = 0;
   #turn: NodeJS.Immediate | undefined;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #isEventLoopReady = false;
 
   /** @throws {Error} with the system's `code` when it refuses an epoll set. */
-  constructor({ libc, read }: PacketLoopOptions) {
+  constructor(libc: Libc) {
     this.#libc = libc;
-    this.#read = read;
     this.#epoll = checked(libc, 'epoll_create1', libc.epollCreate(CLOSE_ON_EXEC));
     this.#control(ADD, libc.eventLoopFd);
   }
@@ -77,18 +73,20 @@ export class PacketLoop {
   /**
    * Watches a socket.
    *
-   * @throws {Error} with the system's `code`; `remove` must be called all the same.
+   * @throws {Error} with the system's `code`.
    */
-  add(fd: number): void {
-    this.#sockets += 1;
-    checked(this.#libc, 'epoll_ctl', this.#control(ADD, fd));
+  add(socket: ReadableSocket): void {
+    checked(this.#libc, 'epoll_ctl', this.#control(ADD, socket.fd));
+    this.#sockets[socket.fd] = socket;
+    this.#socketCount += 1;
     this.#schedule();
   }
 
   /** Call it once for each socket, before its descriptor is closed. */
-  remove(fd: number): void {
+  remove({ fd }: ReadableSocket): void {
     this.#control(REMOVE, fd);
-    this.#sockets -= 1;
+    this.#sockets[fd] = undefined;
+    this.#socketCount -= 1;
   }
 
   /** Cancels all timers and frees the epoll set. */
@@ -112,7 +110,7 @@ export class PacketLoop {
   }
 
   get #isNeeded(): boolean {
-    return this.#sockets > 0 || this.#timers.size > 0;
+    return this.#socketCount > 0 || this.#timers.size > 0;
   }
 
   #schedule(): void {
@@ -129,33 +127,28 @@ export class PacketLoop {
     this.#isEventLoopReady = false;
     do {
       // Timers first, so that packets leave on time.
-      this.#ringDue(systemClock.nowMs());
+      this.#ringNext();
       this.#readAll(this.#rest(endAtMs));
     } while (this.#isNeeded && !this.#isEventLoopReady && systemClock.nowMs() < endAtMs);
   }
 
-  /** Rings due timers, the earliest first. */
-  #ringDue(nowMs: number): void {
-    for (let next = this.#next; next !== undefined && next.dueAtMs <= nowMs; next = this.#next) {
-      this.#timers.delete(next);
-      next.ring();
-    }
+  /** The earliest timer; there are one or two. */
+  get #next(): Timer | undefined {
+    return [...this.#timers].sort((one, other) => one.dueAtMs - other.dueAtMs)[0];
   }
 
-  get #next(): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) {
-      if (next === undefined || timer.dueAtMs < next.dueAtMs) next = timer;
-    }
-    return next;
+  #ringNext(): void {
+    const next = this.#next;
+    if (next === undefined || next.dueAtMs > systemClock.nowMs()) return;
+    this.#timers.delete(next);
+    next.ring();
   }
 
   /** Sleeps where packets may gather. @returns how long to wait for packets then, in whole milliseconds. */
   #rest(endAtMs: number): number {
     const nowMs = systemClock.nowMs();
     const restMs = Math.min(endAtMs, this.#next?.dueAtMs ?? endAtMs) - nowMs;
-    const isGathering = nowMs - this.#readAtMs < GATHER_MS;
-    if (restMs >= 1 && !isGathering) return Math.floor(restMs);
+    if (restMs >= 1 && nowMs - this.#readAtMs >= GATHER_MS) return Math.floor(restMs);
     if (restMs > 0) Atomics.wait(pause, 0, 0, Math.min(restMs, GATHER_MS));
     return 0;
   }
@@ -174,10 +167,12 @@ export class PacketLoop {
     let hasPackets = false;
     for (let index = 0; index < ready; index += 1) {
       const fd = this.#events[index * EVENT.words + EVENT.fd] ?? 0;
-      if (fd !== this.#libc.eventLoopFd) {
+      if (fd === this.#libc.eventLoopFd) this.#isEventLoopReady = true;
+      else {
         hasPackets = true;
-        this.#read(fd, nowMs);
-      } else this.#isEventLoopReady = true;
+        // Closed since, where a datagram before it in these events led to that.
+        this.#sockets[fd]?.read(nowMs);
+      }
     }
     if (hasPackets) this.#readAtMs = nowMs;
     return hasPackets;
