@@ -10,8 +10,8 @@ import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.
 import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
 import { MediaError, type MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { sourcesOf } from '../../src/telephony/trunks/trunk-table.ts';
-import { VOICE } from '../media/test-session.ts';
 import { TestPhone } from '../media/test-phone.ts';
+import { VOICE } from '../media/test-session.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { KeptAnswer, request } from './scripted-srf.ts';
