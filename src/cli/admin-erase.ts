@@ -1,6 +1,6 @@
 /** `admin erase …`: erases calls, says beforehand what would go, and shows who erased what. */
 import { Argument, type Command } from 'commander';
-import { openEraser } from '../compose/erasure.ts';
+import { openEraser } from '../compose/retention.ts';
 import { databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';
 import { limitsOf } from '../domain/account/account-retention.ts';

@@ -3,8 +3,11 @@ import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { HttpServer, type Upgrades } from '../api/http/http-server.ts';
 import { createProbes, isProbe } from '../api/probes.ts';
+import { Health } from '../call/admission/health.ts';
+import { LiveAdmission } from '../call/admission/live-admission.ts';
 import type { InboundRouter } from '../call/inbound-router.ts';
 import type { CallParts } from '../call/session/call-parts.ts';
+import { SipTraceKeeper } from '../call/session/sip-trace-keeper.ts';
 import { type Config, ConfigError } from '../config/config.ts';
 import { isSigningSecret } from '../domain/account/api-key.ts';
 import { bootstrap, settingsWithoutEffect } from '../domain/account/bootstrap.ts';
@@ -16,15 +19,13 @@ import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Store } from '../store/store.ts';
-import { LiveAdmission } from './admission.ts';
 import { liveCallParts, liveRouter } from './calls.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { startTightening } from './data-folder.ts';
-import { Health } from './health.ts';
+import { recover, startTightening } from './data-folder.ts';
 import { checkNumbers, openNumberOwners } from './numbers.ts';
 import type { AppParts } from './parts.ts';
-import { recover } from './retention-sweep.ts';
-import { openSipTraces, type SipTraceKeeper } from './sip-trace.ts';
+import { engineTraces } from './sip.ts';
+import { engineStates } from './speech.ts';
 import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startup-banner.ts';
 
 /** The server. Calls come first: the control plane is loaded when calls can come in already. */
@@ -49,11 +50,25 @@ export class App {
   constructor(parts: AppParts) {
     this.#parts = parts;
     const { config, store } = parts;
-    this.#ladders = openSipTraces(parts);
-    const { trunks } = parts.telephony;
+    const { speech, telephony, tracing, log } = parts;
+    this.#ladders = new SipTraceKeeper({
+      calls: store.calls,
+      sipTraces: store.sipTraces,
+      traces: engineTraces(telephony.traces),
+      isRemote: config.TELEPHONY === 'drachtio',
+      clock: systemClock,
+      log,
+    });
+    const { trunks } = telephony;
     this.#numberOwners = openNumberOwners({ ...parts, trunks });
-    const facts = { ladders: this.#ladders, callsMax: config.MAX_CALLS };
-    this.#admission = new LiveAdmission({ ...parts, ...facts });
+    this.#admission = new LiveAdmission({
+      ...parts,
+      callsMax: config.MAX_CALLS,
+      onGone: (callId) => {
+        tracing?.callOver(callId);
+        this.#ladders.callOver(callId);
+      },
+    });
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
     this.#router = liveRouter({
       store,
@@ -61,8 +76,21 @@ export class App {
       admission: this.#admission,
       callParts: this.#callParts,
     });
-    const browser = { check: () => this.#control?.browserCheck() ?? BROWSER_NOT_STARTED };
-    this.#health = new Health({ ...parts, admission: this.#admission, browser });
+    this.#health = new Health({
+      model: speech.model,
+      warmModel: speech.warmModel,
+      engines: (isModelFailing) => engineStates(speech, isModelFailing),
+      carriers: () => telephony.reports(),
+      probeDatabase: () => store.probe(),
+      disk: parts.disk,
+      checks: () => [
+        this.#admission.check(),
+        this.#control?.browserCheck() ?? BROWSER_NOT_STARTED,
+        telephony.mediaCheck(),
+        ...[telephony.addressCheck()].flatMap((check) => check ?? []),
+      ],
+      log,
+    });
     this.#http = new HttpServer({
       host: config.HOST,
       port: config.PORT,

@@ -1,9 +1,9 @@
 /** Composition root: what the calls of the live environment are made from. */
-import type { CallInProgress, CallRegistry } from '../call/call-registry.ts';
+
+import type { LiveAdmission } from '../call/admission/live-admission.ts';
 import { InboundRouter } from '../call/inbound-router.ts';
-import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import type { CallParts, TalkingParty, TalkOptions } from '../call/session/call-parts.ts';
-import { CallSound } from '../call/session/call-sound.ts';
+import { openRecordings } from '../call/session/recordings.ts';
 import { TransferCap, transferRulesOf } from '../call/session/transfer-cap.ts';
 import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
@@ -11,8 +11,6 @@ import { countryOfNumber } from '../conversation/endpointing/dictation.ts';
 import { phrasesFor } from '../conversation/reply/phrases.ts';
 import type { Account } from '../domain/account/account.ts';
 import type { Agent } from '../domain/agent/agent.ts';
-import type { LiveCalls, LiveSound } from '../domain/call/live-sound.ts';
-import type { ReadPeaks } from '../domain/call/recording-link.ts';
 import { entitled, type NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { NewId } from '../domain/ids.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -20,14 +18,10 @@ import type { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
-import { readWavPeaks } from '../media/recording/wav-peaks.ts';
 import type { Store } from '../store/store.ts';
 import { toolboxFor } from '../tool/toolbox.ts';
 import type { TransferRules } from '../tool/transfer-call.ts';
-import type { LiveAdmission } from './admission.ts';
-import { openRecordings } from './data-folder.ts';
 import type { SpeechParts } from './speech.ts';
-import type { Telephony } from './telephony.ts';
 
 export function liveCallParts(from: {
   readonly config: Config;
@@ -38,12 +32,12 @@ export function liveCallParts(from: {
   readonly newId: NewId;
   readonly log: Logger;
 }): CallParts {
-  const { store, speech, metrics, newId, log } = from;
+  const { config, disk, store, speech, metrics, newId, log } = from;
   return {
     calls: store.calls,
     qualities: store.qualities,
     live: store.liveFeed,
-    recordings: openRecordings(from),
+    recordings: openRecordings({ dataFolder: config.DATA_DIR, disk }),
     metrics,
     newId,
     clock: systemClock,
@@ -68,24 +62,6 @@ export function liveRouter(from: {
     findAgent: (calledNumber) =>
       entitled(store.agents.findByPhoneNumber(calledNumber), numberOwners),
     onFull: () => admission.refused(),
-  });
-}
-
-/** Dials the outgoing calls of the live environment. */
-export function liveDialer(from: {
-  readonly store: Store;
-  readonly telephony: Telephony;
-  readonly callParts: CallParts;
-  readonly registry: CallRegistry;
-}): OutboundDialer {
-  const { store, telephony, callParts, registry } = from;
-  return new OutboundDialer({
-    ...callParts,
-    environment: 'live',
-    carrier: telephony,
-    parts: () => callParts,
-    registry,
-    findAgent: (scope, agentId) => store.agents.find(scope, agentId),
   });
 }
 
@@ -152,54 +128,4 @@ function openTalk(
 /** Names that callers are likely to say, as a sentence that a recogniser is told before it listens. */
 function namesOf({ name }: Agent, { targets }: TransferRules): string {
   return `${[...new Set([name, ...targets.map(({ label }) => label)])].join(', ')}.`;
-}
-
-/** Recordings that are read at a time: each read is a task of the pool that also writes recordings. */
-const READ_AT_ONCE_MAX = 2;
-
-/** Who holds calls. */
-interface Holder extends LiveCalls {
-  readonly inProgress: readonly CallInProgress[];
-}
-
-/** A call is held by one of the two at most. */
-export function openLive(
-  real: Holder,
-  sandbox: Holder,
-): {
-  readonly liveCalls: LiveCalls;
-  readonly liveSound: LiveSound;
-  readonly readPeaks: ReadPeaks;
-} {
-  return {
-    liveCalls: {
-      holds: (id) => real.holds(id) || sandbox.holds(id),
-      hangUp: (id) => real.hangUp(id) || sandbox.hangUp(id),
-      transfer: (id, number, manner) => {
-        const start = real.transfer(id, number, manner);
-        return start === 'not-in-progress' ? sandbox.transfer(id, number, manner) : start;
-      },
-    },
-    liveSound: new CallSound({
-      clock: systemClock,
-      inProgress: () => [...real.inProgress, ...sandbox.inProgress],
-    }),
-    readPeaks: peakReader(),
-  };
-}
-
-/** Reads so many recordings at a time, and no more. */
-export function peakReader(): ReadPeaks {
-  let reading = 0;
-  return async (file, points, signal) => {
-    if (reading >= READ_AT_ONCE_MAX) return 'busy';
-    reading += 1;
-    try {
-      const peaks = await readWavPeaks(file, points, signal);
-      if (peaks === undefined) return 'none';
-      return { durationMs: peaks.durationMs, caller: peaks.left, agent: peaks.right };
-    } finally {
-      reading -= 1;
-    }
-  };
 }

@@ -3,10 +3,15 @@ import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { createApi } from '../api/api.ts';
 import type { ApiApp } from '../api/api-env.ts';
+import type { LiveAdmission } from '../call/admission/live-admission.ts';
+import type { CallRegistry } from '../call/call-registry.ts';
 import type { InboundRouter } from '../call/inbound-router.ts';
-import type { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
+import { openLive } from '../call/live/live-calls.ts';
+import { OutboundDialer } from '../call/outbound/outbound-dialer.ts';
 import { agentChat } from '../call/sandbox/agent-chat.ts';
 import type { CallParts } from '../call/session/call-parts.ts';
+import { startGreetings } from '../call/session/greetings.ts';
+import type { SipTraceKeeper } from '../call/session/sip-trace-keeper.ts';
 import type { ReadinessCheck, ReadinessReport } from '../domain/call/engine-state.ts';
 import type { NumberOwners } from '../domain/dialing/number-owner.ts';
 import type { NewId } from '../domain/ids.ts';
@@ -14,7 +19,8 @@ import { trustedProxies } from '../domain/trusted-proxies.ts';
 import { systemClock } from '../lib/clock.ts';
 import { addDashboardRoutes } from '../operator/dashboard-routes.ts';
 import type { PhoneSockets } from '../operator/phone-sockets.ts';
-import type { LiveAdmission } from './admission.ts';
+import type { ErasureRounds } from '../store/accounts/erasure-rounds.ts';
+import type { Store } from '../store/store.ts';
 import { recordingSecretOf, startAnalysis } from './analysis.ts';
 import {
   type BrowserCalls,
@@ -23,13 +29,10 @@ import {
   openDashboard,
   setupUrlOf,
 } from './browser-calls.ts';
-import { liveDialer, openLive } from './calls.ts';
-import { type ErasureRounds, openEraser } from './erasure.ts';
-import { startGreetings } from './greetings.ts';
 import type { AppParts } from './parts.ts';
-import { startRetention } from './retention-sweep.ts';
+import { openEraser, startRetention } from './retention.ts';
 import { Sandbox } from './sandbox.ts';
-import type { SipTraceKeeper } from './sip-trace.ts';
+import type { Telephony } from './telephony.ts';
 import { Webhooks, watchOutbox } from './webhooks.ts';
 
 export interface ControlPlaneParts extends AppParts {
@@ -159,4 +162,22 @@ export class ControlPlane {
       version,
     });
   }
+}
+
+/** Dials the outgoing calls of the live environment. */
+function liveDialer(from: {
+  readonly store: Store;
+  readonly telephony: Telephony;
+  readonly callParts: CallParts;
+  readonly registry: CallRegistry;
+}): OutboundDialer {
+  const { store, telephony, callParts, registry } = from;
+  return new OutboundDialer({
+    ...callParts,
+    environment: 'live',
+    carrier: telephony,
+    parts: () => callParts,
+    registry,
+    findAgent: (scope, agentId) => store.agents.find(scope, agentId),
+  });
 }

@@ -1,12 +1,16 @@
-/** Composition root: the folders of calls and secrets, which only the server's user may read. */
+/** Composition root: the data folder at the start: private folders, a usable database file, recovery after a crash. */
 import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Recordings } from '../call/session/call-parts.ts';
+import { recoverCalls } from '../call/recovery.ts';
 import { type Config, ConfigError, databaseFileOf } from '../config/config.ts';
-import type { DiskSpace } from '../lib/disk-space.ts';
+import { RECORDINGS } from '../domain/call/recording-link.ts';
+import type { NewId } from '../domain/ids.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE, tightenTree } from '../lib/private-tree.ts';
-import { WAV_HEADER_BYTES } from '../media/recording/wav-format.ts';
+import { repairWav } from '../media/recording/wav-format.ts';
+import type { Store } from '../store/store.ts';
 
 /** @throws {ConfigError} naming the setting that asks for a folder that cannot be made. */
 export function makeDataFolders(config: Config): void {
@@ -77,25 +81,27 @@ async function tightenAll(
   }
 }
 
-/** The folder of recordings inside the data folder. */
-export const RECORDINGS = 'recordings';
+/** Ends the calls that an earlier process left unfinished, on record, and repairs their recordings. */
+export async function recover(parts: {
+  readonly config: Config;
+  readonly store: Store;
+  readonly newId: NewId;
+  readonly log: Logger;
+}): Promise<void> {
+  const { config, log, store, newId } = parts;
+  await recoverCalls({
+    calls: store.calls,
+    dialogs: store.dialogs.all(),
+    recordingPath: (file) => join(config.DATA_DIR, file),
+    repairRecording,
+    newId,
+    now: systemClock.now(),
+    log,
+  });
+}
 
-/** Recordings in the data folder; none begins while its disk is short of room. */
-export function openRecordings(parts: {
-  readonly config: Pick<Config, 'DATA_DIR'>;
-  readonly disk: Pick<DiskSpace, 'isShort' | 'state'>;
-}): Recordings {
-  const { config, disk } = parts;
-  return {
-    start: (callId, leg) => {
-      if (disk.isShort) throw new Error(`Cannot record call "${callId}": ${disk.state}`);
-      const file = join(RECORDINGS, `${callId}.wav`);
-      leg.record(join(config.DATA_DIR, file));
-      return file;
-    },
-    hasSound: (file) => {
-      const found = statSync(join(config.DATA_DIR, file), { throwIfNoEntry: false });
-      return found !== undefined && found.size > WAV_HEADER_BYTES;
-    },
-  };
+async function repairRecording(path: string) {
+  const repair = await repairWav(path);
+  if (repair.outcome === 'empty') await rm(path);
+  return repair;
 }

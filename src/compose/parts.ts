@@ -1,7 +1,9 @@
 /** Composition root: makes the server's parts, and begins what takes long. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CallTracing } from '../call/session/call-tracing.ts';
 import { type Config, databaseFileOf } from '../config/config.ts';
+import { RECORDINGS } from '../domain/call/recording-link.ts';
 import { systemClock } from '../lib/clock.ts';
 import { DiskSpace } from '../lib/disk-space.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -10,11 +12,10 @@ import type { ThreadUse } from '../lib/process/thread-use.ts';
 import type { Hearing } from '../speech/hearing/hearing.ts';
 import { type DatabaseLock, lockDatabase } from '../store/sqlite/database-lock.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { makeDataFolders, RECORDINGS, refuseEmptyDatabase } from './data-folder.ts';
+import { makeDataFolders, refuseEmptyDatabase } from './data-folder.ts';
 import { composeSpeech, type SpeechParts } from './speech.ts';
 import type { Notice } from './startup-banner.ts';
 import { Telephony } from './telephony.ts';
-import type { CallTracing } from './tracing.ts';
 
 export interface AppOptions {
   readonly config: Config;
@@ -86,11 +87,24 @@ async function openData(options: {
   return { lock, store, tracing };
 }
 
-/** Loads what sends traces only where the settings name a collector. */
-async function openTracing(
-  options: Parameters<typeof import('./tracing.ts').openTracing>[0],
-): Promise<CallTracing | undefined> {
-  if (options.config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined) return undefined;
-  const tracing = await import('./tracing.ts');
-  return tracing.openTracing(options);
+/** Loads the exporter of traces only where the settings name a collector. */
+async function openTracing(options: {
+  readonly config: Config;
+  readonly version: string;
+  readonly store: Pick<Store, 'calls'>;
+  readonly log: Logger;
+}): Promise<CallTracing | undefined> {
+  const { config, version, store, log } = options;
+  const endpoint = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  if (endpoint === undefined) return undefined;
+  const { OtlpSpans, otlpHeaders } = await import('../lib/span-exporter.ts');
+  const { CallTracing } = await import('../call/session/call-tracing.ts');
+  const spans = new OtlpSpans({
+    url: `${endpoint.replace(/\/$/, '')}/v1/traces`,
+    headers: otlpHeaders(config.OTEL_EXPORTER_OTLP_HEADERS ?? ''),
+    serviceName: config.OTEL_SERVICE_NAME,
+    version,
+    log,
+  });
+  return new CallTracing({ spans, calls: store.calls, log });
 }

@@ -12,6 +12,8 @@ import type {
   TalkingParty,
   TalkOptions,
 } from '../call/session/call-parts.ts';
+import type { CallTracing } from '../call/session/call-tracing.ts';
+import { openRecordings } from '../call/session/recordings.ts';
 import type { Config } from '../config/config.ts';
 import { Conversation } from '../conversation/conversation.ts';
 import type { Scope } from '../domain/agent/agent.ts';
@@ -29,9 +31,7 @@ import type { Store } from '../store/store.ts';
 import { SandboxCarrier } from '../telephony/sandbox/sandbox-carrier.ts';
 import { SandboxLeg } from '../telephony/sandbox/sandbox-leg.ts';
 import { SandboxLine } from '../telephony/sandbox/sandbox-line.ts';
-import { openRecordings } from './data-folder.ts';
 import type { SpeechParts } from './speech.ts';
-import type { CallTracing } from './tracing.ts';
 
 /** Simulated calls at once: so many keep half a core busy, which leaves the real ones their time. */
 const CALLS_MAX = 100;
@@ -153,9 +153,9 @@ export class Sandbox implements LiveCalls {
 
   /** The parts of one call, with a time of its own that begins now. */
   #callParts(): CallParts {
-    const { log, newId, store } = this.#parts;
+    const { config, disk, log, newId, store } = this.#parts;
     const clock = this.#newClock();
-    const recordings = openRecordings(this.#parts);
+    const recordings = openRecordings({ dataFolder: config.DATA_DIR, disk });
     return {
       calls: store.calls,
       qualities: store.qualities,

@@ -1,7 +1,9 @@
 /** Composition root: who does SIP, the engine in this process or drachtio servers elsewhere. */
 import { randomBytes } from 'node:crypto';
+import type { EngineTraces } from '../call/session/sip-trace-keeper.ts';
 import type { Config } from '../config/config.ts';
 import type { OpenInvite } from '../domain/call/open-dialog.ts';
+import type { SipTrace } from '../domain/call/sip-trace.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
 import { answerChallenge } from '../sip/drachtio-server/answer-challenge.ts';
@@ -10,8 +12,13 @@ import { type EngineCounts, EngineStats } from '../sip/engine-stats.ts';
 import type { SipMessage } from '../sip/message/message.ts';
 import { parseMessage } from '../sip/parser/parser.ts';
 import { isAllowedUserAgent } from '../sip/parser/request-check.ts';
-import type { MessageTrace } from '../sip/trace/call-traces.ts';
-import type { Flow } from '../sip/transport/flow.ts';
+import {
+  type CallTrace,
+  type CallTraces,
+  type MessageTrace,
+  traceText,
+} from '../sip/trace/call-traces.ts';
+import { type Flow, formatEndpoint } from '../sip/transport/flow.ts';
 import type { Target } from '../sip/transport/next-hop.ts';
 import { UserAgent } from '../sip/user-agent.ts';
 import { headOf, type SentInvite } from '../telephony/drachtio/carrier/open-dialog-journal.ts';
@@ -162,5 +169,34 @@ function remoteSip({ config, trunks, clock, log }: SipOptions): SipSide {
     drain: () => undefined,
     stop: async () => undefined,
     counts: new EngineStats({ clock, logger: log }).counts,
+  };
+}
+
+/** The engine's traces as calls read them. */
+export function engineTraces(traces: CallTraces): EngineTraces {
+  return {
+    forget: (sipCallId) => traces.forget(sipCallId),
+    get: (sipCallId) => {
+      const trace = traces.get(sipCallId);
+      return trace && { lastAtMs: trace.lastAtMs, read: () => readTrace(trace) };
+    },
+  };
+}
+
+function readTrace({ messages, isTruncated }: CallTrace): SipTrace {
+  return {
+    isTruncated,
+    messages: messages.map((message) => {
+      const { atMs, isIncoming, protocol, local, remote } = message;
+      const [from, to] = isIncoming ? [remote, local] : [local, remote];
+      return {
+        at: new Date(atMs),
+        direction: isIncoming ? 'in' : 'out',
+        transport: protocol,
+        from: formatEndpoint(from),
+        to: formatEndpoint(to),
+        text: traceText(message),
+      };
+    }),
   };
 }

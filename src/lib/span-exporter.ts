@@ -111,3 +111,14 @@ function watched(exporter: SpanExporter, log: Logger): SpanExporter {
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
   };
 }
+
+/** Parses `name=value,name=value`, values percent-encoded. @see OpenTelemetry, protocol exporter, "Specifying headers" */
+export function otlpHeaders(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.includes('='));
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [name.trim(), decodeURIComponent(value.join('=').trim())];
+    }),
+  );
+}

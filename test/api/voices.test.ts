@@ -1,6 +1,6 @@
 /** `/api/voices`: the list, and previews. */
 import { expect, test } from 'vitest';
-import { voiceCatalogue } from '../../src/compose/speech.ts';
+import { voiceCatalogue } from '../../src/call/voice-catalogue.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';
 import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { peakReader } from '../../src/compose/calls.ts';
+import { peakReader } from '../../src/call/live/live-calls.ts';
 import { wavHeader } from '../../src/media/recording/wav-format.ts';
 import { readWavPeaks } from '../../src/media/recording/wav-peaks.ts';
 import { testFolder } from '../support/test-store.ts';

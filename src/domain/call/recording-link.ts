@@ -2,6 +2,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../service-error.ts';
 
+/** The folder of recordings inside the data folder. */
+export const RECORDINGS = 'recordings';
+
 /** How long a link works unless said otherwise: a day. */
 export const LINK_LIFETIME_MS = 86_400_000;
 

@@ -1,24 +1,27 @@
-/** Composition root: has the voice speak ahead of time what agents say on every call. */
-import { phrasesFor } from '../conversation/reply/phrases.ts';
-import type { Agent } from '../domain/agent/agent.ts';
-import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { SpeechRequest } from '../speech/tts/pool/synthesizer.ts';
-import type { Store } from '../store/store.ts';
+/** Greetings and fillers: synthesised before the first call of an agent. */
+import { phrasesFor } from '../../conversation/reply/phrases.ts';
+import type { AccountStore } from '../../domain/account/account-store.ts';
+import type { Agent, AgentStore } from '../../domain/agent/agent.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { SpeechRequest } from '../../speech/tts/pool/synthesizer.ts';
 
-/** Those changed last; what others say is kept from their first call on. */
+/** Newest changes first; the phrases of other agents are cached at their first call. */
 const AGENTS_MAX = 100;
 
 /** Between two phrases, so that calls come first. */
 const BREATH_MS = 50;
 
 interface Options {
-  readonly store: Pick<Store, 'accounts' | 'agents'>;
+  readonly store: {
+    readonly accounts: Pick<AccountStore, 'list'>;
+    readonly agents: Pick<AgentStore, 'list' | 'find'>;
+  };
   readonly speech: { readonly synthesizer: { prepare(request: SpeechRequest): Promise<void> } };
   readonly log: Logger;
 }
 
-/** Begins to prepare greetings and fillers of active agents, one after the other. @returns stops it; safe to call twice. */
+/** Begins to synthesise the greetings and fillers of active agents, one after the other. @returns a function that stops it; safe to call twice. */
 export function startGreetings(options: Options): () => void {
   const stop = new AbortController();
   void prepareAll(options, stop.signal);

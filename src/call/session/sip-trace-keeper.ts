@@ -1,23 +1,14 @@
-/** Composition root: keeps the SIP messages of each call when it is over, and shows them. */
-import type { Config } from '../config/config.ts';
-import type { Call } from '../domain/call/call.ts';
+/** SIP messages of calls: from the engine while a call lasts, from the record afterwards. */
+import type { Call, CallStore } from '../../domain/call/call.ts';
 import type {
   CallSipTrace,
   KeptSipTrace,
   SipTrace,
-  SipTraceMessage,
+  SipTraceStore,
   SipTraces,
-} from '../domain/call/sip-trace.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import {
-  type CallTrace,
-  type CallTraces,
-  type TracedMessage,
-  traceText,
-} from '../sip/trace/call-traces.ts';
-import { formatEndpoint } from '../sip/transport/flow.ts';
-import type { Store } from '../store/store.ts';
+} from '../../domain/call/sip-trace.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 
 /** Between two looks at which calls are quiet. */
 const LOOK_MS = 1000;
@@ -43,29 +34,30 @@ interface Ended {
   readonly atMs: number;
 }
 
+/** The SIP engine's messages of calls that go on, by SIP Call-ID. */
+export interface EngineTraces {
+  get(sipCallId: string): EngineTrace | undefined;
+  forget(sipCallId: string): void;
+}
+
+/** Messages that still come. */
+export interface EngineTrace {
+  /** When the newest message came or went, in milliseconds since 1970. */
+  readonly lastAtMs: number;
+  read(): SipTrace;
+}
+
 interface Parts {
-  readonly store: Pick<Store, 'calls' | 'sipTraces'>;
-  readonly traces: CallTraces;
+  readonly calls: Pick<CallStore, 'findById'>;
+  readonly sipTraces: SipTraceStore;
+  readonly traces: EngineTraces;
   /** Whether a server elsewhere does the SIP. */
   readonly isRemote: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** Nothing is kept before the first call is over. */
-export function openSipTraces(from: {
-  readonly config: Pick<Config, 'TELEPHONY'>;
-  readonly store: Parts['store'];
-  readonly telephony: { readonly traces: CallTraces };
-  readonly log: Logger;
-}): SipTraceKeeper {
-  const { config, store, log } = from;
-  const { traces } = from.telephony;
-  const isRemote = config.TELEPHONY === 'drachtio';
-  return new SipTraceKeeper({ store, traces, isRemote, clock: systemClock, log });
-}
-
-/** Keeps a call's messages once no more of them come, a few calls in one write. */
+/** Writes the messages of ended calls, a few calls at a time, once no more messages come. */
 export class SipTraceKeeper implements SipTraces {
   readonly #parts: Parts;
   readonly #ended = new Map<string, Ended>();
@@ -75,11 +67,11 @@ export class SipTraceKeeper implements SipTraces {
     this.#parts = parts;
   }
 
-  /** A call is over and on record. Never throws: what watches calls must not end them. */
+  /** Keeps the messages of an ended call once no more of them come. Never throws: traces must not end calls. */
   callOver(callId: string): void {
-    const { store, traces, clock, log } = this.#parts;
+    const { calls, traces, clock, log } = this.#parts;
     try {
-      const sipCallId = store.calls.findById(callId)?.carrierCallSid ?? '';
+      const sipCallId = calls.findById(callId)?.carrierCallSid ?? '';
       if (traces.get(sipCallId) === undefined) return;
       this.#ended.set(callId, { callId, sipCallId, atMs: clock.nowMs() });
       this.#cancel ??= clock.after(LOOK_MS, () => this.#look());
@@ -88,16 +80,16 @@ export class SipTraceKeeper implements SipTraces {
     }
   }
 
-  /** From memory while they still come, else from the record. */
+  /** Reads from the engine while messages still come, otherwise from the record. */
   of(call: Call): CallSipTrace {
-    const { store, traces } = this.#parts;
+    const { sipTraces, traces } = this.#parts;
     const trace = traces.get(call.carrierCallSid ?? '');
-    const found = trace === undefined ? store.sipTraces.find(call.id) : shown(trace);
+    const found = trace === undefined ? sipTraces.find(call.id) : trace.read();
     if (found !== undefined) return { ...found, source: 'engine', note: null };
     return { messages: [], isTruncated: false, source: 'none', note: this.#noteOn(call) };
   }
 
-  /** Keeps what there is now. Safe to call twice. */
+  /** Writes the messages of all ended calls now. Safe to call twice. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -118,9 +110,9 @@ export class SipTraceKeeper implements SipTraces {
   /** @returns whether they are on record. */
   #keep(ended: readonly Ended[]): boolean {
     if (ended.length === 0) return true;
-    const { store, clock, log } = this.#parts;
+    const { sipTraces, clock, log } = this.#parts;
     try {
-      store.sipTraces.keep(ended.flatMap((call) => this.#keptOf(call)));
+      sipTraces.keep(ended.flatMap((call) => this.#keptOf(call)));
       for (const call of ended) this.#forget(call);
       return true;
     } catch (error) {
@@ -134,7 +126,7 @@ export class SipTraceKeeper implements SipTraces {
   #keptOf({ callId, sipCallId }: Ended): KeptSipTrace[] {
     const { traces, clock } = this.#parts;
     const trace = traces.get(sipCallId);
-    return trace === undefined ? [] : [{ ...shown(trace), callId, keptAt: clock.now() }];
+    return trace === undefined ? [] : [{ ...trace.read(), callId, keptAt: clock.now() }];
   }
 
   #forget({ callId, sipCallId }: Ended): void {
@@ -143,28 +135,12 @@ export class SipTraceKeeper implements SipTraces {
   }
 
   #noteOn(call: Call): string {
-    if (call.carrierCallSid === null) return 'Nobody was dialled yet, so there are no SIP messages';
+    if (call.carrierCallSid === null)
+      return 'The call was not dialled, so there are no SIP messages';
     if (call.environment === 'test') return 'A simulated call has no SIP messages';
     if (this.#parts.isRemote) {
       return 'A drachtio server does the SIP: its log has the messages (sofia log level 9), and so has sngrep on its machine';
     }
     return 'There are none any more: they are kept for 30 days, and lost when the server dies during the call';
   }
-}
-
-function shown(trace: CallTrace): SipTrace {
-  return { messages: trace.messages.map(messageOf), isTruncated: trace.isTruncated };
-}
-
-function messageOf(message: TracedMessage): SipTraceMessage {
-  const { atMs, isIncoming, protocol, local, remote } = message;
-  const [from, to] = isIncoming ? [remote, local] : [local, remote];
-  return {
-    at: new Date(atMs),
-    direction: isIncoming ? 'in' : 'out',
-    transport: protocol,
-    from: formatEndpoint(from),
-    to: formatEndpoint(to),
-    text: traceText(message),
-  };
 }

@@ -1,19 +1,12 @@
-/** Composition root: applies how long accounts keep their calls, one account after the other. */
-
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { recoverCalls } from '../call/recovery.ts';
-import type { Config } from '../config/config.ts';
-import { type Account, PRUNED_ROWS_MAX, type Retention } from '../domain/account/account.ts';
-import { type AccountRetention, limitsOf } from '../domain/account/account-retention.ts';
-import type { AccountStore } from '../domain/account/account-store.ts';
-import { ERASED_CALLS_MAX, type ErasureOrder } from '../domain/account/erasure.ts';
-import type { NewId } from '../domain/ids.ts';
-import { StoreError } from '../domain/service-error.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import { repairWav } from '../media/recording/wav-format.ts';
-import type { Store } from '../store/store.ts';
+/** Rounds that delete what is too old: accounts' calls by their retention, and rows of the server's own by age. */
+import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
+import { type AccountRetention, limitsOf } from '../../domain/account/account-retention.ts';
+import type { AccountStore } from '../../domain/account/account-store.ts';
+import { ERASED_CALLS_MAX, type ErasureOrder } from '../../domain/account/erasure.ts';
+import type { NewId } from '../../domain/ids.ts';
+import { StoreError } from '../../domain/service-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
 
 const SWEEP_MS = 600_000;
 
@@ -77,42 +70,10 @@ export class RetentionSweep {
   }
 }
 
-/** Ends them on record, and makes their recordings whole. */
-export async function recover(parts: {
-  readonly config: Config;
-  readonly store: Store;
-  readonly newId: NewId;
-  readonly log: Logger;
-}): Promise<void> {
-  const { config, log, store, newId } = parts;
-  await recoverCalls({
-    calls: store.calls,
-    dialogs: store.dialogs.all(),
-    recordingPath: (file) => join(config.DATA_DIR, file),
-    repairRecording,
-    newId,
-    now: systemClock.now(),
-    log,
-  });
-}
-
-async function repairRecording(path: string) {
-  const repair = await repairWav(path);
-  if (repair.outcome === 'empty') await rm(path);
-  return repair;
-}
-
 const ROUND_MS = 600_000;
 
 /** Between the batches of one round, so that conversations have the thread for most of the time. */
 const BREATH_MS = 50;
-
-/** Begins to delete what is too old. @returns stops it; safe to call twice. */
-export function startRetention({ store, log }: { readonly store: Store; readonly log: Logger }) {
-  const rounds = new RetentionRounds({ retention: store.retention, clock: systemClock, log });
-  rounds.start();
-  return () => rounds.stop();
-}
 
 /** Prunes at the start and every ten minutes, for as long as batches are full. */
 export class RetentionRounds {

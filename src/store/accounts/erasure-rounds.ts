@@ -1,20 +1,17 @@
-/** Composition root: finishes erasures on the disk, a little at a time. */
+/** Rounds that finish erasures on the disk: noted calls, recordings, SQLite's log, unused pages of the database file. */
 import { open, rm } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import type { Config } from '../config/config.ts';
 import {
   ERASED_CALLS_MAX,
   type Eraser,
   type ErasureStore,
   type Leftovers,
-} from '../domain/account/erasure.ts';
-import type { NewId } from '../domain/ids.ts';
-import { StoreError } from '../domain/service-error.ts';
-import { type Clock, systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { Store } from '../store/store.ts';
-import { RECORDINGS } from './data-folder.ts';
-import { RetentionSweep } from './retention-sweep.ts';
+} from '../../domain/account/erasure.ts';
+import { RECORDINGS } from '../../domain/call/recording-link.ts';
+import { StoreError } from '../../domain/service-error.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { RetentionSweep } from './retention-rounds.ts';
 
 /** Between two steps, so that conversations have the thread for most of the time. */
 const BREATH_MS = 50;
@@ -31,7 +28,7 @@ const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 /** Between two times that the file is written anew: a day where only time has run out, to spare the disk. */
 const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
 
-interface RoundParts {
+export interface ErasureRoundParts {
   readonly erasures: Pick<ErasureStore, 'notifier' | 'eraseNoted'>;
   readonly sweep: Pick<RetentionSweep, 'step'>;
   readonly leftovers: Leftovers;
@@ -43,27 +40,12 @@ interface RoundParts {
   readonly log: Logger;
 }
 
-export function openEraser(from: {
-  readonly config: Pick<Config, 'DATA_DIR'>;
-  readonly store: Pick<Store, 'accounts' | 'accountRetention' | 'erasures' | 'leftovers'>;
-  readonly newId: NewId;
-  readonly isQuiet: () => boolean;
-  readonly log: Logger;
-}): ErasureRounds {
-  const { config, store, newId, isQuiet, log } = from;
-  const { accounts, accountRetention: retention, erasures, leftovers } = store;
-  const clock = systemClock;
-  const sweep = new RetentionSweep({ accounts, retention, newId, clock, log });
-  const dataFolder = config.DATA_DIR;
-  return new ErasureRounds({ erasures, sweep, leftovers, dataFolder, isQuiet, clock, log });
-}
-
 /**
- * Erases noted calls and what accounts keep no longer, deletes recordings, empties SQLite's log, and has the database file written anew when no call is in
- * progress. What a process before this one left is done first.
+ * Erases noted calls and calls past their account's retention, deletes recordings, empties SQLite's log, and compacts the
+ * database file while no call is in progress. Erasures that an earlier process left unfinished come first.
  */
 export class ErasureRounds implements Eraser {
-  readonly #parts: RoundParts;
+  readonly #parts: ErasureRoundParts;
   #cancel: () => void = () => undefined;
   #unlisten: () => void = () => undefined;
   /** One after the other: requests finish what they erased, and the rounds what is left. */
@@ -76,7 +58,7 @@ export class ErasureRounds implements Eraser {
   #compactedAtMs = Number.NEGATIVE_INFINITY;
   #isTooLarge = false;
 
-  constructor(parts: RoundParts) {
+  constructor(parts: ErasureRoundParts) {
     this.#parts = parts;
   }
 

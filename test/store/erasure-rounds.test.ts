@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ErasureRounds } from '../../src/compose/erasure.ts';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import type { ErasureOrder, Leftovers } from '../../src/domain/account/erasure.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { ErasureRounds } from '../../src/store/accounts/erasure-rounds.ts';
 import { buildCall } from '../support/build-call.ts';
 import { addTalk } from '../support/build-talk.ts';
 import { FakeClock } from '../support/fake-clock.ts';

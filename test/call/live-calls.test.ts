@@ -1,10 +1,10 @@
 /** What the interface asks of calls that go on reaches whoever holds them. */
 import { expect, test } from 'vitest';
 import { CallRegistry } from '../../src/call/call-registry.ts';
-import { openLive } from '../../src/compose/calls.ts';
+import { openLive } from '../../src/call/live/live-calls.ts';
 import type { CallLevels } from '../../src/domain/call/live-sound.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
-import { ScriptedAudio } from '../call/support/scripted-party.ts';
+import { ScriptedAudio } from './support/scripted-party.ts';
 
 const NUMBER = '+390698765432';
 const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { RetentionRounds } from '../../src/compose/retention-sweep.ts';
 import { PRUNED_ROWS_MAX } from '../../src/domain/account/account.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
+import { RetentionRounds } from '../../src/store/accounts/retention-rounds.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,31 +1,30 @@
-/** Composition root: takes new calls only while there is room for them beside those in progress. */
+/** Admission of live calls by measured load: event loop, threads, recogniser and memory. */
 import { freemem, totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import type { ReadinessCheck } from '../../domain/call/engine-state.ts';
+import { systemClock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Metrics } from '../../lib/metrics/metrics.ts';
+import { EventLoopLag, ThreadUse } from '../../lib/process/thread-use.ts';
 import {
   AdmissionWatch,
   AdmittingRegistry,
   callsLeft,
   type Headroom,
   loadsOf,
-} from '../call/admission/admission-watch.ts';
-import type { ReadinessCheck } from '../domain/call/engine-state.ts';
-import { systemClock } from '../lib/clock.ts';
-import type { Logger } from '../lib/logger.ts';
-import type { Metrics } from '../lib/metrics/metrics.ts';
-import { EventLoopLag, ThreadUse } from '../lib/process/thread-use.ts';
-import type { SipTraceKeeper } from './sip-trace.ts';
-import type { CallTracing } from './tracing.ts';
+} from './admission-watch.ts';
 
 interface Options {
   readonly callsMax: number;
   readonly metrics: Metrics;
-  readonly tracing?: CallTracing | undefined;
-  readonly ladders?: SipTraceKeeper;
-  /** Which threads there are already; those only that come after `watchThreads` unless given. */
+  /** Called when a call is over and on record. */
+  readonly onGone?: (callId: string) => void;
+  /** The worker threads so far; without it, only those that start after `watchThreads` count. */
   readonly threads?: ThreadUse | undefined;
   readonly log: Logger;
 }
 
+/** The registry of live calls, and the measurements that close it. */
 export class LiveAdmission {
   /** The live calls. */
   readonly registry: AdmittingRegistry;
@@ -38,25 +37,25 @@ export class LiveAdmission {
   constructor(options: Options) {
     this.#options = options;
     this.#threads = options.threads ?? new ThreadUse(systemClock);
-    const { callsMax, log, tracing, ladders } = options;
+    const { callsMax, log, onGone } = options;
     this.watch = new AdmissionWatch({
       measure: () => this.#measure(),
       clock: systemClock,
       log,
     });
-    const onGone = (callId: string) => {
-      tracing?.callOver(callId);
-      ladders?.callOver(callId);
-    };
-    this.registry = new AdmittingRegistry({ callsMax, watch: this.watch, onGone });
+    this.registry = new AdmittingRegistry({
+      callsMax,
+      watch: this.watch,
+      ...(onGone && { onGone }),
+    });
   }
 
-  /** Before other threads are started. Safe to call twice. */
+  /** Counts the threads that start from now on. Safe to call twice. */
   watchThreads(): void {
     this.#threads.start();
   }
 
-  /** To be called once. */
+  /** Begins to measure. Call it once, after the start: a start is busy, and must refuse no call. */
   start(): void {
     this.#lag.start();
     this.watch.start();
@@ -73,14 +72,14 @@ export class LiveAdmission {
     this.#threads.stop();
   }
 
-  /** A call was refused because the registry was full; counted where the number of calls was not the reason. */
+  /** Counts a refused call by the resource that was short; a registry with `callsMax` calls counts none. */
   refused(): void {
     const { registry, watch } = this;
     if (watch.shortage === null || registry.size >= registry.callsMax) return;
     this.#options.metrics.admission.shed(watch.shortage);
   }
 
-  /** For `/readyz`. Never a reason to be not ready: whoever takes the server out for it would end what it protects. */
+  /** For `/readyz`. Always ok: a server that a balancer takes out for its load would end the calls that it protects. */
   check(): ReadinessCheck {
     const { shortage } = this.watch;
     const state =
@@ -116,7 +115,7 @@ const WORDS = {
   memory: 'memory',
 } as const;
 
-/** Of the machine, or, where a container sets this process a limit, of that. */
+/** Share of the machine's memory, or of the container's limit. */
 function memoryUsedShare(): number {
   const machine = 1 - freemem() / totalmem();
   const limit = process.constrainedMemory();

@@ -1,6 +1,7 @@
 /** When the SIP messages of a call are kept, and what is shown of them before, after, and without. */
 import { expect, test } from 'vitest';
-import { SipTraceKeeper } from '../../src/compose/sip-trace.ts';
+import { SipTraceKeeper } from '../../src/call/session/sip-trace-keeper.ts';
+import { engineTraces } from '../../src/compose/sip.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
@@ -14,8 +15,12 @@ async function openKeeper(fields: { readonly isRemote?: boolean } = {}) {
   const store = await openTestStore();
   const clock = new FakeClock(STORE_NOW_MS);
   const traces = new CallTraces({ clock });
-  const parts = { store, traces, isRemote: false, clock, log: silentLogger, ...fields };
-  const keeper = new SipTraceKeeper(parts);
+  const { calls, sipTraces } = store;
+  const keeper = new SipTraceKeeper({
+    ...{ calls, sipTraces, clock, isRemote: false, log: silentLogger },
+    traces: engineTraces(traces),
+    ...fields,
+  });
   const flow = new FakeFlow();
   const comes = (method: string, callId = 'sid-1') =>
     traces.received(request(method, { 'Call-ID': callId }), flow);
@@ -163,7 +168,7 @@ test('SipTraceKeeper never throws at the end of a call', async () => {
 });
 
 test.each<[string, Partial<Call>, boolean, string]>([
-  ['was not dialled yet', { carrierCallSid: null }, false, 'Nobody was dialled yet'],
+  ['was not dialled yet', { carrierCallSid: null }, false, 'The call was not dialled'],
   ['was simulated', { environment: 'test' }, false, 'simulated'],
   ['a drachtio server has carried', {}, true, 'drachtio'],
   ['is long over', {}, false, '30 days'],

@@ -1,8 +1,8 @@
 /** How long accounts keep their calls, as the server applies it. */
 import { expect, test } from 'vitest';
-import { RetentionSweep } from '../../src/compose/retention-sweep.ts';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
+import { RetentionSweep } from '../../src/store/accounts/retention-rounds.ts';
 import { addTalk } from '../support/build-talk.ts';
 import { addAccount, openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
 

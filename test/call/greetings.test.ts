@@ -1,6 +1,6 @@
 /** What agents say on every call is spoken before the first one, and no more than that. */
 import { expect, test, vi } from 'vitest';
-import { startGreetings } from '../../src/compose/greetings.ts';
+import { startGreetings } from '../../src/call/session/greetings.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { buildAgent } from '../support/build-agent.ts';
