@@ -40,7 +40,7 @@ export async function startRestServer(
     dialQueues: { live: queue, test: queue },
     plansWithoutOutbound: [],
     chat: { reply: async () => null },
-    ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    callTraces: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
     trunks: TRUNKS,
     numberOwners: new NumberOwners({ ...store, assignments, trunks: TRUNKS }),
     voices: silentVoices(),

@@ -45,7 +45,7 @@ export interface ApiDeps {
   readonly numberAssignments: NumberAssignments;
   readonly numberOwners: NumberOwners;
   readonly trunks: Trunks;
-  readonly ladders: SipTraces;
+  readonly callTraces: SipTraces;
   readonly calls: CallStore;
   readonly qualities: CallQualityStore;
   readonly analytics: AnalyticsStore;

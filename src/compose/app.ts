@@ -31,7 +31,7 @@ import { bootstrapNotice, type Notice, readyNotice, setupNotice } from './startu
 /** The server. Calls come first: the control plane is loaded when calls can come in already. */
 export class App {
   readonly #parts: AppParts;
-  readonly #ladders: SipTraceKeeper;
+  readonly #callTraces: SipTraceKeeper;
   readonly #admission: LiveAdmission;
   readonly #newId: NewId = idMaker({ nowMs: Date.now, random: randomBytes });
   readonly #callParts: CallParts;
@@ -51,7 +51,7 @@ export class App {
     this.#parts = parts;
     const { config, store } = parts;
     const { speech, telephony, tracing, log } = parts;
-    this.#ladders = new SipTraceKeeper({
+    this.#callTraces = new SipTraceKeeper({
       calls: store.calls,
       sipTraces: store.sipTraces,
       traces: engineTraces(telephony.traces),
@@ -66,7 +66,7 @@ export class App {
       callsMax: config.MAX_CALLS,
       onGone: (callId) => {
         tracing?.callOver(callId);
-        this.#ladders.callOver(callId);
+        this.#callTraces.callOver(callId);
       },
     });
     this.#callParts = liveCallParts({ ...parts, newId: this.#newId });
@@ -112,7 +112,7 @@ export class App {
     this.#stops.push(() => this.#parts.lock?.release());
     this.#stops.push(() => store.close());
     this.#stops.push(() => this.#parts.tracing?.stop());
-    this.#stops.push(() => this.#ladders.stop());
+    this.#stops.push(() => this.#callTraces.stop());
     this.#stops.push(() => speech.hearing.stop());
     this.#stops.push(() => speech.synthesizer.stop());
     this.#stops.push(() => telephony.stop());
@@ -160,7 +160,7 @@ export class App {
       admission: this.#admission,
       callParts: this.#callParts,
       router: this.#router,
-      ladders: this.#ladders,
+      callTraces: this.#callTraces,
       numberOwners: this.#numberOwners,
       readiness: () => this.#health.report(this.#isDraining),
     });

@@ -41,7 +41,7 @@ export interface ControlPlaneParts extends AppParts {
   readonly callParts: CallParts;
   /** Takes the browsers' calls. */
   readonly router: InboundRouter;
-  readonly ladders: SipTraceKeeper;
+  readonly callTraces: SipTraceKeeper;
   readonly numberOwners: NumberOwners;
   readonly readiness: () => ReadinessReport;
 }
@@ -139,7 +139,7 @@ export class ControlPlane {
       ...this.#live,
       dialQueues: { live: this.#dialer, test: this.#sandbox.dialQueue },
       voices: this.#parts.speech.voices,
-      ladders: this.#parts.ladders,
+      callTraces: this.#parts.callTraces,
       trunks: this.#parts.telephony.trunks,
       numberOwners: this.#parts.numberOwners,
       eraser: this.#eraser,

@@ -21,7 +21,7 @@ async function openWith(...messages: readonly SipTraceMessage[]) {
     asked.push(id);
     return ladder;
   };
-  const api = await openTestApi({ ladders: { of } });
+  const api = await openTestApi({ callTraces: { of } });
   api.store.calls.insert(buildCall({ accountId: 'acct_main' }), []);
   return { api, asked };
 }

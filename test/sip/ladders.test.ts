@@ -334,6 +334,6 @@ test.each([
 
   await play(ladder);
 
-  const golden = join(import.meta.dirname, 'ladders', `${name}.golden`);
+  const golden = join(import.meta.dirname, 'callTraces', `${name}.golden`);
   await expect(`${ladder.text()}\n`).toMatchFileSnapshot(golden);
 });

@@ -125,7 +125,7 @@ export async function openTestApi(
     dialQueues: { live: idleQueue(store.clock), test: idleQueue(store.clock) },
     plansWithoutOutbound: [],
     voices: silentVoices(),
-    ladders: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    callTraces: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
     trunks,
     chat: {
       reply: async () => ({

@@ -31,10 +31,10 @@ const ladderRoute = describeRoute({
 
 export function addSipTraceRoutes(
   api: ApiApp,
-  { calls, ladders }: Pick<ApiDeps, 'calls' | 'ladders'>,
+  { calls, callTraces }: Pick<ApiDeps, 'calls' | 'callTraces'>,
 ): void {
   api.openapi(ladderRoute, (context) => {
     const call = existing(calls.find(scopeOf(context), context.req.valid('param').callId));
-    return context.json(serializeSipTrace(ladders.of(call)), 200);
+    return context.json(serializeSipTrace(callTraces.of(call)), 200);
   });
 }
