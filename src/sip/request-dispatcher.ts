@@ -14,7 +14,6 @@ import type { EngineContext } from './user-agent-options.ts';
 export interface RequestDispatcherOptions {
   readonly context: EngineContext;
   readonly dialogs: DialogTable;
-  readonly isOverloaded: () => boolean;
   /** Both return whether a listener took it. */
   readonly onInvite: (invite: ServerInvite) => boolean;
   readonly onRequest: (request: ServerRequest) => boolean;
@@ -78,7 +77,7 @@ export class RequestDispatcher {
 
   #serveInvite(arrival: Arrival): void {
     const { context, dialogs, onInvite } = this.#options;
-    if (this.#isClosed()) {
+    if (this.#isDraining) {
       this.#refuse(arrival, 503, { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } });
       return;
     }
@@ -93,7 +92,7 @@ export class RequestDispatcher {
   }
 
   #serveOptions(arrival: Arrival): void {
-    if (!this.#isClosed()) {
+    if (!this.#isDraining) {
       this.#answer(arrival, 200, { headers: { Accept: SESSION_TYPES } });
       return;
     }
@@ -105,10 +104,6 @@ export class RequestDispatcher {
     const respond = (status: number, parts: ResponseParts = {}) =>
       this.#answer(arrival, status, parts);
     if (!this.#options.onRequest({ request, flow, respond })) this.#refuse(arrival, 481);
-  }
-
-  #isClosed(): boolean {
-    return this.#isDraining || this.#options.isOverloaded();
   }
 
   #refuse(arrival: Arrival, status: number, parts: ResponseParts = {}): void {

@@ -28,8 +28,6 @@ export interface UserAgentOptions {
   readonly sessionTimer?: SessionTimerOptions;
   /** Filter of incoming requests; a rejected one gets no response. Default: accept all. */
   readonly screen?: RequestFilter;
-  /** While true, OPTIONS and new calls get 503. */
-  readonly isOverloaded?: () => boolean;
   /** More live transactions than that, and requests get 503. Default: 50,000. */
   readonly transactionsMax?: number;
   readonly tcpLimits?: Partial<TcpLimits>;
@@ -70,7 +68,6 @@ export function withDefaults(options: UserAgentOptions): UserAgentSettings {
     product: options.product,
     sessionTimer: options.sessionTimer,
     screen: options.screen ?? (() => true),
-    isOverloaded: options.isOverloaded ?? (() => false),
     transactionsMax: options.transactionsMax ?? TRANSACTIONS_MAX,
     tcpLimits: { ...STANDARD_TCP_LIMITS, ...options.tcpLimits },
     timers: options.timers ?? STANDARD_TIMERS,

@@ -90,7 +90,6 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
     this.#dispatcher = new RequestDispatcher({
       context: this.#context,
       dialogs: this.#dialogs,
-      isOverloaded: settings.isOverloaded,
       onInvite: (invite) => this.emit('invite', invite),
       onRequest: (request) => this.emit('request', request),
     });

@@ -156,6 +156,11 @@ function isOf(trunk: Trunk, caller: string): boolean {
   return trunk.username === caller || trunk.callerId === caller || hasNumber(trunk, caller);
 }
 
+/** Host and port of a sip URI, without its user and parameters. */
+export function hostPortOfUri(uri: string): string {
+  return uri.replace(/^sips?:(?:[^@]*@)?/i, '').replace(/[;?].*$/, '');
+}
+
 /** Host of a sip URI, without port and brackets. */
 function hostOfUri(uri: string): string {
   const [, host = ''] = /^sips?:(?:[^@]*@)?(\[[^\]]*\]|[^:;?]*)/i.exec(uri) ?? [];

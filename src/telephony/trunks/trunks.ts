@@ -290,11 +290,6 @@ export function hostPortOf(proxy: TrunkProxy): string {
   return proxy.port === undefined ? hostOf(proxy) : `${hostOf(proxy)}:${proxy.port}`;
 }
 
-/** Host and port of a sip URI, without its user and parameters. */
-export function hostOfUri(uri: string): string {
-  return uri.replace(/^sips?:(?:[^@]*@)?/i, '').replace(/[;?].*$/, '');
-}
-
 function hostOf({ host }: TrunkProxy): string {
   return urlHost(host);
 }

@@ -6,8 +6,8 @@ import { type AnswerOptions, CarrierError, type IncomingCall, type Leg } from '.
 import { type MediaEndpoint, MediaError, type MediaGateway } from '../../media-gateway.ts';
 import { isE164, numberOfHeader, numberOfUri } from '../../trunks/number.ts';
 import type { AdvertisedAddresses } from '../../trunks/our-addresses.ts';
-import { sourcesOf } from '../../trunks/trunk-table.ts';
-import { domainOf, hostOfUri, type Trunk } from '../../trunks/trunks.ts';
+import { hostPortOfUri, sourcesOf } from '../../trunks/trunk-table.ts';
+import { domainOf, type Trunk } from '../../trunks/trunks.ts';
 import {
   type JournalEntry,
   type OpenDialogJournal,
@@ -177,7 +177,7 @@ export class SrfIncomingCall implements IncomingCall {
         dialog,
         endpoint,
         expected,
-        referDomain: trunk === undefined ? hostOfUri(dialog.remote.uri) : domainOf(trunk),
+        referDomain: trunk === undefined ? hostPortOfUri(dialog.remote.uri) : domainOf(trunk),
         transferBy: trunk?.transfer ?? this.#options.transferBy,
         isAnswerAwaited: sdpOf(request) === '',
         isConfirmationAwaited: true,
