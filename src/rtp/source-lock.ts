@@ -1,4 +1,4 @@
-/** Decides whose packets are the far end's, so that no stranger can speak into a call or listen to it; pure */
+/** Source lock (symmetric RTP latching): learns which source is the far end, so that strangers cannot speak into a call or listen to it; pure */
 
 export interface Source {
   /** IPv4. */

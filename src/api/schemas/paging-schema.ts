@@ -1,4 +1,4 @@
-/** Paging, the same for every list. */
+/** Pagination by `limit` and `offset`, the same for every list. */
 import { z } from '@hono/zod-openapi';
 import type { ZodType } from 'zod';
 
