@@ -22,10 +22,10 @@ const LOOK_MS = 5000;
 /** Files that are deleted before their folder is brought to the disk. */
 const FILES_MAX = 100;
 
-/** To write more anew takes longer than half a second, in which no call is answered: `admin compact` does it. */
+/** Rewriting a larger file blocks the thread for more than half a second: `admin compact` does it. */
 const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Between two times that the file is written anew: a day where only time has run out, to spare the disk. */
+/** Between two rewrites of the file: a day where only retention deleted rows, to spare the disk. */
 const COMPACTED_EVERY_MS = { asked: 60_000, expired: 86_400_000 } as const;
 
 export interface ErasureRoundParts {
@@ -34,7 +34,7 @@ export interface ErasureRoundParts {
   readonly leftovers: Leftovers;
   /** The folder that recordings are relative to. */
   readonly dataFolder: string;
-  /** Whether no call is in progress, so that nobody notices when the thread is busy for half a second. */
+  /** Whether no call is in progress, so that half a second on the thread disturbs no call. */
   readonly isQuiet: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -53,7 +53,7 @@ export class ErasureRounds implements Eraser {
   #isRunning = false;
   /** Since the look that is under way began. */
   #isRung = false;
-  /** At the start nobody knows what the process before has left in the log. */
+  /** True at the start: the previous process may have left rows in the log. */
   #isLogDue = true;
   #compactedAtMs = Number.NEGATIVE_INFINITY;
   #isTooLarge = false;
@@ -148,7 +148,7 @@ export class ErasureRounds implements Eraser {
     const sizeBytes = leftovers.sizeBytes();
     if (sizeBytes > COMPACTED_BYTES_MAX) {
       const how =
-        'erasure: copies of erased rows may be in unused space of the database file, which is too large to be written anew beside calls; stop the server and run "npm run admin -- compact"';
+        'erasure: copies of erased rows may be in unused space of the database file, which is too large to be rewritten while the server runs; stop the server and run "npm run admin -- compact"';
       if (!this.#isTooLarge) log.warn({ sizeBytes }, how);
       this.#isTooLarge = true;
       return;
@@ -156,7 +156,7 @@ export class ErasureRounds implements Eraser {
     this.#compactedAtMs = clock.nowMs();
     leftovers.compact();
     const tookMs = Math.round(clock.nowMs() - this.#compactedAtMs);
-    log.info({ sizeBytes, tookMs }, 'erasure: database file written anew');
+    log.info({ sizeBytes, tookMs }, 'erasure: database file rewritten');
     this.#isLogDue = !(await leftovers.emptyLog());
   }
 

@@ -107,7 +107,7 @@ export class RetentionRounds {
     this.#cancel = this.#clock.after(isFull ? BREATH_MS : ROUND_MS, () => this.#round());
   }
 
-  /** A failure stays for the next round, whosever it is: rows that are too old harm nobody. */
+  /** A failure stays for the next round, whosever it is: rows that are too old do no harm. */
   #prune(): number {
     try {
       return this.#retention.prune(this.#clock.now());

@@ -93,7 +93,7 @@ export async function restoreBackup(options: {
   }
 }
 
-/** Copies the backup beside the old database, and opens the copy: a newer version's is refused here. */
+/** Copies the backup next to the old database, and opens the copy: a newer version's is refused here. */
 async function bringIn(
   incoming: string,
   from: Parameters<typeof restoreBackup>[0] & { readonly manifest: BackupManifest },
