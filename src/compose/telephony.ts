@@ -180,7 +180,7 @@ export function operatorTrunks(
     list: () => trunks.map((trunk) => stateOf(trunk, now)),
     numbers: numbers.all,
     trunksOf: (number) => numbers.trunksOf(number),
-    accountOf: (number) => numbers.accountOf(number),
+    accountOf: numbers.accountOf,
   };
 }
 

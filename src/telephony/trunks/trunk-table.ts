@@ -108,10 +108,10 @@ export class TrunkNumbers {
   }
 
   /** Account id of the first trunk with the number, null if it names none; undefined without a trunk. */
-  accountOf(number: string): string | null | undefined {
+  readonly accountOf = (number: string): string | null | undefined => {
     const [trunk] = this.trunksOf(number);
     return trunk === undefined ? undefined : this.#accounts.get(trunk);
-  }
+  };
 
   #placeOf(name: string): number {
     return this.#places.get(name) ?? 0;
