@@ -68,7 +68,7 @@ export interface ApiDeps {
   readonly plansWithoutOutbound: readonly Plan[];
   readonly rates: RateStore;
   readonly voices: VoiceCatalogue;
-  /** Whose X-Forwarded-For is believed; without it, nobody's. */
+  /** Proxies whose X-Forwarded-For is trusted. Default: none. */
   readonly isTrustedProxy?: IsTrustedProxy;
   readonly metrics: Metrics;
   /** Asked at every `/readyz`; must be quick. */
@@ -82,7 +82,7 @@ export interface ApiDeps {
   readonly publicUrl: string;
   /** The folder that `Call.recordingFile` is relative to. */
   readonly dataFolder: string;
-  /** Key of the links to recordings; at least 32 characters that nobody guesses. */
+  /** Key of the links to recordings; at least 32 random characters. */
   readonly recordingSecret: string;
   /** Version of the server, such as `0.1.0`. */
   readonly version: string;
@@ -144,7 +144,7 @@ export function callerOf(context: ApiContext): Caller {
   return caller;
 }
 
-/** Made once: whoever has no key can ask often, and most of what an error costs is to find out where it was made. */
+/** Created once: requests without a key may be frequent, and the stack trace is most of an error's cost. */
 const NO_KEY = new ServiceError(
   'UNAUTHORIZED',
   'Cannot authenticate the request: the API key is missing, unknown or revoked',

@@ -22,7 +22,7 @@ export interface LiveCall {
   /** From the answer to the release; the same object as long. */
   readonly inProgress?: CallInProgress | undefined;
 
-  /** Begins to end the call because a customer asked for it: as the agent's hang-up, or as a call nobody answered. */
+  /** Begins to end the call because a customer asked for it: as the agent's hang-up, or as unanswered. */
   hangUp(): void;
 
   /** Ends the call with a cause of our own, such as a shutdown. Resolves when it is on record. */

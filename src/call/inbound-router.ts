@@ -29,7 +29,7 @@ const BARE_DIGITS = /^[1-9]\d{6,14}$/;
 
 /**
  * The agent that has the called number. Bare digits are taken for E.164 only where some agent has exactly that number:
- * a national number that looks alike rings nobody.
+ * a national number that looks alike matches no agent.
  */
 export function agentOf(
   calledNumber: string,

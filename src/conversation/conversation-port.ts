@@ -73,7 +73,7 @@ export interface CallControl {
   /**
    * Hands the caller over.
    *
-   * @param summary what the caller wants, in a sentence or two; empty when nobody said.
+   * @param summary what the caller wants, in a sentence or two; empty when unknown.
    * @param announcement what the other party alone hears first: 8 kHz, mono, in chunks of any length.
    * @throws when the transfer was refused or failed; the conversation goes on.
    */

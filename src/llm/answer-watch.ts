@@ -70,13 +70,13 @@ export class AnswerWatch {
   }
 }
 
-/** A prompt that is read beside others slows them all, and most servers keep few prompts at a time. */
+/** Parallel prompts slow each other down, and most servers cache few of them. */
 const WARMING_MAX = 2;
 
 /** From so many answers under way on, the machine is busy with callers who wait. */
 const ANSWERING_MAX = 2;
 
-/** No greeting is longer; then the caller has said something, or nobody is there. */
+/** Longer than any greeting. */
 const WARM_MS_MAX = 20_000;
 
 export class PrefixWarming {
@@ -114,7 +114,7 @@ export class PrefixWarming {
       if (isDone) this.#counts.prefixWarmed('done');
       return isDone;
     } catch {
-      // Whatever is wrong with the model, the first answer will tell.
+      // The first answer will report a fault of the model.
       this.#counts.prefixWarmed(prefix.signal.aborted ? 'aborted' : 'failed');
       return false;
     } finally {

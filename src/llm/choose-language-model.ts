@@ -48,7 +48,7 @@ export function parseLanguageModelOrder(setting: string): readonly LanguageModel
 /**
  * Makes the models that the setting names. Call `check` on the result at start: then `report` tells which answers.
  *
- * @throws {RangeError} as `parseLanguageModelOrder`, and whatever the makers throw.
+ * @throws {RangeError} as `parseLanguageModelOrder`, and errors of the factories.
  */
 export async function chooseLanguageModel(options: {
   readonly setting: string;
@@ -72,7 +72,7 @@ export async function chooseLanguageModel(options: {
 /** How long a server may take to say that it is there. */
 export const CHECK_TIMEOUT_MS = 2000;
 
-/** Room for the newest part of a call and the answer: what a model of 4 billion weights holds beside others on 16 GB. */
+/** Room for the newest part of a call and the answer: fits a 4-billion-parameter model and the speech models on 16 GB. */
 export const DEFAULT_CONTEXT_TOKENS = 8192;
 
 /** Longest part of a server's error text that is passed on. */
@@ -165,7 +165,7 @@ export class MeasuredModel implements LanguageModel {
     }
   }
 
-  /** Not timed: nobody waits for it. */
+  /** Not timed: no turn waits for it. */
   async warm(prefix: ModelRequest): Promise<boolean> {
     return (await this.#model.warm?.(prefix)) ?? false;
   }

@@ -105,7 +105,7 @@ export class FallbackModel implements LanguageModel {
       } catch (error) {
         request.signal.throwIfAborted();
         this.#fail(candidate, error);
-        // Half an answer cannot be taken back: another model would begin it anew.
+        // Half an answer cannot be withdrawn, and another model would start over.
         if (hasAnswered) throw error;
         if (candidate !== order.at(-1)) this.#counts.fellBack(candidate.model.name);
         lastError = error;

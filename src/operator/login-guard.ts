@@ -1,4 +1,4 @@
-/** Holds back whoever guesses passwords: by client address, and all strangers together. */
+/** Login back-off against password guessing: per client address and in total. */
 import {
   FREE_TRIES_OF_ALL,
   FREE_TRIES_OF_CLIENT,

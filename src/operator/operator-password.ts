@@ -1,4 +1,4 @@
-/** The operator's password: kept as a scrypt hash among the server's secrets, worked out beside the calls. */
+/** The operator's password: stored as a scrypt hash among the server's secrets; hashed outside the main thread. */
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { SecretStore } from '../domain/account/bootstrap.ts';

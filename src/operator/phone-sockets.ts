@@ -140,13 +140,13 @@ const MESSAGES_A_SECOND_MAX = 50;
 /** RFC 6455, 7.4.1. */
 const POLICY_VIOLATION = 1008;
 
-/** So many pings in a row without an answer, and nobody is there: a phone that is in a lift comes back sooner. */
+/** Unanswered pings in a row after which the connection counts as lost; a phone in a lift comes back sooner. */
 const MISSED_MAX = 8;
 
 /** How long a close may take to be answered. */
 const CLOSE_MS = 2_000;
 
-const NOBODY: MessageSocketListener = { message: () => undefined, closed: () => undefined };
+const NO_LISTENER: MessageSocketListener = { message: () => undefined, closed: () => undefined };
 
 /** One browser's WebSocket as SIP sees it: whole messages, so many a second, and a browser that must still be there. */
 export class PhoneSocket implements MessageSocket {
@@ -155,7 +155,7 @@ export class PhoneSocket implements MessageSocket {
   readonly isSecure: boolean;
   readonly #webSocket: WebSocket;
   readonly #clock: Clock;
-  #listener: MessageSocketListener = NOBODY;
+  #listener: MessageSocketListener = NO_LISTENER;
   #secondEndsAtMs = 0;
   #messages = 0;
   #missed = 0;

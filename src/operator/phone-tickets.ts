@@ -5,7 +5,7 @@ import type { RandomBytes } from '../domain/ids.ts';
 import type { Clock } from '../lib/clock.ts';
 import { hashOfText, newSecretText } from './secret-text.ts';
 
-/** Nobody opens so many in a minute; then the oldest is good for nothing. */
+/** More tickets than an operator needs in a minute; beyond that the oldest expires. */
 const TICKETS_MAX = 100;
 
 /** What a ticket stands for. */

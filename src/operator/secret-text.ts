@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RandomBytes } from '../domain/ids.ts';
 
-/** 256 bits: nobody guesses them, so that a plain hash keeps them. */
+/** 256 random bits cannot be guessed, so a plain hash suffices. */
 const SECRET_BYTES = 32;
 
 /** Makes 43 characters of base64url. */

@@ -10,7 +10,7 @@ export interface ToolContext {
    * Hands the caller over, or brings somebody to the line of the caller and the agent.
    *
    * @param number E.164, already allowed.
-   * @param summary what the caller wants, in a sentence or two; empty when nobody said.
+   * @param summary what the caller wants, in a sentence or two; empty when unknown.
    * @param mode `cold` when not given.
    * @throws when the transfer was refused or failed; the call goes on.
    */
@@ -48,7 +48,7 @@ export interface Tool {
   /**
    * Does it. The arguments have been checked against `description.parameters`.
    *
-   * @throws whatever went wrong; the toolbox turns it into words for the model.
+   * @throws {Error} which the toolbox reports to the model.
    */
   run(args: ToolArguments, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome>;
 }

@@ -7,12 +7,12 @@ import { type DialDecision, decideDial } from '../domain/dialing/dial-policy.ts'
 import { phoneLibrary } from '../domain/dialing/phone-library.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-/** The other party's telephone rings for up to 30 s, and whoever picks it up may be told first what it is about. */
+/** The third party's telephone rings for up to 30 s, and the agent may then brief the third party first. */
 const TRANSFER_TIMEOUT_MS = 60_000;
 
-/** A carrier that was asked by REFER rings for as long as it likes, and nobody can call it back. */
+/** A REFER cannot be cancelled: the carrier rings for as long as it likes. */
 const LATE_TEXT =
-  'Nobody has answered yet, and it still rings there. The caller is handed over as soon as somebody answers; you will be told if nobody does. ' +
+  'No answer yet; it still rings there. The caller is connected as soon as somebody answers; you will be told if the call fails. ' +
   'Tell the caller so, and do not call again meanwhile.';
 
 const SUMMARY_CHARS_MAX = 500;
@@ -43,14 +43,14 @@ export function createTransferCall(rules: TransferRules): Tool {
           },
           summary: {
             type: 'string',
-            description: 'What the caller wants, in a sentence, for whoever picks up.',
+            description: 'What the caller wants, in a sentence, for the person who picks up.',
             maxLength: SUMMARY_CHARS_MAX,
           },
           mode: {
             type: 'string',
             enum: [...TRANSFER_MODES],
             description:
-              'warm: whoever picks up hears the summary alone first. three-way: likewise, and then all three of you talk. ' +
+              'warm: the person who picks up hears the summary alone first. three-way: likewise, and then all three of you talk. ' +
               'cold, unless given: at once.',
           },
         },
@@ -104,7 +104,7 @@ export function transferLabels(rules: TransferRules): string[] {
 
 /**
  * Decides about a destination as the model named it: a label, or a number that the system prompt names as a target.
- * Whatever is not allowed by name is denied.
+ * Everything that is not allowed by name is denied.
  */
 export function decideTransfer(destination: string, rules: TransferRules): TransferDecision {
   const { agentNumber, allowedCountries, ownNumbers } = rules;

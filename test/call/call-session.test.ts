@@ -307,7 +307,7 @@ test('CallSession ends with error when the line breaks', async () => {
   });
 });
 
-test('CallSession hangs up at once, with its record, when nobody can speak for the agent', async () => {
+test('CallSession hangs up at once, with its record, when the agent cannot speak', async () => {
   const world = await openCallWorld();
   const incoming = new ScriptedIncoming(AGENT_NUMBER);
   const leg = new ScriptedLeg();

@@ -7,7 +7,7 @@ const refused = (status: number) => new CarrierError('No', status, { refusedWith
 test.each([
   [refused(403), 403, /^The carrier does not let us call: check .* \(SIP 403\)\.$/],
   [refused(404), 404, 'The carrier does not know the called number (SIP 404).'],
-  [refused(480), 480, 'Nobody answered (SIP 480).'],
+  [refused(480), 480, 'No answer (SIP 480).'],
   [refused(486), 486, 'The called number is busy, or refused the call (SIP 486).'],
   [refused(488), 488, 'The far end accepts none of the codecs (SIP 488).'],
   [refused(420), 420, 'The carrier refused the call (SIP 420).'],

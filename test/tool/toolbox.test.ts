@@ -181,7 +181,7 @@ test('Toolbox says of a transfer that rings on that nobody has answered yet, and
   clock.advance(60_000);
   const { text, next } = await running;
 
-  expect(text).toContain('Nobody has answered yet');
+  expect(text).toContain('No answer yet');
   expect(text).not.toContain('Not done');
   expect(next).toBeUndefined();
 });

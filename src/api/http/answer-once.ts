@@ -36,7 +36,7 @@ export interface Answer<Body, Status extends ContentfulStatusCode> {
  * @param options.keep what to keep of the body, where the whole must not be kept, such as a secret shown once.
  * @param options.etag the entity tag of what the body shows.
  * @throws {ServiceError} VALIDATION_ERROR when the key is no key, UNPROCESSABLE when it was used with another body, and
- * whatever `work` throws.
+ * errors of `work`.
  */
 export function answerOnce<Body, Status extends ContentfulStatusCode>(
   context: ApiContext,

@@ -14,7 +14,7 @@ export interface RequestSource {
 /**
  * Finds the address of the client behind the trusted proxies: the right-most of X-Forwarded-For that is not one of them.
  *
- * What stands left of it was written by the client, or by somebody whom nobody here knows, and is never looked at;
+ * Entries left of it come from the client or from unknown proxies, and are ignored;
  * nothing of the header is, unless the socket's other end is itself trusted. Where a proxy wrote no address
  * (`unknown`), the client counts as that proxy.
  */

@@ -1,4 +1,4 @@
-/** Turns whatever went wrong into the one body that customers know. */
+/** Turns errors into the error envelope of the interface. */
 import type { ErrorHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -51,7 +51,7 @@ export function errorHandler(log: Logger): ErrorHandler<ApiEnv> {
   };
 }
 
-/** A full queue or a server about to stop: nothing is broken, and a stack would tell nobody anything. */
+/** A full queue or a stopping server: no fault, so no stack trace in the log. */
 function isForeseen(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }
@@ -106,7 +106,7 @@ function detailsOf(issue: ZodError['issues'][number]): ErrorDetail[] {
 }
 
 /**
- * What to say of a path that nobody serves, or that knows other methods only: 404 with `Allow`.
+ * The error for an unknown path, or a known path with another method: 404 with `Allow`.
  *
  * @param methods that the path knows.
  * @throws {ServiceError} UNAUTHORIZED when it is a path of the interface, and the request shows no valid key.

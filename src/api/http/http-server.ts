@@ -15,7 +15,7 @@ import { type Refusal, type RefusalOptions, Refusals } from './refusals.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How late a slow client may be let go. To look at 2,000 connections takes half a millisecond. */
+/** Interval of the checks for slow clients; checking 2,000 connections takes half a millisecond. */
 const CHECK_INTERVAL_MS = 1000;
 const KEEP_ALIVE_MS = 65_000;
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -23,30 +23,30 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** Default of `stalledMs`. */
 const STALLED_MS = 30_000;
 
-/** How long `stop` lets answers finish. */
+/** Time limit for open responses at `stop`. */
 const STOP_MS = 5000;
 
-/** Who takes connections that are to go on as something else than HTTP. */
+/** Accepts protocol upgrades, such as WebSockets. */
 export interface Upgrades {
-  /** Whether a request that asks for another protocol is for it; all others are answered as if they had not asked. */
+  /** Whether it accepts the upgrade; a request that it does not accept is answered as plain HTTP. */
   takes(request: IncomingMessage): boolean;
 
-  /** Takes the connection. @throws {ServiceError} why not; then nothing has been written to it. */
+  /** Takes over the connection. @throws {ServiceError} the reason for a refusal, before anything is written. */
   take(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 
-  /** Closes what it has taken. Safe to call twice. */
+  /** Closes its connections. Safe to call twice. */
   stop(): void;
 }
 
 export interface HttpServerOptions extends RefusalOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 for any free port. */
   readonly port: number;
   /** The application's `fetch`. */
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Without it, every request stays HTTP. */
+  /** Without it, no request is upgraded. */
   readonly upgrades?: Upgrades;
-  /** Whose X-Forwarded-For is believed; without it, nobody's. */
+  /** Proxies whose X-Forwarded-For is trusted. Default: none. */
   readonly isTrustedProxy?: IsTrustedProxy;
   /** Time after which a client that takes nothing of its response is disconnected, in milliseconds; 30 s when not given. */
   readonly stalledMs?: number;
@@ -59,7 +59,7 @@ export class HttpServer {
   readonly #connections: ConnectionLimits;
   #server: Server | undefined;
   #isStopping = false;
-  /** Connections that are HTTP no more, which Node forgets. */
+  /** Upgraded connections, which Node no longer tracks. */
   readonly #upgraded = new Set<Duplex>();
 
   constructor(options: HttpServerOptions) {
@@ -110,7 +110,7 @@ export class HttpServer {
     return (server.address() as AddressInfo).port;
   }
 
-  /** Takes no more requests, lets answers finish for 5 s. Safe to call twice. */
+  /** Stops accepting requests; open responses may finish within 5 s. Safe to call twice. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;

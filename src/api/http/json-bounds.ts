@@ -11,7 +11,7 @@ const CLOSING_BRACE = 0x7d;
 /**
  * Whether lists and objects lie in each other deeper than `depthMax`. Looks no further than to where they do.
  *
- * @param text need not be well-formed: whoever parses it will say so.
+ * @param text may be malformed; the parser reports that.
  */
 export function isDeeperThan(text: string, depthMax: number): boolean {
   // Most texts open too few, which is found out in a fraction of the time.

@@ -1,4 +1,4 @@
-/** Finds who a key belongs to, and remembers it for half a second. */
+/** Finds the account of an API key; caches it for half a second. */
 import { type ApiKey, hashOfKey } from '../../domain/account/api-key.ts';
 import type { ApiDeps, Caller } from '../api-env.ts';
 import { quotaOf } from './rate-limit.ts';
@@ -18,7 +18,7 @@ interface Remembered {
 
 type KeyDeps = Pick<ApiDeps, 'accounts' | 'apiKeys' | 'clock' | 'operatorKeys'>;
 
-/** Remembers keys by their hash; unknown keys are never cached. */
+/** Caches keys by their hash; unknown keys are never cached. */
 export class KeyCache {
   readonly #deps: KeyDeps;
   readonly #cached = new Map<string, Remembered>();
@@ -37,14 +37,14 @@ export class KeyCache {
     }
     this.#cached.delete(hash);
     const ofDashboard = this.#deps.operatorKeys?.findByHash(hash);
-    // Looked up anew each time: it is in memory anyway, and dies at once.
+    // Not cached: it is in memory already, and is revoked at once.
     if (ofDashboard !== undefined) return this.#callerWith(ofDashboard, true);
     const caller = this.#read(hash);
     if (caller !== undefined) this.#remember(hash, { caller, readAtMs: nowMs });
     return caller;
   }
 
-  /** Reads the key anew at its next use: it has been revoked. */
+  /** Drops a revoked key, so that its next use reads the store. */
   forget(apiKeyId: string): void {
     for (const [hash, { caller }] of this.#cached) {
       if (caller.apiKey.id === apiKeyId) this.#cached.delete(hash);
@@ -68,7 +68,7 @@ export class KeyCache {
     return { apiKey, account, isDashboard, quota: quotaOf(apiKey, account.plan, isDashboard) };
   }
 
-  /** A full cache forgets what it has known longest. */
+  /** Evicts the oldest entry of a full cache. */
   #remember(hash: string, entry: Remembered): void {
     const [oldest] = this.#cached.keys();
     if (this.#cached.size >= KEYS_MAX && oldest !== undefined) this.#cached.delete(oldest);

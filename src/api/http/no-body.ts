@@ -6,7 +6,7 @@ import { parsedJson } from './parsed-json.ts';
 
 const nothing = z.strictObject({});
 
-/** Accepts an empty body and `{}`, whatever the content type. Comes after `requireScope`. */
+/** Accepts an empty body and `{}`, of any content type. Comes after `requireScope`. */
 export const noBody: Guard = (context, next) => {
   const text = context.get('bodyText');
   if (text === '') return next();

@@ -1,4 +1,4 @@
-/** Counts every request in hours that begin on the hour, and says in three headers how many are left. */
+/** Rate limit in fixed hours, with three headers that tell limit, remaining requests and reset. */
 import type { Plan } from '../../domain/account/account.ts';
 import type { ApiKey } from '../../domain/account/api-key.ts';
 import {
@@ -13,7 +13,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiContext, ApiDeps, Guard, Quota } from '../api-env.ts';
 import { clientAddress, clientOf } from './client-address.ts';
 
-/** Comes after authentication and before all that turns a request away. */
+/** Must come after authentication and before other guards that refuse requests. */
 export function rateLimit(deps: ApiDeps): Guard {
   return (context, next) => {
     count(context, deps);
@@ -70,7 +70,7 @@ function anonymousQuota(context: ApiContext, deps: ApiDeps): Quota {
   return { subject: `address:${client}`, limit: ANONYMOUS_REQUESTS_AN_HOUR };
 }
 
-/** The quota of whoever shows the key. */
+/** The quota of a key's account and environment. */
 export function quotaOf(
   { accountId, environment }: Pick<ApiKey, 'accountId' | 'environment'>,
   plan: Plan,

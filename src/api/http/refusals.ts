@@ -31,7 +31,7 @@ export interface Refusal {
 /** Seconds, as text. */
 const RETRY_AFTER = '5';
 
-/** Makes answers with the envelope, whatever the requests were. */
+/** Makes error responses with the envelope for requests that never reached a route. */
 export class Refusals {
   readonly #options: RefusalOptions;
 
@@ -45,13 +45,13 @@ export class Refusals {
     return this.#envelope(error, this.#rateHeaders(address));
   }
 
-  /** Whatever is none of the customer's errors is a failure of the server's, and told as that alone. */
+  /** Errors other than `ServiceError` become `INTERNAL_ERROR`, without details. */
   of(error: unknown): Refusal {
     const known = error instanceof ServiceError ? error : SERVER_FAILED;
     return this.#envelope(known, known.status === 503 ? { 'Retry-After': RETRY_AFTER } : {});
   }
 
-  /** Whoever shows a key that nobody can read is counted as everybody without one. */
+  /** A request with an unreadable key counts as one without a key. */
   #rateHeaders(address: string | undefined): Readonly<Record<string, string>> {
     const { rates, clock, log = silentLogger } = this.#options;
     if (rates === undefined) return {};

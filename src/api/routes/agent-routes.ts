@@ -204,7 +204,7 @@ function requireNumberKept({ phoneNumber }: AgentPatch, agent: Agent): void {
   ]);
 }
 
-/** The same words whether the agent never was or is another account's, so that nobody learns which. */
+/** One message for unknown agents and agents of other accounts, so that ids cannot be probed. */
 export function existingAgent<Found extends Pick<Agent, 'updatedAt'>>(
   agent: Found | undefined,
 ): Found {

@@ -102,7 +102,7 @@ export function addCallRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** The same words whether the call never was or is another account's, so that nobody learns which. */
+/** One message for unknown calls and calls of other accounts, so that ids cannot be probed. */
 export function existing(call: Call | undefined): Call {
   if (call === undefined) {
     throw new ServiceError('CALL_NOT_FOUND', 'Cannot find the call: there is none with this id');

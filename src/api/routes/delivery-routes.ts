@@ -145,7 +145,7 @@ function refuseDisabled({ status }: { readonly status: string }): void {
   }
 }
 
-/** The same words whether the delivery never was or is another account's, so that nobody learns which. */
+/** One message for unknown deliveries and deliveries of other accounts, so that ids cannot be probed. */
 function existing(delivery: WebhookDelivery | undefined): WebhookDelivery {
   if (delivery === undefined) {
     throw new ServiceError('NOT_FOUND', 'Cannot find the delivery: there is none with this id');

@@ -77,7 +77,7 @@ export function addErasureRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** A number has calls in both environments, and whoever manages the live one may erase them in the sandbox too. */
+/** A live admin key may erase a number's calls in both environments. */
 function orderOf(
   context: ApiContext,
   { clock, newId }: Pick<ApiDeps, 'clock' | 'newId'>,

@@ -1,4 +1,4 @@
-/** `/healthz`, `/readyz` and `/metrics`: for whoever runs the server, without a key. */
+/** `/healthz`, `/readyz` and `/metrics`: for the operator, without a key. */
 import type { Hono } from 'hono';
 import type { ApiDeps, ApiEnv } from '../api-env.ts';
 
@@ -6,7 +6,7 @@ export function addHealthRoutes(
   api: Hono<ApiEnv>,
   deps: Pick<ApiDeps, 'readiness' | 'metrics'>,
 ): void {
-  // Says only that the process answers; whoever restarts on it must not be fooled by a carrier that is away.
+  // Liveness only: a supervisor must not restart the server because a carrier is away.
   api.get('/healthz', (context) => context.json({ status: 'ok' }, 200));
 
   api.get('/readyz', (context) => {

@@ -13,7 +13,7 @@ import { errorResponses } from '../schemas/error-schema.ts';
 import { noQuery } from '../schemas/no-query-schema.ts';
 import { existing } from './call-routes.ts';
 
-/** Somebody stops listening sooner or later; nobody can tell when. */
+/** An estimate of when another listener leaves. */
 const RETRY_AFTER_SECONDS = 10;
 
 const listenRoute = describeRoute({
@@ -53,7 +53,7 @@ export function addListeningRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** @throws {ServiceError} CONFLICT or RATE_LIMITED when nobody can listen to it now. */
+/** @throws {ServiceError} CONFLICT or RATE_LIMITED when the call cannot be listened to now. */
 function openSound(context: ApiContext, deps: ApiDeps, call: Call): SoundStream {
   const { clock, liveSound, log } = deps;
   const { apiKey } = callerOf(context);
@@ -69,7 +69,7 @@ function openSound(context: ApiContext, deps: ApiDeps, call: Call): SoundStream 
   });
   if (listening.kind !== 'begun') throw refusal(context, listening);
   stop = listening.stop;
-  // Nobody on the call knows; somebody must be able to find out.
+  // The parties of the call cannot notice a listener, so the log must tell.
   log.info({ callId: call.id, keyId: apiKey.id }, 'somebody listens to a call');
   stream.send(listening.header);
   return stream;

@@ -35,14 +35,14 @@ const liveRoute = describeRoute({
   operationId: 'watchCalls',
   method: 'get',
   path: '/api/live/calls',
-  summary: 'Tells what happens on calls, as it happens',
+  summary: 'Streams the events of calls as they happen',
   description: [
     'Server-Sent Events (`text/event-stream`); the `data` of each is JSON. The first event is `snapshot`',
     '(`calls` that ring or are in progress, with `transcript` so far where `callId` was given; `queuedCalls`). Then `call` (a call is there or has',
     'changed), `said` (`callId`, `entry` of the transcript), `timeline` (`callId`, `entry`), and `hearing` (`callId`, `text`: what the caller seems to be',
     'saying; the next one replaces it, and `said`, or an empty text, ends it). With `levels=true` also `levels` every 250 ms while calls are in progress',
     '(for each, the loudest 20 ms of `caller` and `agent` since the last time, in whole dBFS from -90 to 0). A comment every 15 s keeps the connection alive. A client that',
-    'reads too slowly is cut off, and so is one whose key is revoked; whoever connects again begins with a new snapshot. Opening a view counts as one request.',
+    'reads too slowly is disconnected, and so is one whose key is revoked; a new connection begins with a new snapshot. Opening a view counts as one request.',
   ].join(' '),
   request: { query: liveQuerySchema },
   responses: {

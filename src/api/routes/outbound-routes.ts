@@ -28,7 +28,7 @@ import {
 import { existingAgent } from './agent-routes.ts';
 import { existing } from './call-routes.ts';
 
-/** A place in a full queue, and a restarted server, are there sooner or later than this; nobody can tell. */
+/** An estimate for a full queue or a restart. */
 const RETRY_AFTER_SECONDS = 30;
 
 const shared = {
@@ -46,7 +46,7 @@ const startRoute = describeRoute({
   description:
     'The call joins the queue and is dialled in order, as soon as the trunk of `from` has a free line. ' +
     'Emergency, short, premium and satellite numbers, numbers that ring here, and numbers outside of the ' +
-    "account's countries (without a list: the country of `from`) are refused. With a test key nobody is called.",
+    "account's countries (without a list: the country of `from`) are refused. With a test key no real call is placed.",
   request: { query: noQuery, body: jsonBody(startCallSchema) },
   responses: {
     202: jsonResponse('The call waits to be dialled.', queuedCallSchema),
@@ -148,7 +148,7 @@ function hangUp(call: Call, deps: ApiDeps): 'failed' | 'ringing' | 'in_progress'
     if (call.environment === 'live') metrics.callMissed(call.direction, 'no_answer');
     return 'failed';
   }
-  // A call that is not over, but that nobody holds any more, is about to be.
+  // A call without a session that has no end yet is about to end.
   if (isOver(status) || !liveCalls.hangUp(call.id)) {
     throw new ServiceError('CONFLICT', 'Cannot hang up the call: it is over');
   }

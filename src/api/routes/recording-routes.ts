@@ -1,4 +1,4 @@
-/** `/api/calls/{callId}/recording`: the recording as WAV, for a key or for whoever holds a signed link. */
+/** `/api/calls/{callId}/recording`: the recording as WAV, for a key or a signed link. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
@@ -79,7 +79,7 @@ function rangeOf(
   return parseByteRange(context.req.header('range'), sizeBytes);
 }
 
-/** Says nothing else of the recording: what is sent is not it, and nobody may keep it in its place. RFC 9110, 15.5.17. */
+/** Without `ETag` and not cacheable: the body is not the recording. RFC 9110, 15.5.17. */
 function refuseRange(context: ApiContext, sizeBytes: number): Sent {
   context.header('Content-Range', `bytes */${sizeBytes}`);
   const error = new ServiceError(

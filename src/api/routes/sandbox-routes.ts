@@ -18,7 +18,7 @@ import { inboundSandboxCallSchema } from '../schemas/sandbox-schemas.ts';
 import { existingAgent } from './agent-routes.ts';
 import { requireRoom } from './outbound-routes.ts';
 
-/** Who rings in when nobody is named: a number that is nobody's. */
+/** Default caller: a number reserved for fiction. */
 const NOBODYS_NUMBER = '+15005550110';
 
 /** The number that is rung up where the agent has none: of no subscriber. */

@@ -1,4 +1,4 @@
-/** `/api/calls/{callId}/sip`: the SIP messages of a call, for whoever looks into trouble with a carrier. */
+/** `/api/calls/{callId}/sip`: the SIP messages of a call, for diagnosing trouble with a carrier. */
 
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { requireScope } from '../http/authentication.ts';

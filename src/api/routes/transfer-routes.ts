@@ -30,7 +30,7 @@ const transferRoute = describeRoute({
     'As the tool `transfer_call` does, to any number that our number on the call could call. The agent goes on talking until the other party ' +
     'answers; then `call.bridged` is sent. Where the carrier takes the caller over (REFER), the call ends then. Where both are joined here, the call ' +
     'stays `in_progress` without its agent, recorded and within `maxDurationSeconds`, until one of the two hangs up. Either way its `endReason` is ' +
-    '`transferred`. Where nobody answers there, the call goes on with its agent, and its timeline says `transfer_failed`. With `mode` `three-way` the ' +
+    '`transferred`. Without an answer there, the call goes on with its agent, and its timeline says `transfer_failed`. With `mode` `three-way` the ' +
     'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
     '409 where the call is not in progress, is being transferred, or was handed over already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
@@ -58,7 +58,7 @@ export function addTransferRoutes(api: ApiApp, deps: ApiDeps): void {
   );
 }
 
-/** @throws {ServiceError} UNPROCESSABLE when nobody may be called there. */
+/** @throws {ServiceError} UNPROCESSABLE for a number that may not be dialled. */
 function numberFor(
   to: string,
   call: Call,
@@ -72,7 +72,7 @@ function numberFor(
   });
 }
 
-/** CONFLICT when nobody is there to be handed over, or it is done already; RATE_LIMITED to the end of the UTC day. */
+/** CONFLICT without a caller on the line or during another transfer; RATE_LIMITED to the end of the UTC day. */
 function refusalOf(
   start: Exclude<TransferStart, 'begun'>,
   context: ApiContext,

@@ -188,7 +188,7 @@ function addEndpointTest(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** The same words whether the endpoint never was or is another account's, so that nobody learns which. */
+/** One message for unknown endpoints and endpoints of other accounts, so that ids cannot be probed. */
 export function existingEndpoint(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
   if (endpoint === undefined) {
     throw new ServiceError(

@@ -80,7 +80,7 @@ const settingsInput = z
       .openapi({ description: 'A call that lasts longer is ended.' }),
     silenceTimeoutSeconds: seconds(LIMITS.silenceTimeoutSeconds)
       .optional()
-      .openapi({ description: 'A call on which nobody speaks for so long is ended.' }),
+      .openapi({ description: 'A call that is silent for so long is ended.' }),
     interruptible: z
       .boolean()
       .optional()
@@ -131,7 +131,7 @@ const required = {
     example: 'Good morning, how can I help?',
   }),
   systemPrompt: moreThanBlanks(LIMITS.systemPromptCharsMax).openapi({
-    description: 'Instructions for the agent, which nobody hears.',
+    description: 'Instructions for the agent; they are never spoken.',
     example: 'You answer the telephone of a dentist. Be friendly and brief.',
   }),
 };

@@ -21,7 +21,7 @@ export const endReasonSchema = z.enum([
 
 export const durationSchema = z.int().openapi({
   description:
-    'Seconds from the answer to the end, each started one counted; 0 when nobody answered. Less than `endedAt` - `startedAt`, which begins with the ringing.',
+    'Seconds from the answer to the end, each started one counted; 0 without an answer. Less than `endedAt` - `startedAt`, which begins with the ringing.',
 });
 
 const WHEN_STARTED = 'When it began to ring, not when it was answered';

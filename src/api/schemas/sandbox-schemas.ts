@@ -14,7 +14,7 @@ export const inboundSandboxCallSchema = z
   .strictObject({
     agentId: z.string().openapi({ example: 'agent_0VbZOZK8iLGcXSKvcmQMdaX5' }),
     from: z.string().optional().openapi({
-      description: 'The number that rings in, E.164. Nobody is contacted.',
+      description: 'Number of the caller, E.164. No real call is made.',
       example: '+15005550110',
     }),
     scenario: z

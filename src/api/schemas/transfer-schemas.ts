@@ -12,12 +12,12 @@ export const transferCallSchema = z
       .default('cold')
       .openapi({
         description:
-          '`cold`: whoever picks up is with the caller at once. `warm`: the agent tells whoever picks up, alone, what it is about first. ' +
+          '`cold`: the third party is connected to the caller at once. `warm`: the agent first tells the third party, alone, what the call is about. ' +
           '`three-way`: likewise, and then the agent stays: all three hear one another until one of them hangs up, or the agent leaves.',
       }),
     summary: z.string().max(SUMMARY_CHARS_MAX).default('').openapi({
       description:
-        'What the caller wants: said to whoever picks up, but for a `cold` transfer, and sent with `call.bridged`.',
+        'What the caller wants: said to the third party, except in a `cold` transfer, and sent with `call.bridged`.',
       example: 'The caller asks for a refund of order 7.',
     }),
   })

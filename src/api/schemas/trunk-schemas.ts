@@ -21,7 +21,7 @@ const trunkSchema = z
     state: z.enum(['ready', 'registering', 'failed', 'unregistered']).openapi({
       description: [
         '`ready`: calls can go through. `registering`: the carrier was asked and has not answered yet. `failed`: refused, or',
-        'nobody answers; it is tried again. `unregistered`: nothing is tried.',
+        'no answer; it is tried again. `unregistered`: nothing is tried.',
       ].join(' '),
     }),
     detail: z.string().openapi({ example: 'registered with sip.example.com:5060' }),

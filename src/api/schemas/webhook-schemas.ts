@@ -114,7 +114,7 @@ export const deliveryPageSchema = pageOf(deliverySchema).openapi('WebhookDeliver
 
 const attemptSchema = z
   .object({
-    attempt: z.int().openapi({ description: 'From 1, counted anew after a resend.' }),
+    attempt: z.int().openapi({ description: 'From 1; starts at 1 again after a resend.' }),
     timestamp,
     durationMs: z.number(),
     statusCode: z.int().nullable(),

@@ -32,7 +32,7 @@ export function positionOf(scope: Scope, cursor: string): number {
 
 /**
  * Base64url of `<position>.<check>`. The check finds mistakes; it keeps no secret, because a page never holds events of
- * anybody else, whatever the position.
+ * other events, at any position.
  */
 function cursorOf({ accountId, environment }: Scope, position: number): string {
   const hash = createHash('sha256').update(`${accountId} ${environment} ${position}`);

@@ -89,13 +89,13 @@ const LOOKS_TO_ADMIT = 5;
 
 /**
  * Room for the next call must be there as well, or the door would open and shut. Memory is not given back when calls
- * end, and a language model may hold most of it for good: waiting for much less would be waiting for ever.
+ * end, and a language model may hold most of it for good: a much lower bound would never be reached.
  */
 const LOADS_CALM: Loads = { event_loop: 0.7, worker_thread: 0.7, recogniser: 0.7, memory: 0.95 };
 
 export const OPEN: Admission = { shortage: null, against: 0 };
 
-/** The first call is always taken: there is nobody whom it could slow down, and nothing else would show that it goes. */
+/** The first call is always admitted: it can slow down no other, and its load must be measured. */
 export function admits({ shortage }: Admission, callsInProgress: number): boolean {
   return shortage === null || callsInProgress === 0;
 }
@@ -134,7 +134,7 @@ export interface Headroom {
   readonly mainBusyShare: number;
   /** Share of a core that the busiest of the other threads uses, those that play and hear sound, 0 to 1. */
   readonly threadBusyShare: number;
-  /** How long the recogniser took of late, the wait for its turn included; null when nobody asked it. */
+  /** How long the recogniser took of late, queueing included; null without recent requests. */
   readonly recognitionMs: number | null;
   /** How long it took when it was quickest: alone, or nearly. */
   readonly recognitionAloneMs: number | null;
@@ -220,7 +220,7 @@ export class AdmittingRegistry extends CallRegistry {
     super(options);
     this.#watch = options.watch;
     this.#onGone = options.onGone ?? (() => undefined);
-    // Whoever waits for a call to go may go on now as well.
+    // Calls that wait for room may be admitted now.
     this.#watch.reopened.listen(() => this.freed.notify());
   }
 

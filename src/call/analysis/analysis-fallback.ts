@@ -10,7 +10,7 @@ export function analysisOfSilence(
   transcript: readonly TranscriptEntry[],
 ): CallAnalysis | undefined {
   if (wordsOfCaller(transcript) !== '') return undefined;
-  const summary = transcript.length === 0 ? 'Nobody said anything.' : 'The caller said nothing.';
+  const summary = transcript.length === 0 ? 'Neither party spoke.' : 'The caller said nothing.';
   return { ...NEUTRAL, summary, intentDetected: 'other' };
 }
 

@@ -54,7 +54,7 @@ export class OutboundCall implements LiveCall {
     registry.add(this);
     try {
       const leg = await this.#dial();
-      // Whoever gave the call up knows nothing of an answer of the same moment, so nothing may come in between here.
+      // A cancellation may cross an answer of the same moment, so this must stay synchronous.
       if (leg !== undefined && this.#reason === undefined) {
         await holdCall({ parts, registry, agent, call: this.#call, leg });
       } else if (leg !== undefined) {
@@ -67,7 +67,7 @@ export class OutboundCall implements LiveCall {
     }
   }
 
-  /** CANCEL before the answer: for the record, nobody answered. */
+  /** CANCEL before the answer, recorded as `no_answer`. */
   hangUp(): void {
     this.#cancel('no_answer', 'The call was hung up before it was answered.');
   }

@@ -57,7 +57,7 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
       tookMs: Math.round(clock.nowMs() - beganAtMs),
     };
   } catch (error) {
-    if (asked.signal.aborted) throw unanswered('nobody waits for the answer any more');
+    if (asked.signal.aborted) throw unanswered('the client is gone');
     if (late.signal.aborted) throw unanswered('the language model took too long; retry later');
     const reason = error instanceof Error ? error.message : String(error);
     log.warn(

@@ -88,7 +88,7 @@ const sandboxCalendar: Calendar = {
 
 /**
  * Fills the toolbox of one simulated call. Transfer and booking are in it whether the agent lists them or not, and
- * where a transfer may go is not checked: nobody is dialled.
+ * transfer targets are not checked, because no call is placed.
  */
 export function sandboxToolbox(options: {
   readonly transferTargets: readonly TransferTarget[];

@@ -105,7 +105,7 @@ export class CallSession implements LiveCall, CallInProgress {
     try {
       this.#startTalk();
     } catch (error) {
-      this.#log.error({ err: error }, 'nobody can speak for the agent');
+      this.#log.error({ err: error }, 'the agent cannot speak');
       this.#reason = 'error';
       this.#failure = failureBecause('No conversation could begin.');
       this.#hangUp();

@@ -140,7 +140,7 @@ function snake(name: string): string {
 }
 
 /**
- * Gives a call instants that stay in order and as far apart as they were, whatever happens to the machine's calendar
+ * Instants of a call that keep order and distance when the machine's clock is set
  * meanwhile: a clock that is set back an hour would make a call of a minute end before it began.
  */
 export class CallClock implements Clock {

@@ -72,7 +72,7 @@ export function bridgeEndOf(cause: ReleaseCause): string {
   }
 }
 
-const NOBODY = 'Nobody answered';
+const NO_ANSWER = 'No answer';
 const BUSY = 'The called number is busy, or refused the call';
 const CREDENTIALS = 'The carrier does not let us call: check the user name, password and numbers';
 const UNKNOWN = 'The carrier does not know the called number';
@@ -87,9 +87,9 @@ const REFUSALS: Readonly<Record<number, string>> = {
   410: UNKNOWN,
   484: UNKNOWN,
   604: UNKNOWN,
-  408: NOBODY,
-  480: NOBODY,
-  487: NOBODY,
+  408: NO_ANSWER,
+  480: NO_ANSWER,
+  487: NO_ANSWER,
   486: BUSY,
   600: BUSY,
   603: BUSY,

@@ -10,7 +10,7 @@ import type { CallParts } from './call-parts.ts';
 import { CallSession } from './call-session.ts';
 import { beginningOf, endedEntry } from './session-timeline.ts';
 
-/** How long the end of a call that nobody answered may wait for the database before the call is let go. */
+/** Time limit for saving the end of an unanswered call. */
 const RECORD_WAIT_MS = 60_000;
 
 /** Runs the session of an answered call. Never rejects: a call that cannot be held is hung up and ends as `error`. */

@@ -149,7 +149,7 @@ export class SessionControl {
     });
   }
 
-  /** @throws {Error} when the agent may not try once more, or somebody is being called already: that rings nobody. */
+  /** @throws {Error} without dialling, when the agent has used its tries or a transfer is under way. */
   #countAgents(): void {
     if (this.#transfers > 0) {
       throw new Error('Cannot hand the call over: somebody is being called already');

@@ -20,7 +20,7 @@ export type TransferAsker = 'agent' | 'customer';
 export interface TransferCounts {
   readonly madeInCall: number;
   readonly triedInCall: number;
-  /** On the agent's calls since 00:00 UTC, whoever asked; failed ones count, since they rang as well. */
+  /** Transfers on the agent's calls since 00:00 UTC, by tool or API; failed ones count, because they rang. */
   readonly triedToday: number;
 }
 
@@ -92,7 +92,7 @@ export class CallTransfers {
     return undefined;
   }
 
-  /** The caller is with somebody else. Not for whoever was brought in: they may leave again. */
+  /** The caller is connected to a third party. A third party in a three-way call does not count: it may leave again. */
   made(): void {
     this.#madeInCall += 1;
   }

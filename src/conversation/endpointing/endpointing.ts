@@ -38,7 +38,7 @@ const DICTATION_SILENCE_MS: Readonly<
   digits: { begun: 1500, perhaps: 900 },
   // A letter a second or so, thought about one by one.
   spelling: { begun: 1500, perhaps: 1200 },
-  // Nobody has said an address before its "dot com"; what comes before is cached in parts.
+  // An address ends with its top-level domain, such as "dot com"; earlier parts are cached.
   email: { begun: 2000, perhaps: 1200 },
   // Street, number, town: each of them a pause.
   address: { begun: 1600, perhaps: 1000 },

@@ -25,7 +25,7 @@ interface Parts {
   readonly tools: { readonly descriptions: readonly ToolDescription[] };
   readonly clock: Clock;
   readonly log: Logger;
-  /** Nobody counts unless given. */
+  /** Without it, tokens are not counted. */
   readonly counts?: LanguageModelCounts;
 }
 
@@ -80,7 +80,7 @@ export class HistoryKeeper {
 
   /**
    * Keeps the model to a rule that was told in the course of the call, until another takes its place or none. It stands
-   * where it was told as long as that is shown, since a prompt that changes at its beginning is read anew; then in the
+   * where it was told as long as that is shown, since a model re-reads a prompt that changes at its beginning; then in the
    * system prompt.
    */
   keepTo(rule: string | undefined): void {
@@ -194,7 +194,7 @@ export class HistoryKeeper {
 /** Most languages have more characters a token; fewer is the safe side. The model's own numbers take its place. */
 const CHARACTERS_PER_TOKEN = 3.5;
 
-/** Above this nobody's words go; a server that counts only what was not in its cache seems to. */
+/** More characters a token than any text has; a server that counts only uncached tokens reports more. */
 const CHARACTERS_PER_TOKEN_MAX = 4;
 
 /** Templates put a few tokens around every message. */

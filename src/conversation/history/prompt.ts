@@ -114,7 +114,7 @@ export function readSummary(answer: string): string {
   return text.length <= SUMMARY_CHARS_MAX ? text : `${text.slice(0, SUMMARY_CHARS_MAX - 1)}…`;
 }
 
-/** A text on one line, so that nobody speaks for the other party, or gets out of the fence. */
+/** A text on one line, so that it cannot imitate the other party or leave its fence (prompt injection). */
 function oneLine(text: string): string {
   return text
     .toWellFormed()

@@ -199,7 +199,7 @@ export function isAgentsFloor(reply: Reply | null): reply is Reply {
   return reply !== null && reply.stage !== 'speculative';
 }
 
-/** Reports the last ended turn if its answer is the current reply and nobody has reported it. */
+/** Reports the last ended turn if its answer is the current reply and it has not been reported. */
 export function reportTurn(draft: Draft): void {
   const { endedTurn, reply } = draft.state;
   if (endedTurn === null || !isAgentsFloor(reply) || reply.kind !== 'answer') return;

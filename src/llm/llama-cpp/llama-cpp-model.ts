@@ -85,7 +85,7 @@ export class LlamaCppModel implements LanguageModel {
     return promptTokens > 0;
   }
 
-  /** Begins to load it, if nobody has. */
+  /** Starts loading, unless it has begun. */
   async check(): Promise<void> {
     const late = Promise.withResolvers<never>();
     const cancel = this.#clock.after(CHECK_TIMEOUT_MS, () => {
@@ -121,7 +121,7 @@ export class LlamaCppModel implements LanguageModel {
     for (const answer of this.#answers.values()) answer.fail(this.#unavailable('the server stops'));
   }
 
-  /** Sends a question, and what is left of it away when nobody listens any more. */
+  /** Sends a request; cancels it when its reader stops early. */
   async *#ask(kind: 'ask' | 'warm', request: ModelRequest, signal: AbortSignal) {
     const { messages, tools, schema } = request;
     await orAborted(this.load(), signal);

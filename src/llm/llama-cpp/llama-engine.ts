@@ -261,7 +261,7 @@ export function toChatItems(messages: readonly ChatMessage[]): ChatItem[] {
   return items;
 }
 
-/** The next one with its id: where another model has gone on, or the same one anew, ids come twice in a call. */
+/** The next one with its id: where another model has gone on, or the same one was restarted, ids repeat within a call. */
 function resultOf({ id }: ToolCall, later: readonly ChatMessage[]): string {
   return later.find((one) => one.role === 'tool' && one.toolCallId === id)?.content ?? '';
 }

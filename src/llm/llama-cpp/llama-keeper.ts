@@ -46,7 +46,7 @@ export class LlamaKeeper {
     this.#listener = options.listener;
   }
 
-  /** As the model has it; what was ordered as long as nobody knows. */
+  /** As the model reports it; the configured value before that. */
   get contextTokens(): number {
     return this.#contextTokens ?? this.#order.contextTokens;
   }
@@ -99,7 +99,7 @@ export class LlamaKeeper {
       reject(this.#failure?.error ?? new Error(`its process ended with ${how}`));
     });
     process.send({ kind: 'load', order: this.#order });
-    // Whoever waits gets the error; where nobody does, the next one who asks.
+    // The waiting request gets the error, else the next one.
     promise.catch(() => undefined);
     return promise;
   }

@@ -290,7 +290,7 @@ function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Whoever asked says what it was to be.
+    // The caller's error names the expected form.
     return undefined;
   }
 }
