@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { COMPILE_CACHE } from './test/support/compile-cache.ts';
+import { COMPILE_CACHE } from './test/support/server/compile-cache.ts';
 
 // ONNX Runtime on Linux sends telemetry to its maker unless this is set before it loads.
 // biome-ignore lint/style/noProcessEnv: the native runtime reads it

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { offer } from '../src/rtp/sdp-answer.ts';
-import { startServer, type TestServer } from '../test/support/server.ts';
+import { startServer, type TestServer } from '../test/support/server/server.ts';
 import { checkTargets, markdownTable } from './lib/harness.ts';
 
 const NUMBER = '+12025550123';

@@ -1,5 +1,5 @@
 /** Row 18, metrics-scrape: how long `/metrics` takes beside 200 calls, and whether their packets notice. */
-import { freePort } from '../test/support/free-ports.ts';
+import { freePort } from '../test/support/network/free-ports.ts';
 import {
   checkTargets,
   markdownTable,

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Phone } from '../examples/phone/phone.ts';
 import type { PhoneCall } from '../examples/phone/phone-call.ts';
-import { startServer } from '../test/support/server.ts';
+import { startServer } from '../test/support/server/server.ts';
 import {
   checkTargets,
   markdownTable,

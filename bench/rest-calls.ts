@@ -1,6 +1,6 @@
 /** Row 11, rest, with calls: whether the packets of 100 calls notice requests to the interface beside them. */
 import { copyFileSync } from 'node:fs';
-import { freePort } from '../test/support/free-ports.ts';
+import { freePort } from '../test/support/network/free-ports.ts';
 import { makeCallHistory } from './lib/call-history.ts';
 import {
   checkTargets,

@@ -1,6 +1,6 @@
 /** Feeds mutants of the RFC 4475 messages to the parser: `node bench/sip-fuzz.ts [count] [seed]`. */
 import { parseDecimal } from '../src/sip/message/grammar.ts';
-import { fuzz } from '../test/support/sip-mutants.ts';
+import { fuzz } from '../test/support/sip/sip-mutants.ts';
 
 const [countText = '1000000', seedText = '1'] = process.argv.slice(2);
 const count = parseDecimal(countText, 1e9);

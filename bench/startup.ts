@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startServer } from '../test/support/server.ts';
+import { startServer } from '../test/support/server/server.ts';
 import {
   checkTargets,
   cpuSecondsOf,

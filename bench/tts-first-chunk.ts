@@ -12,7 +12,7 @@ import { chooseSynthesizer } from '../src/speech/tts/pool/choose-synthesizer.ts'
 import type { Synthesizer } from '../src/speech/tts/pool/synthesizer.ts';
 import { PhraseCache } from '../src/speech/tts/voices/phrase-cache.ts';
 import { loadVoiceBook } from '../src/speech/tts/voices/voice-book.ts';
-import { writeKokoro, writePiperVoice } from '../test/support/voice-graphs.ts';
+import { writeKokoro, writePiperVoice } from '../test/support/speech/voice-graphs.ts';
 import {
   checkTargets,
   markdownTable,

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
 import { EspeakWave } from '../src/speech/tts/espeak/sentence-job.ts';
-import { seededChance } from '../test/support/onnx-file.ts';
+import { seededChance } from '../test/support/speech/onnx-file.ts';
 import { checkTargets, markdownTable, numberArg, printJson } from './lib/harness.ts';
 import { openOurEar, type RecognizerEar } from './lib/recognizer-ears.ts';
 import { wordErrors } from './lib/word-errors.ts';

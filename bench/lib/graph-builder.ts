@@ -8,7 +8,7 @@ import {
   type OnnxTensor,
   randomWeights,
   seededChance,
-} from '../../test/support/onnx-file.ts';
+} from '../../test/support/speech/onnx-file.ts';
 
 export type Precision = 'float32' | 'int8';
 

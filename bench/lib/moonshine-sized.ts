@@ -1,7 +1,7 @@
 /** Moonshine models of any size with weights that mean nothing, in Hugging Face's layout. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onnxModel } from '../../test/support/onnx-file.ts';
+import { onnxModel } from '../../test/support/speech/onnx-file.ts';
 import { GraphBuilder, Weights } from './graph-builder.ts';
 import { whisperDecoder } from './whisper-decoder-graph.ts';
 import type { WhisperSize } from './whisper-encoder-graph.ts';

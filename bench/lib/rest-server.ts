@@ -6,7 +6,7 @@ import { NumberOwners, type Trunks } from '../../src/domain/dialing/number-owner
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { silentLogger as log } from '../../src/lib/logger.ts';
 import { Metrics } from '../../src/lib/metrics/metrics.ts';
-import { silentVoices } from '../../test/support/silent-voices.ts';
+import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { LINK_SECRET, openRestWorld } from './rest-world.ts';
 
 const TRUNKS: Trunks = {

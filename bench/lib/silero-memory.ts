@@ -1,5 +1,5 @@
 /** The recurrent end of a model of Silero's sizes, with its numbers laid out as PyTorch's exporter lays them. */
-import { int64, type OnnxNode, type OnnxTensor } from '../../test/support/onnx-file.ts';
+import { int64, type OnnxNode, type OnnxTensor } from '../../test/support/speech/onnx-file.ts';
 
 export const STATE_SIZE = 128;
 

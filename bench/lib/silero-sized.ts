@@ -8,7 +8,7 @@ import {
   onnxModel,
   randomWeights,
   seededChance,
-} from '../../test/support/onnx-file.ts';
+} from '../../test/support/speech/onnx-file.ts';
 import {
   BIAS_SCALE,
   GAIN,

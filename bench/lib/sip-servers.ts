@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../test/support/free-ports.ts';
+import { freePort } from '../../test/support/network/free-ports.ts';
 import { cpuSecondsOf } from './harness.ts';
 import { START_FLAGS } from './start-flags.ts';
 

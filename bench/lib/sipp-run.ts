@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../test/support/free-ports.ts';
+import { freePort } from '../../test/support/network/free-ports.ts';
 import { cpuSecondsOf, percentile } from './harness.ts';
 
 export interface SippCalls {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { EspeakWave } from '../../src/speech/tts/espeak/sentence-job.ts';
-import { seededChance } from '../../test/support/sip-mutants.ts';
+import { seededChance } from '../../test/support/sip/sip-mutants.ts';
 import { type Chance, type Phrase, pick, samplePhrase } from './phrases.ts';
 
 /** The accents of the training; what is held out is the voice. */

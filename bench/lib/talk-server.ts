@@ -7,7 +7,7 @@ import { parseSdp } from '../../src/rtp/sdp.ts';
 import { offer } from '../../src/rtp/sdp-answer.ts';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { freePort } from '../../test/support/free-ports.ts';
+import { freePort } from '../../test/support/network/free-ports.ts';
 import { LineProcess } from './line-process.ts';
 import { type Holdings, holdingsOf } from './process-memory.ts';
 import { nodeTool } from './rtp-run.ts';

@@ -12,8 +12,8 @@ import {
   type OnnxValue,
   randomWeights,
   seededChance,
-} from '../../test/support/onnx-file.ts';
-import { SYMBOLS } from '../../test/support/voice-graphs.ts';
+} from '../../test/support/speech/onnx-file.ts';
+import { SYMBOLS } from '../../test/support/speech/voice-graphs.ts';
 
 /** Collects nodes and weights; each step takes a value's name and gives the next one's. */
 class Layers {

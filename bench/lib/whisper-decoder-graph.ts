@@ -4,7 +4,7 @@ import {
   type OnnxNode,
   type OnnxValue,
   onnxModel,
-} from '../../test/support/onnx-file.ts';
+} from '../../test/support/speech/onnx-file.ts';
 import { GraphBuilder, type Precision, Weights } from './graph-builder.ts';
 import type { WhisperSize } from './whisper-encoder-graph.ts';
 

@@ -1,5 +1,5 @@
 /** Whisper's encoder as Hugging Face's exports have it, with weights that mean nothing. */
-import { type OnnxValue, onnxModel, uint8 } from '../../test/support/onnx-file.ts';
+import { type OnnxValue, onnxModel, uint8 } from '../../test/support/speech/onnx-file.ts';
 import { GraphBuilder, type Precision, Weights } from './graph-builder.ts';
 
 export interface WhisperSize {

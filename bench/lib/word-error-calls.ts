@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Listener } from '../../examples/demo/listener.ts';
 import { Phone } from '../../examples/phone/phone.ts';
-import { startServer, type TestServer } from '../../test/support/server.ts';
+import { startServer, type TestServer } from '../../test/support/server/server.ts';
 import type { SpokenPhrase } from './spoken-sample.ts';
 
 /** From the range that is kept for examples. */

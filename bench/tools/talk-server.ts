@@ -16,7 +16,7 @@ import { Metrics } from '../../src/lib/metrics/metrics.ts';
 import { FallbackModel } from '../../src/llm/fallback-model.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
 import { openStore } from '../../src/store/store.ts';
-import { silentVoices } from '../../test/support/silent-voices.ts';
+import { silentVoices } from '../../test/support/api/silent-voices.ts';
 import { answerMemoryQuestions } from '../lib/memory-answers.ts';
 import { NeuralEarBeside } from '../lib/neural-ear-beside.ts';
 import { StubClock } from '../lib/stub-clock.ts';

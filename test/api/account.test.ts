@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { addKey, LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const ADMIN_KEY = `svc_live_${'5'.repeat(32)}`;
 const TEST_ADMIN_KEY = `svc_test_${'6'.repeat(32)}`;

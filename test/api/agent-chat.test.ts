@@ -5,7 +5,6 @@ import { HttpServer } from '../../src/api/http/http-server.ts';
 import type { AgentChat } from '../../src/domain/agent/agent-version.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { buildAgent } from '../support/build-agent.ts';
 import {
   addKey,
   FOREIGN_KEY,
@@ -13,7 +12,8 @@ import {
   openTestApi,
   type RequestOptions,
   TEST_KEY,
-} from '../support/test-api.ts';
+} from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 const PATH = '/api/agents/agent_1/chat';
 

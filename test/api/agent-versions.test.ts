@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
-import { openSignedIn } from '../support/dashboard-world.ts';
-import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import {
+  addKey,
+  FOREIGN_KEY,
+  openTestApi,
+  TEST_KEY,
+  type TestApi,
+} from '../support/api/test-api.ts';
+import { openSignedIn } from '../support/dashboard/dashboard-world.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

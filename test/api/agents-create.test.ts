@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { openTestApi, TEST_KEY } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestApi, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type TestApi } from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { addKey, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 interface Analytics {
   readonly period: { readonly start: string; readonly end: string };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addKey, LIVE_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, LIVE_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

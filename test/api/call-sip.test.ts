@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CallSipTrace, SipTraceMessage } from '../../src/domain/call/sip-trace.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const PATH = '/api/calls/call_1/sip';
 

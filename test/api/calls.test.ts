@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestApi, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type TestApi } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const NOON = new Date('2026-11-20T12:00:00.000Z');
 

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryStatus } from '../../src/domain/webhook/webhook-delivery.ts';
-import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
-import { STORE_NOW_MS } from '../support/test-store.ts';
-import { addDelivery, record } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, buildEvent } from '../support/webhook-world.ts';
+import {
+  addKey,
+  FOREIGN_KEY,
+  openTestApi,
+  TEST_KEY,
+  type TestApi,
+} from '../support/api/test-api.ts';
+import { STORE_NOW_MS } from '../support/store/test-store.ts';
+import { addDelivery, record } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent } from '../support/webhook/webhook-world.ts';
 
 const DELIVERIES = '/api/webhooks/deliveries';
 

@@ -1,7 +1,7 @@
 /** The envelope of errors where no route answers; `matrix.test.ts` asks the routes. */
 import { expect, test } from 'vitest';
-import { errorFaults } from '../support/error-answer.ts';
-import { openTestApi, type RequestOptions, type TestApi } from '../support/test-api.ts';
+import { errorFaults } from '../support/api/error-answer.ts';
+import { openTestApi, type RequestOptions, type TestApi } from '../support/api/test-api.ts';
 
 /** Asks, and looks at everything that an error answer must have. */
 async function expectError(

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Logger } from '../../src/lib/logger.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addTalk } from '../support/build-talk.ts';
-import { foundIn } from '../support/found-in.ts';
-import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addTalk } from '../support/store/build-talk.ts';
+import { foundIn } from '../support/store/found-in.ts';
 
 const ADMIN_KEY = `svc_live_${'7'.repeat(32)}`;
 const TEST_ADMIN_KEY = `svc_test_${'6'.repeat(32)}`;

@@ -2,7 +2,7 @@
 import { StreamingApi } from 'hono/utils/stream';
 import { expect, test } from 'vitest';
 import { EventStream } from '../../src/api/http/event-stream.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const BACKLOG_BYTES = 1024 * 1024;
 const RETRY = 'retry: 2000\n\n';

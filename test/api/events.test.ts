@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ServiceEvent } from '../../src/domain/webhook/service-event.ts';
-import { buildCall } from '../support/build-call.ts';
 import {
   type AnswerBody,
   addKey,
@@ -10,8 +9,9 @@ import {
   openTestApi,
   TEST_KEY,
   type TestApi,
-} from '../support/test-api.ts';
-import { buildEvent } from '../support/webhook-world.ts';
+} from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { buildEvent } from '../support/webhook/webhook-world.ts';
 
 const LIVE = { accountId: 'acct_main', environment: 'live' } as const;
 

@@ -6,7 +6,7 @@ import { clientAddressOf } from '../../src/api/http/client-address.ts';
 import { HttpServer } from '../../src/api/http/http-server.ts';
 import { trustedProxies, trustNoProxy } from '../../src/domain/trusted-proxies.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
 
 const isTrusted = trustedProxies(['127.0.0.1', '10.0.0.0/8', 'fd00::/8']);
 

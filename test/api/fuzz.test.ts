@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
-import { openTestApi, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type TestApi } from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 const NUM_RUNS = 150;
 

@@ -1,13 +1,19 @@
 /** Requests made from the document: every answer must be one that the document has, and never a failure of ours. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readDescription } from '../support/api-description.ts';
-import { type ApiWorld, idsFor, keyOf, openApiWorld, SCOPELESS_KEY } from '../support/api-world.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { textOf } from '../support/event-reader.ts';
-import { faultsOf } from '../support/json-schema.ts';
-import { type Operation, operationsOf } from '../support/openapi-description.ts';
-import { nearly } from '../support/schema-arbitrary.ts';
+import { readDescription } from '../support/api/api-description.ts';
+import {
+  type ApiWorld,
+  idsFor,
+  keyOf,
+  openApiWorld,
+  SCOPELESS_KEY,
+} from '../support/api/api-world.ts';
+import { textOf } from '../support/api/event-reader.ts';
+import { faultsOf } from '../support/api/json-schema.ts';
+import { type Operation, operationsOf } from '../support/api/openapi-description.ts';
+import { nearly } from '../support/api/schema-arbitrary.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 const NUM_RUNS = 3000;
 

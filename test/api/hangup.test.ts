@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
-import { buildCall } from '../support/build-call.ts';
 import {
   addKey,
   FOREIGN_KEY,
   openTestApi,
   type RequestOptions,
   TEST_KEY,
-} from '../support/test-api.ts';
+} from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const READ_KEY = `svc_live_${'R'.repeat(32)}`;
 

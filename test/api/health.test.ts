@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { engineState, type ReadinessReport } from '../../src/domain/call/engine-state.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
 
 const REPORT: ReadinessReport = {
   status: 'ready',

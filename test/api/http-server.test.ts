@@ -5,7 +5,7 @@ import type { RateStore } from '../../src/domain/account/rate-limit.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const running: HttpServer[] = [];
 

@@ -1,6 +1,6 @@
 /** `ETag` and `If-Match` of agents: two people who change the same agent do not undo each other's work. */
 import { expect, test } from 'vitest';
-import { openTestApi, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hasMoreCommasThan, isDeeperThan } from '../../src/api/http/json-bounds.ts';
-import { fastestCpuMs } from '../support/cpu-time.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
+import { fastestCpuMs } from '../support/time/cpu-time.ts';
 
 const MEBIBYTE = 1024 * 1024;
 

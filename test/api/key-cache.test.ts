@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { KeyCache } from '../../src/api/http/key-cache.ts';
 import type { ApiKeyStore } from '../../src/domain/account/api-key.ts';
-import { addKey } from '../support/test-api.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { addKey } from '../support/api/test-api.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { API_KEYS_MAX, API_SCOPES } from '../../src/domain/account/api-key.ts';
-import { addKey, LIVE_KEY, openTestApi, type TestApi } from '../support/test-api.ts';
+import { addKey, LIVE_KEY, openTestApi, type TestApi } from '../support/api/test-api.ts';
 
 const ADMIN_KEY = `svc_live_${'5'.repeat(32)}`;
 const TEST_ADMIN_KEY = `svc_test_${'6'.repeat(32)}`;

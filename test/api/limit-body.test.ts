@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { LIVE_KEY, openTestApi } from '../support/test-api.ts';
+import { LIVE_KEY, openTestApi } from '../support/api/test-api.ts';
 
 /** Sends `chunks` of 64 KiB over a real connection, without announcing how long they are. */
 async function postUnannounced(chunks: number): Promise<{

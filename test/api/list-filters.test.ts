@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Agent, DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
 import type { Call, CallStatus } from '../../src/domain/call/call.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestApi, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type TestApi } from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const HOUR_MS = 3_600_000;
 

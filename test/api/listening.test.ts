@@ -7,8 +7,8 @@ import type { Listening, LiveSound, SoundListener } from '../../src/domain/call/
 import { systemClock } from '../../src/lib/clock.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { endlessWavHeader, readWavHeader } from '../../src/media/recording/wav-format.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const PATH = '/api/live/calls/call_1/audio';
 const HEADER_BYTES = 44;

@@ -2,9 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import type { CallLevels, LiveSound } from '../../src/domain/call/live-sound.ts';
-import { buildCall } from '../support/build-call.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { EventReader } from '../support/api/event-reader.ts';
+import { openTestApi } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const PATH = '/api/live/calls';
 

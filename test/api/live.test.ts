@@ -3,9 +3,15 @@ import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { buildCall } from '../support/build-call.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { FOREIGN_KEY, LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { EventReader } from '../support/api/event-reader.ts';
+import {
+  FOREIGN_KEY,
+  LIVE_KEY,
+  openTestApi,
+  TEST_KEY,
+  type TestApi,
+} from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const PATH = '/api/live/calls';
 const NOON = new Date('2026-11-20T12:00:00.000Z');

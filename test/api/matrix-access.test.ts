@@ -14,11 +14,11 @@ import {
   REVOKED_KEY,
   SANDBOX_ADMIN_KEY,
   SCOPELESS_KEY,
-} from '../support/api-world.ts';
-import { ask, expectErrors, OPERATIONS } from '../support/ask-operations.ts';
-import { textOf } from '../support/event-reader.ts';
-import type { Operation } from '../support/openapi-description.ts';
-import { addKey } from '../support/test-api.ts';
+} from '../support/api/api-world.ts';
+import { ask, expectErrors, OPERATIONS } from '../support/api/ask-operations.ts';
+import { textOf } from '../support/api/event-reader.ts';
+import type { Operation } from '../support/api/openapi-description.ts';
+import { addKey } from '../support/api/test-api.ts';
 
 /** A telephone number is no id: who may assign one is in test/api/number-owners.test.ts. */
 const WITH_ID = OPERATIONS.filter(({ path }) => /\{(?!number\})/.test(path));

@@ -7,12 +7,12 @@ import {
   openApiWorld,
   pathOf,
   SANDBOX_ADMIN_KEY,
-} from '../support/api-world.ts';
-import { ask, DESCRIPTION, expectErrors, OPERATIONS } from '../support/ask-operations.ts';
-import { breakStore } from '../support/broken-store.ts';
-import { API_HEADERS, errorFaults } from '../support/error-answer.ts';
-import { textOf } from '../support/event-reader.ts';
-import type { Operation } from '../support/openapi-description.ts';
+} from '../support/api/api-world.ts';
+import { ask, DESCRIPTION, expectErrors, OPERATIONS } from '../support/api/ask-operations.ts';
+import { API_HEADERS, errorFaults } from '../support/api/error-answer.ts';
+import { textOf } from '../support/api/event-reader.ts';
+import type { Operation } from '../support/api/openapi-description.ts';
+import { breakStore } from '../support/store/broken-store.ts';
 
 const WITH_BODY = OPERATIONS.filter(({ body }) => body !== undefined);
 

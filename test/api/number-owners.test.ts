@@ -1,8 +1,14 @@
 /** A trunk's numbers belong to accounts: another account neither calls from them nor answers them. */
 import { expect, test } from 'vitest';
 import type { Trunks } from '../../src/domain/dialing/number-owner.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { addKey, FOREIGN_KEY, LIVE_KEY, openTestApi, type TestApi } from '../support/test-api.ts';
+import {
+  addKey,
+  FOREIGN_KEY,
+  LIVE_KEY,
+  openTestApi,
+  type TestApi,
+} from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 /** Of the first account, `acct_main`. */
 const OPERATOR_KEY = `svc_live_${'9'.repeat(32)}`;

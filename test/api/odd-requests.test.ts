@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { connectTo, readAll } from '../support/raw-http.ts';
-import { LIVE_KEY, openTestApi } from '../support/test-api.ts';
+import { connectTo, readAll } from '../support/api/raw-http.ts';
+import { LIVE_KEY, openTestApi } from '../support/api/test-api.ts';
 
 async function openConnection(): Promise<Socket> {
   return connectTo((await openTestApi()).app.fetch);

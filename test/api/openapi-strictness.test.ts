@@ -1,9 +1,9 @@
 /** The document and the server, on the same bodies: what one refuses, the other refuses. */
 import { expect, test } from 'vitest';
-import { readDescription } from '../support/api-description.ts';
-import { bodyOf, keyOf, openApiWorld, pathOf } from '../support/api-world.ts';
-import { faultsOf } from '../support/json-schema.ts';
-import { operationsOf } from '../support/openapi-description.ts';
+import { readDescription } from '../support/api/api-description.ts';
+import { bodyOf, keyOf, openApiWorld, pathOf } from '../support/api/api-world.ts';
+import { faultsOf } from '../support/api/json-schema.ts';
+import { operationsOf } from '../support/api/openapi-description.ts';
 
 const DESCRIPTION = await readDescription();
 

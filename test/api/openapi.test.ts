@@ -14,12 +14,12 @@ import {
   SERVICE_EVENT_KINDS,
 } from '../../src/domain/webhook/service-event.ts';
 import { testEvent } from '../../src/domain/webhook/webhook-endpoint.ts';
-import { createHollowApi, readDescription } from '../support/api-description.ts';
-import { buildCall } from '../support/build-call.ts';
-import { faultsOf } from '../support/json-schema.ts';
-import { followed, type JsonSchema, operationsOf } from '../support/openapi-description.ts';
-import { openTestApi } from '../support/test-api.ts';
-import { buildEndpoint } from '../support/webhook-world.ts';
+import { createHollowApi, readDescription } from '../support/api/api-description.ts';
+import { faultsOf } from '../support/api/json-schema.ts';
+import { followed, type JsonSchema, operationsOf } from '../support/api/openapi-description.ts';
+import { openTestApi } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { buildEndpoint } from '../support/webhook/webhook-world.ts';
 
 const DESCRIPTION = await readDescription();
 

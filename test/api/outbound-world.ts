@@ -2,8 +2,8 @@
 import type { Agent } from '../../src/domain/agent/agent.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { openTestApi, type RequestOptions, type TestApi } from '../support/test-api.ts';
+import { openTestApi, type RequestOptions, type TestApi } from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 export const PATH = '/api/calls/outbound';
 export const FROM = '+390698765432';

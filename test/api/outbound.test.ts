@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
 import type { DialQueue } from '../../src/domain/dialing/outbound-rules.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, FOREIGN_KEY, LIVE_KEY, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, LIVE_KEY, TEST_KEY } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 import { FROM, openWorld, QUEUE, queuedOf, start, TO } from './outbound-world.ts';
 
 const READ_KEY = `svc_live_${'R'.repeat(32)}`;

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { peakReader } from '../../src/call/live/live-calls.ts';
 import type { ReadPeaks } from '../../src/domain/call/recording-link.ts';
 import { wavHeader } from '../../src/media/recording/wav-format.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const PATH = '/api/calls/call_1/recording/peaks';
 const FRAMES = 8000;

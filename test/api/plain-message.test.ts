@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
 
 const DRAFT = { name: 'Till', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

@@ -2,9 +2,9 @@
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { readDescription } from '../support/api-description.ts';
-import { readPrevious, readPreviousOpenapi } from '../support/previous-version.ts';
-import { readVectors } from '../support/webhook-vectors.ts';
+import { readDescription } from '../support/api/api-description.ts';
+import { readPrevious, readPreviousOpenapi } from '../support/store/previous-version.ts';
+import { readVectors } from '../support/webhook/webhook-vectors.ts';
 
 /** Read by people, or by generators where an addition is a new requirement: compared apart. */
 const IGNORED = new Set(['description', 'summary', 'example', 'examples', 'title', 'tags']);

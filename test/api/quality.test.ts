@@ -1,8 +1,8 @@
 /** `/api/calls/{callId}/quality`: what was kept, what is known so far, and nothing where there is nothing. */
 import { expect, test } from 'vitest';
 import type { CallQuality } from '../../src/domain/call/call-life.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const PATH = '/api/calls/call_1/quality';
 const WRITE_KEY = `svc_live_${'W'.repeat(32)}`;

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildCall } from '../support/build-call.ts';
-import { LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { LIVE_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const HOUR_ENDS_AT = Date.UTC(2026, 10, 20, 13) / 1000;
 

@@ -1,8 +1,8 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { buildCall } from '../support/build-call.ts';
-import { FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const BYTES = Buffer.from('RIFF0123456789');
 

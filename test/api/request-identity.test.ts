@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
 
 function recordingLog(): { readonly log: Logger; readonly lines: object[] } {
   const lines: object[] = [];

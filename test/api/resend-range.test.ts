@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryStatus } from '../../src/domain/webhook/webhook-delivery.ts';
-import { FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
-import { addDelivery, record } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, buildEvent } from '../support/webhook-world.ts';
+import { FOREIGN_KEY, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
+import { addDelivery, record } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent } from '../support/webhook/webhook-world.ts';
 
 const RESEND = '/api/webhooks/resend';
 

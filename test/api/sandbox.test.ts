@@ -2,16 +2,16 @@
 import { expect, test } from 'vitest';
 import { QUEUED_CALLS_MAX } from '../../src/domain/dialing/outbound-rules.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
 import {
   addKey,
   LIVE_KEY,
   openTestApi,
   type RequestOptions,
   TEST_KEY,
-} from '../support/test-api.ts';
-import { STORE_NOW_MS } from '../support/test-store.ts';
+} from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { STORE_NOW_MS } from '../support/store/test-store.ts';
 
 const PATH = '/api/sandbox/calls/inbound';
 const NOW = new Date(STORE_NOW_MS).toISOString();

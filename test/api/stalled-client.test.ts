@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { HttpServerOptions } from '../../src/api/http/http-server.ts';
-import { connectTo, readAll } from '../support/raw-http.ts';
+import { connectTo, readAll } from '../support/api/raw-http.ts';
 
 /** A connection to a server that hangs up on a client which takes nothing for 20 ms. */
 const connectHasty = (fetch: HttpServerOptions['fetch']) => connectTo(fetch, { stalledMs: 20 });

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { ServiceError, StoreError } from '../../src/domain/service-error.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
 
 const AGENT = { name: 'Desk', greeting: 'Hello.', systemPrompt: 'Be brief.' };
 

@@ -2,15 +2,15 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/domain/call/call.ts';
 import type { LiveCalls, TransferStart } from '../../src/domain/call/live-sound.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
 import {
   addKey,
   FOREIGN_KEY,
   openTestApi,
   type RequestOptions,
   TEST_KEY,
-} from '../support/test-api.ts';
+} from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const READ_KEY = `svc_live_${'R'.repeat(32)}`;
 const TARGET = '+390612345678';

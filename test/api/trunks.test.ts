@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TrunkState, Trunks } from '../../src/domain/dialing/number-owner.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/test-api.ts';
+import { addKey, FOREIGN_KEY, openTestApi, TEST_KEY } from '../support/api/test-api.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 const ADMIN_KEY = `svc_live_${'7'.repeat(32)}`;
 

@@ -5,8 +5,8 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';
 import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
-import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
-import { openTestApi } from '../support/test-api.ts';
+import { openTestApi } from '../support/api/test-api.ts';
+import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 const book = await loadVoiceBook();
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addKey, openTestApi, TEST_KEY, type TestApi } from '../support/test-api.ts';
+import { addKey, openTestApi, TEST_KEY, type TestApi } from '../support/api/test-api.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 

@@ -1,14 +1,14 @@
 /** From the request to the customer's server and back into the list: the interface with a deliverer behind it. */
 import { expect, test } from 'vitest';
-import { openTestApi, type TestApi } from '../support/test-api.ts';
-import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { openTestApi, type TestApi } from '../support/api/test-api.ts';
+import { answers, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 import {
   buildEvent,
   happen,
   LOCAL_RULES,
   startDeliverer,
   until,
-} from '../support/webhook-world.ts';
+} from '../support/webhook/webhook-world.ts';
 
 const LIVE = { accountId: 'acct_main', environment: 'live' } as const;
 

@@ -7,7 +7,7 @@ import {
 } from '../../src/call/admission/admission-watch.ts';
 import { InboundRouter } from '../../src/call/inbound-router.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
 import { ScriptedIncoming } from './support/scripted-party.ts';
 

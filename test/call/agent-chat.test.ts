@@ -11,8 +11,8 @@ import {
   type ModelEvent,
   type ModelRequest,
 } from '../../src/llm/language-model.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const ACCOUNT: Account = {
   id: 'acct_1',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { transcribedEvent } from '../../src/call/analysis/analyst.ts';
 import { callEndedEvent } from '../../src/domain/call/call-events.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const NOW = new Date('2026-11-20T12:00:10.000Z');
 

@@ -7,7 +7,7 @@ import {
 } from '../../src/call/analysis/analysis-request.ts';
 import type { TranscriptEntry } from '../../src/domain/call/call.ts';
 import type { LanguageModel } from '../../src/llm/language-model.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const OPTIONS = { intents: ['booking', 'other'], language: undefined } as const;
 

@@ -1,6 +1,6 @@
 /** How long an analyst keeps the thread to itself, and what it reads for that. */
 import { expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 import { HANGS, openAnalystWorld, settled } from './support/analyst-world.ts';
 
 const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `call_${index}`);

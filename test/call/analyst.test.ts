@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { LanguageModelError } from '../../src/llm/language-model.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildCall } from '../support/store/build-call.ts';
 import { GOOD_ANSWER, HANGS, openAnalystWorld, settled } from './support/analyst-world.ts';
 
 test('Analyst saves what the model found out, and tells customers in the same moment', async () => {

@@ -14,7 +14,7 @@ import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import type { Leg } from '../../src/telephony/carrier.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 
 const loads = (some: Partial<Loads>): Loads => ({

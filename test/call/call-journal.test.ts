@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CallJournal } from '../../src/call/session/call-journal.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 /** A database that refuses until it is told to work again. */
 function flakyStore() {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { qualityOf } from '../../src/call/session/call-quality.ts';
 import { CallSound } from '../../src/call/session/call-sound.ts';
 import type { AudioStats, StreamDetails } from '../../src/media/audio-stream.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { openCallWorld } from './support/call-world.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CallSpan, spansOfCall } from '../../src/call/session/call-spans.ts';
 import type { TimelineEntry } from '../../src/domain/call/call.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const START_MS = Date.parse('2030-01-01T10:00:00.000Z');
 const at = (ms: number) => new Date(START_MS + ms);

@@ -3,9 +3,9 @@ import { expect, test, vi } from 'vitest';
 import { startGreetings } from '../../src/call/session/greetings.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 test('startGreetings goes on with the next phrase where one cannot be spoken', async () => {
   const store = await openTestStore();

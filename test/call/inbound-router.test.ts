@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { agentOf, refusalOf } from '../../src/call/inbound-router.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
-import { buildAgent } from '../support/build-agent.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
 import { ScriptedIncoming, ScriptedLeg } from './support/scripted-party.ts';
 

@@ -4,7 +4,7 @@ import { LevelRounds } from '../../src/call/live/listener-rounds.ts';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import type { CallLevels } from '../../src/domain/call/live-sound.ts';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 
 const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };

@@ -4,7 +4,7 @@ import { CallSound } from '../../src/call/session/call-sound.ts';
 import type { SoundListener } from '../../src/domain/call/live-sound.ts';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { ScriptedAudio } from './support/scripted-party.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { OutboundQueue } from '../../src/call/outbound/outbound-queue.ts';
 import type { WaitingParty } from '../../src/domain/call/call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openQueue(count: number) {
   const clock = new FakeClock(1_000_000);

@@ -2,7 +2,7 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { OutboundDialer } from '../../src/call/outbound/outbound-dialer.ts';
-import { STORE_NOW_MS } from '../support/test-store.ts';
+import { STORE_NOW_MS } from '../support/store/test-store.ts';
 import { AGENT_NUMBER } from './support/call-world.ts';
 import {
   lineOf,

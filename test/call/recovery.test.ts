@@ -6,8 +6,8 @@ import type { Call } from '../../src/domain/call/call.ts';
 import type { OpenDialog, OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { readWavHeader, repairWav, wavHeader } from '../../src/media/recording/wav-format.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 
 const ANSWERED_AT = new Date('2026-11-20T12:00:05.000Z');
 

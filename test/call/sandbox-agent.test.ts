@@ -12,7 +12,7 @@ import type { ModelEvent } from '../../src/llm/language-model.ts';
 import { parseRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
 import type { SpeechRequest } from '../../src/speech/tts/pool/synthesizer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const PHRASE = { text: 'Hello', voice: 'en-US-JennyNeural', language: 'en-US' };
 

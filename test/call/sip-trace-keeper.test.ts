@@ -7,9 +7,9 @@ import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { CallTraces } from '../../src/sip/trace/call-traces.ts';
 import { FakeFlow, request } from '../sip/messages.ts';
-import { buildCall } from '../support/build-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore, STORE_NOW_MS } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 async function openKeeper(fields: { readonly isRemote?: boolean } = {}) {
   const store = await openTestStore();

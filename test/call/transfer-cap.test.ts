@@ -6,7 +6,7 @@ import {
   TransferCap,
   type TransferRefusal,
 } from '../../src/call/session/transfer-cap.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12);
 

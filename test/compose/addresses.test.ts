@@ -8,7 +8,7 @@ import {
 } from '../../src/compose/addresses.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const CARRIER = '198.51.100.1';
 

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { makeDataFolders, startTightening } from '../../src/compose/data-folder.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

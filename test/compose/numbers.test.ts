@@ -7,8 +7,8 @@ import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { parseTrunks, TrunkSettingsError } from '../../src/telephony/trunks/trunks.ts';
 import { openCallWorld } from '../call/support/call-world.ts';
 import { ScriptedIncoming } from '../call/support/scripted-party.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { addAccount, openTestStore, type TestStore } from '../support/store/test-store.ts';
 
 const NUMBER = '+390612345678';
 

@@ -4,7 +4,7 @@ import { HistoryKeeper, lengthOf } from '../../src/conversation/history/history-
 import { silentLogger } from '../../src/lib/logger.ts';
 import { UNCOUNTED } from '../../src/lib/metrics/model-metrics.ts';
 import type { ChatMessage } from '../../src/llm/language-model.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { Summariser, WINDOW_TOKENS } from './support/summariser.ts';
 
 const SYSTEM: ChatMessage = { role: 'system', content: 'You answer for a dentist.' };

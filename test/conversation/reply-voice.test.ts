@@ -4,7 +4,7 @@ import { ReplyVoice } from '../../src/conversation/reply/reply-voice.ts';
 import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
-import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
+import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 /** 480 samples a letter are 60 ms at 8 kHz. */
 function openVoice() {

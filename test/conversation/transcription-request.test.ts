@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { TranscriptionRequest } from '../../src/conversation/turn/transcription-request.ts';
 import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeEar } from './support/fake-parts.ts';
 
 function listen(log = silentLogger) {

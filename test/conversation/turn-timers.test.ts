@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { TurnTimer } from '../../src/conversation/turn/turn-event.ts';
 import { TurnTimers } from '../../src/conversation/turn/turn-rules.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openTimers() {
   const clock = new FakeClock();

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config/config.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../support/server/programs.ts';
 import { type Compose, type ComposeContext, composeProblems } from './compose-rules.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

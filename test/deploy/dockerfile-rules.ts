@@ -6,7 +6,7 @@ import {
   type Stage,
   stagesOf,
   visibleFiles,
-} from '../support/dockerfile.ts';
+} from '../support/server/dockerfile.ts';
 
 export interface BuildContext {
   /** Folder that the image is built in. */

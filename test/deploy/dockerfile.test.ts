@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { copyOf, execForm, stagesOf, visibleFiles } from '../support/dockerfile.ts';
+import { copyOf, execForm, stagesOf, visibleFiles } from '../support/server/dockerfile.ts';
 import { dockerfileProblems } from './dockerfile-rules.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

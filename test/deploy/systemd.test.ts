@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
-import { execForm, stagesOf } from '../support/dockerfile.ts';
-import { describeWith } from '../support/programs.ts';
+import { execForm, stagesOf } from '../support/server/dockerfile.ts';
+import { describeWith } from '../support/server/programs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');

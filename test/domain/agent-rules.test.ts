@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createAgent, isLanguageTag, patchAgent } from '../../src/domain/agent/agent-rules.ts';
-import { buildAgent } from '../support/build-agent.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
 
 const NOW = new Date('2026-11-21T09:00:00.000Z');
 

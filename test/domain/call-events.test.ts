@@ -5,7 +5,7 @@ import {
   callTranscribedEvent,
 } from '../../src/domain/call/call-events.ts';
 import { endCall } from '../../src/domain/call/call-life.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const STAMP = { id: 'evt_1', now: new Date('2026-11-20T12:01:00.500Z') };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CallStatus } from '../../src/domain/call/call.ts';
 import { durationSeconds, endCall, moveCall } from '../../src/domain/call/call-life.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const STATUSES: readonly CallStatus[] = ['queued', 'ringing', 'in_progress', 'completed', 'failed'];
 

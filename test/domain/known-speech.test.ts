@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { nearest, requireKnownSpeech } from '../../src/domain/agent/agent-rules.ts';
-import { silentVoices } from '../support/silent-voices.ts';
+import { silentVoices } from '../support/api/silent-voices.ts';
 
 test.each([
   [{}],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { entitled, NumberOwners } from '../../src/domain/dialing/number-owner.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { addAccount, openTestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { addAccount, openTestStore } from '../support/store/test-store.ts';
 
 const NUMBER = '+390612345678';
 

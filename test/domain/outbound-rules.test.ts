@@ -10,8 +10,8 @@ import {
   requireOutbound,
   type WayOut,
 } from '../../src/domain/dialing/outbound-rules.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const FROM = '+390698765432';
 const TO = '+390612345678';

@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { type TransferFacts, transferTarget } from '../../src/domain/agent/transfer-rules.ts';
 import { ServiceError } from '../../src/domain/service-error.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const OURS = '+390698765432';
 const TARGET = '+390612345678';

@@ -1,10 +1,10 @@
 /** `/docs` in a browser: Scalar's reference from this server alone, with requests that can be tried. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BrowserPage, launchBrowser } from '../support/browser.ts';
-import { buildDashboard } from '../support/dashboard-page.ts';
-import { describeWith } from '../support/programs.ts';
-import { LIVE_KEY, startServer, type TestServer } from '../support/server.ts';
+import { BrowserPage, launchBrowser } from '../support/dashboard/browser.ts';
+import { buildDashboard } from '../support/dashboard/dashboard-page.ts';
+import { describeWith } from '../support/server/programs.ts';
+import { LIVE_KEY, startServer, type TestServer } from '../support/server/server.ts';
 
 describeWith(['chromium'], 'the API reference', () => {
   let server: TestServer;

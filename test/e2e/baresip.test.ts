@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { openOurEar } from '../../bench/lib/recognizer-ears.ts';
 import { speakAll } from '../../examples/demo/voice.ts';
 import { levelDbfs } from '../../src/media/dsp/level-meter.ts';
-import { Baresip } from '../support/baresip.ts';
-import { describeWith } from '../support/programs.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { describeWith } from '../support/server/programs.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
+import { Baresip } from '../support/sip/baresip.ts';
 
 /** Words that the tiny recogniser knows, so that it can be asked whether they were audible. */
 const GREETING = 'Hello, can you hear me?';

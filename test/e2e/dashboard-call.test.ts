@@ -8,12 +8,18 @@ import { Listener } from '../../examples/demo/listener.ts';
 import { Phone } from '../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../examples/phone/phone-call.ts';
 import { phraseSaying } from '../speech/spoken-phrases.ts';
-import { type BrowserPage, launchBrowser } from '../support/browser.ts';
-import { buildDashboard, openDashboard } from '../support/dashboard-page.ts';
-import { describeWith } from '../support/programs.ts';
-import { firstLoudMs, readStereo } from '../support/recording.ts';
-import { startServer, type TestServer } from '../support/server.ts';
-import { barPlaces, EAR, loudness, playheadPlace, waveInk } from '../support/sound-in-page.ts';
+import { type BrowserPage, launchBrowser } from '../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../support/dashboard/dashboard-page.ts';
+import {
+  barPlaces,
+  EAR,
+  loudness,
+  playheadPlace,
+  waveInk,
+} from '../support/dashboard/sound-in-page.ts';
+import { describeWith } from '../support/server/programs.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
+import { firstLoudMs, readStereo } from '../support/speech/recording.ts';
 
 const EVIL = '<img src=x onerror="window.hit=1">';
 const NUMBER = '+12025550123';

@@ -3,8 +3,8 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SandboxClient } from '../support/sandbox-client.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { SandboxClient } from '../support/server/sandbox-client.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -169,7 +169,7 @@ test('simulated calls need no network at all', async ({ skip }) => {
     process.stderr.write('skipped: needs unshare -n and ip, and the right to use them\n');
     skip('needs unshare -n and ip, and the right to use them');
   }
-  const program = ['node_modules/.bin/node', 'test/support/sandbox-offline.ts'];
+  const program = ['node_modules/.bin/node', 'test/support/server/sandbox-offline.ts'];
 
   const { stdout } = await promisify(execFile)('unshare', [...WITHOUT_NETWORK, ...program], {
     cwd: ROOT,

@@ -7,8 +7,8 @@ import { encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseRtp, writeRtp } from '../../src/rtp/packet.ts';
 import { parseSdp } from '../../src/rtp/sdp.ts';
 import { offer } from '../../src/rtp/sdp-answer.ts';
-import { startServer, type TestServer } from '../support/server.ts';
-import { tone } from '../support/tone.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
+import { tone } from '../support/speech/tone.ts';
 
 const NUMBER = '+12025550123';
 

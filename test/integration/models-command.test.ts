@@ -7,7 +7,7 @@ import { sileroSized } from '../../bench/lib/silero-sized.ts';
 import { temporaryFolder } from '../models/support/download-world.ts';
 import { testModel } from '../models/support/manifests.ts';
 import { type ModelServer, someBytes, startModelServer } from '../models/support/model-server.ts';
-import { COMPILE_CACHE } from '../support/compile-cache.ts';
+import { COMPILE_CACHE } from '../support/server/compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FILES = { 'config.json': someBytes(200, 1), 'onnx/a.onnx': someBytes(300_000, 2) };

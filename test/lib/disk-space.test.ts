@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { DiskSpace } from '../../src/lib/disk-space.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const MIB = 1024 * 1024;
 

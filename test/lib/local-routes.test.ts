@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net';
 import { expect, test } from 'vitest';
 import { LocalRoutes } from '../../src/lib/local-routes.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 /** Answers with an address of its own for each far end, and counts how often it is asked. */
 function countedRoutes() {

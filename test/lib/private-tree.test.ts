@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tighten, tightenTree } from '../../src/lib/private-tree.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 

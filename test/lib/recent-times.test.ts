@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RecentTimes } from '../../src/lib/metrics/recent-times.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openTimes() {
   const clock = new FakeClock(100_000);

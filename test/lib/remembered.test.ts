@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cached } from '../../src/lib/clock.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 test('cached asks once a second, however often it is wanted', () => {
   const clock = new FakeClock();

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { OtlpSpans, type SpanTree } from '../../src/lib/span-exporter.ts';
-import { attributesOf, OtlpReceiver } from '../support/otlp-receiver.ts';
+import { attributesOf, OtlpReceiver } from '../support/server/otlp-receiver.ts';
 
 const NOW_MS = 1_893_456_000_000.25;
 

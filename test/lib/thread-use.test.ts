@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { ThreadUse } from '../../src/lib/process/thread-use.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const IDLE = 'setInterval(() => undefined, 1000)';
 const BUSY = 'setInterval(() => { const until = Date.now() + 20; while (Date.now() < until); }, 1)';

@@ -16,7 +16,7 @@ import {
 import { OllamaModel } from '../../src/llm/ollama/ollama-model.ts';
 import { defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { collect, describeLanguageModel, requestOf, textOf } from './language-model.contract.ts';
 import { startModelServer } from './support/model-server.ts';
 import { ollamaWire } from './support/wires.ts';

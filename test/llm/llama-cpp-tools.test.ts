@@ -11,7 +11,7 @@ import { installCommand } from '../../src/llm/llama-cpp/llama-engine.ts';
 import type { Tool, ToolArguments } from '../../src/tool/tool.ts';
 import { Toolbox } from '../../src/tool/toolbox.ts';
 import { layTable } from '../conversation/support/table.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { collect, requestOf } from './language-model.contract.ts';
 
 const MODELS = join(import.meta.dirname, '../../models');

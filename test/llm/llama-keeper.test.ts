@@ -6,7 +6,7 @@ import {
   type LlamaProcess,
   type ToLlama,
 } from '../../src/llm/llama-cpp/llama-keeper.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const ORDER = { folder: '/llama', file: '/m.gguf', contextTokens: 8192, sequences: 1 };
 

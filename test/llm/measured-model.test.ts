@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MeasuredModel } from '../../src/llm/choose-language-model.ts';
 import type { LanguageModel, ModelEvent } from '../../src/llm/language-model.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function measured(stream: (clock: FakeClock) => AsyncIterable<ModelEvent>) {
   const clock = new FakeClock();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { UNCOUNTED, type WarmResult } from '../../src/lib/metrics/model-metrics.ts';
 import { PrefixWarming } from '../../src/llm/answer-watch.ts';
 import type { LanguageModel, ModelRequest } from '../../src/llm/language-model.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { requestOf } from './language-model.contract.ts';
 
 /** Reads until it is let go, or aborted. */

@@ -5,7 +5,7 @@ import type { ChatMessage, ModelEvent } from '../../src/llm/language-model.ts';
 import { DEFAULT_RULES_FILE, defaultRuleBook } from '../../src/llm/scripted/default-rules.ts';
 import { loadRuleBook, parseRuleBook } from '../../src/llm/scripted/rule-book.ts';
 import { ScriptedModel } from '../../src/llm/scripted/scripted-model.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import {
   collect,
   describeLanguageModel,

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { encodeG711, type G711Law } from '../../src/media/dsp/g711.ts';
 import { Playout } from '../../src/media/rtp-session/playout.ts';
-import { readStereo } from '../support/recording.ts';
-import { testFolder } from '../support/test-store.ts';
+import { readStereo } from '../support/speech/recording.ts';
+import { testFolder } from '../support/store/test-store.ts';
 import { FAR_END, reply, TestSession } from './test-session.ts';
 
 const HEADER_WORDS = 3;

@@ -16,7 +16,7 @@ import {
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { PortsExhaustedError } from '../../src/media/engine/port-pool.ts';
 import { readWavHeader } from '../../src/media/recording/wav-format.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { TestPhone } from './test-phone.ts';
 import { reply, VOICE } from './test-session.ts';
 

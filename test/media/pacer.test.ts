@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Pacer, type Rider } from '../../src/media/worker/pacer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 class Passenger implements Rider {
   readonly ridesAtMs: number[] = [];

@@ -6,9 +6,9 @@ import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import type { ToWorker } from '../../src/media/engine/media-protocol.ts';
 import type { MediaWorkerHandle } from '../../src/media/engine/media-worker-handle.ts';
 import { RtpSessionHandle } from '../../src/media/engine/rtp-session-handle.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { readStereo } from '../support/recording.ts';
-import { testFolder } from '../support/test-store.ts';
+import { readStereo } from '../support/speech/recording.ts';
+import { testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { TestSession } from './test-session.ts';
 
 test('RtpSessionHandle says when the recording was asked for', () => {

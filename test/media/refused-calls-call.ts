@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { MediaEngine } from '../../src/media/engine/media-engine.ts';
-import { type RefusableCall, refuseCalls } from '../support/refused-calls.ts';
+import { type RefusableCall, refuseCalls } from '../support/server/refused-calls.ts';
 import { TestPhone } from './test-phone.ts';
 import { VOICE } from './test-session.ts';
 

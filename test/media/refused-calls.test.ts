@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { AudioStats } from '../../src/media/audio-stream.ts';
 import type { SocketsReport } from '../../src/media/sockets/rtp-sockets.ts';
-import type { RefusableCall } from '../support/refused-calls.ts';
+import type { RefusableCall } from '../support/server/refused-calls.ts';
 
 const PROGRAM = fileURLToPath(new URL('refused-calls-call.ts', import.meta.url));
 const PACKETS = 125;

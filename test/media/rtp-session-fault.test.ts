@@ -5,7 +5,7 @@ import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { RtpSession } from '../../src/media/rtp-session/rtp-session.ts';
 import { Pacer } from '../../src/media/worker/pacer.ts';
 import { writeRtp } from '../../src/rtp/packet.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { AGREED, FAR_END, VOICE } from './test-session.ts';
 
 test('RtpSession tells of a fault that a datagram led to, and lets nobody beside it have it', () => {

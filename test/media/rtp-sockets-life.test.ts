@@ -14,7 +14,7 @@ import { MediaEngine } from '../../src/media/engine/media-engine.ts';
 import { startMediaWorker } from '../../src/media/engine/media-worker-handle.ts';
 import { loadLibc, newMemory } from '../../src/media/sockets/epoll/libc.ts';
 import { newAlarmMemory } from '../../src/media/worker/pacer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import {
   ADAPTERS,
   LOOPBACK,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Pacer, type Rider } from '../../src/media/worker/pacer.ts';
 import { SendSchedule } from '../../src/media/worker/send-schedule.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const BUSY = 300;
 

@@ -8,7 +8,7 @@ import { Pacer } from '../../src/media/worker/pacer.ts';
 import { parseRtp, type RtpPacket, writeRtp } from '../../src/rtp/packet.ts';
 import type { AgreedMedia } from '../../src/rtp/sdp-answer.ts';
 import type { Source, TrustedHosts } from '../../src/rtp/source-lock.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 export const FAR_END: Source = { address: '192.0.2.7', port: 4000 };
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { peakReader } from '../../src/call/live/live-calls.ts';
 import { wavHeader } from '../../src/media/recording/wav-format.ts';
 import { readWavPeaks } from '../../src/media/recording/wav-peaks.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
 
 const SHAPE = { channels: 2, rateHz: 8000 };
 

@@ -12,7 +12,7 @@ import {
   wavHeader,
 } from '../../src/media/recording/wav-format.ts';
 import { WavRecorder } from '../../src/media/recording/wav-recorder.ts';
-import { fill, mounted, skipWithoutMount } from '../support/small-disk.ts';
+import { fill, mounted, skipWithoutMount } from '../support/store/small-disk.ts';
 
 const FRAME = 160;
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS, waitBeforeRetryMs } from '../../src/model-store/download-file.ts';
 import { retryAfterMs } from '../../src/model-store/http-source.ts';
 import { bytesText, Progress, plainText, spanText } from '../../src/model-store/progress.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function shown(isTerminal: boolean) {
   const clock = new FakeClock();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Agent } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpSource } from '../../src/model-store/http-source.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../support/server/programs.ts';
 import { temporaryFolder } from './support/download-world.ts';
 
 type Answer = readonly [status: number, headers: Record<string, string>];

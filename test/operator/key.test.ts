@@ -1,9 +1,9 @@
 /** The dashboard's own keys: what they may do, what they cost, and when they die. */
 import { expect, onTestFinished, test } from 'vitest';
 import { hashOfKey } from '../../src/domain/account/api-key.ts';
-import { Browser, openDashboard, openSignedIn } from '../support/dashboard-world.ts';
-import { EventReader } from '../support/event-reader.ts';
-import { LIVE_KEY, type TestApi } from '../support/test-api.ts';
+import { EventReader } from '../support/api/event-reader.ts';
+import { LIVE_KEY, type TestApi } from '../support/api/test-api.ts';
+import { Browser, openDashboard, openSignedIn } from '../support/dashboard/dashboard-world.ts';
 
 const MINUTE_MS = 60_000;
 

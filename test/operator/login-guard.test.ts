@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { FREE_TRIES_OF_ALL, FREE_TRIES_OF_CLIENT } from '../../src/domain/account/operator.ts';
 import { LoginGuard } from '../../src/operator/login-guard.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openGuard() {
   const guard = new LoginGuard(new FakeClock());

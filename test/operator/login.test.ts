@@ -1,7 +1,7 @@
 /** Signing in, and how those are held back who do not know the password. */
 import { expect, test } from 'vitest';
 import { openLogger } from '../../src/lib/logger.ts';
-import { Browser, openSignedIn, PASSWORD } from '../support/dashboard-world.ts';
+import { Browser, openSignedIn, PASSWORD } from '../support/dashboard/dashboard-world.ts';
 
 const WRONG = 'wrong horse battery';
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { OperatorPassword } from '../../src/operator/operator-password.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 /** A hash takes some hundreds of milliseconds: a thread that has to share its processor has its turn ten times meanwhile. */
 const TURNS_MIN = 10;

@@ -7,7 +7,7 @@ import {
   SESSIONS_MAX,
 } from '../../src/domain/account/operator.ts';
 import { OperatorSessions } from '../../src/operator/operator-sessions.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function openSessions() {
   const clock = new FakeClock();

@@ -6,7 +6,7 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { expect, onTestFinished, test } from 'vitest';
 import { HttpServer } from '../../src/api/http/http-server.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { openDashboardWorld } from '../support/dashboard-world.ts';
+import { openDashboardWorld } from '../support/dashboard/dashboard-world.ts';
 
 const INDEX = '<!doctype html><title>Offhook</title>';
 const DOCS = '<!doctype html><title>Offhook REST API</title>';

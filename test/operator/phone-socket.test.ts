@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { PhoneSocket } from '../../src/operator/phone-sockets.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 /** A WebSocket that writes down what is asked of it. */
 class TestWebSocket extends EventEmitter {

@@ -9,7 +9,7 @@ import {
   dial,
   openPhoneSockets,
   stopPhoneSockets,
-} from '../support/phone-sockets-world.ts';
+} from '../support/dashboard/phone-sockets-world.ts';
 
 afterEach(stopPhoneSockets);
 

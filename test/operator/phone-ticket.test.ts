@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { PhoneTickets } from '../../src/operator/phone-tickets.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { openSignedIn } from '../support/dashboard-world.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { openSignedIn } from '../support/dashboard/dashboard-world.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const LIVE = { accountId: 'acct_main', environment: 'live' } as const;
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { eventually } from '../sip/user-agents.ts';
-import { openPhoneSockets, stopPhoneSockets } from '../support/phone-sockets-world.ts';
+import { openPhoneSockets, stopPhoneSockets } from '../support/dashboard/phone-sockets-world.ts';
 
 const WISH = [
   'GET /dashboard/sip HTTP/1.1',

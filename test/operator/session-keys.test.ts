@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { hashOfKey } from '../../src/domain/account/api-key.ts';
 import { KEYS_A_SESSION_MAX, OPERATOR_KEY_LIFE_MS } from '../../src/domain/account/operator.ts';
 import { SessionKeys } from '../../src/operator/session-keys.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'test' } as const;
 

@@ -1,6 +1,11 @@
 /** Sessions: what each request must show, when they end, and what ends with them. */
 import { expect, test } from 'vitest';
-import { Browser, openDashboard, openSignedIn, PASSWORD } from '../support/dashboard-world.ts';
+import {
+  Browser,
+  openDashboard,
+  openSignedIn,
+  PASSWORD,
+} from '../support/dashboard/dashboard-world.ts';
 
 const HOUR_MS = 3_600_000;
 const NEXT = 'another horse battery';

@@ -5,7 +5,7 @@ import {
   openDashboard,
   openDashboardWorld,
   PASSWORD,
-} from '../support/dashboard-world.ts';
+} from '../support/dashboard/dashboard-world.ts';
 
 test('POST /dashboard/setup sets the password and signs in', async () => {
   const { api, token } = await openDashboardWorld();

@@ -4,7 +4,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
-import { startServer } from '../support/server.ts';
+import { startServer } from '../support/server/server.ts';
 import { findPrograms, startRealWorld, type WorldOptions } from './real-processes.ts';
 
 const NUMBER = '+12025550123';

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { DocumentedCommand } from '../support/documented-commands.ts';
-import type { NetworkNamespace } from '../support/network-namespace.ts';
+import type { NetworkNamespace } from '../support/network/network-namespace.ts';
+import type { DocumentedCommand } from '../support/server/documented-commands.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const START_MS_MAX = 30_000;

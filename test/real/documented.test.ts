@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { commandOf, commandsIn } from '../support/documented-commands.ts';
-import { whyNoNatNetwork } from '../support/nat-network.ts';
-import { NetworkNamespace } from '../support/network-namespace.ts';
+import { whyNoNatNetwork } from '../support/network/nat-network.ts';
+import { NetworkNamespace } from '../support/network/network-namespace.ts';
+import { commandOf, commandsIn } from '../support/server/documented-commands.ts';
 import { DocumentedServers } from './documented-servers.ts';
 import { findPrograms } from './real-processes.ts';
 

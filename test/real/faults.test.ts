@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Phone, PhoneError, type RingingCall } from '../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../examples/phone/phone-call.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
 import { findPrograms, type RealWorld, startRealWorld } from './real-processes.ts';
 
 const CALLS = 20;

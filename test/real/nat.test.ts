@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { commandsIn, sectionOf } from '../support/documented-commands.ts';
 import {
   CALLS,
   expectGood,
@@ -15,7 +14,7 @@ import {
   openPhone,
   REGISTRAR,
   SUBSCRIBER,
-} from '../support/nat-calls.ts';
+} from '../support/network/nat-calls.ts';
 import {
   LAN_PHONE,
   NatNetwork,
@@ -23,9 +22,10 @@ import {
   SECOND_PUBLIC,
   SERVER,
   whyNoNatNetwork,
-} from '../support/nat-network.ts';
-import { startRegistrar } from '../support/registrar.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+} from '../support/network/nat-network.ts';
+import { startRegistrar } from '../support/network/registrar.ts';
+import { commandsIn, sectionOf } from '../support/server/documented-commands.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
 import { DocumentedServers, SECRETS } from './documented-servers.ts';
 import { findPrograms } from './real-processes.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import { systemClock } from '../../src/lib/clock.ts';
 import { EventSocket } from '../../src/telephony/freeswitch/event-socket.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { Relay } from './relay.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Phone, type RingingCall } from '../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../examples/phone/phone-call.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestServer } from '../support/server/server.ts';
 import { findPrograms, type RealWorld, startRealWorld } from './real-processes.ts';
 
 const NUMBER = '+12025550123';

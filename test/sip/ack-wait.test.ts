@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import { AckWait } from '../../src/sip/transaction/reliable-responses.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { request } from './messages.ts';
 
 function open() {

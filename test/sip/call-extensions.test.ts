@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { OutgoingInvite } from '../../src/sip/requests.ts';
 import type { Acceptance, ServerInvite } from '../../src/sip/server-invite.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import {
   eventually,

@@ -7,7 +7,7 @@ import {
   TRACE_MESSAGES_MAX,
   type TracedMessage,
 } from '../../src/sip/trace/call-traces.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 
 const START_MS = 1_000_000;

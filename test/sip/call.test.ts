@@ -1,7 +1,7 @@
 /** Whole calls between two user agents, over real UDP and TCP. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { ALL_OVER_MS, eventually, next, type Pair, startPair, stopPair } from './user-agents.ts';
 

@@ -1,7 +1,7 @@
 /** Client transactions: timers A, B, D, E, F, K, M and what the user is told. */
 import { describe, expect, test } from 'vitest';
 import { ClientTransaction } from '../../src/sip/transaction/client-transaction.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 
 function start(method: 'INVITE' | 'OPTIONS', protocol: 'UDP' | 'TCP' = 'UDP') {

@@ -6,7 +6,7 @@ import { parseAuthFields } from '../../src/sip/digest/digest.ts';
 import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { eventually } from './user-agents.ts';
 

@@ -11,7 +11,7 @@ import {
   openFrontWorld,
   rememberingCredentials,
   sdp,
-} from '../support/front-world.ts';
+} from '../support/sip/front-world.ts';
 
 const CREDENTIALS = { username: 'zoë', password: 'sesame' };
 

@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import { FrameReader, formatFrame } from '../../src/sip/drachtio-server/client-protocol.ts';
-import { FakeClock } from '../support/fake-clock.ts';
 import {
   connectSrf,
   type FrontWorld,
   openFrontWorld,
   SECRET,
   sdp,
-} from '../support/front-world.ts';
+} from '../support/sip/front-world.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 let world: FrontWorld | undefined;
 const sockets: Socket[] = [];

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
-import { openFrontWorld, sdp } from '../support/front-world.ts';
+import { openFrontWorld, sdp } from '../support/sip/front-world.ts';
 
 test('the front passes 491 on at once, as a real drachtio-server does, and leaves the next try to the application', async () => {
   const world = await openFrontWorld();

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type Srf from 'drachtio-srf';
 import { afterEach, expect, test } from 'vitest';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { type FrontWorld, openFrontWorld, sdp } from '../support/front-world.ts';
-import { seededChance } from '../support/sip-mutants.ts';
+import { type FrontWorld, openFrontWorld, sdp } from '../support/sip/front-world.ts';
+import { seededChance } from '../support/sip/sip-mutants.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { ScriptedPeer } from './scripted-peer.ts';
 import { eventually, losingSocket, SHORT_TIMERS } from './user-agents.ts';
 

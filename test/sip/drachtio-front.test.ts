@@ -5,7 +5,7 @@ import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { DialogEnd } from '../../src/sip/dialog/dialog-core.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerRequest } from '../../src/sip/requests.ts';
-import { type FrontWorld, openFrontWorld, sdp } from '../support/front-world.ts';
+import { type FrontWorld, openFrontWorld, sdp } from '../support/sip/front-world.ts';
 
 let world: FrontWorld | undefined;
 

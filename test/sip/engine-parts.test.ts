@@ -5,7 +5,7 @@ import { EngineStats } from '../../src/sip/engine-stats.ts';
 import { Tokens } from '../../src/sip/message/identifiers.ts';
 import { SipMessage } from '../../src/sip/message/message.ts';
 import { RefusedPeers } from '../../src/sip/request-sender.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow } from './messages.ts';
 
 test('Tokens makes names of the bytes it is given, and none twice from one heap', () => {

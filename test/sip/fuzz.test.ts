@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type StreamFrame, StreamFramer } from '../../src/sip/parser/stream-framer.ts';
-import { fuzz, mutantSeeds, seededChance } from '../support/sip-mutants.ts';
+import { fuzz, mutantSeeds, seededChance } from '../support/sip/sip-mutants.ts';
 
 const MUTANT_COUNT = 20_000;
 const SEED = 4475;

@@ -7,8 +7,8 @@ import { parseMessage } from '../../src/sip/parser/parser.ts';
 import type { Resolver } from '../../src/sip/transport/next-hop.ts';
 import { type OpenUdpSocket, openUdpSocket } from '../../src/sip/transport/transport-udp.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { seededChance } from '../support/sip-mutants.ts';
+import { seededChance } from '../support/sip/sip-mutants.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { request, SDP } from './messages.ts';
 import { SHORT_TIMERS } from './user-agents.ts';
 

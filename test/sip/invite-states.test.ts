@@ -5,7 +5,7 @@ import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { OutgoingInvite } from '../../src/sip/requests.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { eventually, next, type Pair, startPair, stopPair } from './user-agents.ts';
 

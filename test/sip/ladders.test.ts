@@ -6,7 +6,7 @@ import { reasonPhrase } from '../../src/sip/message/status.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { STANDARD_TIMERS } from '../../src/sip/transaction/timers.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { eventually, next, type Pair, seededChance, startPair, stopPair } from './user-agents.ts';
 

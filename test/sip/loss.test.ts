@@ -1,7 +1,7 @@
 /** Calls between two user agents whose datagrams get lost, in both directions. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { FakeClock } from '../support/fake-clock.ts';
-import { runningClock } from '../support/running-clock.ts';
+import type { FakeClock } from '../support/time/fake-clock.ts';
+import { runningClock } from '../support/time/running-clock.ts';
 import { SDP } from './messages.ts';
 import {
   ALL_OVER_MS,

@@ -4,7 +4,7 @@ import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import type { Target } from '../../src/sip/transport/next-hop.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { eventually, losingSocket, next, SHORT_TIMERS, uriOf } from './user-agents.ts';
 
 const address = '127.0.0.1';

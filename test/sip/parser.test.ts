@@ -4,7 +4,7 @@ import { faultOf } from '../../src/sip/message/status.ts';
 import { HEADER_BYTES_MAX, HEADER_LINES_MAX, parseMessage } from '../../src/sip/parser/parser.ts';
 import { checkRequest } from '../../src/sip/parser/request-check.ts';
 import { StreamFramer } from '../../src/sip/parser/stream-framer.ts';
-import { cpuMs, fastestCpuMs } from '../support/cpu-time.ts';
+import { cpuMs, fastestCpuMs } from '../support/time/cpu-time.ts';
 
 const REQUEST = {
   line: 'OPTIONS sip:bob@example.com SIP/2.0',

@@ -4,7 +4,7 @@ import type { Dialog } from '../../src/sip/dialog/dialog.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { request, SDP } from './messages.ts';
 import { ScriptedPeer } from './scripted-peer.ts';
 import { next } from './user-agents.ts';

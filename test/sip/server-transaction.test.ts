@@ -7,7 +7,7 @@ import {
   NonInviteServerTransaction,
 } from '../../src/sip/transaction/server-transaction.ts';
 import { mergeKey } from '../../src/sip/transaction/transaction.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, transactionContext } from './messages.ts';
 
 function open(method: 'INVITE' | 'INFO', protocol: 'UDP' | 'TCP' = 'UDP') {

@@ -1,7 +1,7 @@
 /** Refreshes of a session, and what the peer says is too short for it. */
 import { afterEach, expect, test } from 'vitest';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { ScriptedPeer } from './scripted-peer.ts';
 

@@ -10,7 +10,7 @@ import {
   parseSessionExpires,
   SessionTimer,
 } from '../../src/sip/dialog/session-timer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { request, responseTo } from './messages.ts';
 
 const OWN = { intervalMs: 1_800_000, intervalMsMin: 90_000 };

@@ -1,7 +1,7 @@
 /** Timers that share one of the system: when they fire, what cancelling leaves, and that one exception does not stop the others. */
 import { expect, test } from 'vitest';
 import { SharedTimers } from '../../src/sip/transaction/shared-timers.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 function open() {
   const clock = new FakeClock();

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { StreamFrame } from '../../src/sip/parser/stream-framer.ts';
 import { TcpConnection } from '../../src/sip/transport/transport-tcp.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { request } from './messages.ts';
 
 const LIMITS = { idleMs: 1000, messageMs: 300, unsentBytesMax: 100 };

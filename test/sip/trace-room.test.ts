@@ -7,7 +7,7 @@ import {
   MESSAGE_BYTES_KEPT,
   TRACE_MESSAGES_MAX,
 } from '../../src/sip/trace/call-traces.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, responseTo } from './messages.ts';
 
 const KIB = 1024;

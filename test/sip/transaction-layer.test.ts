@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { Tokens } from '../../src/sip/message/identifiers.ts';
 import { makeResponse, type SipMessage } from '../../src/sip/message/message.ts';
 import { type Arrival, TransactionLayer } from '../../src/sip/transaction/transaction-layer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request, responseTo, transactionContext } from './messages.ts';
 
 /** A layer with one flow to one peer. */

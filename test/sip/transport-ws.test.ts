@@ -5,7 +5,7 @@ import type { SipMessage } from '../../src/sip/message/message.ts';
 import { parseMessage } from '../../src/sip/parser/parser.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { eventually, kindOf, next, SHORT_TIMERS } from './user-agents.ts';
 

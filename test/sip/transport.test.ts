@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { ListenProtocol } from '../../src/sip/transport/flow.ts';
 import { UserAgent } from '../../src/sip/user-agent.ts';
 import type { UserAgentOptions } from '../../src/sip/user-agent-options.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SDP } from './messages.ts';
 import { eventually, SHORT_TIMERS, startPair, stopPair, uriOf } from './user-agents.ts';
 

@@ -14,7 +14,7 @@ import { IncomingCalls } from '../../src/sip/drachtio-server/incoming-calls.ts';
 import type { SipMessage } from '../../src/sip/message/message.ts';
 import type { ResponseParts, ServerRequest } from '../../src/sip/requests.ts';
 import type { ServerInvite } from '../../src/sip/server-invite.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeFlow, request } from './messages.ts';
 
 const parse = (...lines: readonly string[]) =>

@@ -8,7 +8,7 @@ import {
   type SynthesizerEngine,
 } from '../../src/speech/tts/pool/choose-synthesizer.ts';
 import { loadVoiceBook } from '../../src/speech/tts/voices/voice-book.ts';
-import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
+import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 const options = { voices: await loadVoiceBook(), clock: systemClock, logger: silentLogger };
 

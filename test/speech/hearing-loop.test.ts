@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { ReceiveRing } from '../../src/media/buffers/receive-ring.ts';
 import { HearingLoop } from '../../src/speech/hearing/hearing-loop.ts';
 import type { FromThread } from '../../src/speech/hearing/hearing-messages.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 import { batchSizes, loudEngine } from './loud-detector.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LongUtterance } from '../../src/speech/hearing/call-listener.ts';
 import { UtteranceAudio } from '../../src/speech/stt/pool/recognition-request.ts';
 import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 
 async function startLane() {

@@ -4,7 +4,7 @@ import type { Hearing, SpeechListener, Utterance } from '../../src/speech/hearin
 import { MeasuredHearing } from '../../src/speech/hearing/measured-hearing.ts';
 import { MeasuredSynthesizer } from '../../src/speech/tts/pool/measured-synthesizer.ts';
 import type { Synthesizer } from '../../src/speech/tts/pool/synthesizer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const REPORT = { reason: 'installed', isFallback: false };
 

@@ -1,7 +1,7 @@
 /** What the writer of ONNX models writes can be loaded and run. */
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import { expect, test } from 'vitest';
-import { float32, int64, type OnnxGraph, onnxModel } from '../support/onnx-file.ts';
+import { float32, int64, type OnnxGraph, onnxModel } from '../support/speech/onnx-file.ts';
 
 const branch = (op: string): OnnxGraph => ({
   nodes: [{ op, inputs: ['x', 'weights'], outputs: [`y_${op}`] }],

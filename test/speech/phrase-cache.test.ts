@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SpokenSynthesizer } from '../../src/speech/text-normalization/spoken-form.ts';
 import { SynthesisError, type WordEnds } from '../../src/speech/tts/pool/synthesizer.ts';
 import { PhraseCache } from '../../src/speech/tts/voices/phrase-cache.ts';
-import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
+import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 const GREETING = { text: 'Hello', voice: 'en-US-JennyNeural', language: 'en-US' };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { samplePhrase } from '../../bench/lib/phrases.ts';
-import { seededChance } from '../support/sip-mutants.ts';
+import { seededChance } from '../support/sip/sip-mutants.ts';
 import { SPOKEN_PHRASES } from './spoken-phrases.ts';
 
 /** Different words, without regard to capitals, that models/train/phrases.py can come to. */

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RecognitionError } from '../../src/speech/hearing/hearing.ts';
 import { RecognizerLane } from '../../src/speech/stt/pool/recognizer-lane.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 
 /** A lane whose first process has its model. */

@@ -8,7 +8,7 @@ import {
   smartTurnFeatures,
 } from '../../src/speech/turn-detection/smart-turn-detector.ts';
 import { smartTurnEngine } from '../../src/speech/turn-detection/turn-detector.ts';
-import { float32, onnxModel } from '../support/onnx-file.ts';
+import { float32, onnxModel } from '../support/speech/onnx-file.ts';
 
 const TINY = join(import.meta.dirname, '../../models/tiny');
 const folder = mkdtempSync(join(tmpdir(), 'turn-'));

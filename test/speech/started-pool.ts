@@ -6,7 +6,7 @@ import type {
   RecognitionOrder,
 } from '../../src/speech/stt/pool/recognition-request.ts';
 import { RecognizerPool } from '../../src/speech/stt/pool/recognizer-pool.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { FakeRecognizerProcess } from './fake-recognizer-process.ts';
 
 /** A second of audio. */

@@ -4,7 +4,7 @@ import type { Loaded, LoadOrder, StopOrder } from '../../src/speech/stt/pool/mod
 import type { FromTurnChild, ToTurnChild } from '../../src/speech/turn-detection/turn-detector.ts';
 import type { TurnProcess } from '../../src/speech/turn-detection/turn-lane.ts';
 import { TurnLane } from '../../src/speech/turn-detection/turn-lane.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 class FakeTurnProcess implements TurnProcess {
   readonly received: (ToTurnChild | LoadOrder | StopOrder)[] = [];

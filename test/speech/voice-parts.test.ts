@@ -14,7 +14,7 @@ import {
   parseVoiceName,
   sampleText,
 } from '../../src/speech/tts/voices/voice-list.ts';
-import { ScriptedSynthesizer } from '../support/scripted-synthesizer.ts';
+import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
 
 const book = await loadVoiceBook();
 

@@ -2,11 +2,16 @@ import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type Account, type CallRetention, KEEP_CALLS } from '../../src/domain/account/account.ts';
 import type { ErasureOrder } from '../../src/domain/account/erasure.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addTalk } from '../support/build-talk.ts';
-import { foundIn } from '../support/found-in.ts';
-import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { SCOPE } from '../support/webhook-world.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addTalk } from '../support/store/build-talk.ts';
+import { foundIn } from '../support/store/found-in.ts';
+import {
+  addAccount,
+  openTestStore,
+  STORE_NOW_MS,
+  type TestStore,
+} from '../support/store/test-store.ts';
+import { SCOPE } from '../support/webhook/webhook-world.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = new Date(STORE_NOW_MS);

@@ -12,8 +12,8 @@ import {
 import { idMaker } from '../../src/domain/ids.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { openTestStore, testFolder } from '../support/test-store.ts';
+import { openTestStore, testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 

@@ -2,9 +2,9 @@ import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEFAULT_AGENT_SETTINGS } from '../../src/domain/agent/agent.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 

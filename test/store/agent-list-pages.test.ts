@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { cpuMs } from '../support/cpu-time.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore } from '../support/store/test-store.ts';
+import { cpuMs } from '../support/time/cpu-time.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 

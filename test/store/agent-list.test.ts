@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
-import { cpuMs } from '../support/cpu-time.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { openTestStore } from '../support/store/test-store.ts';
+import { cpuMs } from '../support/time/cpu-time.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 

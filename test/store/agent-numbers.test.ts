@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { buildAgent } from '../support/build-agent.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const NUMBER = '+390612345678';
 

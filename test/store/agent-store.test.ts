@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addAccount, openTestStore, type TestStore } from '../support/store/test-store.ts';
 
 const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };
 

@@ -8,9 +8,14 @@ import { AGENT_VERSIONS_KEPT } from '../../src/domain/agent/agent-version.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { up } from '../../src/store/migrations/m0001-accounts-agents-calls.ts';
 import { openStore } from '../../src/store/store.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { addAccount, openTestStore, type TestStore, testFolder } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import {
+  addAccount,
+  openTestStore,
+  type TestStore,
+  testFolder,
+} from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };
 

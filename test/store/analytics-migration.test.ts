@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { up } from '../../src/store/migrations/m0001-accounts-agents-calls.ts';
 import { openStore } from '../../src/store/store.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 /** 20 November 2026, noon. */
 const NOON_MS = Date.UTC(2026, 10, 20, 12);

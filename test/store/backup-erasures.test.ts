@@ -7,12 +7,17 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { makeBackup } from '../../src/store/backup/backup.ts';
 import { restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addManyTalks, addTalk } from '../support/build-talk.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { foundIn } from '../support/found-in.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore, testFolder } from '../support/test-store.ts';
-import { buildEndpoint } from '../support/webhook-world.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addManyTalks, addTalk } from '../support/store/build-talk.ts';
+import { foundIn } from '../support/store/found-in.ts';
+import {
+  openTestStore,
+  STORE_NOW_MS,
+  type TestStore,
+  testFolder,
+} from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
+import { buildEndpoint } from '../support/webhook/webhook-world.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 const [CALLER, WORDS] = ['+390699887766', 'a very private matter'];

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/database-lock.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
 
 const MODULE = join(import.meta.dirname, '../../src/store/sqlite/database-lock.ts');
 

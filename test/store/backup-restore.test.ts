@@ -13,11 +13,16 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { makeBackup, sha256Of } from '../../src/store/backup/backup.ts';
 import { restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { openStore } from '../../src/store/store.ts';
-import { buildCall } from '../support/build-call.ts';
-import { buildDialog } from '../support/build-dialog.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore, testFolder } from '../support/test-store.ts';
-import { SCOPE } from '../support/webhook-world.ts';
+import { buildDialog } from '../support/sip/build-dialog.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import {
+  openTestStore,
+  STORE_NOW_MS,
+  type TestStore,
+  testFolder,
+} from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
+import { SCOPE } from '../support/webhook/webhook-world.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 

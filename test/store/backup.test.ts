@@ -18,8 +18,13 @@ import type { RecordingMode } from '../../src/store/backup/backup-recordings.ts'
 import { DatabasePresentError, restoreBackup } from '../../src/store/backup/backup-restore.ts';
 import { DatabaseInUseError, lockDatabase } from '../../src/store/sqlite/database-lock.ts';
 import { openStore } from '../../src/store/store.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore, testFolder } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import {
+  openTestStore,
+  STORE_NOW_MS,
+  type TestStore,
+  testFolder,
+} from '../support/store/test-store.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 

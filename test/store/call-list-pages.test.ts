@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const SCOPE = { accountId: 'acct_1', environment: 'live' } as const;
 

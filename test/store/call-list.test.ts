@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import type { Call, CallQuery } from '../../src/domain/call/call.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addAccount, openTestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addAccount, openTestStore } from '../support/store/test-store.ts';
 
 const DAY_MS = 86_400_000;
 

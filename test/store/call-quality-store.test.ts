@@ -1,8 +1,8 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { CallQuality } from '../../src/domain/call/call-life.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const QUALITY: CallQuality = {
   codec: 'PCMU',

@@ -9,8 +9,8 @@ import type {
 } from '../../src/domain/analytics/analytics-report.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import { canMove, endCall, moveCall } from '../../src/domain/call/call-life.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addAccount, openTestStore, type TestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addAccount, openTestStore, type TestStore } from '../support/store/test-store.ts';
 
 const NOW = new Date('2026-11-20T12:00:00.000Z');
 

@@ -3,8 +3,8 @@ import type { Scope } from '../../src/domain/agent/agent.ts';
 import type { Call } from '../../src/domain/call/call.ts';
 import { callEndedEvent, callStartedEvent } from '../../src/domain/call/call-events.ts';
 import { endCall, moveCall } from '../../src/domain/call/call-life.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const LIVE: Scope = { accountId: 'acct_1', environment: 'live' };
 

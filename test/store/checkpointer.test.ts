@@ -9,7 +9,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { Checkpointer, type StartCheckpoints } from '../../src/store/sqlite/checkpointer.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { build } from '../../src/store/sqlite/schema.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
 
 /** Twice the usual pages of the log, and far less than what a thread leaves to the connection. */
 const ROWS = 2000;

@@ -3,10 +3,15 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import type { DeliveryQuery, WebhookDelivery } from '../../src/domain/webhook/webhook-delivery.ts';
-import { leastMs } from '../support/least-ms.ts';
-import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { addDelivery } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+import {
+  addAccount,
+  openTestStore,
+  STORE_NOW_MS,
+  type TestStore,
+} from '../support/store/test-store.ts';
+import { leastMs } from '../support/time/least-ms.ts';
+import { addDelivery } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook/webhook-world.ts';
 
 /** Of which scope each endpoint is. */
 const ENDPOINTS: Readonly<Record<string, Scope>> = {

@@ -1,10 +1,10 @@
 import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { RESENDS_MAX } from '../../src/domain/webhook/webhook-endpoint.ts';
-import { leastMs } from '../support/least-ms.ts';
-import { STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { addDelivery, openWith, record } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, SCOPE } from '../support/webhook-world.ts';
+import { STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { leastMs } from '../support/time/least-ms.ts';
+import { addDelivery, openWith, record } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const LATER = new Date(STORE_NOW_MS + 3_600_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
-import { openWith, record } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+import { openTestStore, STORE_NOW_MS } from '../support/store/test-store.ts';
+import { openWith, record } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const NOON = new Date(STORE_NOW_MS);
 

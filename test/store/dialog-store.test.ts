@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildDialog } from '../support/build-dialog.ts';
-import { openTestStore } from '../support/test-store.ts';
+import { buildDialog } from '../support/sip/build-dialog.ts';
+import { openTestStore } from '../support/store/test-store.ts';
 
 const dialog = (id: string, openedAtMs: number) =>
   buildDialog({ id, openedAt: new Date(openedAtMs) });

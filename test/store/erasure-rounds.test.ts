@@ -6,11 +6,11 @@ import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import type { ErasureOrder, Leftovers } from '../../src/domain/account/erasure.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { ErasureRounds } from '../../src/store/accounts/erasure-rounds.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addTalk } from '../support/build-talk.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { foundIn } from '../support/found-in.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addTalk } from '../support/store/build-talk.ts';
+import { foundIn } from '../support/store/found-in.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 const CALLER = '+390699887766';

@@ -2,12 +2,12 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ErasureOrder } from '../../src/domain/account/erasure.ts';
 import { refreshStatistics } from '../../src/store/sqlite/sqlite-file.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { addManyTalks, addTalk, deliverTalk } from '../support/build-talk.ts';
-import { foundIn } from '../support/found-in.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { buildEndpoint, SCOPE } from '../support/webhook-world.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { addManyTalks, addTalk, deliverTalk } from '../support/store/build-talk.ts';
+import { foundIn } from '../support/store/found-in.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { buildEndpoint, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 const [CALLER, WORDS] = ['+390699887766', 'a very private matter'];

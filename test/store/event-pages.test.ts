@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { EventQuery } from '../../src/domain/webhook/service-event.ts';
-import { leastMs } from '../support/least-ms.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { SCOPE } from '../support/webhook-world.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { leastMs } from '../support/time/least-ms.ts';
+import { SCOPE } from '../support/webhook/webhook-world.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KeptAnswer } from '../../src/domain/account/rate-limit.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { openTestStore, type TestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { openTestStore, type TestStore } from '../support/store/test-store.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 /** Those who watch calls get no power over them. */
 import { expect, test } from 'vitest';
 import { LiveWatchers } from '../../src/store/calls/live-watchers.ts';
-import { buildCall } from '../support/build-call.ts';
+import { buildCall } from '../support/store/build-call.ts';
 
 const SCOPE = { accountId: 'acct_main', environment: 'live' } as const;
 const CALL = buildCall({ id: 'call_1', ...SCOPE });

@@ -2,8 +2,8 @@ import Sqlite from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { expect, test } from 'vitest';
 import { up } from '../../src/store/migrations/m0009-number-assignments.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { addAccount, openTestStore } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { addAccount, openTestStore } from '../support/store/test-store.ts';
 
 test('NumberAssignments keeps one a number, and forgets', async () => {
   const store = await openTestStore();

@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { DueDelivery } from '../../src/domain/webhook/outbox.ts';
-import { leastMs } from '../support/least-ms.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook-world.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { leastMs } from '../support/time/least-ms.ts';
+import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const at = (afterMs: number) => new Date(STORE_NOW_MS + afterMs);
 

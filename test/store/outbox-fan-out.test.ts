@@ -2,8 +2,8 @@ import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { addAccount, openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
-import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook-world.ts';
+import { addAccount, openTestStore, STORE_NOW_MS } from '../support/store/test-store.ts';
+import { buildEndpoint, buildEvent, happen, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AttemptResult } from '../../src/domain/webhook/outbox.ts';
 import type { DeliveryAttempt } from '../../src/domain/webhook/webhook-delivery.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const DAY_MS = 86_400_000;
 const at = (afterMs: number) => new Date(STORE_NOW_MS + afterMs);

@@ -3,7 +3,7 @@ import { PRUNED_ROWS_MAX } from '../../src/domain/account/account.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { RetentionRounds } from '../../src/store/accounts/retention-rounds.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const MINUTE_MS = 60_000;
 

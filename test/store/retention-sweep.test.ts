@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { RetentionSweep } from '../../src/store/accounts/retention-rounds.ts';
-import { addTalk } from '../support/build-talk.ts';
-import { addAccount, openTestStore, STORE_NOW_MS } from '../support/test-store.ts';
+import { addTalk } from '../support/store/build-talk.ts';
+import { addAccount, openTestStore, STORE_NOW_MS } from '../support/store/test-store.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { ATTEMPTS_KEPT, PRUNED_ROWS_MAX } from '../../src/domain/account/account.ts';
 import { IDEMPOTENCY_KEPT_MS } from '../../src/domain/account/rate-limit.ts';
 import { EVENTS_KEPT_MS } from '../../src/domain/webhook/service-event.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { addDelivery, record } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { addDelivery, record } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const NOW = new Date(STORE_NOW_MS);
 

@@ -4,7 +4,7 @@ import { windowOf } from '../../src/domain/account/rate-limit.ts';
 import { StoreError } from '../../src/domain/service-error.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { openTestStore, type TestStore } from '../support/test-store.ts';
+import { openTestStore, type TestStore } from '../support/store/test-store.ts';
 
 const NOON = windowOf(new Date('2026-11-20T12:30:00.000Z'));
 

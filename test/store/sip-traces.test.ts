@@ -1,8 +1,8 @@
 import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { type KeptSipTrace, SIP_TRACES_KEPT_MS } from '../../src/domain/call/sip-trace.ts';
-import { buildCall } from '../support/build-call.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 
 function traceOf(fields: Partial<KeptSipTrace> = {}): KeptSipTrace {
   return {

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { Database } from '../../src/store/sqlite/database.ts';
 import { storeErrorOf } from '../../src/store/sqlite/sqlite-file.ts';
-import { testFolder } from '../support/test-store.ts';
+import { testFolder } from '../support/store/test-store.ts';
 
 /** A database with an empty table. */
 function openRaw(): Sqlite.Database {

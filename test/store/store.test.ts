@@ -4,10 +4,10 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { openStore } from '../../src/store/store.ts';
-import { buildAgent } from '../support/build-agent.ts';
-import { buildCall } from '../support/build-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { openTestStore, testFolder } from '../support/test-store.ts';
+import { buildAgent } from '../support/store/build-agent.ts';
+import { buildCall } from '../support/store/build-call.ts';
+import { openTestStore, testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const parts = { clock: new FakeClock(), log: silentLogger };
 

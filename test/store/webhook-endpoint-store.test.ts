@@ -2,9 +2,14 @@ import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { Scope } from '../../src/domain/agent/agent.ts';
 import { WEBHOOK_ENDPOINTS_MAX } from '../../src/domain/webhook/webhook-endpoint.ts';
-import { addAccount, openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { addDelivery } from '../support/webhook-deliveries.ts';
-import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook-world.ts';
+import {
+  addAccount,
+  openTestStore,
+  STORE_NOW_MS,
+  type TestStore,
+} from '../support/store/test-store.ts';
+import { addDelivery } from '../support/webhook/webhook-deliveries.ts';
+import { buildEndpoint, buildEvent, SCOPE } from '../support/webhook/webhook-world.ts';
 
 const SANDBOX: Scope = { accountId: 'acct_1', environment: 'test' };
 

@@ -13,9 +13,9 @@ import { up as agentVersions } from '../../src/store/migrations/m0006-agent-vers
 import { up as firstAnswers } from '../../src/store/migrations/m0007-first-answers.ts';
 import { up as agentNumbers } from '../../src/store/migrations/m0008-agent-numbers.ts';
 import { openStore } from '../../src/store/store.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { STORE_NOW_MS, testFolder } from '../support/test-store.ts';
-import { SCOPE } from '../support/webhook-world.ts';
+import { STORE_NOW_MS, testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
+import { SCOPE } from '../support/webhook/webhook-world.ts';
 
 const OLD_STEPS = {
   '0001-accounts-agents-calls': { up: first },

@@ -12,7 +12,7 @@ import { MediaError, type MediaGateway } from '../../src/telephony/media-gateway
 import { sourcesOf } from '../../src/telephony/trunks/trunk-table.ts';
 import { TestPhone } from '../media/test-phone.ts';
 import { VOICE } from '../media/test-session.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { KeptAnswer, request } from './scripted-srf.ts';
 

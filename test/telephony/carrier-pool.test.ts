@@ -12,7 +12,7 @@ import { CarrierPool } from '../../src/telephony/drachtio/carrier/carrier-pool.t
 import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { OURS, Rings, THEIRS, trunkTo } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
 

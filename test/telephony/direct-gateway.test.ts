@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LocalRoutes } from '../../src/lib/local-routes.ts';
 import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SilentLines } from './silent-lines.ts';
 
 function sdp(lines: readonly string[]): string {

@@ -9,7 +9,7 @@ import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-c
 import type { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
 import type { Trunk } from '../../src/telephony/trunks/trunks.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { type Plane, Rings, type StartPlane } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { EventSocket } from '../../src/telephony/freeswitch/event-socket.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { EVENT_SECRET, EventSocketServer, type Mood } from './support/event-socket-server.ts';
 
 async function openServer(mood: Mood = 'well') {

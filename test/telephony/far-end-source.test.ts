@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FarEndSource, tracedPacketIn } from '../../src/telephony/freeswitch/far-end-source.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { settle } from './scripted-srf.ts';
 import { OFFER } from './support/freeswitch-world.ts';
 

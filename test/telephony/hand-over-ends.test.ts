@@ -4,7 +4,7 @@ import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { COLLEAGUE, openLeg, openPair, ScriptedSecond } from './scripted-pair.ts';
 import { PlainEndpoint, response, ScriptedDialog, settle } from './scripted-srf.ts';
 

@@ -5,7 +5,7 @@ import type { ReleaseCause } from '../../src/telephony/carrier.ts';
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';
 
 /** A call whose 200 is out. */

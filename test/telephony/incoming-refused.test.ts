@@ -4,7 +4,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import { MediaError, type MediaGateway } from '../../src/telephony/media-gateway.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog } from './scripted-srf.ts';
 
 function ring(srf: SrfClient, open: MediaGateway['open']) {

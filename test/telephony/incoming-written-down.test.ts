@@ -10,7 +10,7 @@ import {
   type SrfRequestOptions,
 } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { startSilentPlane } from './embedded-plane.ts';
 import { OURS } from './plane.ts';
 import { KeptAnswer, PlainEndpoint, request, ScriptedDialog, settle } from './scripted-srf.ts';

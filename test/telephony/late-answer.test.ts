@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import type { SrfClient, SrfDialog } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { PlainEndpoint, ScriptedDialog, settle } from './scripted-srf.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LevelMeter } from '../../src/media/dsp/level-meter.ts';
 import { LinkedAudio } from '../../src/telephony/media-gateway.ts';
 import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { SilentSession } from './silent-lines.ts';
 
 /** A tenth of full scale: -20 dBFS. */

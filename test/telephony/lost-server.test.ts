@@ -7,8 +7,8 @@ import { UserAgent } from '../../src/sip/user-agent.ts';
 import { DirectGateway } from '../../src/telephony/direct/direct-gateway.ts';
 import { DrachtioCarrier } from '../../src/telephony/drachtio/carrier/drachtio-carrier.ts';
 import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { OURS, Rings } from './plane.ts';
 import { SilentLines } from './silent-lines.ts';
 

@@ -5,8 +5,8 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import { invitesOver } from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
-import { buildDialog } from '../support/build-dialog.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { buildDialog } from '../support/sip/build-dialog.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { LogInServer } from './support/log-in-server.ts';
 
 const NAME = 'sip by 127.0.0.1:9022';

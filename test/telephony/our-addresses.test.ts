@@ -5,7 +5,7 @@ import {
   OurAddresses,
   type OurAddressesOptions,
 } from '../../src/telephony/trunks/our-addresses.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { trunkTo } from './plane.ts';
 
 const CARRIER = '198.51.100.1';

@@ -8,7 +8,7 @@ import {
 } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfIncomingCall } from '../../src/telephony/drachtio/leg/incoming-call.ts';
 import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { KeptAnswer, PlainEndpoint, request, settle } from './scripted-srf.ts';
 

@@ -11,7 +11,7 @@ import {
   type SrfSentInvite,
 } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfOutgoingCall } from '../../src/telephony/drachtio/leg/outgoing-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { OURS, THEIRS, trunkTo } from './plane.ts';
 import { PlainEndpoint, request, response, ScriptedDialog, settle } from './scripted-srf.ts';
 import { dialogsInMemory } from './support/dialogs-in-memory.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../examples/phone/phone.ts';
 import type { Carrier } from '../../src/telephony/carrier.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { type StartPlane, trunkTo } from './plane.ts';
 
 /** Two requests that nobody answers within 4 s each, and the waits before them; as much again on a busy machine. */

@@ -11,7 +11,7 @@ import { openSrf, type SrfClient } from '../../src/telephony/drachtio/carrier/sr
 import { FreeSwitchGateway } from '../../src/telephony/freeswitch/freeswitch-gateway.ts';
 import type { MediaGateway } from '../../src/telephony/media-gateway.ts';
 import { credentialsOf } from '../../src/telephony/trunks/trunk-table.ts';
-import { freePort } from '../support/free-ports.ts';
+import { freePort } from '../support/network/free-ports.ts';
 import { Rings, type StartPlane } from './plane.ts';
 import type { RealServers } from './real-servers.ts';
 import { SilentLines } from './silent-lines.ts';

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { PartyStep } from '../../src/domain/sandbox/sandbox-scenario.ts';
 import type { AudioEvent } from '../../src/media/audio-stream.ts';
 import { SandboxLine } from '../../src/telephony/sandbox/sandbox-line.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { readStereo } from '../support/recording.ts';
-import { testFolder } from '../support/test-store.ts';
+import { readStereo } from '../support/speech/recording.ts';
+import { testFolder } from '../support/store/test-store.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const SAMPLES_PER_MS = 8;
 const CALLER_SAMPLE = 3000;

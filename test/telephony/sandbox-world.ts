@@ -4,7 +4,7 @@ import { ScaledClock } from '../../src/lib/scaled-clock.ts';
 import { CarrierError, type ReleaseCause } from '../../src/telephony/carrier.ts';
 import { SandboxCarrier } from '../../src/telephony/sandbox/sandbox-carrier.ts';
 import { SandboxLeg } from '../../src/telephony/sandbox/sandbox-leg.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 /** Whose number the tests call from. */
 export const FROM = '+12025550123';

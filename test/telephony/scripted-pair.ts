@@ -4,7 +4,7 @@ import { CarrierError, type ReleaseCause } from '../../src/telephony/carrier.ts'
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfLeg, type SrfLegOptions } from '../../src/telephony/drachtio/leg/srf-leg.ts';
 import type { SecondLeg } from '../../src/telephony/drachtio/transfer/transfer.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { PlainEndpoint, response, ScriptedDialog } from './scripted-srf.ts';
 
 export const COLLEAGUE = '+390687654321';

@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/lib/logger.ts';
 import type { ReleaseCause } from '../../src/telephony/carrier.ts';
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { SrfLeg, type SrfLegOptions } from '../../src/telephony/drachtio/leg/srf-leg.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { CONTACT, PlainEndpoint, response, ScriptedDialog, settle } from './scripted-srf.ts';
 
 const SDP = { 'Content-Type': 'application/sdp' };

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { SrfLink } from '../../src/telephony/drachtio/carrier/srf-link.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { LogInServer } from './support/log-in-server.ts';
 
 /** Keeps what the link tells, and lets a test wait for the next word. */

@@ -4,7 +4,7 @@ import {
   type OrphanedLeg,
   OrphanedLegs,
 } from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { settle } from './scripted-srf.ts';
 
 /** A call whose fate the test decides. */

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { readStereo } from '../support/recording.ts';
-import { testFolder } from '../support/test-store.ts';
-import { loudestAmplitude } from '../support/tone.ts';
+import { readStereo } from '../support/speech/recording.ts';
+import { loudestAmplitude } from '../support/speech/tone.ts';
+import { testFolder } from '../support/store/test-store.ts';
 import { COLLEAGUE, callerAndColleague } from './caller-and-colleague.ts';
 import { eventOf, OURS, packetOf, type StartPlane, say, tone } from './plane.ts';
 import { everyoneHears, hears } from './tones.ts';

@@ -9,7 +9,7 @@ import type {
   SrfSentRequest,
 } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { TrunkProbe } from '../../src/telephony/drachtio/carrier/trunk-probe.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { trunkTo } from './plane.ts';
 import { request, response } from './scripted-srf.ts';
 

@@ -9,7 +9,7 @@ import type {
 } from '../../src/telephony/drachtio/carrier/srf.ts';
 import { TrunkRegistration } from '../../src/telephony/drachtio/carrier/trunk-registration.ts';
 import { parseTrunks } from '../../src/telephony/trunks/trunks.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import { request, response, settle } from './scripted-srf.ts';
 
 const TRUNK = { name: 'acme', proxy: '192.0.2.1', username: 'joe', password: 'secret' };

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { readOffer } from '../../src/telephony/webrtc/browser-sdp.ts';
 import { startRelay } from '../../src/telephony/webrtc/relay-thread.ts';
 import { WeriftCall } from '../../src/telephony/webrtc/werift-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 import {
   connectedCall,
   failureOf,

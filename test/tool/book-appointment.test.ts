@@ -8,7 +8,7 @@ import {
   CalendarError,
 } from '../../src/tool/book-appointment.ts';
 import { toolboxFor } from '../../src/tool/toolbox.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const CALLER = '+12025550187';
 

@@ -5,7 +5,7 @@ import type { ToolCall } from '../../src/llm/language-model.ts';
 import type { Tool, ToolContext } from '../../src/tool/tool.ts';
 import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
 import type { TransferRules } from '../../src/tool/transfer-call.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
 
 const RULES: TransferRules = {
   targets: [{ label: 'sales', number: '+390612345678' }],

@@ -5,8 +5,8 @@ import { Notifier } from '../../src/lib/clock.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { type Answer, answerOfStatus, type Sender } from '../../src/webhook/answer.ts';
 import { Deliverer } from '../../src/webhook/deliverer.ts';
-import { openTestStore, type TestStore } from '../support/test-store.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { openTestStore, type TestStore } from '../support/store/test-store.ts';
+import { WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 import {
   buildEndpoint,
   buildEvent,
@@ -14,7 +14,7 @@ import {
   SCOPE,
   startDeliverer,
   until,
-} from '../support/webhook-world.ts';
+} from '../support/webhook/webhook-world.ts';
 
 /** Resolves when looks that are due were made. */
 const looked = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { StoreError } from '../../src/domain/service-error.ts';
 import type { Outbox } from '../../src/domain/webhook/outbox.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/test-store.ts';
-import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
+import { answers, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 import {
   buildEndpoint,
   buildEvent,
@@ -11,7 +11,7 @@ import {
   SCOPE,
   startDeliverer,
   until,
-} from '../support/webhook-world.ts';
+} from '../support/webhook/webhook-world.ts';
 
 /** The store's outbox, some methods of which fail while the disk is full. */
 function fillableOutbox(store: TestStore, failing: readonly ('fanOut' | 'record')[]) {

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { WebhookDelivery } from '../../src/domain/webhook/webhook-delivery.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Store } from '../../src/store/store.ts';
-import { openTestStore } from '../support/test-store.ts';
-import { answers, answersTogether, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { openTestStore } from '../support/store/test-store.ts';
+import { answers, answersTogether, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 import {
   buildEndpoint,
   buildEvent,
@@ -13,7 +13,7 @@ import {
   SCOPE,
   startDeliverer,
   until,
-} from '../support/webhook-world.ts';
+} from '../support/webhook/webhook-world.ts';
 
 const newest = (store: Store): WebhookDelivery | undefined =>
   store.deliveries.list(SCOPE, { limit: 1, offset: 0 }).deliveries[0];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { signedRequest } from '../../src/webhook/signature.ts';
-import { readVectors } from '../support/webhook-vectors.ts';
+import { readVectors } from '../support/webhook/webhook-vectors.ts';
 
 type IsGenuine = (
   body: Buffer,

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Answer } from '../../src/webhook/answer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { type Behaviour, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { LOCAL_RULES } from '../support/webhook-world.ts';
+import { FakeClock } from '../support/time/fake-clock.ts';
+import { type Behaviour, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
+import { LOCAL_RULES } from '../support/webhook/webhook-world.ts';
 
 const SENT = { eventId: 'evt_1', body: '{}', secret: 'whsec_c2VjcmV0', otherSecrets: [] };
 

@@ -10,10 +10,10 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Answer } from '../../src/webhook/answer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
 import type { ResolveName } from '../../src/webhook/ssrf-guard.ts';
-import { freePort } from '../support/free-ports.ts';
-import { describeWith } from '../support/programs.ts';
-import { testFolder } from '../support/test-store.ts';
-import { answers, type Behaviour, WebhookReceiver } from '../support/webhook-receiver.ts';
+import { freePort } from '../support/network/free-ports.ts';
+import { describeWith } from '../support/server/programs.ts';
+import { testFolder } from '../support/store/test-store.ts';
+import { answers, type Behaviour, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
 
 const TIMEOUT_MS = 400;
 

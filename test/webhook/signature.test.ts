@@ -3,13 +3,13 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { type SigningKeys, signedRequest } from '../../src/webhook/signature.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith } from '../support/server/programs.ts';
 import {
   opensslHeaders,
   readVectors,
   type Vector,
   type Verdict,
-} from '../support/webhook-vectors.ts';
+} from '../support/webhook/webhook-vectors.ts';
 
 const vectors = readVectors();
 

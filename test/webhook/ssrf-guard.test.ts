@@ -8,8 +8,8 @@ import { AddressRefusedError } from '../../src/webhook/answer.ts';
 import { HttpSender } from '../../src/webhook/http-sender.ts';
 import type { ResolveName } from '../../src/webhook/ssrf-guard.ts';
 import { guardedLookup, ssrfGuard } from '../../src/webhook/ssrf-guard.ts';
-import { answers, WebhookReceiver } from '../support/webhook-receiver.ts';
-import { LOCAL_RULES } from '../support/webhook-world.ts';
+import { answers, WebhookReceiver } from '../support/webhook/webhook-receiver.ts';
+import { LOCAL_RULES } from '../support/webhook/webhook-world.ts';
 
 const CLOSED = { allowLocal: false, allowPrivate: false };
 

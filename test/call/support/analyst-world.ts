@@ -4,9 +4,9 @@ import type { Call } from '../../../src/domain/call/call.ts';
 import { StoreError } from '../../../src/domain/service-error.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import type { LanguageModel, ModelEvent, ModelRequest } from '../../../src/llm/language-model.ts';
-import { buildAgent } from '../../support/build-agent.ts';
-import { buildCall } from '../../support/build-call.ts';
-import { openTestStore, STORE_NOW_MS, type TestStore } from '../../support/test-store.ts';
+import { buildAgent } from '../../support/store/build-agent.ts';
+import { buildCall } from '../../support/store/build-call.ts';
+import { openTestStore, STORE_NOW_MS, type TestStore } from '../../support/store/test-store.ts';
 
 /** What a well-behaved model says. */
 export const GOOD_ANSWER = JSON.stringify({

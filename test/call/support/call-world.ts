@@ -7,8 +7,8 @@ import type { Agent } from '../../../src/domain/agent/agent.ts';
 import type { Call, CallStore } from '../../../src/domain/call/call.ts';
 import { StoreError } from '../../../src/domain/service-error.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
-import { buildAgent } from '../../support/build-agent.ts';
-import { openTestStore, type TestStore } from '../../support/test-store.ts';
+import { buildAgent } from '../../support/store/build-agent.ts';
+import { openTestStore, type TestStore } from '../../support/store/test-store.ts';
 import { ScriptedIncoming, ScriptedLeg, ScriptedTalk } from './scripted-party.ts';
 
 export const AGENT_NUMBER = '+15550100001';

@@ -10,7 +10,7 @@ import type { Call } from '../../../src/domain/call/call.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import type { Leg, OutgoingCall, TrunkRoute } from '../../../src/telephony/carrier.ts';
 import { CarrierError } from '../../../src/telephony/carrier.ts';
-import { buildCall } from '../../support/build-call.ts';
+import { buildCall } from '../../support/store/build-call.ts';
 import { AGENT_NUMBER, type CallWorld, openCallWorld } from './call-world.ts';
 import { ScriptedLeg } from './scripted-party.ts';
 

@@ -18,11 +18,11 @@ import { idMaker } from '../../../src/domain/ids.ts';
 import { Notifier } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { PhraseCache } from '../../../src/speech/tts/voices/phrase-cache.ts';
-import { buildAgent } from '../../support/build-agent.ts';
-import { buildCall } from '../../support/build-call.ts';
-import { readStereo, type StereoRecording } from '../../support/recording.ts';
-import { ScriptedSynthesizer } from '../../support/scripted-synthesizer.ts';
-import { openTestStore, type TestStore } from '../../support/test-store.ts';
+import { readStereo, type StereoRecording } from '../../support/speech/recording.ts';
+import { ScriptedSynthesizer } from '../../support/speech/scripted-synthesizer.ts';
+import { buildAgent } from '../../support/store/build-agent.ts';
+import { buildCall } from '../../support/store/build-call.ts';
+import { openTestStore, type TestStore } from '../../support/store/test-store.ts';
 
 /** 60 ms a letter. */
 const SAMPLES_PER_LETTER = 480;

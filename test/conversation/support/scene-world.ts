@@ -9,7 +9,7 @@ import { TurnTimers } from '../../../src/conversation/turn/turn-rules.ts';
 import { openState, type TurnState } from '../../../src/conversation/turn/turn-state.ts';
 import { LINE_RATE_HZ } from '../../../src/media/audio-stream.ts';
 import type { ToolOutcome } from '../../../src/tool/tool.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/time/fake-clock.ts';
 import { FakeLine } from './fake-line.ts';
 import type { ModelAct, Scene } from './scene.ts';
 import { modelEvents } from './scene-model.ts';

@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/lib/logger.ts';
 import { endCall } from '../../../src/tool/tool.ts';
 import { Toolbox } from '../../../src/tool/toolbox.ts';
 import { createTransferCall } from '../../../src/tool/transfer-call.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock } from '../../support/time/fake-clock.ts';
 import { FakeLine } from './fake-line.ts';
 import { FakeEar, FakeModel, FakeSynthesizer } from './fake-parts.ts';
 

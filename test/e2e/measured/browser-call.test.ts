@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BrowserPage, launchBrowser } from '../../support/browser.ts';
-import { buildDashboard, openDashboard } from '../../support/dashboard-page.ts';
-import { describeWith } from '../../support/programs.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { writeSpokenFile } from '../../support/spoken-file.ts';
+import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { writeSpokenFile } from '../../support/dashboard/spoken-file.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const VOICE = 'en-US-GuyNeural';
 const GREETING = 'Hello, can you hear me?';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
 import { readWavHeader } from '../../../src/media/recording/wav-format.ts';
-import { startServer } from '../../support/server.ts';
+import { startServer } from '../../support/server/server.ts';
 
 const CALLS = 20;
 

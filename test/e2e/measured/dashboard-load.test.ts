@@ -1,13 +1,13 @@
 /** The dashboard with much to show: ten thousand calls in the list, and fifty that go on at a time. */
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BrowserPage, launchBrowser } from '../../support/browser.ts';
-import { buildDashboard, openDashboard } from '../../support/dashboard-page.ts';
-import { type Frames, framesWhile } from '../../support/frames.ts';
-import { describeWith } from '../../support/programs.ts';
-import { SandboxClient } from '../../support/sandbox-client.ts';
-import { seedCalls, seedTalk } from '../../support/seed-calls.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { type Frames, framesWhile } from '../../support/dashboard/frames.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { SandboxClient } from '../../support/server/sandbox-client.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { seedCalls, seedTalk } from '../../support/store/seed-calls.ts';
 
 const CALLS = 10_000;
 const LIVE_CALLS = 50;

@@ -7,7 +7,7 @@ import { Listener } from '../../../examples/demo/listener.ts';
 import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import { phraseSaying } from '../../speech/spoken-phrases.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const CALLS = 10;
 const TURNS = 3;

@@ -5,8 +5,8 @@ import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
 import { levelDbfs } from '../../../src/media/dsp/level-meter.ts';
 import { readWavHeader, WAV_HEADER_BYTES } from '../../../src/media/recording/wav-format.ts';
-import { EventReader } from '../../support/event-reader.ts';
-import { LIVE_KEY, startServer, type TestServer } from '../../support/server.ts';
+import { EventReader } from '../../support/api/event-reader.ts';
+import { LIVE_KEY, startServer, type TestServer } from '../../support/server/server.ts';
 
 const AGENT_NUMBER = '+12025550123';
 const TARGET = '+12025550188';

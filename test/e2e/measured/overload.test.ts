@@ -6,9 +6,11 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
 import type { PhoneCall } from '../../../examples/phone/phone-call.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
-const BURN = pathToFileURL(join(import.meta.dirname, '../../support/burn-main-thread.ts')).href;
+const BURN = pathToFileURL(
+  join(import.meta.dirname, '../../support/server/burn-main-thread.ts'),
+).href;
 
 /** Two busy seconds close the door, five calm ones open it; the machine that tests may be busy by itself. */
 const CLOSES_MS_MAX = 20_000;

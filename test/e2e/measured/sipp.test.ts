@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { runSipp } from '../../support/sipp.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { runSipp } from '../../support/sip/sipp.ts';
 
 describeWith(['sipp'], 'sipp as the carrier', () => {
   let server: TestServer;

@@ -4,7 +4,7 @@ import {
   type WordErrorReport,
   wordErrorTable,
 } from '../../../bench/word-error-rate.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../support/server/programs.ts';
 
 const PERCENT_MAX = 8;
 const POINTS_BEYOND_DIRECT_MAX = 2;

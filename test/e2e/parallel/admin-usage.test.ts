@@ -7,12 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { up } from '../../../src/store/migrations/m0001-accounts-agents-calls.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { AdminFolders, adminIn, adminJson } from '../../support/admin.ts';
-import { buildCall } from '../../support/build-call.ts';
-import { addTalk } from '../../support/build-talk.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { foundIn } from '../../support/found-in.ts';
-import { addAccount } from '../../support/test-store.ts';
+import { AdminFolders, adminIn, adminJson } from '../../support/server/admin.ts';
+import { buildCall } from '../../support/store/build-call.ts';
+import { addTalk } from '../../support/store/build-talk.ts';
+import { foundIn } from '../../support/store/found-in.ts';
+import { addAccount } from '../../support/store/test-store.ts';
+import { FakeClock } from '../../support/time/fake-clock.ts';
 
 const folders = new AdminFolders();
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { type AdminEnded, AdminFolders, adminIn, adminJson } from '../../support/admin.ts';
-import { LIVE_KEY, startServer, type TestServer } from '../../support/server.ts';
+import { type AdminEnded, AdminFolders, adminIn, adminJson } from '../../support/server/admin.ts';
+import { LIVE_KEY, startServer, type TestServer } from '../../support/server/server.ts';
 
 const folders = new AdminFolders();
 

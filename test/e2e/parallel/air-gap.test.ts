@@ -60,7 +60,7 @@ test('a server with its models in place sends no packet to the outside, whatever
     process.stderr.write(`skipped: ${needs}\n`);
     skip(needs);
   }
-  const program = ['node_modules/.bin/node', 'test/support/air-gap.ts'];
+  const program = ['node_modules/.bin/node', 'test/support/network/air-gap.ts'];
 
   const { stdout } = await promisify(execFile)('unshare', behindTheGap(resolver, ...program), {
     cwd: ROOT,

@@ -13,10 +13,10 @@ import type { Call } from '../../../src/domain/call/call.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { buildCall } from '../../support/build-call.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { buildCall } from '../../support/store/build-call.ts';
 
-const WORKER = join(import.meta.dirname, '../../support/analysis-worker.ts');
+const WORKER = join(import.meta.dirname, '../../support/store/analysis-worker.ts');
 
 const undo: (() => unknown)[] = [];
 

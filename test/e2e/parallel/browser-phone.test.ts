@@ -1,9 +1,9 @@
 /** A browser's call at a whole server, with werift as the browser: ticket, sound, keys, hold, and every way to end it. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../sip/user-agents.ts';
-import { startServer, TEST_KEY, type TestServer } from '../../support/server.ts';
-import { SignedIn } from '../../support/signed-in.ts';
-import { SipWsClient } from '../../support/sip-ws-client.ts';
+import { SignedIn } from '../../support/dashboard/signed-in.ts';
+import { startServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { SipWsClient } from '../../support/sip/sip-ws-client.ts';
 import { BrowserPeer } from '../../telephony/support/browser-peer.ts';
 
 let server: TestServer;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Phone, type RingingCall } from '../../../examples/phone/phone.ts';
 import { eventually } from '../../sip/user-agents.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { SignedIn } from '../../support/signed-in.ts';
-import { SipWsClient } from '../../support/sip-ws-client.ts';
+import { SignedIn } from '../../support/dashboard/signed-in.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { SipWsClient } from '../../support/sip/sip-ws-client.ts';
 import { BrowserPeer } from '../../telephony/support/browser-peer.ts';
 import { everyoneHears } from '../../telephony/tones.ts';
 

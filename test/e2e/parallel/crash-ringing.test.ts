@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone, PhoneError, type RingingCall } from '../../../examples/phone/phone.ts';
-import { freePort } from '../../support/free-ports.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { freePort } from '../../support/network/free-ports.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 import { EVENT_SECRET } from '../../telephony/support/event-socket-server.ts';
 import { FreeSwitchDouble } from '../../telephony/support/freeswitch-double.ts';
 

@@ -1,10 +1,10 @@
 /** Agents in the dashboard: how words are said, earlier versions, and trying one by writing. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BrowserPage, launchBrowser } from '../../support/browser.ts';
-import { buildDashboard, openDashboard } from '../../support/dashboard-page.ts';
-import { describeWith } from '../../support/programs.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const EVIL = '<img src=x onerror="window.hit=1">';
 

@@ -1,12 +1,12 @@
 /** Links in the dashboard: they carry the environment, and one that leads elsewhere says where its thing is. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BrowserPage, launchBrowser } from '../../support/browser.ts';
-import { buildDashboard, openDashboard } from '../../support/dashboard-page.ts';
-import { describeWith } from '../../support/programs.ts';
-import { SandboxClient } from '../../support/sandbox-client.ts';
-import { seedCalls } from '../../support/seed-calls.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { type BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { buildDashboard, openDashboard } from '../../support/dashboard/dashboard-page.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { SandboxClient } from '../../support/server/sandbox-client.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { seedCalls } from '../../support/store/seed-calls.ts';
 
 const NOWHERE = '0'.repeat(24);
 

@@ -4,9 +4,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BrowserPage, launchBrowser } from '../../support/browser.ts';
-import { describeWith } from '../../support/programs.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { BrowserPage, launchBrowser } from '../../support/dashboard/browser.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PASSWORD = 'correct horse battery';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { COMPILE_CACHE } from '../../support/compile-cache.ts';
-import { startServer } from '../../support/server.ts';
+import { COMPILE_CACHE } from '../../support/server/compile-cache.ts';
+import { startServer } from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { canMount, fill, mounted, skipWithoutMount } from '../../support/small-disk.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { canMount, fill, mounted, skipWithoutMount } from '../../support/store/small-disk.ts';
 
 const AGENT = { name: 'Reception', greeting: 'Hello', systemPrompt: 'Be brief.' };
 

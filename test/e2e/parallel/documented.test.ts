@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { scriptsIn } from '../../support/documented-commands.ts';
-import { describeWith } from '../../support/programs.ts';
-import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server.ts';
+import { scriptsIn } from '../../support/server/documented-commands.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** None that a page gives to an agent of its own. */

@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
-import { foundIn } from '../../support/found-in.ts';
-import { SandboxClient } from '../../support/sandbox-client.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { SandboxClient } from '../../support/server/sandbox-client.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { foundIn } from '../../support/store/found-in.ts';
 
 const [ERASED, KEPT] = ['+12025550199', '+12025550144'];
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const undo: (() => unknown)[] = [];

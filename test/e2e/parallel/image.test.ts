@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { execForm } from '../../support/dockerfile.ts';
-import { freePort } from '../../support/free-ports.ts';
+import { freePort } from '../../support/network/free-ports.ts';
+import { execForm } from '../../support/server/dockerfile.ts';
 import {
   type BuiltImage,
   buildImage,
@@ -14,7 +14,7 @@ import {
   PATH,
   type Place,
   run,
-} from '../../support/image-build.ts';
+} from '../../support/server/image-build.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-image-'));
 const data = join(folder, 'data');

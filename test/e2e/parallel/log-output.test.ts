@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { Stranger } from '../../support/stranger.ts';
+import { Stranger } from '../../support/network/stranger.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 /** Each of them is a line of the log: more than a pipe, or the small file system, has room for. */
 const REQUESTS = 1500;

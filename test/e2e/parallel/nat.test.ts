@@ -14,7 +14,7 @@ import {
   openPhone,
   REGISTRAR,
   SUBSCRIBER,
-} from '../../support/nat-calls.ts';
+} from '../../support/network/nat-calls.ts';
 import {
   LAN_PHONE,
   NatNetwork,
@@ -22,9 +22,9 @@ import {
   SECOND_PUBLIC,
   SERVER,
   whyNoNatNetwork,
-} from '../../support/nat-network.ts';
-import { type Registrar, startRegistrar } from '../../support/registrar.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+} from '../../support/network/nat-network.ts';
+import { type Registrar, startRegistrar } from '../../support/network/registrar.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const NUMBER = '+12025550123';
 const NAME = 'voice.test';

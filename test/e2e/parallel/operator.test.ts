@@ -1,7 +1,7 @@
 /** The operator's first minutes and a forgotten password, on the whole server. */
 import { afterAll, expect, test } from 'vitest';
-import { AdminFolders, adminIn } from '../../support/admin.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { AdminFolders, adminIn } from '../../support/server/admin.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const PASSWORD = 'correct horse battery';
 

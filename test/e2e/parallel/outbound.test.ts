@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { describeWith } from '../../support/programs.ts';
-import { LIVE_KEY, startServer, type TestServer } from '../../support/server.ts';
-import { CALLEE, SippCarrier } from '../../support/sipp-uas.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { LIVE_KEY, startServer, type TestServer } from '../../support/server/server.ts';
+import { CALLEE, SippCarrier } from '../../support/sip/sipp-uas.ts';
 
 const FROM = '+12025550123';
 

@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PreviousFolder, unpackPreviousFolder } from '../../support/previous-version.ts';
-import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server.ts';
+import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
+import { type PreviousFolder, unpackPreviousFolder } from '../../support/store/previous-version.ts';
 
 const SIGNING_SECRET = 'whsec_b2xkLWRhdGEtc2lnbmluZy1zZWNyZXQtMQ==';
 const KEYS = { live: LIVE_KEY, test: TEST_KEY };

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../../support/free-ports.ts';
-import { describeWith } from '../../support/programs.ts';
-import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server.ts';
+import { freePort } from '../../support/network/free-ports.ts';
+import { describeWith } from '../../support/server/programs.ts';
+import { LIVE_KEY, startServer, TEST_KEY, type TestServer } from '../../support/server/server.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const NODE = join(ROOT, 'node_modules/.bin/node');
@@ -157,7 +157,7 @@ test.each([
 });
 
 test('a system without ONNX Runtime and koffi has a server all the same, which says so', async () => {
-  const missing = join(ROOT, 'test/support/without-programs.ts');
+  const missing = join(ROOT, 'test/support/server/without-programs.ts');
   const server = await started(folder(), { NODE_OPTIONS: `--import=${missing}` });
 
   const response = await fetch(`${server.baseUrl}/readyz`);

@@ -6,15 +6,15 @@ import Sqlite from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { addAccount, testFolder } from '../../support/test-store.ts';
+import { addAccount, testFolder } from '../../support/store/test-store.ts';
+import { FakeClock } from '../../support/time/fake-clock.ts';
 
 const ROUNDS = 20;
 
 /** Different in every round, so that kills fall into all parts of a transaction. */
 const WRITES_BEFORE_KILL = [1, 2, 3, 5, 8, 13, 21, 34];
 
-const WRITER = new URL('../../support/crash-writer.ts', import.meta.url).pathname;
+const WRITER = new URL('../../support/store/crash-writer.ts', import.meta.url).pathname;
 
 /** Lets a process write calls until it has acknowledged `count`, then kills it. @returns the last acknowledged one. */
 async function writeAndKill(file: string, round: number, count: number): Promise<number> {

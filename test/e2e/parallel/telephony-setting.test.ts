@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { freePort } from '../../support/free-ports.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { freePort } from '../../support/network/free-ports.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
 const NUMBER = '+12025550123';
 const SECRET = 'only for tests';
 
 /** A drachtio server as far as call control needs one. */
 async function startStandIn(sipPort: number, port: number) {
-  const script = join(import.meta.dirname, '../../support/drachtio-stand-in.ts');
+  const script = join(import.meta.dirname, '../../support/sip/drachtio-stand-in.ts');
   const args = [script, String(sipPort), String(port), SECRET];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');

@@ -2,11 +2,13 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { attributesOf, OtlpReceiver, type OtlpSpan } from '../../support/otlp-receiver.ts';
-import { SandboxClient } from '../../support/sandbox-client.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
+import { attributesOf, OtlpReceiver, type OtlpSpan } from '../../support/server/otlp-receiver.ts';
+import { SandboxClient } from '../../support/server/sandbox-client.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
 
-const WATCH = pathToFileURL(join(import.meta.dirname, '../../support/loaded-packages.ts')).href;
+const WATCH = pathToFileURL(
+  join(import.meta.dirname, '../../support/server/loaded-packages.ts'),
+).href;
 
 /** The limit of the flush, and what stopping takes besides. */
 const STOP_MS_MAX = 7000;

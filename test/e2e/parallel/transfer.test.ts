@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone, type RingingCall } from '../../../examples/phone/phone.ts';
-import { readStereo } from '../../support/recording.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { loudestAmplitude } from '../../support/tone.ts';
+import { startServer, type TestServer } from '../../support/server/server.ts';
+import { readStereo } from '../../support/speech/recording.ts';
+import { loudestAmplitude } from '../../support/speech/tone.ts';
 import { tone } from '../../telephony/plane.ts';
 import { everyoneHears } from '../../telephony/tones.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Phone } from '../../../examples/phone/phone.ts';
-import { freePort } from '../../support/free-ports.ts';
-import { startServer } from '../../support/server.ts';
+import { freePort } from '../../support/network/free-ports.ts';
+import { startServer } from '../../support/server/server.ts';
 
 const NUMBER = '+12025550123';
 

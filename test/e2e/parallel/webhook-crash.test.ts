@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { addAccount, testFolder } from '../../support/test-store.ts';
-import { buildEndpoint, buildEvent } from '../../support/webhook-world.ts';
+import { addAccount, testFolder } from '../../support/store/test-store.ts';
+import { buildEndpoint, buildEvent } from '../../support/webhook/webhook-world.ts';
 
 const KILLS = 100;
 const EVENTS = 20_000;
@@ -27,7 +27,7 @@ const LIFE_MS_MAX = 40;
 /** It takes half a minute on two free cores. */
 const TEST_MS_MAX = 300_000;
 
-const SENDER = new URL('../../support/webhook-sender.ts', import.meta.url).pathname;
+const SENDER = new URL('../../support/webhook/webhook-sender.ts', import.meta.url).pathname;
 
 /** A fair die that falls the same way in every run. */
 function dice(seed: number): () => number {

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { Resampler } from '../../../src/speech/stt/features/resampler.ts';
-import { describeWith } from '../../support/programs.ts';
+import { describeWith } from '../../support/server/programs.ts';
 
 const HEADER_BYTES = 44;
 

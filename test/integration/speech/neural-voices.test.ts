@@ -11,14 +11,14 @@ import { piperEngine } from '../../../src/speech/tts/piper/piper-engine.ts';
 import { chooseSynthesizer } from '../../../src/speech/tts/pool/choose-synthesizer.ts';
 import type { Synthesizer, WordEnds } from '../../../src/speech/tts/pool/synthesizer.ts';
 import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { describeWith } from '../../support/programs.ts';
+import { childrenOf } from '../../support/server/processes.ts';
+import { describeWith } from '../../support/server/programs.ts';
 import {
   tinyKokoroGraph,
   tinyPiperGraph,
   writeKokoro,
   writePiperVoice,
-} from '../../support/voice-graphs.ts';
+} from '../../support/speech/voice-graphs.ts';
 import { activeLevelDbfs, hear, secondsOf } from './synthesizer-contract.ts';
 
 const book = await loadVoiceBook();

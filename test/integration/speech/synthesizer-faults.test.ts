@@ -8,7 +8,7 @@ import { silentLogger } from '../../../src/lib/logger.ts';
 import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-engines.ts';
 import { SynthesisError } from '../../../src/speech/tts/pool/synthesizer.ts';
 import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
-import { childrenOf } from '../../support/processes.ts';
+import { childrenOf } from '../../support/server/processes.ts';
 import { hear } from './synthesizer-contract.ts';
 
 const voices = await loadVoiceBook();

@@ -5,8 +5,8 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { EspeakSynthesizer } from '../../../src/speech/tts/espeak/espeak-engines.ts';
 import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { describeWith } from '../../support/programs.ts';
+import { childrenOf } from '../../support/server/processes.ts';
+import { describeWith } from '../../support/server/programs.ts';
 import { describeSynthesizer, hear } from './synthesizer-contract.ts';
 
 const LONG_TEXT = 'I can book you in for Monday at nine. '.repeat(90);

@@ -5,8 +5,8 @@ import { silentLogger } from '../../../src/lib/logger.ts';
 import { espeakEngines } from '../../../src/speech/tts/espeak/espeak-engines.ts';
 import { chooseSynthesizer } from '../../../src/speech/tts/pool/choose-synthesizer.ts';
 import { loadVoiceBook } from '../../../src/speech/tts/voices/voice-book.ts';
-import { childrenOf } from '../../support/processes.ts';
-import { describeWith } from '../../support/programs.ts';
+import { childrenOf } from '../../support/server/processes.ts';
+import { describeWith } from '../../support/server/programs.ts';
 import { describeSynthesizer, hear, secondsOf } from './synthesizer-contract.ts';
 
 async function open(tts: string) {

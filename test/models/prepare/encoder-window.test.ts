@@ -20,7 +20,7 @@ import { preparedPathOf } from '../../../src/speech/models/prepared-file.ts';
 import { readWhisperConfig } from '../../../src/speech/stt/whisper/whisper-config.ts';
 import { type Encoder, openEncoder } from '../../../src/speech/stt/whisper/whisper-model.ts';
 import { TINY_WHISPER_DIR } from '../../speech/spoken-phrases.ts';
-import { seededChance } from '../../support/onnx-file.ts';
+import { seededChance } from '../../support/speech/onnx-file.ts';
 
 const SHAPE = { positions: 1500, modelSize: WHISPER_LEAST.modelSize };
 const modelsDir = mkdtempSync(joinPath(tmpdir(), 'encoder-'));

@@ -10,7 +10,7 @@ import {
 } from '../../../models/prepare/onnx/onnx-graph.ts';
 import { writeModel } from '../../../models/prepare/onnx/onnx-writer.ts';
 import { ProtobufError } from '../../../models/prepare/onnx/protobuf.ts';
-import { float32, int64, type OnnxNode, onnxModel } from '../../support/onnx-file.ts';
+import { float32, int64, type OnnxNode, onnxModel } from '../../support/speech/onnx-file.ts';
 
 test('readGraph reads what writeModel wrote', () => {
   const model = writeModel({

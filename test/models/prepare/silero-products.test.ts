@@ -10,7 +10,7 @@ import { openSilero, openVoiceDetector } from '../../../src/speech/vad/silero/si
 import type { Vad } from '../../../src/speech/vad/vad.ts';
 import { VadTrack } from '../../../src/speech/vad/vad-track.ts';
 import { readPhrase, SPOKEN_PHRASES, TINY_VAD_PATH } from '../../speech/spoken-phrases.ts';
-import type { OnnxNode } from '../../support/onnx-file.ts';
+import type { OnnxNode } from '../../support/speech/onnx-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'silero-products-'));
 

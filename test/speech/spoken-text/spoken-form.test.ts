@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { spokenForm } from '../../../src/speech/text-normalization/spoken-form.ts';
-import { leastMs } from '../../support/least-ms.ts';
+import { leastMs } from '../../support/time/least-ms.ts';
 import { AMERICAN } from './american-cases.ts';
 import { BRITISH } from './british-cases.ts';
 import { FRENCH } from './french-cases.ts';

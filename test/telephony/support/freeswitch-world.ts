@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { silentLogger } from '../../../src/lib/logger.ts';
 import { FreeSwitchGateway } from '../../../src/telephony/freeswitch/freeswitch-gateway.ts';
-import { openFrontWorld } from '../../support/front-world.ts';
+import { openFrontWorld } from '../../support/sip/front-world.ts';
 import { SilentLines } from '../silent-lines.ts';
 import { EVENT_SECRET } from './event-socket-server.ts';
 import { FreeSwitchDouble } from './freeswitch-double.ts';

@@ -1,0 +1,192 @@
+/** The REST interface on a real store, with one account that has keys and one that must stay invisible. */
+import { randomBytes } from 'node:crypto';
+import { createApi } from '../../../src/api/api.ts';
+import type { ApiApp } from '../../../src/api/api-env.ts';
+import type { Environment, Plan } from '../../../src/domain/account/account.ts';
+import {
+  API_SCOPES,
+  type ApiScope,
+  describeKey,
+  hashOfKey,
+} from '../../../src/domain/account/api-key.ts';
+import type { LiveSound } from '../../../src/domain/call/live-sound.ts';
+import { NumberOwners, type Trunks } from '../../../src/domain/dialing/number-owner.ts';
+import type { DialQueue } from '../../../src/domain/dialing/outbound-rules.ts';
+import { idMaker } from '../../../src/domain/ids.ts';
+import { silentLogger } from '../../../src/lib/logger.ts';
+import { Metrics } from '../../../src/lib/metrics/metrics.ts';
+import { addAccount, openTestStore, type TestStore } from '../store/test-store.ts';
+import { silentVoices } from './silent-voices.ts';
+import { askByFetch } from './web-face.ts';
+
+export const LIVE_KEY = `svc_live_${'1'.repeat(32)}`;
+export const TEST_KEY = `svc_test_${'2'.repeat(32)}`;
+/** Of another account. */
+export const FOREIGN_KEY = `svc_live_${'3'.repeat(32)}`;
+
+/** Nobody is on the telephone. */
+const NO_SOUND: LiveSound = {
+  watchLevels: () => () => undefined,
+  listen: () => ({ kind: 'not-in-progress' }),
+  quality: async () => undefined,
+  close: () => undefined,
+};
+
+const NO_TRUNKS: Trunks = {
+  list: () => [],
+  numbers: [],
+  trunksOf: () => [],
+  accountOf: () => undefined,
+};
+
+export interface RequestOptions {
+  /** `null` sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly text?: string;
+  readonly remoteAddress?: string;
+}
+
+/** What answers may hold; a test looks only at what its route gives. */
+export interface AnswerBody {
+  readonly id: string;
+  readonly name: string;
+  readonly summary: string;
+  readonly recordingUrl: string;
+  readonly settings: object;
+  readonly status: string;
+  readonly signingSecret: string;
+  readonly preparedSecret: string;
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
+  readonly total: number;
+  readonly data: readonly { readonly id: string }[];
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly status: number;
+    readonly requestId: string;
+    readonly details: readonly { readonly path: string; readonly message: string }[];
+  };
+}
+
+type ApiParts = Partial<Parameters<typeof createApi>[0]>;
+
+export interface TestApi {
+  readonly store: TestStore;
+  readonly metrics: Metrics;
+  /** The application as a server serves it. */
+  readonly app: ApiApp;
+  fetch(request: Request): Promise<Response>;
+  request(method: string, path: string, options?: RequestOptions): Promise<Response>;
+  /** As `request`, reading the answer's JSON. */
+  json(
+    method: string,
+    path: string,
+    options?: RequestOptions,
+  ): Promise<{ status: number; body: AnswerBody }>;
+}
+
+/** @param deps or makes them, where they need the store. */
+export async function openTestApi(
+  deps: ApiParts | ((store: TestStore) => ApiParts) = {},
+  options: { readonly plan?: Plan } = {},
+): Promise<TestApi> {
+  const store = await openTestStore();
+  // The first account, to which numbers belong that nobody has assigned.
+  addAccount(store, 'acct_main', { plan: options.plan ?? 'enterprise', createdAt: new Date(0) });
+  addAccount(store, 'acct_foreign', { plan: 'enterprise' });
+  addKey(store, LIVE_KEY, { accountId: 'acct_main', environment: 'live' });
+  addKey(store, TEST_KEY, { accountId: 'acct_main', environment: 'test' });
+  addKey(store, FOREIGN_KEY, { accountId: 'acct_foreign', environment: 'live' });
+  const metrics = new Metrics({ version: '0.0.0' });
+  const given = typeof deps === 'function' ? deps(store) : deps;
+  const trunks = given.trunks ?? NO_TRUNKS;
+  const { accounts, numberAssignments: assignments } = store;
+  const api = createApi({
+    ...store,
+    numberOwners: new NumberOwners({ accounts, assignments, trunks }),
+    metrics,
+    readiness: () => ({ status: 'ready', engines: [], carriers: [], checks: [] }),
+    log: silentLogger,
+    newId: idMaker({ nowMs: () => store.clock.nowMs(), random: randomBytes }),
+    random: randomBytes,
+    publicUrl: 'https://voice.example',
+    dataFolder: store.folder,
+    liveCalls: { holds: () => false, hangUp: () => false, transfer: () => 'not-in-progress' },
+    eraser: { finish: () => Promise.resolve() },
+    liveSound: NO_SOUND,
+    readPeaks: async () => 'none',
+    dialQueues: { live: idleQueue(store.clock), test: idleQueue(store.clock) },
+    plansWithoutOutbound: [],
+    voices: silentVoices(),
+    callTraces: { of: () => ({ messages: [], isTruncated: false, source: 'none', note: 'None' }) },
+    trunks,
+    chat: {
+      reply: async () => ({
+        text: 'Yes.',
+        toolCalls: [],
+        model: 'none',
+        isPromptUsed: false,
+        tookMs: 1,
+      }),
+    },
+    webhookUrlRules: { allowLocal: false, allowPrivate: false },
+    recordingSecret: 'a secret of thirty-two characters',
+    version: '0.0.0',
+    ...given,
+  });
+  const request = (method: string, path: string, given: RequestOptions = {}) => {
+    const { remoteAddress = '203.0.113.7' } = given;
+    const asked = new Request(`http://localhost${path}`, initOf(method, given));
+    return askByFetch(api, asked, remoteAddress);
+  };
+  const json = async (method: string, path: string, given?: RequestOptions) => {
+    const response = await request(method, path, given);
+    return { status: response.status, body: (await response.json()) as AnswerBody };
+  };
+  const fetch = (asked: Request) => askByFetch(api, asked);
+  return { store, metrics, app: api, fetch, request, json };
+}
+
+/** Adds a key to an account. */
+export function addKey(
+  store: TestStore,
+  text: string,
+  facts: {
+    readonly accountId: string;
+    readonly environment: Environment;
+    readonly scopes?: readonly ApiScope[];
+  },
+): void {
+  const scopes = facts.scopes ?? API_SCOPES.filter((scope) => scope !== 'admin');
+  const id = `key_${text.slice(-12)}`;
+  const apiKey = describeKey(text, { ...facts, scopes, id, name: id, createdAt: new Date(0) });
+  store.apiKeys.insert(apiKey, hashOfKey(text));
+}
+
+/** A queue whose way out is free, through a trunk for every number. */
+function idleQueue(clock: TestStore['clock']): DialQueue {
+  return { isDraining: false, hasTrunkFor: () => true, estimatedStart: () => clock.now() };
+}
+
+function initOf(
+  method: string,
+  { key = LIVE_KEY, headers, body, text }: RequestOptions,
+): RequestInit {
+  const hasBody = body !== undefined || text !== undefined;
+  return {
+    method,
+    headers: {
+      ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+      ...(hasBody ? { 'Content-Type': 'application/json' } : {}),
+      ...headers,
+    },
+    ...(hasBody ? { body: text ?? JSON.stringify(body) } : {}),
+  };
+}

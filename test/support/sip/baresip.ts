@@ -1,0 +1,220 @@
+/** baresip, a SIP telephone of others' making, as the caller: driven over its control port, its sound kept as WAV files. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readWav, writeWav } from '../../../examples/phone/wav.ts';
+import { freePort } from '../network/free-ports.ts';
+
+const START_MS_MAX = 10_000;
+const EVENT_MS_MAX = 15_000;
+const STOP_MS_MAX = 5000;
+const RATE_HZ = 8000;
+
+/** Played when there is nothing to say, and after every sentence: nobody in these tests calls for longer. */
+const SILENCE = new Int16Array(120 * RATE_HZ);
+
+/** One message of the control port: an event, or the answer to a command. */
+interface Message {
+  readonly event?: boolean;
+  readonly type?: string;
+  readonly response?: boolean;
+  readonly ok?: boolean;
+  readonly data?: string;
+  readonly token?: string;
+}
+
+interface Ports {
+  readonly sip: number;
+  readonly control: number;
+}
+
+export class Baresip {
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly #messages: Message[] = [];
+  #control: Socket | undefined;
+  #pending = Buffer.alloc(0);
+  #output = '';
+  #commands = 0;
+  #sentences = 0;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#child = spawn('baresip', ['-f', folder], { cwd: folder });
+    const keep = (chunk: Buffer) => {
+      this.#output = (this.#output + chunk.toString()).slice(-20_000);
+    };
+    this.#child.stdout?.on('data', keep);
+    this.#child.stderr?.on('data', keep);
+    this.#exited = new Promise((resolve) => this.#child.on('close', resolve));
+  }
+
+  /** Starts one with a folder and ports of its own; it speaks PCMU as `number`. */
+  static async start(number: string): Promise<Baresip> {
+    const folder = mkdtempSync(join(tmpdir(), 'offhook-baresip-'));
+    const ports = { sip: await freePort(), control: await freePort() };
+    writeWav(join(folder, 'silence.wav'), SILENCE);
+    writeFileSync(join(folder, 'config'), configFor(folder, ports));
+    writeFileSync(
+      join(folder, 'accounts'),
+      `<sip:${number}@127.0.0.1>;regint=0;audio_codecs=PCMU\n`,
+    );
+    writeFileSync(join(folder, 'contacts'), '');
+    const baresip = new Baresip(folder);
+    await baresip.#openControl(ports.control);
+    return baresip;
+  }
+
+  /** Rings, and waits for the answer. */
+  async dial(uri: string): Promise<void> {
+    await this.#command('dial', uri);
+    await this.#event('CALL_ESTABLISHED');
+  }
+
+  /** Says this next, 8 kHz, from now on; silence follows. */
+  async speak(pcm: Int16Array): Promise<void> {
+    this.#sentences += 1;
+    const path = join(this.#folder, `sentence-${this.#sentences}.wav`);
+    writeWav(path, Int16Array.from([...pcm, ...SILENCE]));
+    await this.#command('ausrc', `aufile,${path}`);
+  }
+
+  async hold(): Promise<void> {
+    await this.#reoffer('hold');
+  }
+
+  async resume(): Promise<void> {
+    await this.#reoffer('resume');
+  }
+
+  /** Presses a key, as an RFC 4733 event. */
+  async press(digit: string): Promise<void> {
+    await this.#command('sndcode', digit);
+  }
+
+  async hangUp(): Promise<void> {
+    await this.#command('hangup');
+    await this.#event('CALL_CLOSED');
+  }
+
+  /** What it has heard, 8 kHz; whole once it has stopped. */
+  recording(): Int16Array {
+    const [file] = readdirSync(this.#folder).filter((name) => /^dump-.*-dec\.wav$/.test(name));
+    if (file === undefined)
+      throw new Error(`baresip has recorded nothing; it said:\n${this.#output}`);
+    return readWav(join(this.#folder, file));
+  }
+
+  /** Ends the program; its recording stays until `remove`. */
+  async stop(): Promise<void> {
+    this.#control?.destroy();
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill('SIGTERM');
+      const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
+      await this.#exited;
+      clearTimeout(timer);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #reoffer(command: 'hold' | 'resume'): Promise<void> {
+    const before = this.#count('CALL_REMOTE_SDP');
+    await this.#command(command);
+    await this.#until(() => this.#count('CALL_REMOTE_SDP') > before, `the answer to ${command}`);
+  }
+
+  async #openControl(port: number): Promise<void> {
+    const deadlineMs = performance.now() + START_MS_MAX;
+    while (performance.now() < deadlineMs && this.#child.exitCode === null) {
+      const socket = await connected(port);
+      if (socket !== undefined) {
+        this.#control = socket.on('data', (bytes) => this.#take(bytes));
+        return;
+      }
+      await wait(50);
+    }
+    throw new Error(`baresip did not start; it said:\n${this.#output}`);
+  }
+
+  async #command(command: string, params = ''): Promise<void> {
+    this.#commands += 1;
+    const token = String(this.#commands);
+    const body = JSON.stringify({ command, params, token });
+    this.#control?.write(`${Buffer.byteLength(body)}:${body},`);
+    const answer = () => this.#messages.find((message) => message.token === token);
+    await this.#until(() => answer() !== undefined, `the answer to "${command}"`);
+    if (answer()?.ok !== true) throw new Error(`baresip refused "${command}": ${answer()?.data}`);
+  }
+
+  async #event(type: string): Promise<void> {
+    await this.#until(() => this.#count(type) > 0, type);
+  }
+
+  #count(type: string): number {
+    return this.#messages.filter((message) => message.type === type).length;
+  }
+
+  async #until(isTrue: () => boolean, what: string): Promise<void> {
+    const deadlineMs = performance.now() + EVENT_MS_MAX;
+    while (!isTrue()) {
+      if (performance.now() > deadlineMs || this.#child.exitCode !== null) {
+        throw new Error(`baresip did not come to ${what}; it said:\n${this.#output}`);
+      }
+      await wait(20);
+    }
+  }
+
+  /** Messages are netstrings: `LENGTH:JSON,`. */
+  #take(bytes: Buffer): void {
+    this.#pending = Buffer.concat([this.#pending, bytes]);
+    for (;;) {
+      const colon = this.#pending.indexOf(':');
+      const end = colon + 1 + Number(this.#pending.toString('latin1', 0, colon));
+      if (colon < 0 || this.#pending.length <= end) return;
+      this.#messages.push(JSON.parse(this.#pending.toString('utf8', colon + 1, end)));
+      this.#pending = this.#pending.subarray(end + 1);
+    }
+  }
+}
+
+/** `aufile` is the microphone; `sndfile` writes down what comes in and goes out. */
+function configFor(folder: string, { sip, control }: Ports): string {
+  const modules = ['g711', 'aufile', 'sndfile', 'ctrl_tcp', 'uuid'].map(
+    (name) => `module ${name}.so`,
+  );
+  const lines = [
+    'poll_method epoll',
+    `sip_listen 127.0.0.1:${sip}`,
+    'call_local_timeout 30',
+    `audio_source aufile,${join(folder, 'silence.wav')}`,
+    'audio_alert none',
+    'rtp_ports 42000-42999',
+    'module_path /usr/lib/baresip/modules',
+    ...modules,
+    'module_app account.so',
+    'module_app menu.so',
+    `ctrl_tcp_listen 127.0.0.1:${control}`,
+    `snd_path ${folder}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** A connection to a port of this machine; undefined when nobody listens there yet. */
+function connected(port: number): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', () => resolve(undefined));
+  });
+}
+
+function wait(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}

@@ -1,0 +1,31 @@
+/** A disk that is full, for every store at once. */
+
+import { StoreError } from '../../../src/domain/service-error.ts';
+import type { TestStore } from './test-store.ts';
+
+/** Requests are still counted, time goes on, and what is only told lies on no disk. */
+const SPARED = ['rates', 'clock', 'liveFeed'];
+
+/** Lets every method of every store throw. @returns repairs them. */
+export function breakStore(store: TestStore): () => void {
+  const parts = Object.entries(store).filter(([name]) => !SPARED.includes(name));
+  const repairs = parts.flatMap(([, part]) => methodsOf(part).map((name) => breakOne(part, name)));
+  return () => {
+    for (const repair of repairs) repair();
+  };
+}
+
+function breakOne(part: Record<string, unknown>, name: string): () => void {
+  part[name] = () => {
+    throw new StoreError('Cannot use the database "x": the disk is full', 'full');
+  };
+  return () => {
+    delete part[name];
+  };
+}
+
+function methodsOf(part: unknown): readonly string[] {
+  if (typeof part !== 'object' || part === null) return [];
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(part));
+  return names.filter((name) => name !== 'constructor' && !name.startsWith('__'));
+}
