@@ -3,7 +3,7 @@ import { ApiError, errorOf } from './api-error.ts';
 import type { Environment, Session } from './api-types.ts';
 import type { PhoneTicket } from './phone/phone.ts';
 
-/** A key is asked for anew so long before its end. */
+/** Keys are renewed so long before they expire. */
 const RENEW_MS = 60_000;
 
 const TIMEOUT_MS = 30_000;
@@ -42,7 +42,7 @@ export class ApiClient {
   constructor(options: {
     readonly fetch: typeof fetch;
     readonly nowMs: () => number;
-    /** Told when the session has ended, whoever ended it. */
+    /** Called when the session has ended, for any reason. */
     readonly onSignedOut: () => void;
   }) {
     this.#fetch = options.fetch;

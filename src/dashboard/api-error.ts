@@ -39,7 +39,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Reads the error envelope; whatever else came becomes an error with the status as its words. */
+/** Reads the error envelope; any other body becomes an error that names the status. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
   const { error } = (body ?? {}) as {

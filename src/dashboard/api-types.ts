@@ -329,7 +329,7 @@ export interface PhoneNumber {
   readonly isTaken: boolean;
 }
 
-/** Figures that nobody has measured are null. */
+/** Figures without a measurement are null. */
 export interface CallQuality {
   readonly codec: string | null;
   readonly local: {

@@ -72,7 +72,7 @@ const LEAD_SECONDS = 0.25;
 /** Sound that has piled up beyond this is passed over, so that the listener stays near the present. */
 const AHEAD_SECONDS_MAX = 1.5;
 
-/** Lays pieces end to end; begins anew, a little ahead, after a gap. Keeps state: one a listener. */
+/** Schedules chunks end to end; starts again, a little ahead, after a gap. Keeps state: one per listener. */
 export class SoundSchedule {
   #endsAt = 0;
 

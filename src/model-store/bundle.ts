@@ -170,7 +170,7 @@ interface UnpackOptions {
 }
 
 /**
- * Unpacks an archive into a folder beside the models, and moves each file to its place when its checksum is right.
+ * Unpacks an archive into a staging folder, and moves each file to its place when its checksum is right.
  *
  * @returns the places of the unpacked files.
  * @throws {ModelsError} `wrong-content` before anything is unpacked where the archive holds anything but files of the

@@ -24,7 +24,7 @@ export function AgentPage({ id }: { readonly id: string }) {
     [id],
   );
   const [round, setRound] = useState(0);
-  /** What going back gave: the form begins anew with it. */
+  /** The restored version: the form starts from it. */
   const [restored, setRestored] = useState<Agent | undefined>(undefined);
   const reload = () => {
     setRound((before) => before + 1);

@@ -41,7 +41,7 @@ export function LivePage() {
   );
 }
 
-/** The whole transcript is on the call's own page; here many calls stand beside each other. */
+/** The whole transcript is on the call's own page; here are many calls at once. */
 const WORDS_SHOWN = 40;
 
 interface LiveCardProps {
@@ -50,7 +50,7 @@ interface LiveCardProps {
   readonly board: MeterBoard;
 }
 
-/** Drawn anew only when something of this call has changed, however much happens on the others. */
+/** Renders only after a change of this call. */
 function LiveCard({ call, agentName, board }: LiveCardProps) {
   return useMemo(
     () => <Card call={call} agentName={agentName} board={board} />,

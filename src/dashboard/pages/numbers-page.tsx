@@ -87,7 +87,7 @@ function othersText(number: PhoneNumber) {
   return number.isTaken ? 'numbers.taken' : 'numbers.foreign';
 }
 
-/** Whoever is chosen answers from the next call on. */
+/** The chosen agent answers from the next call on. */
 function Answerer(props: {
   readonly number: PhoneNumber;
   readonly agents: Agents;
@@ -129,7 +129,7 @@ function Answerer(props: {
   );
 }
 
-/** An agent has one number: whoever gives it another is to see what it has now. */
+/** An agent has one number: the list shows its present one before it gets another. */
 function nameOf({ name, phoneNumber }: AgentItem, { number }: PhoneNumber): string {
   return phoneNumber === null || phoneNumber === number ? name : `${name} (${phoneNumber})`;
 }

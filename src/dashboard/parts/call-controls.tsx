@@ -7,7 +7,7 @@ import { TextField } from './field.tsx';
 import { Problem } from './page.tsx';
 import { useSubmit } from './use-load.ts';
 
-/** @param props.isAnswered a call that rings has no sound yet, and nobody to hand over. */
+/** @param props.isAnswered a ringing call has no sound and cannot be transferred. */
 export function CallControls(props: { readonly callId: string; readonly isAnswered: boolean }) {
   const { callId, isAnswered } = props;
   return (
@@ -98,7 +98,7 @@ function Consent(props: { readonly onStart: () => void; readonly onClose: () => 
 /** Remembered as long as the browser's window, and no longer: it is somebody's number. */
 const REMEMBERED = 'offhook.transferTo';
 
-/** Takes a call over: it is transferred to the number of whoever wants to speak. */
+/** Takes a call over: transfers it to the operator's number. */
 function Transfer({ callId }: { readonly callId: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -161,6 +161,6 @@ function remember(to: string): void {
   try {
     sessionStorage.setItem(REMEMBERED, to);
   } catch {
-    // Where the browser keeps nothing, the number is typed anew.
+    // Without browser storage the number is typed again.
   }
 }

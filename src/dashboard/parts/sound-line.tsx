@@ -152,7 +152,7 @@ function Rate({ player }: { readonly player: Player }) {
   );
 }
 
-/** On its own, so that its hand draws nothing else anew. */
+/** A component of its own, so that moving the playhead renders nothing else. */
 function Clock({ player, durationMs }: { readonly player: Player; readonly durationMs: number }) {
   const at = useComputed(() => clockText(player.atMs.value / 1000));
   return (
@@ -182,7 +182,7 @@ function Playhead(props: {
     last.current = { atMs, isInside };
     if (line.current === null) return;
     line.current.hidden = !isInside;
-    // A transform moves it without laying the page out anew.
+    // A transform moves it without a new layout.
     line.current.style.transform = `translateX(${(share * 100).toFixed(3)}%)`;
   };
   useSignalEffect(() => {
@@ -200,7 +200,7 @@ const TICKS = 8;
 
 const percent = (share: number) => `${(share * 100).toFixed(3)}%`;
 
-/** What lies beside the sound on the same time line: its ruler, and where the time of each turn went. */
+/** Ruler and latency of each turn, on the time line of the sound. */
 function Ruler({ stretch }: { readonly stretch: Stretch }) {
   return (
     <svg class="ruler" aria-hidden="true">
@@ -318,7 +318,7 @@ function Waves(props: {
   );
 }
 
-/** Changes whenever the canvas has to be drawn anew: its width, the screen's sharpness, the theme. */
+/** Changes when the canvas must be redrawn: width, pixel ratio, theme. */
 function useLooks(canvas: { readonly current: HTMLCanvasElement | null }): string {
   const [size, setSize] = useState('');
   const [isDark, setDark] = useState(false);

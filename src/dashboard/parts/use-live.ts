@@ -104,7 +104,7 @@ async function followLive(
       waitMs = WAIT_MS_FIRST;
       await read(response, listener, signal);
     } catch {
-      // Whatever it was, the next try shows whether it lasts.
+      // The next try shows whether the fault lasts.
     }
     if (signal.aborted) return;
     listener.onConnected(false);

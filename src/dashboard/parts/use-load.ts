@@ -63,7 +63,7 @@ export function useSubmit(send: () => Promise<void>): Submit {
 
 const PAGE = 100;
 
-/** More than this nobody chooses from a list. */
+/** Longest list to choose from. */
 const AGENTS_MAX = 1000;
 
 export interface Agents {

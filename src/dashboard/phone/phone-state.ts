@@ -9,7 +9,7 @@ export interface PhoneState {
   /** Milliseconds of the page's clock; null until somebody answered. */
   readonly answeredAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** Who ended it; null while nobody has. */
+  /** The party that ended it; null while it goes on. */
   readonly endedBy: 'here' | 'there' | null;
   /** Why there is no call, or no longer; null where nothing is wrong. */
   readonly problem: PhoneProblem | null;
@@ -116,7 +116,7 @@ export interface PhoneProblem {
   readonly detail?: string;
 }
 
-/** The phone cannot go on; whoever shows it knows the words for its `problem`. */
+/** The phone cannot go on; the page has a text for each `problem`. */
 export class PhoneError extends Error {
   override readonly name = 'PhoneError';
   readonly problem: PhoneProblem;
@@ -175,7 +175,7 @@ export function problemOfSip(status: number, reason: string): PhoneProblem {
     : { kind };
 }
 
-/** Whatever was thrown. */
+/** The thrown value. */
 export function problemOf(error: unknown): PhoneProblem {
   if (error instanceof PhoneError) return error.problem;
   return { kind: 'refused', detail: error instanceof Error ? error.message : String(error) };

@@ -84,7 +84,7 @@ export class Phone<Mic extends Microphone> {
     return this.#attempt?.microphone?.levelDbfs();
   }
 
-  /** Asks for the microphone, then calls. Whatever goes wrong is in the state. @param deviceId '' for the browser's choice. */
+  /** Asks for the microphone, then calls. Errors are in the state. @param deviceId '' for the browser's choice. */
   async call(deviceId: string): Promise<void> {
     if (isBusy(this.#state)) return;
     const attempt: Attempt = { microphone: undefined, line: undefined };
@@ -97,7 +97,7 @@ export class Phone<Mic extends Microphone> {
     }
   }
 
-  /** Ends the call in whatever state it is; safe to call twice. */
+  /** Ends the call in any state; safe to call twice. */
   hangUp(): void {
     const atMs = this.#parts.nowMs();
     if (this.#attempt !== undefined) this.#end(this.#attempt, { kind: 'hungUp', by: 'here', atMs });

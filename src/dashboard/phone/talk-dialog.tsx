@@ -258,7 +258,7 @@ function Controls(props: {
   );
 }
 
-/** No live region: whoever hears the call would hear every word twice. */
+/** No live region: listeners to the call would hear every word twice. */
 function Spoken({ call }: { readonly call: LiveCall | undefined }) {
   const entries = call?.transcript ?? [];
   const hearing = call?.hearing ?? '';

@@ -3,7 +3,7 @@ import type { LiveCall } from '../live-state.ts';
 import { useLive } from '../parts/use-live.ts';
 
 /**
- * Nobody's call but the one that the server has named in its answer: another reader may call the same agent.
+ * Only the call that the server named in its answer: another reader may call the same agent.
  *
  * @param callId null while there is none.
  * @returns undefined until the server has told of the call.

@@ -130,7 +130,7 @@ export class UdpTransport {
   send(bytes: Buffer, remote: Endpoint): void {
     if (!this.#isOpen) throw new SipError(503, 'Cannot send by UDP: socket is closed');
     // The source of a forged datagram, or the target of a forged SRV record.
-    if (remote.port === 0) throw new SipError(503, 'Cannot send by UDP: port 0 is nobody');
+    if (remote.port === 0) throw new SipError(503, 'Cannot send by UDP: port 0 is no destination');
     if (bytes.length > DATAGRAM_BYTES_MAX) {
       throw new SipError(513, `Cannot send ${bytes.length} bytes by UDP: too many for a datagram`);
     }

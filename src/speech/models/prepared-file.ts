@@ -1,4 +1,4 @@
-/** Prepared model files: graphs that `npm run models` rewrites, beside the export, so that the server runs them faster. */
+/** Prepared model files: graphs that `npm run models` rewrites next to the export, so that the server runs them faster. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -226,7 +226,7 @@ class SandboxRinging {
     const { pickUp, ringingTimeoutMs, script, voice } = this.#options;
     const isTooLong = script.ringingMs > ringingTimeoutMs;
     await this.#passed(isTooLong ? ringingTimeoutMs : script.ringingMs);
-    if (isTooLong) throw new CarrierError('Nobody picked up in time', 487);
+    if (isTooLong) throw new CarrierError('No answer in time', 487);
     if (script.refusedWith !== null) {
       throw new CarrierError('The party did not take the call', script.refusedWith, {
         refusedWith: script.refusedWith,

@@ -150,7 +150,7 @@ export async function openFirst<Model extends object>(
   return { opened: null, outcome: { model: null, failures } };
 }
 
-/** The message of whatever was thrown. */
+/** The message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

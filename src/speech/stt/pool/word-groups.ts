@@ -34,7 +34,7 @@ export function wordsOf(
   }));
 }
 
-/** How many words in a row both begin with, whatever their case and what stands between them. */
+/** Number of leading words in common, ignoring case and punctuation. */
 export function agreedWords(
   words: readonly RecognizedWord[],
   others: readonly RecognizedWord[],

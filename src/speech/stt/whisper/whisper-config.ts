@@ -123,7 +123,7 @@ function positiveInteger(path: string, json: JsonObject, name: string): number {
 function requiredToken(path: string, tokenizer: Tokenizer, content: string): number {
   const id = tokenizer.specialToken(content);
   if (id !== undefined) return id;
-  throw new ModelFileError(MODEL, path, `"tokenizer.json" beside it has no token "${content}"`);
+  throw new ModelFileError(MODEL, path, `its "tokenizer.json" has no token "${content}"`);
 }
 
 function tokenList(value: unknown): readonly number[] {

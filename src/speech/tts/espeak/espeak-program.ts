@@ -203,7 +203,7 @@ class WarmProcesses {
     // The text goes in by standard input, never as an argument, and no shell reads the command.
     const words = [...espeakArguments(voice), '--stdin'];
     const process = spawn(this.#program, words, { stdio: 'pipe', shell: false });
-    // Told by `close` and `exitCode` to whoever holds the process; unheard, they would end this one.
+    // `close` and `exitCode` report it; an unhandled error event would end this process.
     process.on('error', () => undefined);
     process.stdin.on('error', () => undefined);
     if (process.pid !== undefined) {

@@ -89,7 +89,7 @@ export interface Sentence extends SpokenSentence {
 /** What the child is started with. */
 export interface SpeakingOrder {
   readonly engine: EspeakEngine;
-  /** It says its first word to nobody, and is kept ready. */
+  /** Starts a process, which speaks a test word and waits. */
   readonly firstVoice: EspeakVoice;
 }
 

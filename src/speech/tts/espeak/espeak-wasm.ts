@@ -6,7 +6,7 @@ import { EspeakInstance, type EspeakModule, loadModule } from './wasm-instance.t
 
 /**
  * One sentence at a time, all on one instance: loading it takes about 80 ms, speaking 10 to 20. A sentence that has
- * begun cannot be stopped: it is spoken to nobody, at about a hundred times the pace of speech, before the next one.
+ * begun cannot be stopped: it runs to its end, about a hundred times faster than speech, before the next one.
  */
 export class EspeakWasm implements SentenceEngine {
   readonly #moduleName: string;
@@ -68,7 +68,7 @@ export class EspeakWasm implements SentenceEngine {
     }
     // Lets a cancel or a new text in before the next sentence.
     await new Promise(setImmediate);
-    // Whoever needs it next hears of a failure; until then it must not end the process.
+    // The next request reports the failure; until then it must not end the process.
     this.#prepare().catch(() => undefined);
   }
 

@@ -15,11 +15,11 @@ export type PhonemeAnswer = { readonly id: number } & (
   | { readonly reason: string }
 );
 
-// The WASM build makes an error object for each file it looks for in vain, with a trace that nobody reads.
+// The WASM build makes an error object for each file it looks for in vain, with an unused stack trace.
 Error.stackTraceLimit = 0;
 
 const module = loadModule(process.argv[2] ?? '');
-// Told to whoever asks.
+// Reported to the next request.
 module.catch(() => undefined);
 let instance: Promise<EspeakInstance> | undefined;
 let last: Promise<void> = Promise.resolve();

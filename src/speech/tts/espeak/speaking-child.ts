@@ -6,7 +6,7 @@ import type { EspeakEngine, Sentence, SpeakingOrder } from './espeak-voice.ts';
 import { EspeakWasm } from './espeak-wasm.ts';
 import { type SentenceEngine, SentenceJob } from './sentence-job.ts';
 
-// The WASM build makes an error object for each file it looks for in vain, with a trace that nobody reads.
+// The WASM build makes an error object for each file it looks for in vain, with an unused stack trace.
 Error.stackTraceLimit = 0;
 
 const order: SpeakingOrder = JSON.parse(process.argv[2] ?? 'null');
@@ -35,7 +35,7 @@ async function begin(): Promise<void> {
   }
 }
 
-/** Says a word to nobody: finds missing voice files now, and has all code run once before it matters. */
+/** Speaks a test word: finds missing voice files, and warms up the code. */
 function proveSpeech(): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let hasSound = false;
@@ -75,6 +75,6 @@ function speak(id: number, sentence: Sentence): void {
 }
 
 function reply(message: SpeakingReply): void {
-  // The server may let go at any moment; then nobody waits for what could not be sent.
+  // The server may disconnect at any moment; unsent messages are then lost by intent.
   process.send?.(message, undefined, undefined, () => undefined);
 }

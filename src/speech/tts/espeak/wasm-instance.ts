@@ -40,7 +40,7 @@ const { WebAssembly: webAssembly } = globalThis as unknown as {
   };
 };
 
-/** The npm package is one module that makes instances, and one file of WASM beside it, 18 MB, compiled in about 30 ms. */
+/** The npm package is one module that makes instances, and one file of WASM, 18 MB, compiled in about 30 ms. */
 export async function loadModule(moduleName: string): Promise<EspeakModule> {
   const script = createRequire(import.meta.url).resolve(moduleName);
   const { default: create }: { default: EspeakModule['create'] } = await import(

@@ -143,7 +143,7 @@ class VoiceSynthesizer implements Synthesizer {
       throw new SynthesisError(`Cannot speak with "${request.voice}": no voice has its language`);
     }
     const sentence = { text, voice, pauseAfterMs: pauseAfterMs(text) };
-    // Ends of another number of words than were asked for would be told to nobody's use.
+    // Word ends are useless when their number differs from that of the words.
     const isWhole = wordCount(text) === wordCount(request.text);
     yield* this.#children.speak(sentence, { signal, onWords: isWhole ? onWords : undefined });
   }

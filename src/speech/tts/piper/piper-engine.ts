@@ -54,7 +54,7 @@ export function piperEngine(options: VoiceEngineOptions): SynthesizerEngine {
   });
 }
 
-/** A graph with `.onnx.json` beside it is a Piper voice; its file's name is the voice's. */
+/** A graph with a `.onnx.json` file is a Piper voice; its file's name is the voice's. */
 export function findPiperVoices(modelsDir: string): readonly NeuralVoice[] {
   return voiceFolders(modelsDir).flatMap((folder) =>
     filesIn(folder, '.onnx.json').map((file) =>

@@ -33,7 +33,7 @@ const configSchema = z.object({
 type PiperConfig = z.infer<typeof configSchema>;
 
 /**
- * @param path of the graph; its configuration lies beside it, with `.json` at its end.
+ * @param path of the graph; its configuration has the same path with `.json` appended.
  * @throws {ModelFileError}
  * @see piper, src/cpp/piper.cpp: `input` int64 [1, T], `input_lengths` int64 [1], `scales` float32 [3] (noise, length,
  * noise of lengths), `sid` int64 [1] where there are several speakers; `output` float32 [1, 1, 1, N]

@@ -34,7 +34,7 @@ export interface SynthesizerEngine {
 export async function chooseSynthesizer(options: {
   readonly tts: string;
   readonly engines: readonly SynthesizerEngine[];
-  /** Hears of voices that fail; nobody does unless given. */
+  /** Receives failures of voices. */
   readonly logger?: Logger;
 }): Promise<Synthesizer> {
   const { tts, engines, logger = silentLogger } = options;

@@ -120,7 +120,7 @@ export interface SynthesisJobSetup {
   /** URL of the module that makes a phonemizer, and what it is to be told. */
   readonly phonemizerModule: string;
   readonly phonemizer: object;
-  /** Each says a word to nobody before the child is ready; those that cannot are reported and never used. */
+  /** Each voice speaks a test word before the child is ready; voices that fail are reported and never used. */
   readonly voices: readonly NeuralVoice[];
   readonly threads: number;
 }

@@ -103,6 +103,6 @@ async function stop(): Promise<void> {
 }
 
 function reply(message: SpeakingReply): void {
-  // The server may let go at any moment; then nobody waits for what could not be sent.
+  // The server may disconnect at any moment; unsent messages are then lost by intent.
   process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -32,12 +32,12 @@ export class VoiceJob {
     this.#reply = options.reply;
   }
 
-  /** Nothing more is told. A sentence that the model is at is finished for nobody. */
+  /** Stops reports. A sentence in the model runs to its end unheard. */
   cancel(): void {
     this.#isCancelled = true;
   }
 
-  /** Speaks, a run of the model at each step, between which others may speak. Whatever goes wrong is told as `failed`. */
+  /** Speaks, a run of the model at each step, between which other jobs run. Errors are reported as `failed`. */
   async *steps(phonemizer: Phonemizer, cache: ModelCache): AsyncGenerator<void> {
     if (this.#isCancelled) return;
     try {
@@ -234,7 +234,7 @@ function piecesOf(chunk: Chunk, spoken: string, phonemesMax: number): readonly P
   if (countOf(whole) <= phonemesMax - 1) {
     return [{ phonemes: whole, wordEnds: endsOf(chunk.words, said) }];
   }
-  // Nobody says so much between two marks; what is left of the words is dealt out evenly.
+  // Longer than any clause; the remaining words get equal times.
   const pieces: Phrase[] = [];
   const points = [...whole];
   const count = Math.ceil(points.length / (phonemesMax - 1));

@@ -86,7 +86,10 @@ export class TrunkRegistration {
     this.suspend('stopped');
     if (!wasRegistered) return;
     await within(this.#options.clock, GOODBYE_MS, this.#exchange(0)).catch((error: unknown) => {
-      this.#options.log.debug({ why: reasonOf(error) }, 'nobody answered the farewell REGISTER');
+      this.#options.log.debug(
+        { why: reasonOf(error) },
+        'the REGISTER that unregisters was not answered',
+      );
     });
   }
 

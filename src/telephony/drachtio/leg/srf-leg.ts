@@ -175,7 +175,7 @@ export class SrfLeg implements SecondLeg, OrphanedLeg {
       await sendInDialog(this.#peer, 'BYE');
     } catch (error) {
       // Without a response the leg ends all the same.
-      log.debug({ why: reasonOf(error) }, 'nobody answered BYE');
+      log.debug({ why: reasonOf(error) }, 'BYE was not answered');
       if (this.#isOrphaned) farEnd = 'untold';
     }
     stopTimer();
