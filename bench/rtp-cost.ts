@@ -22,7 +22,7 @@ interface Peer {
   readonly isPidTold?: boolean;
 }
 
-/** A call lasts minutes; in its first seconds its schedule still moves towards its caller's packets (src/media/worker/send-schedule.ts). */
+/** Seconds before anything counts: the engine's code is compiled by then. */
 const WARM_S = 8;
 
 /** `npm run bench -- rtp-cost [--calls 500] [--pairs 5] [--seconds 6] [--gate]`. */

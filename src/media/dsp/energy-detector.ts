@@ -1,24 +1,28 @@
-/** Tells when a caller begins and ceases to speak, by loudness over the line's own noise; pure */
+/** Energy detector, the fast voice detector of barge-in: reports when a caller begins and stops speaking, by level over noise; pure */
 import { FRAME_MS } from '../audio-stream.ts';
 import { levelDbfs, SILENCE_DBFS } from './level-meter.ts';
 
-/** So many voiced frames in a row are speech; a click or a cough's edge fills one or two. */
+/**
+ * Voiced frames in a row that count as speech; a click or a cough's edge fills one or two. First stage of barge-in: playout
+ * pauses here, in media time. Whether the caller takes the turn is decided by `bargeInMs` in
+ * src/conversation/turn/turn-rules.ts.
+ */
 export const VOICE_FRAMES = 3;
 
-/** So many quiet frames in a row end it: 60 ms. */
+/** Quiet frames in a row that end speech: 60 ms. */
 export const QUIET_FRAMES = 3;
 
 export type VoiceChange =
   | { readonly kind: 'voice-started'; readonly atMs: number }
   | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number };
 
-/** Quieter than this is never speech: the noise of a telephone line without anyone on it. */
+/** Speech is never quieter: the noise of an idle telephone line. */
 const VOICE_DBFS_MIN = -50;
-/** Louder than this is always speech, however long it lasts. */
+/** Anything louder is speech, however long it lasts. */
 const VOICE_DBFS_MAX = -26;
-/** Speech stands at least so far over the noise. */
+/** Least level of speech over the noise floor. */
 const MARGIN_DB = 8;
-/** Once somebody speaks, the soft ends of words count too. */
+/** During speech the threshold is lower, so that soft ends of words count. */
 const HYSTERESIS_DB = 3;
 
 /**
@@ -30,14 +34,12 @@ const BLOCKS = 3000 / (BLOCK_FRAMES * FRAME_MS);
 
 /** Takes 20 ms frames in order. One instance a call. */
 export class EnergyDetector {
-  /** Of the newest blocks, the oldest written over; those that are still to come are as loud as can be. */
+  /** Mean levels of the newest blocks, a ring; unused ones are as loud as possible. */
   readonly #blockMeansDbfs = new Float64Array(BLOCKS).fill(0);
-  /** The least of them. */
-  #quietestDbfs = 0;
   #block = 0;
   #blockSumDbfs = 0;
   #blockFrames = 0;
-  /** Until something is known of the line, only what is loud on any line is speech. */
+  /** Before the first block only loud frames are speech. */
   #floorDbfs = VOICE_DBFS_MAX;
   #voicedRun = 0;
   #quietRun = 0;
@@ -57,7 +59,7 @@ export class EnergyDetector {
   }
 
   /**
-   * Hears a frame.
+   * Takes a frame.
    *
    * @param pcm 160 samples at 8 kHz.
    * @param atMs when it arrived.
@@ -103,19 +105,8 @@ export class EnergyDetector {
   }
 
   #learnBlock(meanDbfs: number): void {
-    const oldest = this.#blockMeansDbfs[this.#block] ?? 0;
     this.#blockMeansDbfs[this.#block] = meanDbfs;
     this.#block = (this.#block + 1) % BLOCKS;
-    if (meanDbfs <= this.#quietestDbfs) this.#quietestDbfs = meanDbfs;
-    else if (oldest <= this.#quietestDbfs) this.#quietestDbfs = leastOf(this.#blockMeansDbfs);
-    this.#floorDbfs = this.#quietestDbfs;
+    this.#floorDbfs = Math.min(...this.#blockMeansDbfs);
   }
-}
-
-function leastOf(values: Float64Array): number {
-  let least = 0;
-  // By index: an iterator makes an object of each number.
-  for (let index = 0; index < values.length; index += 1)
-    least = Math.min(least, values[index] ?? 0);
-  return least;
 }

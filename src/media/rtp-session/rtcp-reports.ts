@@ -1,17 +1,22 @@
-/** The RTCP of a session: what is told to the far end about every 5 s, and what it tells us. */
+/** RTCP of a session: a report to the far end about every 5 s, and the reports from there. */
 import type { Reception } from '../../rtp/reception.ts';
 import { RemoteReception } from '../../rtp/remote-reception.ts';
 import { parseRtcp, writeRtcp } from '../../rtp/rtcp.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
 import type { RtpSender } from './rtp-sender.ts';
-import type { RtpNetwork } from './rtp-session-options.ts';
+
+/** A session's way out to the network. */
+export interface RtpNetwork {
+  sendRtp(datagram: Uint8Array, target: Source): void;
+  sendRtcp(datagram: Uint8Array, target: Source): void;
+}
 
 /** Average time between reports; each is varied by half so that sessions do not report together. RFC 3550, 6.2. */
 const REPORT_MS = 5000;
 
 export class RtcpReports {
-  /** How our stream arrives, as the far end tells. */
+  /** How our stream arrives, by the far end's reports. */
   readonly remote = new RemoteReception();
   readonly #sender: RtpSender;
   readonly #reception: Reception;
@@ -28,11 +33,11 @@ export class RtcpReports {
     this.#sender = options.sender;
     this.#reception = options.reception;
     this.#nextUint32 = options.nextUint32;
-    // RFC 7022, 4.2: a name by chance tells nobody which machine this is.
+    // RFC 7022, 4.2: a random name does not identify the machine.
     this.#cname = `${options.nextUint32().toString(16)}${options.nextUint32().toString(16)}`;
   }
 
-  /** Takes a datagram of the far end; anything that it says is a figure, never an order. */
+  /** Takes a datagram of the far end; only its figures are used. */
   receive(datagram: Uint8Array, nowMs: number): void {
     const { reports, senderReport } = parseRtcp(datagram);
     if (senderReport !== undefined) {
@@ -44,7 +49,7 @@ export class RtcpReports {
     }
   }
 
-  /** The report that is due, if one is: none before the first packet, ours or theirs. */
+  /** @returns the report that is due; undefined before the first packet in either direction. */
   due(nowMs: number): Uint8Array | undefined {
     if (this.#sender.packetsSent === 0 && this.#reception.packetsReceived === 0) return undefined;
     if (Number.isNaN(this.#nextAtMs)) this.#nextAtMs = nowMs + this.#pauseMs();
@@ -53,7 +58,7 @@ export class RtcpReports {
     return this.#write(nowMs, false);
   }
 
-  /** The last report, with BYE. */
+  /** @returns the last report, with BYE. */
   goodbye(nowMs: number): Uint8Array {
     return this.#write(nowMs, true);
   }
@@ -75,7 +80,7 @@ export class RtcpReports {
   }
 }
 
-/** Sends a report where the far end wants it, beside its sound or to a port of its own; nowhere before it has said so. */
+/** Sends a report to the RTP port (RFC 5761) or the RTCP port, as agreed; nowhere before an agreement. */
 export function sendReport(
   report: Uint8Array,
   to: {
@@ -91,7 +96,7 @@ export function sendReport(
   else if (reportsTo !== undefined) network.sendRtcp(report, reportsTo);
 }
 
-/** Where reports go that have a port of their own; undefined where there is no such port. */
+/** @returns the RTCP port's address; undefined where there is none. */
 function reportTarget(
   { address, port }: Source,
   agreed: Pick<AgreedMedia, 'port' | 'rtcpPort'>,

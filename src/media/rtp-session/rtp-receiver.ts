@@ -87,11 +87,6 @@ export class RtpReceiver {
     return this.#order.late;
   }
 
-  /** When the far end last showed life. */
-  get lastPacketAtMs(): number {
-    return this.#lastPacketAtMs;
-  }
-
   setRemote(agreed: AgreedMedia, nowMs: number): void {
     if (!this.#isOpen) {
       this.#isOpen = true;

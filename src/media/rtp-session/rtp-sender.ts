@@ -1,5 +1,4 @@
-/** The talking half of a session: every 20 ms a packet of speech, silence or a key, timed so that replies start at once. */
-
+/** Sending half of an RTP session: a packet of speech, silence or DTMF every 20 ms; a reply's first packet leaves at once. */
 import { DtmfSender } from '../../rtp/dtmf-receiver.ts';
 import {
   RTP_HEADER_BYTES,
@@ -8,38 +7,50 @@ import {
   writeRtpHeader,
 } from '../../rtp/packet.ts';
 import type { AgreedMedia, CodecName } from '../../rtp/sdp-answer.ts';
-import { FRAME_SAMPLES } from '../audio-stream.ts';
+import { type AudioEvent, FRAME_SAMPLES } from '../audio-stream.ts';
 import { SpeechMemory } from '../buffers/speech-ring.ts';
 import { BackgroundLoop, type StreamPlace, StreamSplice } from '../buffers/stream-splice.ts';
 import { encodeG711Into, SILENCE_BYTE, transcodeG711Into } from '../dsp/g711.ts';
-import type { Pacer } from '../worker/pacer.ts';
-import { SendSchedule } from '../worker/send-schedule.ts';
+import { type Paced, type Pacer, SendSchedule } from '../worker/pacer.ts';
 import type { Mixer } from './mixer.ts';
 import { type FinishedReply, Playout } from './playout.ts';
-import type { TalkingSession } from './talking-session.ts';
+
+/** The RTP session that a sender sends for; the pacer knows it. */
+export interface SendingSession extends Paced {
+  /** Puts a datagram on the network. Its memory is reused afterwards. */
+  transmit(datagram: Uint8Array): void;
+
+  emit(event: AudioEvent): void;
+
+  /** Receives the sound that the far end hears. Its memory is reused afterwards. */
+  overhear(pcm: Int16Array, nowMs: number): void;
+
+  /** Whether anything listens to `overhear`: a recording, a tap or a level meter. */
+  readonly isOverheard: boolean;
+}
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
-/** The frame and the packet in hand. All sessions share them, so that they stay in the processor's nearest memory. */
+/** Frame and packet under way, shared by all sessions of the thread, so that they stay in the processor's cache. */
 const frame = new Int16Array(FRAME_SAMPLES);
 const usualDatagram = new Uint8Array(new ArrayBuffer(RTP_HEADER_BYTES + FRAME_SAMPLES));
 const datagramWords = new Int32Array(usualDatagram.buffer);
 const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
-/** Of all sessions of the thread. */
+/** Shared by all sessions of the thread. */
 const speechMemory = new SpeechMemory({ piecePlaces: 64 });
 
-/** While another session's sound comes, its pauses are its own; after so much of one, we fill in. */
+/** Pause in a forwarded stream after which silence of our own is sent, in milliseconds. */
 const FORWARD_PAUSE_MS = 200;
 
-/** Silence and keys go out on the beat, speech as soon as there is some. */
+/** Silence and DTMF leave every 20 ms, the first packet of a talkspurt as soon as there is speech. */
 export class RtpSender {
   readonly playout = new Playout(speechMemory);
   readonly ssrc: number;
-  readonly #session: TalkingSession;
-  readonly #beat: SendSchedule;
-  /** Made by the first key: each thing to be fetched costs, with hundreds of sessions. */
+  readonly #session: SendingSession;
+  readonly #schedule: SendSchedule;
+  /** Created by the first key. */
   #digits: DtmfSender | undefined;
   readonly #splice = new StreamSplice();
   readonly #background = new BackgroundLoop();
@@ -48,7 +59,7 @@ export class RtpSender {
   #digitPayloadType: number | undefined;
   #maySend = false;
   #sequence: number;
-  /** 32 bits as a signed number, for which no object has to be made. */
+  /** 32 bits, signed: V8 stores it without an object. */
   #timestamp: number;
   #packetsSent = 0;
   #packetsUnsent = 0;
@@ -59,35 +70,35 @@ export class RtpSender {
   #mixer: Mixer | undefined;
 
   constructor(
-    session: TalkingSession,
+    session: SendingSession,
     options: { readonly pacer: Pacer; readonly nextUint32: () => number },
   ) {
     const { pacer, nextUint32 } = options;
     this.#session = session;
-    this.#beat = new SendSchedule(session, pacer);
+    this.#schedule = new SendSchedule(session, pacer);
     this.ssrc = nextUint32();
     this.#sequence = nextUint32() & 0xffff;
     this.#timestamp = nextUint32() | 0;
   }
 
-  /** Packets that the system took. */
+  /** Packets that the system accepted. */
   get packetsSent(): number {
     return this.#packetsSent;
   }
 
-  /** Packets that were due and that the system did not take. */
+  /** Packets that the system did not accept. */
   get packetsUnsent(): number {
     return this.#packetsUnsent;
   }
 
-  /** Takes back the count of a packet that the system did not take; its sequence number stays used. */
+  /** Counts a sent packet as unsent; its sequence number stays used. */
   countUnsent(datagram: Uint8Array): void {
     this.#packetsSent -= 1;
     this.#packetsUnsent += 1;
     this.#bytesSent -= datagram.length - RTP_HEADER_BYTES;
   }
 
-  /** The figures of a sender report. */
+  /** Figures for a sender report (RTCP SR). */
   get progress(): { timestamp: number; packetsSent: number; bytesSent: number } {
     const { packetsSent } = this;
     return { timestamp: this.#timestamp >>> 0, packetsSent, bytesSent: this.#bytesSent };
@@ -100,24 +111,24 @@ export class RtpSender {
     this.#maySend = agreed.maySend;
   }
 
-  /** Spells digits out; ignored where the far end does not take them. */
+  /** Sends DTMF digits; ignored where the far end did not agree to telephone-event. */
   sendDigits(digits: string): void {
     if (this.#digitPayloadType === undefined) return;
     this.#digits ??= new DtmfSender();
     this.#digits.add(digits);
   }
 
-  /** Plays a tone over and over wherever there is nothing else to say, or no longer. */
+  /** Loops a sound in place of silence; undefined ends it. */
   setBackground(pcm: Int16Array | undefined): void {
     this.#background.set(pcm);
   }
 
-  /** Mixes what is said here with another session's sound; with none, no more. */
+  /** Mixes another session's sound into what is sent; undefined ends it. */
   setMixer(mixer: Mixer | undefined): void {
     this.#mixer = mixer;
   }
 
-  /** Sends on what another session has heard, in this stream's numbers, unless we talk ourselves. */
+  /** Forwards another session's packet with this stream's sequence numbers and timestamps, unless a reply is playing. */
   forward(packet: RtpPacket, content: CodecName | 'key', nowMs: number): void {
     if (!this.#maySend || this.#isTalking || this.#digits?.isBusy) return;
     const payloadType = content === 'key' ? this.#digitPayloadType : this.#payloadType;
@@ -133,38 +144,32 @@ export class RtpSender {
     const hasMarker = packet.hasMarker || place.isNew;
     this.#isSpliced = true;
     this.#forwardedAtMs = nowMs;
-    // The other clock may be the faster one; what we say after it shall not lie before it.
+    // The other clock may be faster; our own packets must not lie before the forwarded ones.
     if (((place.timestamp - this.#timestamp) | 0) > 0) this.#timestamp = place.timestamp | 0;
     this.#transmit(datagram, payloadType, hasMarker, place);
   }
 
-  /** Takes the sound that `forward` sends on, decoded and in order: for the recording and for whoever listens in. */
+  /** Takes the sound of forwarded packets, decoded and in order, for the recording and live listeners. */
   forwarded(pcm: Int16Array, atMs: number): void {
     const isSent = !this.#isTalking && atMs - this.#forwardedAtMs < FORWARD_PAUSE_MS;
     if (isSent) this.#session.overhear(pcm, atMs);
   }
 
-  /** Starts the talkspurt now if there is something to say and the session's beat may move. */
+  /** Starts the talkspurt now if there is speech and the schedule allows it. */
   startTalking(nowMs: number): void {
     if (this.#isTalking || !this.#maySend || this.#digits?.isBusy) return;
     if (!this.playout.hasAudio) return;
-    if (this.#beat.startNow()) this.#talk(nowMs);
+    if (this.#schedule.startNow()) this.#talk(nowMs);
   }
 
-  /**
-   * Sends what is due. Called by the pacer every 20 ms.
-   *
-   * @param heardAtMs when the caller's last packet came.
-   */
-  tick(nowMs: number, heardAtMs: number): void {
+  /** Sends the packet that is due. Called every 20 ms. */
+  tick(nowMs: number): void {
     if (this.#maySend && this.#digits?.isBusy) this.#sendKey(nowMs);
     else if (this.#maySend && this.playout.hasAudio) this.#talk(nowMs);
     else {
       this.#isTalking = false;
-      if (this.#beat.waitIfAhead()) return;
-      this.#beSilent(nowMs);
+      if (!this.#schedule.waitIfAhead()) this.#beSilent(nowMs);
     }
-    this.#beat.follow(nowMs - heardAtMs);
   }
 
   #talk(nowMs: number): void {
@@ -190,7 +195,7 @@ export class RtpSender {
     return true;
   }
 
-  /** Tells that a reply is over, if it is. */
+  /** Emits `playout-finished` for a reply that is over. */
   report(finished: FinishedReply | undefined): void {
     if (finished !== undefined) this.#session.emit({ kind: 'playout-finished', ...finished });
   }
@@ -211,13 +216,13 @@ export class RtpSender {
     this.#session.overhear(pcm, nowMs);
   }
 
-  /** Sends the datagram in hand, whose payload has been written. */
+  /** Sends the shared datagram, whose payload is written. */
   #sendPayload(hasMarker: boolean): void {
     this.#send(usualDatagram, this.#payloadType, hasMarker, 0);
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
   }
 
-  /** Sends a key's report in place of audio; the reply under way waits meanwhile. */
+  /** Sends a telephone-event packet in place of audio; the reply under way waits. */
   #sendKey(nowMs: number): void {
     this.#isTalking = false;
     const key = this.#digits?.next();
@@ -250,7 +255,7 @@ export class RtpSender {
     header.timestamp = timestamp;
     header.ssrc = this.ssrc;
     writeRtpHeader(datagram, header);
-    // A packet that is sent on may be a late one, whose number lies behind.
+    // A forwarded packet may be a late one, whose number lies behind.
     if (sequenceDistance(this.#sequence, sequence) >= 0) this.#sequence = (sequence + 1) & 0xffff;
     this.#packetsSent += 1;
     this.#bytesSent += datagram.length - RTP_HEADER_BYTES;

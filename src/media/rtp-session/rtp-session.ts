@@ -1,27 +1,39 @@
-/** One call's sound inside the media worker: both halves of the session, the recorder, and barge-in. */
+/** One party's RTP session in a media worker: receiver, sender, RTCP, recording and the first stage of barge-in. */
 import type { PressedDigit } from '../../rtp/dtmf-receiver.ts';
 import { isRtcp, PacketInHand } from '../../rtp/packet.ts';
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
-import { type Source, SourceLock } from '../../rtp/source-lock.ts';
+import { type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
 import type { AudioEvent, AudioStats } from '../audio-stream.ts';
 import type { ReceiveRing } from '../buffers/receive-ring.ts';
 import type { VoiceChange } from '../dsp/energy-detector.ts';
 import { type LevelMeter, levelDbfs, SILENCE_DBFS } from '../dsp/level-meter.ts';
 import { WavRecorder } from '../recording/wav-recorder.ts';
 import type { DatagramListener } from '../sockets/rtp-sockets.ts';
+import type { Pacer } from '../worker/pacer.ts';
 import { CallerAudio } from './caller-audio.ts';
-import { RtcpReports, sendReport } from './rtcp-reports.ts';
+import { RtcpReports, type RtpNetwork, sendReport } from './rtcp-reports.ts';
 import { type ListeningSession, RtpReceiver } from './rtp-receiver.ts';
-import { RtpSender, SILENT_FRAME } from './rtp-sender.ts';
-import type { RtpNetwork, RtpSessionOptions } from './rtp-session-options.ts';
+import { RtpSender, type SendingSession, SILENT_FRAME } from './rtp-sender.ts';
 import { SoundFeed } from './sound-feed.ts';
-import type { TalkingSession } from './talking-session.ts';
 
-/** The packet in hand. All sessions share it, so that it stays in the processor's nearest memory. */
+/** Packet under way, shared by all sessions of the thread, so that it stays in the processor's cache. */
 const packet = new PacketInHand();
 
-/** Driven by datagrams, by the pacer, and by what the main thread asks for. Reads no clock: instants are given. */
-export class RtpSession implements DatagramListener, ListeningSession, TalkingSession {
+export interface RtpSessionOptions {
+  /** Receives the caller's audio, for the hearing thread. */
+  readonly heard: ReceiveRing;
+  readonly meter: LevelMeter;
+  readonly pacer: Pacer;
+  readonly trusted: TrustedHosts;
+  readonly nextUint32: () => number;
+  readonly network: RtpNetwork;
+  readonly emit: (event: AudioEvent) => void;
+  /** Called with an exception that a datagram caused. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Driven by datagrams, the pacer and requests of the main thread. Reads no clock: instants are arguments. */
+export class RtpSession implements DatagramListener, ListeningSession, SendingSession {
   readonly #options: RtpSessionOptions;
   readonly #network: RtpNetwork;
   readonly #meter: LevelMeter;
@@ -49,19 +61,19 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     this.#reports = new RtcpReports({ sender: this.#sender, reception, nextUint32 });
   }
 
-  /** Joins it with other sessions. Few sessions have one: each thing to be fetched costs. */
+  /** Joins the session with others; created on first use. */
   get feed(): SoundFeed {
     this.#feed ??= new SoundFeed(this.#sender);
     return this.#feed;
   }
 
-  /** Takes what signalling agreed on; the session joins the pacer by it. */
+  /** Applies the SDP agreement; the first one starts the pacing. */
   setRemote(agreed: AgreedMedia, nowMs: number): void {
     const { pacer, trusted } = this.#options;
     if (this.#agreed === undefined) pacer.add(this);
     this.#agreed = agreed;
     const { address, port } = agreed;
-    // The old way to say hold names no address to expect anything from.
+    // Hold by RFC 2543 names no address to expect packets from.
     if (address !== '0.0.0.0') this.#lock.expect({ address, port, ...trusted }, nowMs);
     this.#receiver.setRemote(agreed, nowMs);
     this.#sender.setRemote(agreed);
@@ -75,7 +87,7 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     }
   }
 
-  /** Counts a frame that was due and did not leave. */
+  /** Counts a frame that was not sent. */
   onUnsent(datagram: Uint8Array): void {
     if (!isRtcp(datagram)) this.#sender.countUnsent(datagram);
   }
@@ -93,7 +105,7 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     }
   }
 
-  /** Takes a report of the far end's host, from whichever port. */
+  /** Takes an RTCP report from any port of the far end's host. */
   onRtcp(datagram: Uint8Array, source: Source, nowMs: number): void {
     if (source.address !== this.#lock.target?.address || !isRtcp(datagram)) {
       this.#malformed += 1;
@@ -111,7 +123,7 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     this.#sender.report(this.#sender.playout.begin(generation));
   }
 
-  /** Adds to the reply; returns false when it had no room for all of it. */
+  /** Adds to the reply. @returns false when part of it found no room. */
   say(generation: number, pcm: Int16Array, nowMs: number): boolean {
     const hadRoom = this.#sender.playout.say(generation, pcm);
     this.#sender.startTalking(nowMs);
@@ -140,7 +152,7 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     this.#sender.sendDigits(digits);
   }
 
-  /** @param startedAtMs where the recording begins: sound that comes later has silence before it. */
+  /** @param startedAtMs beginning of the recording; sound that comes later has silence before it. */
   record(path: string, startedAtMs: number): void {
     this.#recorder ??= new WavRecorder({
       path,
@@ -149,7 +161,7 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     });
   }
 
-  /** From now on, what is played goes into this ring as well; none ends that. */
+  /** Copies played sound into this ring as well; undefined ends it. */
   tap(played: ReceiveRing | undefined): void {
     this.#tap = played;
   }
@@ -171,15 +183,15 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     };
   }
 
-  /** The pacer's turn: silence that is due by the clock, then our own packet, then a report. */
-  ride(nowMs: number): void {
+  /** Fills silence in, then sends a packet, then an RTCP report that is due. */
+  onTick(nowMs: number): void {
     this.#receiver.tick(nowMs);
-    this.#sender.tick(nowMs, this.#receiver.lastPacketAtMs);
+    this.#sender.tick(nowMs);
     const report = this.#reports.due(nowMs);
     if (report !== undefined) this.#transmitReport(report);
   }
 
-  /** Leaves the pacer, says goodbye, and resolves when the recording is whole. */
+  /** Ends pacing, sends RTCP BYE, and resolves when the recording is complete. */
   async close(nowMs: number): Promise<void> {
     this.#options.pacer.remove(this);
     this.#feed?.stop();
@@ -233,7 +245,10 @@ export class RtpSession implements DatagramListener, ListeningSession, TalkingSe
     if (change.kind === 'voice-started') this.#pauseForCaller();
   }
 
-  /** Stops talking at once; what is left is kept until the turn machine says resume or drop. */
+  /**
+   * Barge-in in media time: pauses playout at once. The tail is kept until the turn machine resumes or drops it, by
+   * `bargeInMs` in src/conversation/turn/turn-rules.ts. Detection: `EnergyDetector`.
+   */
   #pauseForCaller(): void {
     const { playout } = this.#sender;
     const { generation, playedMs, isPaused } = playout;

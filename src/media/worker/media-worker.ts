@@ -47,8 +47,8 @@ class MediaWorker {
     });
     this.#pacer = new Pacer({
       clock: sockets.clock,
-      onFault: (rider, error) => {
-        const [id] = [...this.#sessions].find(([, { session }]) => session === rider) ?? [];
+      onFault: (paced, error) => {
+        const [id] = [...this.#sessions].find(([, { session }]) => session === paced) ?? [];
         if (id !== undefined) this.#fail(id, error);
       },
     });

@@ -1,54 +1,46 @@
-/** The media clock: calls every rider once each 20 ms, by absolute deadlines, a millisecond's riders at a time. */
+/** Pacer, the media clock: calls every session once each 20 ms, by absolute deadlines, a millisecond's sessions at a time. */
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { FRAME_MS } from '../audio-stream.ts';
 
-/** What is called every 20 ms. */
-export interface Rider {
-  ride(nowMs: number): void;
+/** Called every 20 ms. */
+export interface Paced {
+  onTick(nowMs: number): void;
 }
 
-/** Where a rider sits. */
-interface Seat {
-  readonly rider: Rider;
-  /** In which it is called next; its slot is that modulo 20. */
-  turn: number;
+/** A session's place in the pacer. */
+interface Entry {
+  readonly session: Paced;
+  /** Step of its next call; its slot is that modulo 20. */
+  step: number;
 }
 
-/** After a longer stall (a suspended machine) the missed rounds are skipped rather than caught up. */
+/** After a longer stall (a suspended machine) the missed ticks are skipped. */
 const CATCH_UP_MS_MAX = 200;
-
-const NOBODY: ReadonlySet<Seat> = new Set();
-
-/** What so many riders keep still lies in the processor's nearer memory: it does not matter where they sit. */
-const NUDGED_RIDERS_MIN = 250;
-
-/** A slot is crowded when it has so many times its share. */
-const CROWD = 2;
 
 /** A timer may ring this much early: it counts whole milliseconds. */
 const EARLY_MS = 0.1;
 
 /**
- * A pacer of 20 slots, a turn each millisecond. A rider sits in one slot and is called when the pacer passes it. The
- * deadline of turn n is start + n ms, whenever the turns before were done, so nothing drifts, and a late turn is
- * made up for at once. While no rider is due, the thread sleeps.
+ * 20 slots, one step each millisecond. A session has one slot and is called at that slot's step. The deadline of step n is
+ * start + n ms, however late the steps before it were, so that nothing drifts; a late step is made up for at once. The
+ * thread sleeps while no session is due.
  */
 export class Pacer {
   readonly #clock: Clock;
-  readonly #onFault: (rider: Rider, error: unknown) => void;
-  readonly #slots: readonly Set<Seat>[] = Array.from({ length: FRAME_MS }, () => new Set());
-  readonly #seats = new Map<Rider, Seat>();
+  readonly #onFault: (session: Paced, error: unknown) => void;
+  readonly #slots: readonly Set<Entry>[] = Array.from({ length: FRAME_MS }, () => new Set());
+  readonly #entries = new Map<Paced, Entry>();
   readonly #startedAtMs: number;
-  /** The last turn that was done. */
-  #turn = 0;
-  #isTurning = false;
+  /** Last step that was done. */
+  #step = 0;
+  #isStepping = false;
   #isStopped = false;
   #cancel: () => void = () => undefined;
 
+  /** @param options.onFault is called with the error that a session threw, after its removal. */
   constructor(options: {
     readonly clock: Clock;
-    /** Called with what a rider threw; the rider has been removed. */
-    readonly onFault: (rider: Rider, error: unknown) => void;
+    readonly onFault: (session: Paced, error: unknown) => void;
   }) {
     this.#clock = options.clock;
     this.#onFault = options.onFault;
@@ -56,119 +48,138 @@ export class Pacer {
   }
 
   get size(): number {
-    return this.#seats.size;
+    return this.#entries.size;
   }
 
-  /** Calls nobody any more. */
+  /** Ends all calls. Safe to call twice. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();
   }
 
-  /** Seats a rider in the emptiest slot. */
-  add(rider: Rider): void {
+  /** Gives a session the emptiest slot. */
+  add(session: Paced): void {
     const sizes = this.#slots.map(({ size }) => size);
     const slot = sizes.indexOf(Math.min(...sizes));
-    const now = Math.ceil(this.#turnNow());
-    this.#seat(rider, now + ((((slot - now) % FRAME_MS) + FRAME_MS) % FRAME_MS));
+    const now = Math.ceil(this.#stepNow());
+    this.#place(session, now + ((((slot - now) % FRAME_MS) + FRAME_MS) % FRAME_MS));
   }
 
-  remove(rider: Rider): void {
-    const seat = this.#seats.get(rider);
-    if (seat === undefined) return;
-    this.#slots[seat.turn % FRAME_MS]?.delete(seat);
-    this.#seats.delete(rider);
+  remove(session: Paced): void {
+    const entry = this.#entries.get(session);
+    if (entry === undefined) return;
+    this.#slots[entry.step % FRAME_MS]?.delete(entry);
+    this.#entries.delete(session);
     if (this.size === 0) this.#cancel();
   }
 
-  /** Milliseconds until the rider is called. */
-  waitMs(rider: Rider): number {
-    return Math.max(0, (this.#seats.get(rider)?.turn ?? 0) - this.#turnNow());
+  /** Milliseconds until a session's next tick. */
+  waitMs(session: Paced): number {
+    return Math.max(0, (this.#entries.get(session)?.step ?? 0) - this.#stepNow());
   }
 
-  /** Moves a rider so that it is called `delayMs` from now. */
-  move(rider: Rider, delayMs: number): void {
-    this.#seat(rider, Math.max(this.#turn + 1, Math.round(this.#turnNow() + delayMs)));
+  /** Moves a session so that its next tick is `delayMs` from now. */
+  move(session: Paced, delayMs: number): void {
+    this.#place(session, Math.max(this.#step + 1, Math.round(this.#stepNow() + delayMs)));
   }
 
-  /**
-   * Moves a rider by one turn for good, because it would rather sit there.
-   *
-   * @param turns 1 for later, -1 for earlier.
-   * @returns false, and leaves it where it is, when the slot there is crowded, or when there are few riders.
-   */
-  nudge(rider: Rider, turns: 1 | -1): boolean {
-    const seat = this.#seats.get(rider);
-    if (seat === undefined || this.size < NUDGED_RIDERS_MIN) return false;
-    const turn = seat.turn + turns;
-    const there = this.#slots[turn % FRAME_MS]?.size ?? 0;
-    if (turn <= this.#turn || there >= (CROWD * this.size) / FRAME_MS) return false;
-    this.#seat(rider, turn);
-    return true;
-  }
-
-  #turnNow(): number {
+  #stepNow(): number {
     return this.#clock.nowMs() - this.#startedAtMs;
   }
 
-  #seat(rider: Rider, turn: number): void {
-    this.remove(rider);
-    const seat = { rider, turn };
-    this.#slots[turn % FRAME_MS]?.add(seat);
-    this.#seats.set(rider, seat);
-    if (!this.#isTurning) this.#sleep();
+  #place(session: Paced, step: number): void {
+    this.remove(session);
+    const entry = { session, step };
+    this.#slots[step % FRAME_MS]?.add(entry);
+    this.#entries.set(session, entry);
+    if (!this.#isStepping) this.#sleep();
   }
 
-  /** Sleeps until the next slot that has riders. */
+  /** Sleeps until the next slot that has sessions. */
   #sleep(): void {
     this.#cancel();
     if (this.#isStopped || this.size === 0) return;
-    let turn = this.#turn + 1;
-    while (this.#slots[turn % FRAME_MS]?.size === 0) turn += 1;
-    const delayMs = Math.max(0, turn - this.#turnNow());
+    let step = this.#step + 1;
+    while (this.#slots[step % FRAME_MS]?.size === 0) step += 1;
+    const delayMs = Math.max(0, step - this.#stepNow());
     this.#cancel = this.#clock.after(delayMs, () => this.#wake());
   }
 
   #wake(): void {
     const nowMs = this.#clock.nowMs();
     const last = Math.floor(nowMs + EARLY_MS - this.#startedAtMs);
-    this.#isTurning = true;
-    this.#turn = Math.max(this.#turn, last - CATCH_UP_MS_MAX);
-    while (this.#turn < last) {
-      this.#turn += 1;
+    this.#isStepping = true;
+    this.#step = Math.max(this.#step, last - CATCH_UP_MS_MAX);
+    while (this.#step < last) {
+      this.#step += 1;
       this.#callSlot(nowMs);
     }
-    this.#isTurning = false;
+    this.#isStepping = false;
     this.#sleep();
   }
 
   #callSlot(nowMs: number): void {
-    const slot = this.#slots[this.#turn % FRAME_MS] ?? NOBODY;
-    for (const seat of slot) {
-      if (seat.turn > this.#turn) continue;
-      seat.turn = this.#turn + FRAME_MS;
-      this.#call(seat.rider, nowMs);
+    for (const entry of this.#slots[this.#step % FRAME_MS] ?? []) {
+      if (entry.step > this.#step) continue;
+      entry.step = this.#step + FRAME_MS;
+      this.#call(entry.session, nowMs);
     }
   }
 
-  #call(rider: Rider, nowMs: number): void {
+  #call(session: Paced, nowMs: number): void {
     try {
-      rider.ride(nowMs);
+      session.onTick(nowMs);
     } catch (error) {
-      this.remove(rider);
-      this.#onFault(rider, error);
+      this.remove(session);
+      this.#onFault(session, error);
     }
   }
 }
 
-/** Memory that the two threads share: how often the alarm has rung. */
+/** Milliseconds by which rounding may make a stream seem ahead. */
+const AHEAD_TOLERANCE_MS = 1;
+
+/**
+ * When a session's packets leave: every 20 ms, earlier where a reply begins. A talkspurt starts at once and moves the
+ * session's 20 ms with it. The stream is then ahead of its time by less than a packet, and the first silence after the
+ * talkspurt waits that much longer, so timestamps have no seam and a call of any length has no drift.
+ */
+export class SendSchedule {
+  readonly #session: Paced;
+  readonly #pacer: Pacer;
+  #aheadMs = 0;
+
+  constructor(session: Paced, pacer: Pacer) {
+    this.#session = session;
+    this.#pacer = pacer;
+  }
+
+  /** Makes this moment a sending time. @returns false, and changes nothing, when the stream would be too far ahead. */
+  startNow(): boolean {
+    const earlyMs = this.#pacer.waitMs(this.#session);
+    if (this.#aheadMs + earlyMs > FRAME_MS + AHEAD_TOLERANCE_MS) return false;
+    this.#aheadMs += earlyMs;
+    this.#pacer.move(this.#session, FRAME_MS);
+    return true;
+  }
+
+  /** At the end of a talkspurt, postpones the packet until the stream is no longer ahead. @returns false when it is not. */
+  waitIfAhead(): boolean {
+    if (this.#aheadMs < AHEAD_TOLERANCE_MS) return false;
+    this.#pacer.move(this.#session, this.#aheadMs);
+    this.#aheadMs = 0;
+    return true;
+  }
+}
+
+/** Memory that two threads share: how often the alarm has rung. */
 export type AlarmMemory = Int32Array<SharedArrayBuffer>;
 
 export function newAlarmMemory(): AlarmMemory {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Each thread makes one of its own over the same memory. */
+/** Wakes a sleeping thread from another one. Each thread makes one over the same memory. */
 export class Alarm {
   readonly #rings: AlarmMemory;
   #heard = 0;
@@ -177,17 +188,13 @@ export class Alarm {
     this.#rings = memory;
   }
 
-  /** Wakes whoever sleeps, or keeps them from falling asleep. */
+  /** Ends the other thread's sleep, or its next one. */
   ring(): void {
     Atomics.add(this.#rings, 0, 1);
     Atomics.notify(this.#rings, 0);
   }
 
-  /**
-   * Stops the thread for so long, or until the alarm rings.
-   *
-   * @returns false when it has rung since the sleep before this one.
-   */
+  /** Blocks the thread until the alarm rings. @returns false when it has rung since the last sleep. */
   sleep(lengthMs: number): boolean {
     const isOver = Atomics.wait(this.#rings, 0, this.#heard, lengthMs) === 'timed-out';
     if (!isOver) this.#heard = Atomics.load(this.#rings, 0);
@@ -195,16 +202,15 @@ export class Alarm {
   }
 }
 
-/** A timer of the event loop may ring late by about so much; the rest of the wait is slept exactly. */
+/** A timer of the event loop may ring late by about this much; the rest of the wait is slept exactly. */
 const TIMER_MS = 2;
 
 /**
- * The event loop counts whole milliseconds and wakes for each packet. This clock gives it one turn, in which it takes
- * all packets that have come, and then sleeps the thread itself until the instant. So a thread with hundreds of sessions
- * wakes a thousand times a second rather than for every packet, and packets leave at their time; what arrives meanwhile
- * waits for a millisecond at most.
+ * Clock of a thread with `node:dgram` sockets, exact where the event loop counts whole milliseconds. It gives the event loop
+ * one turn, which reads all waiting packets, and then blocks the thread until the instant: a thread with hundreds of
+ * sessions wakes a thousand times a second rather than for every packet, and a packet waits a millisecond at most.
  *
- * @param alarm wakes the thread for a turn of its event loop: for a reply that is to begin now.
+ * @param alarm ends the wait for a turn of the event loop: for a reply that begins now.
  */
 export function steadyClock(alarm: Alarm): Clock {
   return {
@@ -224,7 +230,7 @@ export function steadyClock(alarm: Alarm): Clock {
   };
 }
 
-/** Lets the event loop take what has come, then goes on. */
+/** Calls `act` after a turn of the event loop. */
 function afterTurn(act: () => void): () => void {
   const immediate = setImmediate(act);
   return () => clearImmediate(immediate);
