@@ -1,6 +1,9 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../src/media/dsp/g711.ts';
 import { parseTelephoneEvent } from '../../src/rtp/dtmf-receiver.ts';
+import { readStereo } from '../support/recording.ts';
+import { testFolder } from '../support/test-store.ts';
 import { FAR_END, reply, TestSession, VOICE } from './test-session.ts';
 
 test('RtpSession sends nothing before it knows where to', () => {
@@ -230,3 +233,37 @@ function expectSeamless(session: TestSession): void {
   );
   expect(wrong).toEqual([]);
 }
+
+test('RtpSession sends a reply on in the new codec when that changes in its middle', () => {
+  const session = new TestSession();
+  session.setRemote();
+  session.session.begin(1);
+  session.session.say(1, reply(4), session.nowMs);
+  session.clock.advance(20);
+
+  session.setRemote({ codec: 'PCMA', payloadType: 8 });
+  session.clock.advance(40);
+
+  const spoken = session.sent.filter(({ target }) => target.port === FAR_END.port).slice(0, 4);
+  expect(spoken.map(({ payloadType }) => payloadType)).toEqual([0, 0, 8, 8]);
+  expect(spoken.map(({ payload }) => payload[0])).toEqual([
+    ...encodeG711('PCMU', Int16Array.of(1000, 1001)),
+    ...encodeG711('PCMA', Int16Array.of(1002, 1003)),
+  ]);
+});
+
+test('RtpSession records a reply as it was said, and not as it was encoded', async () => {
+  const file = join(testFolder(), 'a.wav');
+  const session = new TestSession();
+  session.setRemote();
+  session.session.record(file, session.nowMs);
+  session.session.begin(1);
+
+  session.session.say(1, reply(10), session.nowMs);
+  session.session.finish(1, session.nowMs);
+  session.clock.advance(300);
+  await session.session.close(session.nowMs);
+
+  const right = readStereo(file)?.right ?? new Int16Array();
+  expect(right.filter((sample) => sample !== 0)).toEqual(reply(10));
+});

@@ -37,31 +37,6 @@ test('SpeechMemory gives different blocks to those who hold them at one time', (
   expect(one).not.toBe(other);
 });
 
-test('SpeechMemory gives each session a place of its own in a piece of memory', () => {
-  const memory = new SpeechMemory({ piecePlaces: 2 });
-
-  const [one, other, third] = [memory.claimPlace(), memory.claimPlace(), memory.claimPlace()];
-
-  expect(other.bytes).toBe(one.bytes);
-  expect(other.at - one.at).toBe(1600);
-  expect(third.bytes).not.toBe(one.bytes);
-});
-
-test('SpeechMemory gives the place of a session that is over to the next', () => {
-  const memory = new SpeechMemory();
-  const playout = new Playout(memory);
-  playout.begin(1);
-  playout.say(1, new Int16Array(160));
-  playout.takeEncoded('PCMU', new Int32Array(40), 0);
-  const unused = memory.claimPlace();
-
-  playout.clear();
-
-  const again = memory.claimPlace();
-  expect(again).not.toBe(unused);
-  expect(again.bytes[0]).toBe(0xff);
-});
-
 test.each([
   ['has been played', (playout: Playout) => playAll(playout)],
   ['is dropped', (playout: Playout) => playout.drop(1)],

@@ -1,12 +1,6 @@
 /** What is left to be said: the audio of the newest reply, by generation, frame by frame; pure */
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
-import {
-  BLOCK_SAMPLES,
-  EncodedBlock,
-  type SpeechBlock,
-  SpeechMemory,
-} from '../buffers/speech-ring.ts';
-import type { G711Law } from '../dsp/g711.ts';
+import { BLOCK_SAMPLES, type SpeechBlock, SpeechMemory } from '../buffers/speech-ring.ts';
 
 /** Longest reply that is kept ahead; what goes beyond it is refused. */
 export const PLAYOUT_MS_MAX = 120_000;
@@ -40,15 +34,11 @@ class Reply {
   }
 }
 
-/** The block in hand. All sessions share it, so that it stays in the processor's nearest memory. */
-const inHand = { block: new Int16Array(0), offset: 0, filled: 0 };
-
 /** One call's reply under way. Nothing of an older generation than the newest one begun ever comes out. */
 export class Playout {
   readonly #memory: SpeechMemory;
   #newest = Number.NEGATIVE_INFINITY;
   #reply: Reply | undefined;
-  #encoded: EncodedBlock | undefined;
 
   /** @param memory shared with other sessions where there are many. A reply that is neither played nor dropped keeps its blocks. */
   constructor(memory = new SpeechMemory()) {
@@ -110,8 +100,6 @@ export class Playout {
   clear(): void {
     this.#newest = Number.POSITIVE_INFINITY;
     this.#end(false);
-    if (this.#encoded !== undefined) this.#memory.releasePlace(this.#encoded.place);
-    this.#encoded = undefined;
   }
 
   /** Holds the rest back. */
@@ -138,24 +126,6 @@ export class Playout {
     for (let index = 0; index < length; index += 1) frame[index] = block[offset + index] ?? 0;
     if (length < FRAME_SAMPLES) frame.fill(0, length);
     this.#skip(reply, length);
-    return true;
-  }
-
-  /**
-   * Takes the next 160 samples as G.711, into the words of `target` from `at` on.
-   *
-   * @returns whether there were any, all 160 of them; if not, `takeInto` may still have some.
-   */
-  takeEncoded(law: G711Law, target: Int32Array, at: number): boolean {
-    const reply = this.#reply;
-    if (reply?.block === undefined || reply.isPaused) return false;
-    if (reply.queuedSamples < FRAME_SAMPLES) return false;
-    this.#encoded ??= new EncodedBlock(this.#memory.claimPlace());
-    inHand.block = reply.block;
-    inHand.offset = reply.offset;
-    inHand.filled = reply.later.length === 0 ? reply.filled : BLOCK_SAMPLES;
-    this.#encoded.copy(law, inHand, target, at);
-    this.#skip(reply, FRAME_SAMPLES);
     return true;
   }
 
@@ -195,7 +165,6 @@ export class Playout {
     reply.offset += length;
     if (reply.offset < BLOCK_SAMPLES) return;
     if (reply.block !== undefined) this.#memory.release(reply.block);
-    this.#encoded?.forget();
     reply.block = reply.later.shift();
     reply.offset = 0;
   }
@@ -205,7 +174,6 @@ export class Playout {
     this.#reply = undefined;
     if (reply === undefined) return undefined;
     const { generation, playedSamples, block, later } = reply;
-    this.#encoded?.forget();
     for (const kept of block === undefined ? later : [block, ...later]) this.#memory.release(kept);
     return { generation, playedMs: toMs(playedSamples), isComplete };
   }

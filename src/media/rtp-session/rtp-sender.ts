@@ -24,22 +24,17 @@ export interface SendingSession extends Paced {
 
   /** Receives the sound that the far end hears. Its memory is reused afterwards. */
   overhear(pcm: Int16Array, nowMs: number): void;
-
-  /** Whether anything listens to `overhear`: a recording, a tap or a level meter. */
-  readonly isOverheard: boolean;
 }
 
 export const SILENT_FRAME: Int16Array = new Int16Array(FRAME_SAMPLES);
 
 /** Frame and packet under way, shared by all sessions of the thread, so that they stay in the processor's cache. */
 const frame = new Int16Array(FRAME_SAMPLES);
-const usualDatagram = new Uint8Array(new ArrayBuffer(RTP_HEADER_BYTES + FRAME_SAMPLES));
-const datagramWords = new Int32Array(usualDatagram.buffer);
-const PAYLOAD_AT_WORD = RTP_HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT;
+const usualDatagram = new Uint8Array(RTP_HEADER_BYTES + FRAME_SAMPLES);
 const header = { payloadType: 0, hasMarker: false, sequence: 0, timestamp: 0, ssrc: 0 };
 
 /** Shared by all sessions of the thread. */
-const speechMemory = new SpeechMemory({ piecePlaces: 64 });
+const speechMemory = new SpeechMemory();
 
 /** Pause in a forwarded stream after which silence of our own is sent, in milliseconds. */
 const FORWARD_PAUSE_MS = 200;
@@ -176,23 +171,11 @@ export class RtpSender {
     const { playout } = this;
     const { generation } = playout;
     const isFirst = playout.playedMs === 0;
-    if (generation === undefined || !this.#sendWords(nowMs)) return;
+    if (generation === undefined || !playout.takeInto(frame)) return;
+    this.#sendFrame(frame, nowMs, !this.#isTalking);
     this.#isTalking = true;
     if (isFirst) this.#session.emit({ kind: 'playout-started', generation, atMs: nowMs });
     this.report(playout.endIfPlayed());
-  }
-
-  /** Sends the reply's next frame, if it has one. */
-  #sendWords(nowMs: number): boolean {
-    const { playout } = this;
-    const isTaken =
-      this.#mixer === undefined &&
-      !this.#session.isOverheard &&
-      playout.takeEncoded(this.#codec, datagramWords, PAYLOAD_AT_WORD);
-    if (isTaken) this.#sendPayload(!this.#isTalking);
-    else if (playout.takeInto(frame)) this.#sendFrame(frame, nowMs, !this.#isTalking);
-    else return false;
-    return true;
   }
 
   /** Emits `playout-finished` for a reply that is over. */
@@ -212,14 +195,9 @@ export class RtpSender {
     const pcm = this.#mixer === undefined ? words : this.#mixer.say(words);
     if (pcm === SILENT_FRAME) usualDatagram.fill(SILENCE_BYTE[this.#codec], RTP_HEADER_BYTES);
     else encodeG711Into(this.#codec, pcm, usualDatagram, RTP_HEADER_BYTES);
-    this.#sendPayload(hasMarker);
-    this.#session.overhear(pcm, nowMs);
-  }
-
-  /** Sends the shared datagram, whose payload is written. */
-  #sendPayload(hasMarker: boolean): void {
     this.#send(usualDatagram, this.#payloadType, hasMarker, 0);
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES) | 0;
+    this.#session.overhear(pcm, nowMs);
   }
 
   /** Sends a telephone-event packet in place of audio; the reply under way waits. */

@@ -224,10 +224,6 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     if (target !== undefined) this.#network.sendRtp(datagram, target);
   }
 
-  get isOverheard(): boolean {
-    return this.#recorder !== undefined || this.#tap !== undefined || this.#meter.isOn;
-  }
-
   overhear(pcm: Int16Array, nowMs: number): void {
     this.#recorder?.add('agent', pcm, nowMs);
     this.#tap?.write(pcm, nowMs);
