@@ -1,4 +1,4 @@
-/** Opens sessions for calls on the media workers, and keeps the workers alive. */
+/** Media engine, main thread: opens RTP sessions on the media workers and restarts dead workers. */
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -17,7 +17,7 @@ import {
 import { PortPool, type PortRange } from './port-pool.ts';
 import { RtpSessionHandle } from './rtp-session-handle.ts';
 
-/** No session could be opened: too many calls, or the workers are gone. */
+/** Thrown when no session can be opened: too many calls, or no worker is running. */
 export class MediaEngineError extends Error {
   override readonly name = 'MediaEngineError';
 }
@@ -26,23 +26,23 @@ export interface MediaEngineOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly ports: PortRange;
-  /** IPv4 to bind to; 127.0.0.1 unless said otherwise. */
+  /** IPv4 address to bind to; default 127.0.0.1. */
   readonly address?: string;
-  /** How many threads; from the machine unless said otherwise. */
+  /** Number of threads; by default derived from ports and processors. */
   readonly workers?: number;
-  /** How long a closed session's ports stay bound; 30,000 unless said otherwise. */
+  /** Time that a closed session's ports stay bound, in milliseconds; default 30,000. */
   readonly drainMs?: number;
-  /** Whether workers ask for real-time priority; true unless said otherwise. */
+  /** Whether workers ask for real-time priority; default true. */
   readonly isRealTime?: boolean;
-  /** Starts a thread; the real one unless a test says otherwise. */
+  /** Starts a worker thread; replaced in tests. */
   readonly startWorker?: StartWorker;
 }
 
-/** One thread keeps its 20 ms for so many calls, with a margin. */
+/** Sessions that one thread paces on time, with a margin. */
 const LINES_PER_WORKER_MAX = 500;
-/** More threads than this gain nothing before their sessions are many. */
+/** Threads that are started for few ports. */
 const IDLE_WORKERS_MAX = 4;
-/** Pause before a dead worker is replaced, so that one that cannot start does not spin. */
+/** Pause before a dead worker is replaced, so that a worker that cannot start does not spin. */
 const RESTART_MS = 500;
 
 export class MediaEngine {
@@ -52,7 +52,6 @@ export class MediaEngine {
   readonly #pool: PortPool;
   readonly #drains = new DrainQueue();
   readonly #rings = new RingPool();
-  readonly #metersOn = LevelMeter.allocateCount();
   readonly #workerOf = new WeakMap<MediaSession, MediaWorkerHandle>();
   #workers: MediaWorkerHandle[] = [];
   #sessions = 0;
@@ -66,13 +65,13 @@ export class MediaEngine {
     this.#pool = new PortPool({ range: options.ports, chance: Math.random() });
   }
 
-  /** Which sockets its threads have; undefined before the start. */
+  /** Kind of sockets in use; undefined before the start. */
   get sockets(): SocketsReport | undefined {
     return this.#workers[0]?.sockets;
   }
 
   /**
-   * Starts the workers; resolves when they can be asked.
+   * Starts the workers; resolves when all are ready.
    *
    * @throws {Error} when a thread ends at once.
    */
@@ -102,10 +101,10 @@ export class MediaEngine {
    *
    * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
    * @param options.carrier a `BlockList` of other addresses from which it may.
-   * @param options.near a session that this one is to be joined with, so that both are on one thread.
-   * @param options.isHeld whether it sends nothing until `confirm`; false when not given.
+   * @param options.near a session on whose thread this one opens, so that the two can be joined.
+   * @param options.isHeld whether it sends nothing until `confirm`; default false.
    * @throws {PortsExhaustedError} when no port is free.
-   * @throws {MediaEngineError} when the workers have all the calls that they can keep in time, or are not running.
+   * @throws {MediaEngineError} when all workers are full or none is running.
    */
   async open(
     options: TrustedHosts & {
@@ -128,7 +127,7 @@ export class MediaEngine {
     }
   }
 
-  /** A port that has rested, or, where none is left, the one that was quiet for longest. */
+  /** Claims a drained port, else the draining port that has been quiet for longest. */
   async #claim(): Promise<number> {
     for (;;) {
       try {
@@ -156,7 +155,6 @@ export class MediaEngine {
     this.#workers.push(worker);
   }
 
-  /** Undefined also where the thread is gone: then there is nothing to be joined with. */
   #workerNear(near: MediaSession | undefined): MediaWorkerHandle | undefined {
     const worker = near && this.#workerOf.get(near);
     return worker !== undefined && this.#workers.includes(worker) ? worker : undefined;
@@ -171,7 +169,7 @@ export class MediaEngine {
     throw new MediaEngineError(`Cannot open a session: media engine ${state}`);
   }
 
-  /** Returns undefined when another program has the port. */
+  /** @returns undefined when another program has the port. */
   async #tryPort(
     worker: MediaWorkerHandle,
     port: number,
@@ -182,7 +180,7 @@ export class MediaEngine {
     const address = this.#address;
     const { clock } = this.#options;
     const heard = this.#rings.claim(clock.nowMs());
-    const meter = new LevelMeter(LevelMeter.allocate(this.#metersOn));
+    const meter = new LevelMeter();
     const session = new RtpSessionHandle({
       ...{ clock, sessionId, worker, heard, meter, localPort: port, localAddress: address },
       isHeld,
@@ -211,14 +209,14 @@ export class MediaEngine {
     throw new MediaEngineError(`Cannot open a session on "${address}:${port}": ${outcome}`);
   }
 
-  /** Frees what is free again, and logs what an operator should know. */
+  /** Releases ports and rings, and logs faults. */
   #note(
     worker: MediaWorkerHandle,
     of: { sessionId: number; port: number; heard: ReceiveRing; message: SessionMessage },
   ): void {
     const { sessionId, port, heard, message } = of;
     if (message.kind === 'overflow') {
-      this.#options.log.warn({ sessionId }, 'reply is too long: its end is left out');
+      this.#options.log.warn({ sessionId }, 'reply is too long: its end is not played');
     } else if (message.kind === 'fault') {
       this.#options.log.error(
         { sessionId, reason: message.reason },
@@ -246,23 +244,23 @@ function workersFor(portPairs: number): number {
 
 interface Draining {
   readonly worker: Pick<MediaWorkerHandle, 'tell'>;
-  /** Set while its worker is being asked. */
+  /** Set while the worker is asked. */
   answer?: (isFree: boolean) => void;
 }
 
-/** So many are asked for one port: where all of them still hear packets, the call is refused. */
+/** Draining sessions that are asked for one port; where all of them still receive packets, the call is refused. */
 const ASKED_MAX = 8;
 
-/** The sessions whose ports drain, in the order of their closing. */
+/** Sessions whose ports drain, in the order of their closing. */
 export class DrainQueue {
   readonly #sessions = new Map<number, Draining>();
 
-  /** A session has been closed, and drains from now on. */
+  /** Adds a closed session. */
   add(sessionId: number, worker: Pick<MediaWorkerHandle, 'tell'>): void {
     this.#sessions.set(sessionId, { worker });
   }
 
-  /** A session's ports are free (`isFree`), or its worker was asked for them and keeps them. */
+  /** Notes that a session's ports are free, or that its worker keeps them. */
   settle(sessionId: number, isFree: boolean): void {
     const draining = this.#sessions.get(sessionId);
     if (draining === undefined) return;
@@ -272,7 +270,7 @@ export class DrainQueue {
     if (!isFree) this.#sessions.set(sessionId, { worker: draining.worker });
   }
 
-  /** Asks for the ports of the session that has drained longest and on which nothing arrives. @returns whether some are free now. */
+  /** Frees the ports of the session that has drained longest and receives nothing. @returns whether there was one. */
   async reclaim(): Promise<boolean> {
     for (let asked = 0; asked < ASKED_MAX; asked += 1) {
       const next = [...this.#sessions].find(([, { answer }]) => answer === undefined);

@@ -1,30 +1,29 @@
-/** What the main thread and a media worker say to each other: per event, never per packet. */
+/** Messages between the main thread and a media worker: per event, never per packet. */
 import type { AgreedMedia } from '../../rtp/sdp-answer.ts';
 import type { TrustedHosts } from '../../rtp/source-lock.ts';
 import type { AudioEvent, AudioStats } from '../audio-stream.ts';
 import type { ReceiveRingBuffer } from '../buffers/receive-ring.ts';
 import type { SpeechRingBuffer } from '../buffers/speech-ring.ts';
-import type { LevelMeterBuffer } from '../dsp/level-meter.ts';
 import type { SocketsReport } from '../sockets/rtp-sockets.ts';
 import type { AlarmMemory } from '../worker/pacer.ts';
 
-/** What holds for all workers. */
+/** Settings of all workers. */
 export interface WorkerSettings {
-  /** How long a closed session's ports stay bound and are emptied. */
+  /** Time that a closed session's ports stay bound, in milliseconds. */
   readonly drainMs: number;
   /** Whether the worker asks the system for real-time priority. */
   readonly isRealTime: boolean;
 }
 
-/** Given to a worker at its start. */
+/** A worker's start data. */
 export interface WorkerStart extends WorkerSettings {
-  /** Wakes the worker for what is urgent. */
+  /** Wakes the worker for urgent messages. */
   readonly alarm: AlarmMemory;
-  /** Brings what is said. */
+  /** Carries speech to the worker. */
   readonly speech: SpeechRingBuffer;
 }
 
-/** A session is known by a number that is never used again. */
+/** Requests to a worker. A session's number is never used again. */
 export type ToWorker =
   | {
       readonly kind: 'open';
@@ -33,7 +32,7 @@ export type ToWorker =
       readonly port: number;
       readonly trusted: TrustedHosts;
       readonly heard: ReceiveRingBuffer;
-      readonly meter: LevelMeterBuffer;
+      readonly meter: SharedArrayBuffer;
     }
   | { readonly kind: 'remote'; readonly sessionId: number; readonly agreed: AgreedMedia }
   | {
@@ -45,7 +44,7 @@ export type ToWorker =
       readonly kind: 'say';
       readonly sessionId: number;
       readonly generation: number;
-      /** So many samples of the speech ring, or, where that had no room, the samples; transferred: the sender has them no more. */
+      /** Number of samples in the speech ring; the samples themselves, transferred, where the ring had no room. */
       readonly speech: number | Int16Array;
     }
   | {
@@ -58,36 +57,37 @@ export type ToWorker =
       readonly kind: 'record';
       readonly sessionId: number;
       readonly path: string;
-      /** Where the recording begins, `Clock.nowMs()`. */
+      /** Beginning of the recording, `Clock.nowMs()`. */
       readonly atMs: number;
     }
-  /** Plays the sound over and over where there is nothing else to say. */
+  /** Loops a sound in place of silence. */
   | {
       readonly kind: 'background';
       readonly sessionId: number;
       readonly pcm: Int16Array | undefined;
     }
-  /** Sends on what another session hears; from none when `source` is not given. */
+  /** Forwards another session's received audio; undefined ends it. */
   | { readonly kind: 'feed'; readonly sessionId: number; readonly source: number | undefined }
-  /** Mixes two sessions and their agents; no more when `other` is not given. */
+  /** Mixes two sessions and their agents; undefined ends it. */
   | { readonly kind: 'mix'; readonly sessionId: number; readonly other: number | undefined }
   | { readonly kind: 'stats'; readonly sessionId: number; readonly request: number }
-  /** What is played goes into the ring as well; with null, no more. */
+  /** Copies played sound into the ring; null ends it. */
   | { readonly kind: 'tap'; readonly sessionId: number; readonly played: ReceiveRingBuffer | null }
   | { readonly kind: 'close'; readonly sessionId: number }
-  /** Free the ports of a closed session now, if nothing arrives on them. */
+  /** Frees the ports of a closed session early, if nothing arrives on them. */
   | { readonly kind: 'reclaim'; readonly sessionId: number }
-  /** Close everything and exit. */
+  /** Closes all sessions and ends the thread. */
   | { readonly kind: 'stop' };
 
+/** Answers and events of a worker. */
 export type FromWorker =
-  /** `priority` says in plain English what the thread runs with. */
+  /** `priority` describes the thread's scheduling in plain English. */
   | { readonly kind: 'ready'; readonly priority: string; readonly sockets: SocketsReport }
   | { readonly kind: 'opened'; readonly sessionId: number }
   | {
       readonly kind: 'refused';
       readonly sessionId: number;
-      /** Of the system, such as EADDRINUSE. */
+      /** The system's error code, such as EADDRINUSE. */
       readonly code: string;
       readonly reason: string;
     }
@@ -98,13 +98,13 @@ export type FromWorker =
       readonly request: number;
       readonly stats: AudioStats;
     }
-  /** A reply was longer than is kept ahead; the rest of it will not be heard. */
+  /** A reply was longer than the playout queue; its end is dropped. */
   | { readonly kind: 'overflow'; readonly sessionId: number; readonly generation: number }
-  /** A fault of ours; the session has been closed by it. */
+  /** An exception; it closed the session. */
   | { readonly kind: 'fault'; readonly sessionId: number; readonly reason: string }
-  /** The recording is whole. */
+  /** The session is closed and its recording complete. */
   | { readonly kind: 'closed'; readonly sessionId: number }
-  /** A reclaimed session's ports still hear something. */
+  /** The ports that `reclaim` asked for still receive packets. */
   | { readonly kind: 'kept'; readonly sessionId: number }
-  /** The ports may be used again. */
+  /** The ports are free. */
   | { readonly kind: 'drained'; readonly sessionId: number };

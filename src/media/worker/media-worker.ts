@@ -1,10 +1,10 @@
-/** The media worker's thread: owns sockets, sessions and the pacer; does what the main thread asks, session by session. */
+/** Media worker, a thread: owns the RTP sessions, their sockets and the pacer; runs the main thread's requests. */
 import { randomInt } from 'node:crypto';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { ReceiveRing } from '../buffers/receive-ring.ts';
 import { SpeechRing } from '../buffers/speech-ring.ts';
-import { LevelMeter, type LevelMeterBuffer } from '../dsp/level-meter.ts';
+import { LevelMeter } from '../dsp/level-meter.ts';
 import type { FromWorker, ToWorker, WorkerStart } from '../engine/media-protocol.ts';
 import { DrainingPorts, PortPair } from '../engine/port-pool.ts';
 import { RtpSession } from '../rtp-session/rtp-session.ts';
@@ -30,7 +30,6 @@ class MediaWorker {
   readonly #clock: Clock = systemClock;
   readonly #pacer: Pacer;
   readonly #nextUint32 = () => randomInt(2 ** 32);
-  #metersOn: Int32Array | undefined;
   readonly #sessions = new Map<number, OpenSession>();
   readonly #draining: DrainingPorts;
 
@@ -83,7 +82,7 @@ class MediaWorker {
       const ports = await PortPair.bind(this.#sockets, { address, port });
       const session = new RtpSession({
         heard: new ReceiveRing(request.heard),
-        meter: this.#meterOf(request.meter),
+        meter: new LevelMeter(request.meter),
         pacer: this.#pacer,
         trusted,
         nextUint32: this.#nextUint32,
@@ -103,12 +102,7 @@ class MediaWorker {
     }
   }
 
-  #meterOf(buffer: LevelMeterBuffer): LevelMeter {
-    this.#metersOn ??= new Int32Array(buffer.watched);
-    return new LevelMeter(buffer, this.#metersOn);
-  }
-
-  /** A fault of ours in one session ends that session, never the hundreds beside it. */
+  /** Ends a session that throws; the other sessions go on. */
   #guard(id: number, act: () => void): void {
     try {
       act();
@@ -148,9 +142,13 @@ class MediaWorker {
         session.record(message.path, message.atMs);
         break;
       case 'background':
+        session.setBackground(message.pcm);
+        break;
       case 'feed':
+        session.feed.from(this.#feedOf(message.source));
+        break;
       case 'mix':
-        this.#handOver(session, message);
+        session.feed.mixWith(this.#feedOf(message.other));
         break;
       case 'stats':
         this.#tell({ ...message, stats: session.stats() });
@@ -166,21 +164,11 @@ class MediaWorker {
     }
   }
 
-  /** What is asked on the way to somebody else than the agent. */
-  #handOver(
-    session: RtpSession,
-    message: Extract<ToWorker, { kind: 'background' | 'feed' | 'mix' }>,
-  ): void {
-    if (message.kind === 'background') session.setBackground(message.pcm);
-    else if (message.kind === 'mix') session.feed.mixWith(this.#feedOf(message.other));
-    else session.feed.from(this.#feedOf(message.source));
-  }
-
   #feedOf(id: number | undefined): SoundFeed | undefined {
     return this.#sessions.get(id ?? 0)?.session.feed;
   }
 
-  /** Takes speech out of the ring for a session that is gone as well: what comes after it is another session's. */
+  /** Takes speech out of the ring, for a closed session too: the speech after it belongs to another session. */
   #say({ sessionId: id, generation, speech }: Extract<ToWorker, { kind: 'say' }>): void {
     const say = (pcm: Int16Array) => {
       const hadRoom = this.#sessions.get(id)?.session.say(generation, pcm, this.#clock.nowMs());
